@@ -1,0 +1,21 @@
+/* api.h - what marks a symbol as part of the public ABI, and the version of the library.
+ * Everything else in libassay is hidden; internal names start with assay__ (two underscores). */
+#ifndef ASSAY_API_H
+#define ASSAY_API_H
+
+#if defined(__GNUC__)
+#define ASSAY_API __attribute__((visibility("default")))
+#define ASSAY_PRINTF(fmt_index, args_index) \
+    __attribute__((format(printf, fmt_index, args_index)))
+#else
+#define ASSAY_API
+#define ASSAY_PRINTF(fmt_index, args_index)
+#endif
+
+#define ASSAY_VERSION_STRING "0.1.0"
+#define ASSAY_SCHEMA_VERSION 1
+
+/** "0.1.0"; static storage. */
+ASSAY_API const char *assay_version(void);
+
+#endif

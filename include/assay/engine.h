@@ -1,0 +1,129 @@
+/* engine.h - the software that runs a model, behind a small table of functions. Built-in engines stand in one array
+ * (src/engine/registry.c); adding one is a new file and a row there. A session runs in the worker process.
+ * Any runtime can also be measured through a plain callback: see measure.h. */
+#ifndef ASSAY_ENGINE_H
+#define ASSAY_ENGINE_H
+
+#include <assay/error.h>
+#include <assay/metric.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ASSAY_ENGINE_ABI 1
+
+struct assay_session; /* each engine defines its own */
+
+/** A tensor in host memory. dtype is ONNX's TensorProto.DataType number. */
+struct assay_tensor {
+    const char *name;
+    int dtype;
+    int rank;
+    const int64_t *dims;
+    void *data;                  /* NULL for strings */
+    size_t data_size;
+    const char *const *strings;  /* dtype 8 only */
+    size_t string_count;
+};
+
+struct assay_session_options {
+    size_t size;
+    const char *model_path;
+    const char *library;      /* the engine's library, or NULL: its default search */
+    const char *device;       /* "cpu", "cuda:0"; NULL: "cpu" */
+    const char *optimization; /* "none" | "basic" | "extended" | "all"; NULL: "all" */
+    int threads;              /* 0: the engine's default */
+    int streams;              /* requests in flight: step() is called from that many threads, stream 0 … n-1; 0 means 1 */
+    int spinning;             /* -1 engine's default, 0 off, 1 on */
+    const struct assay_tensor *inputs; /* one set, shared read-only by all streams; outlives the session */
+    size_t input_count;
+    const char *script;       /* fake engine only: its script */
+};
+
+struct assay_session_facts {
+    double load_ns, compile_ns, create_ns; /* NaN when the engine cannot separate them; create = whole session creation */
+    const char *load_reason;               /* why load/compile are NaN */
+    const char *version;                   /* engine version */
+    const char *library;                   /* path really loaded */
+    const char *provider;                  /* what the device resolved to */
+    int threads;                           /* really used; 0 unknown */
+};
+
+/* --- layers ------------------------------------------------------------------------------------------- */
+
+enum assay_layer_method { ASSAY_LAYERS_OFF, ASSAY_LAYERS_AUTO, ASSAY_LAYERS_MARKERS, ASSAY_LAYERS_ISOLATED, ASSAY_LAYERS_ENGINE };
+
+struct assay_layer_options {
+    size_t size;
+    enum assay_layer_method method;
+    double budget_s;       /* soft limit of wall time; 0: 2 s below 1 ms per run, else 10 s */
+    double latency_ns;     /* the unprofiled median of this launch, to judge passes by */
+};
+
+struct assay_layer {
+    const char *name, *op, *provider;
+    double time_ns;          /* NaN unavailable */
+    double host_enqueue_ns;  /* NaN unless that is all the engine gives */
+    double flops, bytes;     /* NaN unknown */
+    enum assay_state state;
+    const char *note;        /* "" or e.g. "alone, hot cache" or why it is unavailable */
+    const char *const *from; /* nodes of the original model */
+    size_t from_count;
+};
+
+/** Strings and arrays belong to the session and live until it is closed or layers() is called again. */
+struct assay_layer_result {
+    const char *method;      /* really used */
+    const char *reason;      /* "" or what must be said */
+    const struct assay_layer *layers;
+    size_t layer_count;
+    double engine_ns;        /* fixed cost per run; NaN */
+    double scale_factor;     /* NaN when not scaled */
+    double slowdown;         /* instrumented / plain run; NaN */
+    double spread, contention;
+    int sessions, discarded;
+};
+
+/* --- devices ------------------------------------------------------------------------------------------ */
+
+struct assay_device {
+    const char *name;    /* "cpu", "cuda:0" */
+    const char *kind;    /* "cpu" | "gpu" | "npu" */
+    const char *engine;
+    const char *library; /* path, "" none */
+    bool available;
+    const char *reason;  /* why not; "" */
+};
+typedef int assay_device_fn(void *context, const struct assay_device *device);
+
+/** Members marked optional may be NULL. Append only. */
+struct assay_engine_ops {
+    uint32_t abi;
+    size_t size;
+    const char *name;
+    const char *summary;
+    /** Calls back for every device this engine could offer here, available or not (with the reason). */
+    int (*devices)(const char *library, assay_device_fn *found, void *context, struct assay_error *error);
+    /** Loads the model and creates what is needed to run it. */
+    int (*open)(const struct assay_session_options *options, struct assay_session **session, struct assay_error *error);
+    /** One inference, host to host, synchronised. No allocation, lock or I/O of ours inside. 0 or a code; text by error(). */
+    int (*step)(struct assay_session *session, int stream);
+    /** What the last failed step() said. */
+    const char *(*step_error)(struct assay_session *session);
+    void (*facts)(struct assay_session *session, struct assay_session_facts *facts);
+    /** optional: the outputs of the last step of stream 0; data borrowed until the next step. */
+    int (*outputs)(struct assay_session *session, const struct assay_tensor **outputs, size_t *count, struct assay_error *error);
+    /** optional: where the time of one run goes. */
+    int (*layers)(struct assay_session *session, const struct assay_layer_options *options, struct assay_layer_result *result, struct assay_error *error);
+    /** optional: a scripted clock in ns instead of the real one (tests). */
+    uint64_t (*now_ns)(struct assay_session *session);
+    /** optional: bytes the engine's own arena holds / held at its peak; NaN unknown. */
+    void (*memory)(struct assay_session *session, double *arena_bytes, double *arena_peak_bytes);
+    void (*close)(struct assay_session *session); /* NULL legal */
+};
+
+/** Built-in engines by name / by index (NULL past the end). */
+ASSAY_API const struct assay_engine_ops *assay_engine_find(const char *name);
+ASSAY_API const struct assay_engine_ops *assay_engine_at(size_t index);
+
+#endif

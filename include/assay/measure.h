@@ -1,0 +1,29 @@
+/* measure.h - the measured loop, for a caller's own callback: any runtime can be timed with the same care (warm-up found in the data, windows,
+ * autocorrelation-corrected interval, loop cost measured) and ends in the same metrics. In process, one stream. */
+#ifndef ASSAY_MEASURE_H
+#define ASSAY_MEASURE_H
+
+#include <assay/error.h>
+#include <assay/metric.h>
+#include <stdint.h>
+
+/** One unit of work. Non-zero stops the measurement with that code. */
+typedef int assay_step_fn(void *context);
+/** A clock in ns; for tests. */
+typedef uint64_t assay_clock_fn(void *context);
+
+struct assay_measure_options {
+    size_t size;
+    int64_t warmup;        /* iterations; -1 (and 0-initialised use ASSAY_MEASURE_DEFAULT): found in the data, at least 10 */
+    int64_t iterations;    /* 0: decided by time and precision */
+    double time_s;         /* 0: at least 1 s and 1,000 iterations, until the median's interval is within 1 %, at most 10 s */
+    double precision;      /* half-width of the median's interval, relative; 0: 0.01 */
+    assay_clock_fn *clock; /* NULL: the real clock */
+    void *clock_context;
+};
+
+/** Runs and fills a fresh metric set (assay_metrics_free it). The samples are not kept. NULL options: defaults. */
+ASSAY_API int assay_measure(assay_step_fn *step, void *context, const struct assay_measure_options *options,
+                            struct assay_metrics **metrics, struct assay_error *error);
+
+#endif

@@ -1,0 +1,24 @@
+/* report.h - rendering a profile. A pure function of the profile: the same text on every machine. */
+#ifndef ASSAY_REPORT_H
+#define ASSAY_REPORT_H
+
+#include <assay/error.h>
+#include <assay/profile.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct assay_report_options {
+    size_t size;
+    const char *format; /* "text" | "json" | "csv" | "markdown"; NULL: text */
+    int columns;        /* text: width; 0: 80 */
+    bool color, ascii;
+    int top;            /* layers shown in text; 0: 20; -1: all */
+};
+
+/** A fresh NUL-terminated string; assay_free it. */
+ASSAY_API int assay_report(const struct assay_profile *profile, const struct assay_report_options *options, char **text, size_t *length, struct assay_error *error);
+ASSAY_API void assay_free(void *memory);
+/** Names of the formats; NULL past the end. */
+ASSAY_API const char *assay_report_format(size_t index);
+
+#endif

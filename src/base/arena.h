@@ -1,0 +1,22 @@
+/* arena.h - many allocations, one free. Memory is zeroed. Every function returns NULL when out of memory. */
+#ifndef ASSAY_BASE_ARENA_H
+#define ASSAY_BASE_ARENA_H
+
+#include <assay/api.h>
+#include <stddef.h>
+
+struct assay__arena;
+
+struct assay__arena *assay__arena_new(void);
+void assay__arena_free(struct assay__arena *arena);
+/** 16-byte aligned, zeroed. size 0 gives a valid pointer. */
+void *assay__arena_alloc(struct assay__arena *arena, size_t size);
+/** count * size with overflow check. */
+void *assay__arena_array(struct assay__arena *arena, size_t count, size_t size);
+char *assay__arena_strdup(struct assay__arena *arena, const char *text);
+char *assay__arena_strndup(struct assay__arena *arena, const char *text, size_t length);
+char *assay__arena_printf(struct assay__arena *arena, const char *format, ...) ASSAY_PRINTF(2, 3);
+/** Bytes handed out, for tests and limits. */
+size_t assay__arena_used(const struct assay__arena *arena);
+
+#endif

@@ -1,0 +1,33 @@
+/* file.h - files mapped for reading, small files read whole, and files written so that a failure leaves no torso. */
+#ifndef ASSAY_BASE_FILE_H
+#define ASSAY_BASE_FILE_H
+
+#include <assay/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct assay__mapping {
+    const uint8_t *data; /* NULL for an empty file */
+    size_t size;
+};
+
+/** Maps a regular file read-only. Clear errors for: missing, a directory, not a regular file, empty, no permission. */
+int assay__file_map(const char *path, struct assay__mapping *mapping, struct assay_error *error);
+void assay__file_unmap(struct assay__mapping *mapping);
+/** Reads at most `limit` bytes of a (small, possibly /proc) file into a fresh NUL-terminated string; free() it. */
+int assay__file_read(const char *path, size_t limit, char **text, size_t *length,
+                     struct assay_error *error);
+/** Writes a temporary beside `path`, fsyncs, renames over it. ENOSPC and the like become one clear message. */
+int assay__file_write(const char *path, const void *data, size_t size, struct assay_error *error);
+bool assay__file_exists(const char *path);
+/** The folder part of a path ("." when it has none), into `out`. 0 or ASSAY_ELIMIT. */
+int assay__path_folder(const char *path, char *out, size_t out_size);
+/** folder + "/" + name. 0 or ASSAY_ELIMIT. */
+int assay__path_join(const char *folder, const char *name, char *out, size_t out_size);
+/** A fresh private folder under $TMPDIR (else /tmp); the caller removes it with assay__folder_remove. */
+int assay__folder_temporary(char *out, size_t out_size, struct assay_error *error);
+/** Removes the files in a folder we made, and the folder. Not recursive below one level of folders. */
+void assay__folder_remove(const char *path);
+
+#endif

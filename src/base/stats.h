@@ -1,0 +1,70 @@
+/* stats.h - the statistics of doc/design.md section 6, on plain arrays; definitions in doc/metrics.md.
+ * Nothing here allocates unless it says so; sorted inputs are the caller's. */
+#ifndef ASSAY_BASE_STATS_H
+#define ASSAY_BASE_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Nearest rank on sorted values: x[ceil(q n) - 1]. The median of an even count is the mean of the middle two. NaN when n = 0. */
+double assay__stats_percentile(const double *sorted, size_t count, double q);
+double assay__stats_median(const double *sorted, size_t count);
+double assay__stats_mean(const double *values, size_t count);
+double assay__stats_stddev(const double *values, size_t count); /* sample, n - 1; NaN for n < 2 */
+/** Mean of the middle half (fractional weights at the quartile edges), sorted input. */
+double assay__stats_iqm(const double *sorted, size_t count);
+double assay__stats_mad(const double *values, size_t count, double median, double *scratch);
+void assay__stats_sort(double *values, size_t count);
+void assay__stats_sort_u64(uint64_t *values, size_t count);
+/** Sample count that MLPerf LoadGen's early stopping asks for with one over-latency query at 99 % confidence
+ *  (0.90: 64, 0.95: 130, 0.97: 219, 0.99: 662, 0.999: 6,636), computed from the binomial tail. */
+size_t assay__stats_percentile_needs(double q);
+
+/** Integrated autocorrelation 1 + 2 Σ ρ_k in time order, the sum ending at the first non-positive ρ_k (at least 1). O(n·k); long inputs
+ *  are handled without quadratic cost (a bounded lag). */
+double assay__stats_autocorrelation_time(const double *values, size_t count);
+double assay__stats_autocorrelation(const double *values, size_t count, size_t lag);
+
+struct assay__interval {
+    double low, high;
+    bool known; /* false: too few samples for 95 % */
+};
+/** Binomial order-statistic interval of the median with n_eff = n / tau (ranks mapped back to n). */
+struct assay__interval assay__stats_median_interval(const double *sorted, size_t count, double tau);
+
+/** End of warm-up: the truncation point (MSER-5, at most half the samples) in time order. */
+size_t assay__stats_warmup_end(const double *values, size_t count);
+
+/** Hyperfine's outliers: |x - median| / MAD > 14.826. */
+size_t assay__stats_outliers(const double *values, size_t count, double median, double mad);
+/** Relative change of the level over the launch (Theil-Sen slope over block medians times the span, over the median), and its p-value (Mann-Kendall on block medians). */
+double assay__stats_drift(const double *values, size_t count, double *p_value);
+/** Bimodality: splits sorted values at the best threshold; true when two modes, each >= 10 % of samples, stand apart (gap described in the source).
+ *  *low_mode, *high_mode get their medians, *high_share the share of the upper. */
+bool assay__stats_bimodal(const double *sorted, size_t count, double *low_mode, double *high_mode, double *high_share);
+
+/* --- between launches: the process is the unit of replication --------------------------------------- */
+
+struct assay__ratio {
+    double ratio;           /* median(b) / median(a) of per-launch medians */
+    struct assay__interval ci; /* 95 %, bootstrap over launches (BCa or percentile; deterministic seed) */
+    double p_value;         /* permutation test */
+    double smallest;        /* smallest relative difference this run could have shown */
+};
+/** a and b are per-launch medians in launch order. 0 or ASSAY_ENOMEM/ASSAY_EINVAL (< 5 launches per arm). */
+int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
+                         uint64_t seed, struct assay__ratio *out);
+/** Interval of the median of launch medians; known only with >= 5 launches (ranks 1 and n cover 93.75 % at n = 5; 6 and more reach 95 %: the
+ *  source states which coverage is reached through *coverage). */
+struct assay__interval assay__stats_launch_interval(const double *sorted, size_t count, double *coverage);
+
+/* --- a small deterministic generator for synthetic data and bootstraps -------------------------------- */
+struct assay__random { uint64_t state[4]; };
+void assay__random_seed(struct assay__random *random, uint64_t seed); /* splitmix64 into xoshiro256** */
+uint64_t assay__random_u64(struct assay__random *random);
+double assay__random_unit(struct assay__random *random);               /* [0, 1) */
+double assay__random_normal(struct assay__random *random);
+uint64_t assay__random_below(struct assay__random *random, uint64_t bound); /* unbiased; bound > 0 */
+
+#endif

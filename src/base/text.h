@@ -1,0 +1,26 @@
+/* text.h - text for people: scaled units, safe terminal text, display width, nearest word. */
+#ifndef ASSAY_BASE_TEXT_H
+#define ASSAY_BASE_TEXT_H
+
+#include "base/buf.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** A base-unit value as people read it: (0.0000205, "s") -> "20.5 µs"; (3.2e9, "B") -> "3.20 GB" (decimal);
+ *  "FLOP/s" -> "210 GFLOP/s"; "1/s" -> "48.7 k/s"; "ratio" -> "75.0 %" ; three significant digits. NaN -> "—". */
+void assay__text_scaled(char *out, size_t out_size, double value, const char *unit);
+/** Replaces control characters and invalid UTF-8, so that a name from a file cannot drive the terminal. */
+void assay__text_safe(struct assay__buf *out, const char *text);
+/** Columns a UTF-8 string takes (East Asian wide = 2, combining = 0). */
+size_t assay__text_width(const char *text);
+/** Appends text cut to `columns` (an ellipsis marks a cut; keeps the end when `keep_end`), padded to `columns`. */
+void assay__text_fit(struct assay__buf *out, const char *text, size_t columns, int keep_end);
+/** Damerau-Levenshtein distance, for "did you mean". */
+size_t assay__text_distance(const char *a, const char *b);
+/** Strict numbers: the whole string or an error (-2 ASSAY_EINVAL). Durations take ns/us/µs/ms/s/m; sizes k/M/G (decimal) and Ki/Mi/Gi. */
+int assay__text_int64(const char *text, int64_t *value);
+int assay__text_double(const char *text, double *value);
+int assay__text_duration_s(const char *text, double *seconds);
+
+#endif

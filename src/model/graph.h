@@ -1,0 +1,164 @@
+/* graph.h - a model in memory: the ONNX view (names, nodes, attributes, shapes, initializers). Weights stay in the mapped file.
+ * All strings and arrays live in the model's arena. Names are what joins things, as in ONNX; "" is an absent optional. */
+#ifndef ASSAY_MODEL_GRAPH_H
+#define ASSAY_MODEL_GRAPH_H
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/map.h"
+
+#include <assay/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Values are ONNX TensorProto.DataType's. */
+enum assay__dtype {
+    ASSAY__UNDEFINED = 0, ASSAY__FLOAT32 = 1, ASSAY__UINT8 = 2, ASSAY__INT8 = 3, ASSAY__UINT16 = 4, ASSAY__INT16 = 5,
+    ASSAY__INT32 = 6, ASSAY__INT64 = 7, ASSAY__STRING = 8, ASSAY__BOOL = 9, ASSAY__FLOAT16 = 10, ASSAY__FLOAT64 = 11,
+    ASSAY__UINT32 = 12, ASSAY__UINT64 = 13, ASSAY__COMPLEX64 = 14, ASSAY__COMPLEX128 = 15, ASSAY__BFLOAT16 = 16,
+    ASSAY__FLOAT8E4M3FN = 17, ASSAY__FLOAT8E4M3FNUZ = 18, ASSAY__FLOAT8E5M2 = 19, ASSAY__FLOAT8E5M2FNUZ = 20,
+    ASSAY__UINT4 = 21, ASSAY__INT4 = 22, ASSAY__FLOAT4E2M1 = 23, ASSAY__FLOAT8E8M0 = 24, ASSAY__UINT2 = 25, ASSAY__INT2 = 26,
+};
+const char *assay__dtype_name(enum assay__dtype dtype); /* "float32"; "undefined" */
+int assay__dtype_bits(enum assay__dtype dtype);         /* 32; 0 for string and undefined */
+
+struct assay__dim {
+    int64_t value;      /* >= 0, or -1: symbolic or unknown */
+    const char *symbol; /* "" when it has no name */
+};
+
+enum assay__value_kind { ASSAY__KIND_TENSOR, ASSAY__KIND_SPARSE, ASSAY__KIND_SEQUENCE, ASSAY__KIND_MAP, ASSAY__KIND_OPTIONAL, ASSAY__KIND_UNKNOWN };
+
+struct assay__value {
+    const char *name;
+    enum assay__value_kind kind;
+    enum assay__dtype dtype;
+    int rank; /* -1 unknown */
+    struct assay__dim *dims;
+    const uint8_t *type_proto; /* raw TypeProto for kinds we carry but do not interpret; NULL for tensors */
+    size_t type_proto_size;
+};
+
+struct assay__tensor {
+    const char *name;
+    enum assay__dtype dtype;
+    int rank;
+    int64_t *dims;
+    int64_t elements;        /* checked product */
+    const uint8_t *data;     /* raw little-endian bytes: into the mapping, into the arena (typed fields), or NULL when external */
+    size_t data_size;
+    bool external;
+    const char *location;    /* external: file beside the model (checked: no absolute path, no "..") */
+    uint64_t offset, length; /* external; length 0 = to the end by shape */
+    const char **strings;    /* STRING tensors */
+    size_t string_count;
+};
+
+enum assay__attr_type { ASSAY__ATTR_NONE = 0, ASSAY__ATTR_FLOAT = 1, ASSAY__ATTR_INT = 2, ASSAY__ATTR_STRING = 3, ASSAY__ATTR_TENSOR = 4,
+    ASSAY__ATTR_GRAPH = 5, ASSAY__ATTR_FLOATS = 6, ASSAY__ATTR_INTS = 7, ASSAY__ATTR_STRINGS = 8, ASSAY__ATTR_TENSORS = 9, ASSAY__ATTR_GRAPHS = 10,
+    ASSAY__ATTR_SPARSE_TENSOR = 11, ASSAY__ATTR_SPARSE_TENSORS = 12, ASSAY__ATTR_TYPE_PROTO = 13, ASSAY__ATTR_TYPE_PROTOS = 14 };
+
+struct assay__attr {
+    const char *name;
+    enum assay__attr_type type;
+    int64_t i;
+    float f;
+    const char *s; /* NUL-terminated copy; s_size may exceed strlen */
+    size_t s_size;
+    struct assay__tensor *t;
+    struct assay__graph *g;
+    int64_t *ints;
+    float *floats;
+    const char **strings;
+    struct assay__graph **graphs;
+    size_t count;           /* of ints / floats / strings / graphs */
+    const char *reference;  /* ref_attr_name inside functions, "" otherwise */
+    const uint8_t *raw;     /* the whole AttributeProto as it stood in the file (so that types we do not edit are written back unchanged); NULL when built */
+    size_t raw_size;
+};
+
+struct assay__node {
+    const char *name, *op, *domain, *doc; /* domain "" = ai.onnx */
+    const char **inputs;
+    size_t input_count;
+    const char **outputs;
+    size_t output_count;
+    struct assay__attr *attrs;
+    size_t attr_count;
+    const uint8_t *extra; /* unknown or uninterpreted fields, written back verbatim (overload, metadata_props, …) */
+    size_t extra_size;
+};
+
+struct assay__graph {
+    const char *name;
+    struct assay__node *nodes; /* file order (topological in a valid file) */
+    size_t node_count, node_capacity;
+    struct assay__value *inputs, *outputs, *values; /* values: value_info */
+    size_t input_count, output_count, value_count, value_capacity;
+    struct assay__tensor *initializers;
+    size_t initializer_count, initializer_capacity;
+    const uint8_t *sparse; /* sparse initializers kept verbatim (concatenated fields) */
+    size_t sparse_size;
+    size_t sparse_count;
+};
+
+struct assay__opset {
+    const char *domain;
+    int64_t version;
+};
+
+struct assay__model {
+    struct assay__arena *arena;
+    struct assay__mapping mapping;
+    const char *path;   /* "" when built */
+    const char *folder; /* where external data lies */
+    int64_t ir_version;
+    const char *producer, *producer_version, *domain, *doc;
+    int64_t model_version;
+    struct assay__opset *opsets;
+    size_t opset_count;
+    struct assay__graph graph;
+    const uint8_t *extra; /* functions, metadata_props, training info: verbatim fields */
+    size_t extra_size;
+    size_t function_count;
+    const char **function_names; /* "domain:name" */
+};
+
+/** Maps and parses. Bounds-checked; weights are never copied or touched. One clear line for: missing, a folder, empty, not ONNX, truncated, lying lengths,
+ *  too deep. Does not validate semantics. */
+int assay__model_read(const char *path, struct assay__model **model, struct assay_error *error);
+/** The same over memory that outlives the model (fuzzers, tests). */
+int assay__model_parse(const uint8_t *data, size_t size, struct assay__model **model, struct assay_error *error);
+/** Checks what running needs: no cycle, every input produced, no duplicate outputs, external files present and long enough. */
+int assay__model_check(const struct assay__model *model, struct assay_error *error);
+struct assay__model *assay__model_new(void); /* empty, for builders */
+void assay__model_free(struct assay__model *model);
+
+/** Writes model to `path`. Tensor data that lies in memory or a mapping is streamed; external tensors keep their reference
+ *  (location is rewritten relative when `path` is in another folder: absolute paths are refused by ONNX Runtime, so the caller writes beside the original or uses a link). */
+int assay__model_write(const struct assay__model *model, const char *path, struct assay_error *error);
+
+/* Editing and looking up. Everything is copied into the model's arena. NULL/-ENOMEM on failure. */
+struct assay__node *assay__graph_add_node(struct assay__model *model, struct assay__graph *graph, const char *op, const char *name,
+                                          const char *const *inputs, size_t input_count, const char *const *outputs, size_t output_count);
+int assay__node_set_int(struct assay__model *model, struct assay__node *node, const char *name, int64_t value);
+int assay__node_set_ints(struct assay__model *model, struct assay__node *node, const char *name, const int64_t *values, size_t count);
+int assay__node_set_float(struct assay__model *model, struct assay__node *node, const char *name, float value);
+int assay__node_set_string(struct assay__model *model, struct assay__node *node, const char *name, const char *value);
+int assay__graph_add_value(struct assay__model *model, struct assay__value **list, size_t *count, const char *name, enum assay__dtype dtype,
+                           int rank, const struct assay__dim *dims); /* to inputs, outputs or values */
+/** data is borrowed and must outlive the model (or lie in its arena). */
+struct assay__tensor *assay__graph_add_initializer(struct assay__model *model, struct assay__graph *graph, const char *name, enum assay__dtype dtype,
+                                                   int rank, const int64_t *dims, const void *data, size_t data_size);
+const struct assay__attr *assay__node_attr(const struct assay__node *node, const char *name);
+int64_t assay__node_int(const struct assay__node *node, const char *name, int64_t otherwise);
+const struct assay__tensor *assay__graph_initializer(const struct assay__graph *graph, const char *name); /* linear; build a map for loops */
+/** Execution order (Kahn, file order among the ready). order has node_count entries. ASSAY_EFORMAT on a cycle, naming a node on it. */
+int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error);
+/** Trainable-parameter count as the initializers have it (all initializers' elements), and their bytes; false when a size overflows or is unknown. */
+bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes);
+/** "sha…"-free fingerprint of graph structure, attributes and shapes (not weights): 16 hex digits, stable across machines. */
+int assay__model_fingerprint(const struct assay__model *model, char out[17]);
+
+#endif

@@ -1,0 +1,113 @@
+/* platform.h - everything that differs between operating systems, behind one header. Implementations:
+ * linux_*.c and darwin_*.c, chosen by the build; posix_*.c serve both. No #ifdef outside this folder.
+ * /proc and /sys are read below $ASSAY_FSROOT when it is set, so that captured machines can be tested. */
+#ifndef ASSAY_PLATFORM_H
+#define ASSAY_PLATFORM_H
+
+#include "base/arena.h"
+
+#include <assay/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* --- processes ---------------------------------------------------------------------------------------- */
+
+struct assay__child {
+    pid_t pid;
+    int socket; /* our end of the control socketpair; the child's end is its descriptor 3 */
+};
+
+struct assay__exit {
+    bool exited;   /* false: killed by `signal` */
+    int status;
+    int signal;
+    bool oom;      /* the kernel's out-of-memory killer is the likely cause (SIGKILL not sent by us + memory events) */
+    uint64_t user_ns, system_ns;
+    uint64_t peak_rss_bytes; /* ru_maxrss */
+    uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+};
+
+/** Starts argv[0]. Descriptor 3 in the child is a stream socket to us, descriptor 4 is `shared_fd` (-1: none),
+ *  stdin is /dev/null, stdout and stderr are `log_fd` (-1: inherited stderr). All other descriptors are closed on exec.
+ *  The child dies with its parent where the system can do that (prctl on Linux). environment entries "A=B" are added. */
+int assay__process_start(const char *const *argv, int shared_fd, int log_fd,
+                         const char *const *environment, struct assay__child *child,
+                         struct assay_error *error);
+/** Waits; timeout_ns 0 polls, UINT64_MAX waits for ever. 0, ASSAY_ETIMEOUT or ASSAY_EIO. */
+int assay__process_wait(struct assay__child *child, uint64_t timeout_ns, struct assay__exit *result);
+void assay__process_kill(struct assay__child *child, int signal_number);
+/** "SIGSEGV (segmentation fault)"; static or thread-local storage. */
+const char *assay__signal_name(int signal_number);
+
+/** Anonymous shared memory, zeroed (memfd on Linux, an unlinked file elsewhere). */
+int assay__shared_create(size_t size, int *fd, void **address, struct assay_error *error);
+int assay__shared_open(int fd, size_t size, void **address, struct assay_error *error);
+void assay__shared_close(void *address, size_t size);
+
+/** Absolute path of the running executable. */
+int assay__executable_path(char *out, size_t out_size);
+/** dlopen and friends live behind these so that a fake can stand in. Handle NULL + reason on failure. */
+void *assay__library_open(const char *path, struct assay_error *error);
+void *assay__library_symbol(void *library, const char *name);
+void assay__library_close(void *library);
+/** The path the loader really used for the library that holds `address`; "" when unknown. */
+void assay__library_path(const void *address, char *out, size_t out_size);
+
+/** Pins the calling process (and threads it starts later) to a list such as "0-3,8". ASSAY_EUNSUPPORTED on macOS. */
+int assay__cpus_pin(const char *list, struct assay_error *error);
+/** CPUs this process may use, as a list; "" when unknown. */
+void assay__cpus_allowed(char *out, size_t out_size);
+
+/* --- memory of this process --------------------------------------------------------------------------- */
+
+struct assay__memory {
+    uint64_t rss_bytes, peak_rss_bytes, pss_bytes;
+    bool rss_known, peak_known, pss_known;
+};
+void assay__memory_read(struct assay__memory *memory);
+
+/* --- the machine -------------------------------------------------------------------------------------- */
+
+struct assay__machine {
+    const char *host, *os, *kernel, *architecture; /* "" unknown */
+    const char *cpu_model;
+    int packages, cores, threads;                  /* 0 unknown */
+    uint64_t memory_bytes;                         /* 0 unknown */
+    const char *virtualized;                       /* "kvm", "none", "" unknown */
+    uint64_t l1d_bytes, l2_bytes, l3_bytes;        /* per instance; 0 unknown */
+    const char *simd;                              /* "avx512f avx2 fma …" */
+    const char *governor;                          /* "" unknown */
+    double cpu_max_hz;                             /* 0 unknown */
+    const char *container;                         /* "docker", …, "" none/unknown */
+};
+int assay__machine_read(struct assay__arena *arena, struct assay__machine *machine);
+
+/* --- what disturbs a run ------------------------------------------------------------------------------ */
+
+/** Counters read before and after a launch (and between windows). Each has its own `_known`. */
+struct assay__disturbance {
+    uint64_t at_ns;
+    double cpu_busy_s, cpu_idle_s, cpu_steal_s;       /* whole machine, summed over CPUs */
+    bool cpu_known, steal_known;
+    double frequency_hz;                              /* mean of current CPU clocks */
+    bool frequency_known;
+    uint64_t throttle_count;                          /* thermal_throttle core + package counts */
+    bool throttle_known;
+    uint64_t cgroup_throttled_ns;                     /* cpu.stat throttled_usec */
+    bool cgroup_known;
+    double load_1min;
+    int running;                                      /* runnable tasks now */
+    bool load_known;
+    double temperature_c;
+    bool temperature_known;
+    double pressure_cpu_s;                            /* PSI some total */
+    bool pressure_known;
+};
+void assay__disturbance_read(struct assay__disturbance *reading);
+
+/** Terminal: columns of stdout (0 when not a terminal). */
+int assay__terminal_columns(int fd);
+
+#endif
