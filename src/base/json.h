@@ -31,7 +31,8 @@ void assay__json_array(struct assay__json_writer *writer);
 void assay__json_array_end(struct assay__json_writer *writer);
 void assay__json_key(struct assay__json_writer *writer, const char *key);
 void assay__json_string(struct assay__json_writer *writer, const char *text); /* NULL writes null */
-void assay__json_number(struct assay__json_writer *writer, double value); /* non-finite writes null; shortest round-trip form */
+void assay__json_number(struct assay__json_writer *writer,
+                        double value); /* non-finite writes null; shortest round-trip form */
 void assay__json_integer(struct assay__json_writer *writer, int64_t value);
 void assay__json_unsigned(struct assay__json_writer *writer, uint64_t value);
 void assay__json_bool(struct assay__json_writer *writer, bool value);
@@ -99,9 +100,11 @@ int assay__json_parse(struct assay__arena *arena, const char *text, size_t lengt
                       struct assay__json **root, struct assay_error *error);
 /** Member of an object or NULL; NULL-safe, so look-ups chain. */
 const struct assay__json *assay__json_get(const struct assay__json *object, const char *key);
-const char *assay__json_get_string(const struct assay__json *object, const char *key, const char *otherwise);
+const char *assay__json_get_string(const struct assay__json *object, const char *key,
+                                   const char *otherwise);
 double assay__json_get_number(const struct assay__json *object, const char *key, double otherwise);
-int64_t assay__json_get_integer(const struct assay__json *object, const char *key, int64_t otherwise);
+int64_t assay__json_get_integer(const struct assay__json *object, const char *key,
+                                int64_t otherwise);
 bool assay__json_get_bool(const struct assay__json *object, const char *key, bool otherwise);
 
 #endif

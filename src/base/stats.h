@@ -38,33 +38,41 @@ size_t assay__stats_warmup_end(const double *values, size_t count);
 
 /** Hyperfine's outliers: |x - median| / MAD > 14.826. */
 size_t assay__stats_outliers(const double *values, size_t count, double median, double mad);
-/** Relative change of the level over the launch (Theil-Sen slope over block medians times the span, over the median), and its p-value (Mann-Kendall on block medians). */
+/** Relative change of the level over the launch (Theil-Sen slope over block medians times the span, over the median), and its p-value (Mann-Kendall on block medians).
+ *  Both NaN below 40 samples. */
 double assay__stats_drift(const double *values, size_t count, double *p_value);
 /** Bimodality: splits sorted values at the best threshold; true when two modes, each >= 10 % of samples, stand apart (gap described in the source).
  *  *low_mode, *high_mode get their medians, *high_share the share of the upper. */
-bool assay__stats_bimodal(const double *sorted, size_t count, double *low_mode, double *high_mode, double *high_share);
+bool assay__stats_bimodal(const double *sorted, size_t count, double *low_mode, double *high_mode,
+                          double *high_share);
 
 /* --- between launches: the process is the unit of replication --------------------------------------- */
 
 struct assay__ratio {
-    double ratio;           /* median(b) / median(a) of per-launch medians */
-    struct assay__interval ci; /* 95 %, bootstrap over launches (BCa or percentile; deterministic seed) */
-    double p_value;         /* permutation test */
-    double smallest;        /* smallest relative difference this run could have shown */
+    double ratio; /* median(b) / median(a) of per-launch medians */
+    struct assay__interval
+        ci; /* at least 95 %: the permutation test on ranks, inverted; excludes 1 exactly when p < 0.05 */
+    double p_value;  /* exact permutation test on ranks, two-sided */
+    double smallest; /* smallest relative difference this run could have shown */
 };
-/** a and b are per-launch medians in launch order. 0 or ASSAY_ENOMEM/ASSAY_EINVAL (< 5 launches per arm). */
+/** a and b are per-launch medians in any order; `seed` is unused (the test is exact). 0 or ASSAY_ENOMEM/ASSAY_EINVAL (< 5 launches per arm). */
 int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
                          uint64_t seed, struct assay__ratio *out);
 /** Interval of the median of launch medians; known only with >= 5 launches (ranks 1 and n cover 93.75 % at n = 5; 6 and more reach 95 %: the
  *  source states which coverage is reached through *coverage). */
-struct assay__interval assay__stats_launch_interval(const double *sorted, size_t count, double *coverage);
+struct assay__interval assay__stats_launch_interval(const double *sorted, size_t count,
+                                                    double *coverage);
 
 /* --- a small deterministic generator for synthetic data and bootstraps -------------------------------- */
-struct assay__random { uint64_t state[4]; };
-void assay__random_seed(struct assay__random *random, uint64_t seed); /* splitmix64 into xoshiro256** */
+struct assay__random {
+    uint64_t state[4];
+};
+void assay__random_seed(struct assay__random *random,
+                        uint64_t seed); /* splitmix64 into xoshiro256** */
 uint64_t assay__random_u64(struct assay__random *random);
-double assay__random_unit(struct assay__random *random);               /* [0, 1) */
+double assay__random_unit(struct assay__random *random); /* [0, 1) */
 double assay__random_normal(struct assay__random *random);
-uint64_t assay__random_below(struct assay__random *random, uint64_t bound); /* unbiased; bound > 0 */
+uint64_t assay__random_below(struct assay__random *random,
+                             uint64_t bound); /* unbiased; bound > 0 */
 
 #endif

@@ -22,5 +22,6 @@ size_t assay__text_distance(const char *a, const char *b);
 int assay__text_int64(const char *text, int64_t *value);
 int assay__text_double(const char *text, double *value);
 int assay__text_duration_s(const char *text, double *seconds);
+int assay__text_bytes(const char *text, uint64_t *bytes);
 
 #endif

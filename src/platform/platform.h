@@ -16,27 +16,32 @@
 
 struct assay__child {
     pid_t pid;
-    int socket; /* our end of the control socketpair; the child's end is its descriptor 3 */
+    int socket; /* our end of the control socketpair (the caller closes it); the child's end is its descriptor 3 */
+    uint64_t oom_kills_before; /* the kernel's count when it started; UINT64_MAX unknown */
+    bool killed_by_us;         /* assay__process_kill sent SIGKILL */
 };
 
 struct assay__exit {
-    bool exited;   /* false: killed by `signal` */
+    bool exited; /* false: killed by `signal` */
     int status;
     int signal;
-    bool oom;      /* the kernel's out-of-memory killer is the likely cause (SIGKILL not sent by us + memory events) */
+    bool
+        oom; /* the kernel's out-of-memory killer is the likely cause (SIGKILL not sent by us + memory events) */
     uint64_t user_ns, system_ns;
-    uint64_t peak_rss_bytes; /* ru_maxrss */
+    uint64_t
+        peak_rss_bytes; /* ru_maxrss; on Linux never less than the parent had when it started the child */
     uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 };
 
-/** Starts argv[0]. Descriptor 3 in the child is a stream socket to us, descriptor 4 is `shared_fd` (-1: none),
+/** Starts argv[0] (a path; PATH is not searched). Descriptor 3 in the child is a stream socket to us, descriptor 4 is `shared_fd` (-1: none),
  *  stdin is /dev/null, stdout and stderr are `log_fd` (-1: inherited stderr). All other descriptors are closed on exec.
- *  The child dies with its parent where the system can do that (prctl on Linux). environment entries "A=B" are added. */
+ *  The child dies with the thread that started it where the system can do that (prctl on Linux). environment entries "A=B" are added. */
 int assay__process_start(const char *const *argv, int shared_fd, int log_fd,
                          const char *const *environment, struct assay__child *child,
                          struct assay_error *error);
-/** Waits; timeout_ns 0 polls, UINT64_MAX waits for ever. 0, ASSAY_ETIMEOUT or ASSAY_EIO. */
-int assay__process_wait(struct assay__child *child, uint64_t timeout_ns, struct assay__exit *result);
+/** Waits; timeout_ns 0 polls, UINT64_MAX waits for ever. 0, ASSAY_ETIMEOUT or ASSAY_EIO. Once it has ended, child->pid is 0. */
+int assay__process_wait(struct assay__child *child, uint64_t timeout_ns,
+                        struct assay__exit *result);
 void assay__process_kill(struct assay__child *child, int signal_number);
 /** "SIGSEGV (segmentation fault)"; static or thread-local storage. */
 const char *assay__signal_name(int signal_number);
@@ -73,14 +78,14 @@ void assay__memory_read(struct assay__memory *memory);
 struct assay__machine {
     const char *host, *os, *kernel, *architecture; /* "" unknown */
     const char *cpu_model;
-    int packages, cores, threads;                  /* 0 unknown */
-    uint64_t memory_bytes;                         /* 0 unknown */
-    const char *virtualized;                       /* "kvm", "none", "" unknown */
-    uint64_t l1d_bytes, l2_bytes, l3_bytes;        /* per instance; 0 unknown */
-    const char *simd;                              /* "avx512f avx2 fma …" */
-    const char *governor;                          /* "" unknown */
-    double cpu_max_hz;                             /* 0 unknown */
-    const char *container;                         /* "docker", …, "" none/unknown */
+    int packages, cores, threads;           /* 0 unknown */
+    uint64_t memory_bytes;                  /* 0 unknown */
+    const char *virtualized;                /* "kvm", "none", "" unknown */
+    uint64_t l1d_bytes, l2_bytes, l3_bytes; /* per instance; 0 unknown */
+    const char *simd;                       /* "avx512f avx2 fma …" */
+    const char *governor;                   /* "" unknown */
+    double cpu_max_hz;                      /* 0 unknown */
+    const char *container;                  /* "docker", …, "" none/unknown */
 };
 int assay__machine_read(struct assay__arena *arena, struct assay__machine *machine);
 
@@ -89,20 +94,20 @@ int assay__machine_read(struct assay__arena *arena, struct assay__machine *machi
 /** Counters read before and after a launch (and between windows). Each has its own `_known`. */
 struct assay__disturbance {
     uint64_t at_ns;
-    double cpu_busy_s, cpu_idle_s, cpu_steal_s;       /* whole machine, summed over CPUs */
+    double cpu_busy_s, cpu_idle_s, cpu_steal_s; /* whole machine, summed over CPUs */
     bool cpu_known, steal_known;
-    double frequency_hz;                              /* mean of current CPU clocks */
+    double frequency_hz; /* mean of current CPU clocks */
     bool frequency_known;
-    uint64_t throttle_count;                          /* thermal_throttle core + package counts */
+    uint64_t throttle_count; /* thermal_throttle core + package counts */
     bool throttle_known;
-    uint64_t cgroup_throttled_ns;                     /* cpu.stat throttled_usec */
+    uint64_t cgroup_throttled_ns; /* cpu.stat throttled_usec */
     bool cgroup_known;
     double load_1min;
-    int running;                                      /* runnable tasks now */
+    int running; /* runnable tasks now; -1 unknown */
     bool load_known;
     double temperature_c;
     bool temperature_known;
-    double pressure_cpu_s;                            /* PSI some total */
+    double pressure_cpu_s; /* PSI some total */
     bool pressure_known;
 };
 void assay__disturbance_read(struct assay__disturbance *reading);

@@ -1,0 +1,158 @@
+/* arena.c - a chain of chunks; allocation bumps a pointer, freeing frees the chain.
+ *
+ * Chunks double from 4 KiB to 1 MiB, so a small document costs little and a large one few calls; a request that
+ * is larger than the next chunk gets a chunk of its own behind the current one, so the current one is not wasted.
+ * Under AddressSanitizer the unused tail of each chunk and a red zone behind each allocation are poisoned.
+ * Limits: one allocation is at most 2^40 bytes (anything larger is a lie in a file, not a need). Not thread-safe. */
+#include "base/arena.h"
+
+#include "base/checked.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_ASAN 1
+#endif
+#endif
+#if !defined(ARENA_ASAN) && defined(__SANITIZE_ADDRESS__)
+#define ARENA_ASAN 1
+#endif
+
+#ifdef ARENA_ASAN
+#include <sanitizer/asan_interface.h>
+#define ARENA_POISON(address, size) ASAN_POISON_MEMORY_REGION(address, size)
+#define ARENA_UNPOISON(address, size) ASAN_UNPOISON_MEMORY_REGION(address, size)
+#define ARENA_RED_ZONE 16u
+#else
+#define ARENA_POISON(address, size) ((void)(address), (void)(size))
+#define ARENA_UNPOISON(address, size) ((void)(address), (void)(size))
+#define ARENA_RED_ZONE 0u
+#endif
+
+#define ARENA_ALIGN 16u
+#define ARENA_FIRST_CHUNK ((size_t)4096)
+#define ARENA_LAST_CHUNK ((size_t)1 << 20)
+#define ARENA_MAX_ALLOCATION ((uint64_t)1 << 40)
+
+struct chunk {
+    struct chunk *next;
+    size_t size; /* of data */
+    size_t used;
+    alignas(ARENA_ALIGN) unsigned char data[];
+};
+
+struct assay__arena {
+    struct chunk *current; /* the chunk that is being filled; others follow by next */
+    size_t next_size;
+    size_t used;
+};
+
+struct assay__arena *assay__arena_new(void)
+{
+    struct assay__arena *arena = calloc(1, sizeof *arena);
+    if (arena) arena->next_size = ARENA_FIRST_CHUNK;
+    return arena;
+}
+
+void assay__arena_free(struct assay__arena *arena)
+{
+    if (!arena) return;
+    struct chunk *chunk = arena->current;
+    while (chunk) {
+        struct chunk *next = chunk->next;
+        ARENA_UNPOISON(chunk->data, chunk->size);
+        free(chunk);
+        chunk = next;
+    }
+    free(arena);
+}
+
+/* calloc gives zeroed pages from the kernel without touching them, so zeroing costs nothing for large chunks. */
+static struct chunk *chunk_new(size_t size)
+{
+    struct chunk *chunk = calloc(1, sizeof *chunk + size);
+    if (!chunk) return NULL;
+    chunk->size = size;
+    ARENA_POISON(chunk->data, chunk->size);
+    return chunk;
+}
+
+static void *chunk_take(struct chunk *chunk, size_t size, size_t padded)
+{
+    unsigned char *memory = chunk->data + chunk->used;
+    chunk->used += padded;
+    ARENA_UNPOISON(memory, size ? size : 1);
+    return memory;
+}
+
+void *assay__arena_alloc(struct assay__arena *arena, size_t size)
+{
+    if (!arena || (uint64_t)size > ARENA_MAX_ALLOCATION) return NULL;
+    size_t padded = (size + ARENA_RED_ZONE + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    if (padded == 0) padded = ARENA_ALIGN;
+    if (!arena->current || arena->current->size - arena->current->used < padded) {
+        bool own = arena->current && padded > arena->next_size;
+        struct chunk *chunk = chunk_new(padded > arena->next_size ? padded : arena->next_size);
+        if (!chunk) return NULL;
+        if (own) {
+            chunk->next = arena->current->next;
+            arena->current->next = chunk;
+            arena->used += size;
+            return chunk_take(chunk, size, padded);
+        }
+        chunk->next = arena->current;
+        arena->current = chunk;
+        if (arena->next_size < ARENA_LAST_CHUNK) arena->next_size *= 2;
+    }
+    arena->used += size;
+    return chunk_take(arena->current, size, padded);
+}
+
+void *assay__arena_array(struct assay__arena *arena, size_t count, size_t size)
+{
+    size_t total;
+    if (assay__mul_overflows(count, size, &total)) return NULL;
+    return assay__arena_alloc(arena, total);
+}
+
+char *assay__arena_strndup(struct assay__arena *arena, const char *text, size_t length)
+{
+    size_t size;
+    if (!text || assay__add_overflows(length, 1, &size)) return NULL;
+    char *copy = assay__arena_alloc(arena, size);
+    if (!copy) return NULL;
+    memcpy(copy, text, length);
+    return copy;
+}
+
+char *assay__arena_strdup(struct assay__arena *arena, const char *text)
+{
+    return text ? assay__arena_strndup(arena, text, strlen(text)) : NULL;
+}
+
+char *assay__arena_printf(struct assay__arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0) return NULL;
+    char *text = assay__arena_alloc(arena, (size_t)length + 1);
+    if (!text) return NULL;
+    va_start(args, format);
+    vsnprintf(text, (size_t)length + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+size_t assay__arena_used(const struct assay__arena *arena)
+{
+    return arena ? arena->used : 0;
+}

@@ -1,0 +1,99 @@
+/* buf.c - the growable buffer: capacity doubles, one byte is always kept for the terminating NUL, errors stick. */
+#include "base/buf.h"
+
+#include "base/checked.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void assay__buf_free(struct assay__buf *buf)
+{
+    free(buf->data);
+    memset(buf, 0, sizeof *buf);
+}
+
+void assay__buf_clear(struct assay__buf *buf)
+{
+    buf->length = 0;
+    buf->failed = false;
+    if (buf->data) buf->data[0] = '\0';
+}
+
+/* Room for `extra` more bytes and the NUL. */
+static bool reserve(struct assay__buf *buf, size_t extra)
+{
+    if (buf->failed) return false;
+    size_t needed;
+    if (assay__add_overflows(buf->length, extra, &needed) ||
+        assay__add_overflows(needed, 1, &needed) || needed > SIZE_MAX / 4) {
+        buf->failed = true;
+        return false;
+    }
+    if (needed <= buf->capacity) return true;
+    size_t capacity = buf->capacity ? buf->capacity : 128;
+    while (capacity < needed)
+        capacity *= 2;
+    char *data = realloc(buf->data, capacity);
+    if (!data) {
+        buf->failed = true;
+        return false;
+    }
+    buf->data = data;
+    buf->capacity = capacity;
+    return true;
+}
+
+void assay__buf_add(struct assay__buf *buf, const void *bytes, size_t length)
+{
+    if (!reserve(buf, length)) return;
+    if (length) memcpy(buf->data + buf->length, bytes, length);
+    buf->length += length;
+    buf->data[buf->length] = '\0';
+}
+
+void assay__buf_puts(struct assay__buf *buf, const char *text)
+{
+    assay__buf_add(buf, text, strlen(text));
+}
+
+void assay__buf_putc(struct assay__buf *buf, char c)
+{
+    assay__buf_add(buf, &c, 1);
+}
+
+void assay__buf_repeat(struct assay__buf *buf, const char *text, size_t count)
+{
+    size_t length = strlen(text), total;
+    if (assay__mul_overflows(length, count, &total)) {
+        buf->failed = true;
+        return;
+    }
+    if (!reserve(buf, total)) return;
+    for (size_t i = 0; i < count; i++)
+        assay__buf_add(buf, text, length);
+}
+
+void assay__buf_vprintf(struct assay__buf *buf, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0) {
+        buf->failed = true;
+        return;
+    }
+    if (!reserve(buf, (size_t)length)) return;
+    vsnprintf(buf->data + buf->length, (size_t)length + 1, format, args);
+    buf->length += (size_t)length;
+}
+
+void assay__buf_printf(struct assay__buf *buf, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    assay__buf_vprintf(buf, format, args);
+    va_end(args);
+}

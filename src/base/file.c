@@ -1,0 +1,241 @@
+/* file.c - files mapped for reading, small files read whole, files written whole or not at all, folders of ours.
+ * Limit: a file that someone shortens while it is mapped raises SIGBUS on access, as with every mapping. */
+#include "base/file.h"
+
+#include "base/buf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int code_of_errno(int number)
+{
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR: return ASSAY_ENOTFOUND;
+    case EACCES:
+    case EPERM: return ASSAY_EDENIED;
+    case ENOMEM: return ASSAY_ENOMEM;
+    case ENAMETOOLONG: return ASSAY_ELIMIT;
+    default: return ASSAY_EIO;
+    }
+}
+
+static int fail(struct assay_error *error, const char *verb, const char *path)
+{
+    int number = errno;
+    return assay_error_set(error, code_of_errno(number), "cannot %s '%s': %s", verb, path,
+                           strerror(number));
+}
+
+/* O_NONBLOCK: opening a named pipe must not wait for a writer. */
+static int open_regular(const char *path, int *fd, struct stat *status, struct assay_error *error)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0) return fail(error, "open", path);
+    int code = 0;
+    if (fstat(*fd, status) != 0)
+        code = fail(error, "read", path);
+    else if (S_ISDIR(status->st_mode))
+        code = assay_error_set(error, ASSAY_EINVAL, "'%s' is a folder, not a file", path);
+    else if (!S_ISREG(status->st_mode))
+        code = assay_error_set(error, ASSAY_EINVAL, "'%s' is not a regular file", path);
+    if (code) close(*fd);
+    return code;
+}
+
+int assay__file_map(const char *path, struct assay__mapping *mapping, struct assay_error *error)
+{
+    memset(mapping, 0, sizeof *mapping);
+    int fd;
+    struct stat status;
+    int code = open_regular(path, &fd, &status, error);
+    if (code) return code;
+    if (status.st_size == 0) {
+        code = assay_error_set(error, ASSAY_EFORMAT, "'%s' is empty", path);
+    } else if ((uint64_t)status.st_size > SIZE_MAX) {
+        code = assay_error_set(error, ASSAY_ELIMIT, "'%s' is too large to map", path);
+    } else {
+        void *data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data == MAP_FAILED)
+            code = fail(error, "map", path);
+        else
+            *mapping = (struct assay__mapping){data, (size_t)status.st_size};
+    }
+    close(fd);
+    return code;
+}
+
+void assay__file_unmap(struct assay__mapping *mapping)
+{
+    if (mapping->data) munmap((void *)(uintptr_t)mapping->data, mapping->size);
+    memset(mapping, 0, sizeof *mapping);
+}
+
+int assay__file_read(const char *path, size_t limit, char **text, size_t *length,
+                     struct assay_error *error)
+{
+    *text = NULL;
+    if (length) *length = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return fail(error, "open", path);
+    struct assay__buf buf = {0};
+    char block[4096];
+    int code = 0;
+    while (buf.length < limit && !buf.failed) {
+        size_t room = limit - buf.length;
+        ssize_t got = read(fd, block, room < sizeof block ? room : sizeof block);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            code = fail(error, "read", path);
+            break;
+        }
+        if (got == 0) break;
+        assay__buf_add(&buf, block, (size_t)got);
+    }
+    close(fd);
+    if (!code && !buf.data) assay__buf_add(&buf, "", 0);
+    if (!code && buf.failed) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (code) {
+        assay__buf_free(&buf);
+        return code;
+    }
+    *text = buf.data;
+    if (length) *length = buf.length;
+    return 0;
+}
+
+static int write_all(int fd, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        ssize_t written = write(fd, at, size < ((size_t)1 << 30) ? size : (size_t)1 << 30);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return -1;
+        at += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+/* /dev/stdout, a pipe, a terminal: there is nothing to rename over. */
+static int write_direct(const char *path, const void *data, size_t size, struct assay_error *error)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return fail(error, "write", path);
+    int code = write_all(fd, data, size) ? fail(error, "write", path) : 0;
+    if (close(fd) != 0 && !code) code = fail(error, "write", path);
+    return code;
+}
+
+static int write_beside(const char *path, const void *data, size_t size, struct assay_error *error)
+{
+    char temporary[PATH_MAX];
+    int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    if (length < 0 || (size_t)length >= sizeof temporary) {
+        errno = ENAMETOOLONG;
+        return fail(error, "write", path);
+    }
+    int fd = mkstemp(temporary);
+    if (fd < 0) return fail(error, "write", path);
+    struct stat old;
+    mode_t mask = umask(0);
+    umask(mask);
+    mode_t mode = stat(path, &old) == 0 ? old.st_mode & 07777 : 0666 & ~mask;
+    int code = 0;
+    if (write_all(fd, data, size) != 0 || fchmod(fd, mode) != 0 || fsync(fd) != 0)
+        code = fail(error, "write", path);
+    if (close(fd) != 0 && !code) code = fail(error, "write", path);
+    if (!code && rename(temporary, path) != 0) code = fail(error, "write", path);
+    if (code) unlink(temporary);
+    return code;
+}
+
+int assay__file_write(const char *path, const void *data, size_t size, struct assay_error *error)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return assay_error_set(error, ASSAY_EINVAL, "cannot write '%s': it is a folder", path);
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return write_direct(path, data, size, error);
+    /* Through a symbolic link: write what it points to, keep the link. */
+    char *target = lstat(path, &status) == 0 && S_ISLNK(status.st_mode) ? realpath(path, NULL)
+                                                                        : NULL;
+    int code = write_beside(target ? target : path, data, size, error);
+    free(target);
+    return code;
+}
+
+bool assay__file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+int assay__path_folder(const char *path, char *out, size_t out_size)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (slash && length == 0) length = 1; /* "/name": the root */
+    const char *from = slash ? path : ".";
+    if (!slash) length = 1;
+    if (length + 1 > out_size) return ASSAY_ELIMIT;
+    memcpy(out, from, length);
+    out[length] = '\0';
+    return 0;
+}
+
+int assay__path_join(const char *folder, const char *name, char *out, size_t out_size)
+{
+    size_t length = strlen(folder);
+    const char *between = length > 0 && folder[length - 1] == '/' ? "" : "/";
+    int written = snprintf(out, out_size, "%s%s%s", folder, between, name);
+    return written < 0 || (size_t)written >= out_size ? ASSAY_ELIMIT : 0;
+}
+
+int assay__folder_temporary(char *out, size_t out_size, struct assay_error *error)
+{
+    const char *base = getenv("TMPDIR");
+    if (!base || base[0] == '\0') base = "/tmp";
+    if (assay__path_join(base, "assay-XXXXXX", out, out_size))
+        return assay_error_set(error, ASSAY_ELIMIT, "the path of the temporary folder is too long");
+    if (!mkdtemp(out)) return fail(error, "make a temporary folder like", out);
+    return 0;
+}
+
+/* Never follows a link out of the folder: O_NOFOLLOW and unlinkat only. */
+static void remove_entries(int folder, int levels)
+{
+    int copy = dup(folder);
+    DIR *entries = copy < 0 ? NULL : fdopendir(copy);
+    if (!entries) {
+        if (copy >= 0) close(copy);
+        return;
+    }
+    struct dirent *entry;
+    while ((entry = readdir(entries))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (unlinkat(folder, entry->d_name, 0) == 0 || levels == 0) continue;
+        int below = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (below < 0) continue;
+        remove_entries(below, levels - 1);
+        close(below);
+        unlinkat(folder, entry->d_name, AT_REMOVEDIR);
+    }
+    closedir(entries);
+}
+
+void assay__folder_remove(const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) return;
+    remove_entries(folder, 1);
+    close(folder);
+    rmdir(path);
+}

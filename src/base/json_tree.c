@@ -1,0 +1,136 @@
+/* json_tree.c - a small JSON tree in an arena, built from the token stream without recursion.
+ * Where a key stands twice, look-ups find the first. For documents of ours (jobs, messages), not for traces. */
+#include "base/json.h"
+
+#include <string.h>
+
+struct builder {
+    struct assay__arena *arena;
+    struct assay__json *parent[ASSAY__JSON_DEPTH];
+    struct assay__json *last[ASSAY__JSON_DEPTH]; /* last child so far */
+    int depth;
+    const char *key;
+    struct assay__json *root;
+};
+
+/* The exact integer when the text is one that fits. */
+static bool exact_integer(const struct assay__json_token *token, int64_t *value)
+{
+    size_t at = token->text[0] == '-';
+    int64_t result = 0;
+    for (; at < token->length; at++) {
+        if (token->text[at] < '0' || token->text[at] > '9') return false;
+        int digit = token->text[at] - '0';
+        if (__builtin_mul_overflow(result, 10, &result) ||
+            (token->text[0] == '-' ? __builtin_sub_overflow(result, digit, &result)
+                                   : __builtin_add_overflow(result, digit, &result)))
+            return false;
+    }
+    *value = result;
+    return true;
+}
+
+static struct assay__json *add_node(struct builder *builder, const struct assay__json_token *token)
+{
+    struct assay__json *node = assay__arena_alloc(builder->arena, sizeof *node);
+    if (!node) return NULL;
+    node->kind = token->kind;
+    node->key = builder->key;
+    builder->key = NULL;
+    node->number = token->number;
+    if (token->kind == ASSAY__JSON_NUMBER) node->is_integer = exact_integer(token, &node->integer);
+    if (token->kind == ASSAY__JSON_STRING) {
+        node->string = assay__json_unescape(builder->arena, token);
+        if (!node->string) return NULL;
+    }
+    if (builder->depth == 0) {
+        builder->root = node;
+        return node;
+    }
+    int level = builder->depth - 1;
+    if (builder->last[level])
+        builder->last[level]->next = node;
+    else
+        builder->parent[level]->first = node;
+    builder->last[level] = node;
+    builder->parent[level]->count++;
+    return node;
+}
+
+static int take_token(struct builder *builder, const struct assay__json_token *token)
+{
+    struct assay__json *node;
+    switch (token->kind) {
+    case ASSAY__JSON_OBJECT_END:
+    case ASSAY__JSON_ARRAY_END: builder->depth--; return 0;
+    case ASSAY__JSON_KEY:
+        builder->key = assay__json_unescape(builder->arena, token);
+        return builder->key ? 0 : ASSAY_ENOMEM;
+    case ASSAY__JSON_OBJECT:
+    case ASSAY__JSON_ARRAY:
+        node = add_node(builder, token);
+        if (!node) return ASSAY_ENOMEM;
+        builder->parent[builder->depth] = node; /* the reader keeps depth <= ASSAY__JSON_DEPTH */
+        builder->last[builder->depth++] = NULL;
+        return 0;
+    default: return add_node(builder, token) ? 0 : ASSAY_ENOMEM;
+    }
+}
+
+int assay__json_parse(struct assay__arena *arena, const char *text, size_t length,
+                      struct assay__json **root, struct assay_error *error)
+{
+    *root = NULL;
+    struct builder builder = {.arena = arena};
+    struct assay__json_token token;
+    struct assay__json_reader *reader = assay__json_reader_new(text, length);
+    if (!reader) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code;
+    while ((code = assay__json_next(reader, &token, error)) == 0 && token.kind != ASSAY__JSON_END) {
+        code = take_token(&builder, &token);
+        if (code) {
+            assay_error_set(error, code, "out of memory");
+            break;
+        }
+    }
+    assay__json_reader_free(reader);
+    if (code == 0) *root = builder.root;
+    return code;
+}
+
+const struct assay__json *assay__json_get(const struct assay__json *object, const char *key)
+{
+    if (!object || object->kind != ASSAY__JSON_OBJECT) return NULL;
+    for (const struct assay__json *child = object->first; child; child = child->next)
+        if (child->key && strcmp(child->key, key) == 0) return child;
+    return NULL;
+}
+
+const char *assay__json_get_string(const struct assay__json *object, const char *key,
+                                   const char *otherwise)
+{
+    const struct assay__json *member = assay__json_get(object, key);
+    return member && member->kind == ASSAY__JSON_STRING ? member->string : otherwise;
+}
+
+double assay__json_get_number(const struct assay__json *object, const char *key, double otherwise)
+{
+    const struct assay__json *member = assay__json_get(object, key);
+    return member && member->kind == ASSAY__JSON_NUMBER ? member->number : otherwise;
+}
+
+int64_t assay__json_get_integer(const struct assay__json *object, const char *key,
+                                int64_t otherwise)
+{
+    const struct assay__json *member = assay__json_get(object, key);
+    return member && member->kind == ASSAY__JSON_NUMBER && member->is_integer ? member->integer
+                                                                              : otherwise;
+}
+
+bool assay__json_get_bool(const struct assay__json *object, const char *key, bool otherwise)
+{
+    const struct assay__json *member = assay__json_get(object, key);
+    if (member && member->kind == ASSAY__JSON_TRUE) return true;
+    if (member && member->kind == ASSAY__JSON_FALSE) return false;
+    return otherwise;
+}

@@ -1,0 +1,221 @@
+/* json_write.c - the JSON writer: into a buffer, optionally indented by two spaces.
+ *
+ * Numbers are the shortest of %.15g, %.16g and %.17g that reads back to the same double; integers that a double
+ * holds exactly are written without exponent up to 2^53; non-finite values are null (JSON has no NaN). Strings are
+ * escaped and bytes that are not UTF-8 become U+FFFD, so the output is always valid JSON.
+ * Nesting deeper than ASSAY__JSON_DEPTH marks the buffer as failed. */
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void assay__json_start(struct assay__json_writer *writer, struct assay__buf *out, bool pretty)
+{
+    memset(writer, 0, sizeof *writer);
+    writer->out = out;
+    writer->pretty = pretty;
+    writer->first[0] = true;
+}
+
+static void indent(struct assay__json_writer *writer)
+{
+    if (!writer->pretty) return;
+    assay__buf_putc(writer->out, '\n');
+    assay__buf_repeat(writer->out, "  ", (size_t)writer->depth);
+}
+
+/* What stands before a value or a key: nothing after a key, else a comma unless it is the first. */
+static void separate(struct assay__json_writer *writer)
+{
+    if (writer->after_key) {
+        writer->after_key = false;
+        return;
+    }
+    if (!writer->first[writer->depth]) assay__buf_putc(writer->out, ',');
+    writer->first[writer->depth] = false;
+    if (writer->depth > 0) indent(writer);
+}
+
+static void open_container(struct assay__json_writer *writer, char bracket)
+{
+    separate(writer);
+    if (writer->depth + 1 >= ASSAY__JSON_DEPTH) {
+        writer->out->failed = true;
+        return;
+    }
+    writer->depth++;
+    writer->first[writer->depth] = true;
+    assay__buf_putc(writer->out, bracket);
+}
+
+static void close_container(struct assay__json_writer *writer, char bracket)
+{
+    if (writer->depth == 0) {
+        writer->out->failed = true; /* one end too many: a bug of the caller, never silent */
+        return;
+    }
+    bool empty = writer->first[writer->depth];
+    writer->depth--;
+    if (!empty) indent(writer);
+    assay__buf_putc(writer->out, bracket);
+}
+
+void assay__json_object(struct assay__json_writer *writer)
+{
+    open_container(writer, '{');
+}
+
+void assay__json_object_end(struct assay__json_writer *writer)
+{
+    close_container(writer, '}');
+}
+
+void assay__json_array(struct assay__json_writer *writer)
+{
+    open_container(writer, '[');
+}
+
+void assay__json_array_end(struct assay__json_writer *writer)
+{
+    close_container(writer, ']');
+}
+
+static void put_escaped_ascii(struct assay__buf *out, char c)
+{
+    switch (c) {
+    case '"': assay__buf_puts(out, "\\\""); break;
+    case '\\': assay__buf_puts(out, "\\\\"); break;
+    case '\n': assay__buf_puts(out, "\\n"); break;
+    case '\r': assay__buf_puts(out, "\\r"); break;
+    case '\t': assay__buf_puts(out, "\\t"); break;
+    default:
+        if ((unsigned char)c < 0x20 || c == 0x7f)
+            assay__buf_printf(out, "\\u%04x", (unsigned)(unsigned char)c);
+        else
+            assay__buf_putc(out, c);
+    }
+}
+
+static void put_quoted(struct assay__buf *out, const char *text)
+{
+    size_t length = strlen(text);
+    assay__buf_putc(out, '"');
+    for (size_t i = 0; i < length;) {
+        size_t plain = i;
+        while (plain < length && (unsigned char)text[plain] >= 0x20 &&
+               (unsigned char)text[plain] < 0x7f && text[plain] != '"' && text[plain] != '\\')
+            plain++;
+        if (plain > i) {
+            assay__buf_add(out, text + i, plain - i);
+            i = plain;
+            continue;
+        }
+        size_t size;
+        uint32_t code = assay__utf8_decode(text + i, length - i, &size);
+        if (code == ASSAY__UTF8_INVALID)
+            assay__buf_puts(out, ASSAY__UTF8_REPLACEMENT);
+        else if (code < 0x80)
+            put_escaped_ascii(out, text[i]);
+        else
+            assay__buf_add(out, text + i, size);
+        i += size;
+    }
+    assay__buf_putc(out, '"');
+}
+
+void assay__json_key(struct assay__json_writer *writer, const char *key)
+{
+    separate(writer);
+    put_quoted(writer->out, key);
+    assay__buf_puts(writer->out, writer->pretty ? ": " : ":");
+    writer->after_key = true;
+}
+
+void assay__json_string(struct assay__json_writer *writer, const char *text)
+{
+    if (!text) {
+        assay__json_null(writer);
+        return;
+    }
+    separate(writer);
+    put_quoted(writer->out, text);
+}
+
+void assay__json_number(struct assay__json_writer *writer, double value)
+{
+    if (!isfinite(value)) {
+        assay__json_null(writer);
+        return;
+    }
+    separate(writer);
+    char text[40];
+    if (value == floor(value) && fabs(value) <= 9007199254740992.0) {
+        snprintf(text, sizeof text, "%.0f", value == 0 ? 0.0 : value);
+    } else {
+        for (int digits = 15; digits <= 17; digits++) {
+            snprintf(text, sizeof text, "%.*g", digits, value);
+            if (strtod(text, NULL) == value) break;
+        }
+    }
+    for (char *c = text; *c; c++)
+        if (*c == ',') *c = '.'; /* a caller's locale must not break JSON */
+    assay__buf_puts(writer->out, text);
+}
+
+void assay__json_integer(struct assay__json_writer *writer, int64_t value)
+{
+    separate(writer);
+    assay__buf_printf(writer->out, "%" PRId64, value);
+}
+
+void assay__json_unsigned(struct assay__json_writer *writer, uint64_t value)
+{
+    separate(writer);
+    assay__buf_printf(writer->out, "%" PRIu64, value);
+}
+
+void assay__json_bool(struct assay__json_writer *writer, bool value)
+{
+    separate(writer);
+    assay__buf_puts(writer->out, value ? "true" : "false");
+}
+
+void assay__json_null(struct assay__json_writer *writer)
+{
+    separate(writer);
+    assay__buf_puts(writer->out, "null");
+}
+
+void assay__json_put_string(struct assay__json_writer *writer, const char *key, const char *text)
+{
+    assay__json_key(writer, key);
+    assay__json_string(writer, text);
+}
+
+void assay__json_put_number(struct assay__json_writer *writer, const char *key, double value)
+{
+    assay__json_key(writer, key);
+    assay__json_number(writer, value);
+}
+
+void assay__json_put_integer(struct assay__json_writer *writer, const char *key, int64_t value)
+{
+    assay__json_key(writer, key);
+    assay__json_integer(writer, value);
+}
+
+void assay__json_put_bool(struct assay__json_writer *writer, const char *key, bool value)
+{
+    assay__json_key(writer, key);
+    assay__json_bool(writer, value);
+}
+
+void assay__json_put_null(struct assay__json_writer *writer, const char *key)
+{
+    assay__json_key(writer, key);
+    assay__json_null(writer);
+}

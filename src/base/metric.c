@@ -1,0 +1,204 @@
+/* metric.c - the metric and its ordered set.
+ *
+ * The set owns its strings: each entry keeps one heap block with name, unit, source and note, so replacing an entry
+ * frees the old block (a monitor may put the same names for days). The unit of a known name comes from the table.
+ * `power.average.RAIL` rows of the table end in ".RAIL" and match any single or dotted suffix. */
+#include "base/map.h"
+#include "base/metric_table.h"
+#include "base/vec.h"
+
+#include <assay/error.h>
+#include <assay/metric.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const state_names[] = {"unavailable", "measured", "derived", "estimated",
+                                          "published"};
+#define STATE_COUNT ((int)(sizeof state_names / sizeof state_names[0]))
+
+const char *assay_state_name(enum assay_state state)
+{
+    return (int)state >= 0 && (int)state < STATE_COUNT ? state_names[state] : "unavailable";
+}
+
+int assay_state_parse(const char *name)
+{
+    for (int i = 0; name && i < STATE_COUNT; i++)
+        if (strcmp(name, state_names[i]) == 0) return i;
+    return -1;
+}
+
+static bool matches(const char *row, const char *name)
+{
+    size_t length = strlen(row);
+    static const char suffix[] = ".RAIL";
+    size_t cut = sizeof suffix - 1;
+    if (length > cut && strcmp(row + length - cut, suffix) == 0)
+        return strncmp(row, name, length - cut + 1) == 0 && name[length - cut + 1] != '\0';
+    return strcmp(row, name) == 0;
+}
+
+const struct assay_metric_info *assay_metric_lookup(const char *name)
+{
+    for (size_t i = 0; name && i < assay__metric_table_count; i++)
+        if (matches(assay__metric_table[i].name, name)) return &assay__metric_table[i];
+    return NULL;
+}
+
+struct assay_metrics {
+    struct assay_metric **items; /* each with its strings in the same block */
+    size_t count, capacity;
+    struct assay__map *index; /* keys are the items' names */
+};
+
+struct assay_metrics *assay_metrics_new(void)
+{
+    struct assay_metrics *set = calloc(1, sizeof *set);
+    if (!set) return NULL;
+    set->index = assay__map_new();
+    if (!set->index) {
+        free(set);
+        return NULL;
+    }
+    return set;
+}
+
+void assay_metrics_free(struct assay_metrics *set)
+{
+    if (!set) return;
+    for (size_t i = 0; i < set->count; i++)
+        free(set->items[i]);
+    free(set->items);
+    assay__map_free(set->index);
+    free(set);
+}
+
+size_t assay_metrics_count(const struct assay_metrics *set)
+{
+    return set ? set->count : 0;
+}
+
+const struct assay_metric *assay_metrics_at(const struct assay_metrics *set, size_t index)
+{
+    return set && index < set->count ? set->items[index] : NULL;
+}
+
+const struct assay_metric *assay_metrics_get(const struct assay_metrics *set, const char *name)
+{
+    if (!set || !name) return NULL;
+    size_t at = assay__map_get(set->index, name);
+    return at == ASSAY__MAP_NONE ? NULL : set->items[at];
+}
+
+static const char *append(char **cursor, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = memcpy(*cursor, text, size);
+    *cursor += size;
+    return copy;
+}
+
+static struct assay_metric *copy_metric(const struct assay_metric *metric)
+{
+    const struct assay_metric_info *info = assay_metric_lookup(metric->name);
+    bool known = metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
+    const char *unit = metric->unit && metric->unit[0] ? metric->unit : info ? info->unit : "";
+    const char *source = known && metric->source ? metric->source : "";
+    const char *note = metric->note ? metric->note : "";
+    if (!known && note[0] == '\0') /* only when a known state came with a non-finite value */
+        note = "the value was not a finite number";
+    size_t size = sizeof(struct assay_metric) + strlen(metric->name) + strlen(unit) +
+                  strlen(source) + strlen(note) + 4;
+    struct assay_metric *copy = calloc(1, size);
+    if (!copy) return NULL;
+    char *cursor = (char *)(copy + 1);
+    copy->name = append(&cursor, metric->name);
+    copy->unit = append(&cursor, unit);
+    copy->source = append(&cursor, source);
+    copy->note = append(&cursor, note);
+    copy->state = known ? metric->state : ASSAY_UNAVAILABLE;
+    copy->value = known ? metric->value : NAN;
+    return copy;
+}
+
+int assay_metrics_put(struct assay_metrics *set, const struct assay_metric *metric)
+{
+    if (!set || !metric || !metric->name || metric->name[0] == '\0') return ASSAY_EINVAL;
+    if ((int)metric->state < 0 || (int)metric->state >= STATE_COUNT) return ASSAY_EINVAL;
+    if (metric->state == ASSAY_UNAVAILABLE && (!metric->note || metric->note[0] == '\0'))
+        return ASSAY_EINVAL;
+    struct assay_metric *copy = copy_metric(metric);
+    if (!copy) return ASSAY_ENOMEM;
+    size_t at = assay__map_get(set->index, metric->name);
+    if (at != ASSAY__MAP_NONE) {
+        /* The map's key lives in the old block: take it out before the block goes. */
+        assay__map_remove(set->index, copy->name);
+        free(set->items[at]);
+        set->items[at] = copy;
+        return assay__map_set(set->index, copy->name, at); /* cannot fail: a slot was just freed */
+    }
+    if (assay__vec_grow((void **)&set->items, &set->capacity, set->count + 1, sizeof *set->items) ||
+        assay__map_set(set->index, copy->name, set->count)) {
+        free(copy);
+        return ASSAY_ENOMEM;
+    }
+    set->items[set->count++] = copy;
+    return 0;
+}
+
+int assay_metrics_measured(struct assay_metrics *set, const char *name, double value,
+                           const char *source, const char *note)
+{
+    struct assay_metric metric = {name, value, NULL, ASSAY_MEASURED, source, note};
+    return assay_metrics_put(set, &metric);
+}
+
+int assay_metrics_derived(struct assay_metrics *set, const char *name, double value,
+                          const char *source, const char *formula)
+{
+    struct assay_metric metric = {name, value, NULL, ASSAY_DERIVED, source, formula};
+    return assay_metrics_put(set, &metric);
+}
+
+int assay_metrics_unavailable(struct assay_metrics *set, const char *name, const char *reason)
+{
+    struct assay_metric metric = {name, NAN, NULL, ASSAY_UNAVAILABLE, "", reason};
+    return assay_metrics_put(set, &metric);
+}
+
+/* Why an operand cannot be used, or false. */
+static bool missing(const struct assay_metric *operand, const char *role, char *reason, size_t size)
+{
+    if (!operand) {
+        snprintf(reason, size, "the %s is not known", role);
+        return true;
+    }
+    if (operand->state == ASSAY_UNAVAILABLE || !isfinite(operand->value)) {
+        const char *why = operand->note && operand->note[0] ? operand->note : "no reason given";
+        snprintf(reason, size, "%s is unavailable: %s", operand->name ? operand->name : role, why);
+        return true;
+    }
+    return false;
+}
+
+int assay_metrics_ratio(struct assay_metrics *set, const char *name,
+                        const struct assay_metric *numerator,
+                        const struct assay_metric *denominator, const char *formula)
+{
+    char reason[512];
+    if (missing(numerator, "numerator", reason, sizeof reason) ||
+        missing(denominator, "denominator", reason, sizeof reason))
+        return assay_metrics_unavailable(set, name, reason);
+    if (denominator->value == 0) {
+        snprintf(reason, sizeof reason, "%s is zero", denominator->name);
+        return assay_metrics_unavailable(set, name, reason);
+    }
+    /* What rests on an estimate is an estimate; what rests on a published value says so by its formula. */
+    bool estimate = numerator->state == ASSAY_ESTIMATED || denominator->state == ASSAY_ESTIMATED;
+    struct assay_metric metric = {name,      numerator->value / denominator->value,
+                                  NULL,      estimate ? ASSAY_ESTIMATED : ASSAY_DERIVED,
+                                  "derived", formula};
+    return assay_metrics_put(set, &metric);
+}

@@ -1,0 +1,149 @@
+/* stats_compare.c - is b slower than a? The process is the unit of replication: the inputs are per-launch medians.
+ *
+ * The test is the exact permutation test on ranks (Wilcoxon 1945, Mann and Whitney 1947) and the interval of the ratio
+ * is its inversion: the pairwise ratios b_j / a_i in order, from the k-th smallest to the k-th largest (Moses; Hodges
+ * and Lehmann 1963). So the interval excludes 1 exactly when p < 0.05, no resampling noise enters, and with 10 launches
+ * per arm two identical programs are called different in 4.3 % of comparisons. A bootstrap of medians was not used:
+ * with 10 launches it is too narrow. Ties count against a difference.
+ * Assumes that both arms vary alike up to a factor (launches of one machine, alternating). */
+#include "base/binomial.h"
+#include "base/checked.h"
+#include "base/stats.h"
+
+#include <assay/error.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAUNCHES_LEAST 5
+#define EXACT_PAIRS 625 /* 25 launches per arm; beyond, the normal approximation is as good */
+
+/* Number of arrangements of n and m launches with U = u, for every u <= n m: the coefficients of the Gaussian binomial
+ * prod_(i=1..m) (1 - x^(n+i)) / (1 - x^i), built factor by factor. */
+static void arrangements(size_t n, size_t m, double *ways)
+{
+    size_t most = n * m;
+    memset(ways, 0, (most + 1) * sizeof *ways);
+    ways[0] = 1;
+    for (size_t i = 1; i <= m; i++) {
+        for (size_t u = most; u >= n + i; u--)
+            ways[u] -= ways[u - n - i];
+        for (size_t u = i; u <= most; u++)
+            ways[u] += ways[u - i];
+    }
+}
+
+struct rank_sum {
+    size_t n, m;
+    bool exact;
+    double ways[EXACT_PAIRS + 1]; /* cumulative probability once prepared */
+};
+
+static void prepare(struct rank_sum *test, size_t n, size_t m)
+{
+    test->n = n;
+    test->m = m;
+    test->exact = n <= 25 && m <= 25; /* C(50, 25) < 2^53: every count is an exact integer */
+    if (!test->exact) return;
+    arrangements(n, m, test->ways);
+    double total = 0;
+    for (size_t u = 0; u <= n * m; u++)
+        total += test->ways[u];
+    double sum = 0;
+    for (size_t u = 0; u <= n * m; u++) {
+        sum += test->ways[u];
+        test->ways[u] = sum / total;
+    }
+}
+
+/* P(U <= u) */
+static double tail(const struct rank_sum *test, size_t u)
+{
+    if (test->exact) return test->ways[u <= test->n * test->m ? u : test->n * test->m];
+    double n = (double)test->n, m = (double)test->m;
+    double z = ((double)u + 0.5 - n * m / 2) / sqrt(n * m * (n + m + 1) / 12);
+    return 0.5 * erfc(-z / 1.41421356237309504880);
+}
+
+static double two_sided(const struct rank_sum *test, size_t u)
+{
+    double p = 2 * tail(test, u);
+    return p < 1 ? p : 1;
+}
+
+static double median_of(const double *values, size_t count, double *scratch)
+{
+    memcpy(scratch, values, count * sizeof *values);
+    assay__stats_sort(scratch, count);
+    return assay__stats_median(scratch, count);
+}
+
+static bool usable(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]) || values[i] <= 0) return false;
+    return true;
+}
+
+static void judge(struct assay__ratio *out, double *ratios, size_t a_count, size_t b_count)
+{
+    struct rank_sum test;
+    size_t pairs = a_count * b_count, above = 0, below = 0, k = 0;
+    prepare(&test, a_count, b_count);
+    while (k < pairs && two_sided(&test, k) < 0.05)
+        k++;
+    /* k is now the rank of the interval's ends: U <= k - 1 is significant. */
+    for (size_t i = 0; i < pairs; i++) {
+        above += ratios[i] >= 1;
+        below += ratios[i] <= 1;
+    }
+    out->p_value = two_sided(&test, above < below ? above : below);
+    if (k == 0) return; /* cannot happen with 5 launches per arm: 2 / C(10, 5) = 0.8 % */
+    assay__stats_sort(ratios, pairs);
+    out->ci.low = ratios[k - 1];
+    out->ci.high = ratios[pairs - k];
+    /* With skewed arms the ratio of medians may lie outside: widen, never claim more than both say. */
+    if (out->ratio < out->ci.low) out->ci.low = out->ratio;
+    if (out->ratio > out->ci.high) out->ci.high = out->ratio;
+    out->ci.known = true;
+    if (out->ci.low <= 1 && out->ci.high >= 1 && out->p_value < 0.05) out->p_value = 0.05;
+    double up = out->ci.high / out->ratio, down = out->ratio / out->ci.low;
+    out->smallest = (up > down ? up : down) - 1;
+}
+
+int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
+                         uint64_t seed, struct assay__ratio *out)
+{
+    (void)seed; /* the test is exact: nothing is drawn */
+    *out = (struct assay__ratio){NAN, {NAN, NAN, false}, NAN, NAN};
+    if (a_count < LAUNCHES_LEAST || b_count < LAUNCHES_LEAST) return ASSAY_EINVAL;
+    if (!usable(a, a_count) || !usable(b, b_count)) return ASSAY_EINVAL;
+    size_t pairs, bytes;
+    if (assay__mul_overflows(a_count, b_count, &pairs) ||
+        assay__mul_overflows(pairs, sizeof(double), &bytes))
+        return ASSAY_ENOMEM;
+    double *ratios = malloc(bytes); /* pairs >= both counts: it also serves as scratch */
+    if (!ratios) return ASSAY_ENOMEM;
+    out->ratio = median_of(b, b_count, ratios) / median_of(a, a_count, ratios);
+    for (size_t i = 0; i < a_count; i++)
+        for (size_t j = 0; j < b_count; j++)
+            ratios[i * b_count + j] = b[j] / a[i];
+    judge(out, ratios, a_count, b_count);
+    free(ratios);
+    return 0;
+}
+
+struct assay__interval assay__stats_launch_interval(const double *sorted, size_t count,
+                                                    double *coverage)
+{
+    struct assay__interval interval = {NAN, NAN, false};
+    if (coverage) *coverage = NAN;
+    if (count < LAUNCHES_LEAST) return interval;
+    size_t rank = assay__binomial_half_rank(count, 0.05);
+    if (rank == 0) rank = 1; /* five launches: the extremes, 93.75 % */
+    interval.low = sorted[rank - 1];
+    interval.high = sorted[count - rank];
+    interval.known = true;
+    if (coverage) *coverage = 1 - 2 * assay__binomial_half_cdf(count, rank - 1);
+    return interval;
+}

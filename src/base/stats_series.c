@@ -1,0 +1,257 @@
+/* stats_series.c - statistics of samples in time order: autocorrelation, end of warm-up, drift; and bimodality.
+ * Everything is linear in the sample count up to small factors and allocates nothing (scratch is on the stack). */
+#include "base/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- autocorrelation ---------------------------------------------------------------------------------- */
+
+#define BLOCKS_MOST 8192 /* block means kept on the stack: 64 KiB */
+#define LAG_MOST 1000
+#define DIRECT_BUDGET 3e7 /* multiplications spent on the raw samples: about 20 ms */
+
+/* Sum of (x_i - m)(x_(i+lag) - m); four sums let the processor overlap the additions. */
+static double lagged_product(const double *x, size_t count, size_t lag, double mean)
+{
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    size_t n = count - lag, i = 0;
+    for (; i + 4 <= n; i += 4) {
+        s0 += (x[i] - mean) * (x[i + lag] - mean);
+        s1 += (x[i + 1] - mean) * (x[i + 1 + lag] - mean);
+        s2 += (x[i + 2] - mean) * (x[i + 2 + lag] - mean);
+        s3 += (x[i + 3] - mean) * (x[i + 3 + lag] - mean);
+    }
+    for (; i < n; i++)
+        s0 += (x[i] - mean) * (x[i + lag] - mean);
+    return (s0 + s1) + (s2 + s3);
+}
+
+double assay__stats_autocorrelation(const double *values, size_t count, size_t lag)
+{
+    if (count < 2 || lag >= count) return 0;
+    double mean = assay__stats_mean(values, count);
+    double variance = lagged_product(values, count, 0, mean);
+    return variance > 0 ? lagged_product(values, count, lag, mean) / variance : 0;
+}
+
+/* 1 + 2 sum of rho_k up to `most` lags; *ended tells whether a non-positive rho_k was met. */
+static double integrated(const double *x, size_t count, size_t most, double *variance, bool *ended)
+{
+    double mean = assay__stats_mean(x, count), tau = 1;
+    *variance = lagged_product(x, count, 0, mean);
+    *ended = !(*variance > 0);
+    for (size_t lag = 1; lag <= most && !*ended; lag++) {
+        double rho = lagged_product(x, count, lag, mean) / *variance;
+        if (rho <= 0)
+            *ended = true;
+        else
+            tau += 2 * rho;
+    }
+    *variance /= (double)count;
+    return tau;
+}
+
+/* Long memory in a long series: the variance of the mean is s^2 tau / n, and the same from means of B samples is
+ * s_B^2 tau_B / (n / B); so tau = B (s_B^2 / s^2) tau_B, and the lags are counted in blocks. */
+double assay__stats_autocorrelation_time(const double *values, size_t count)
+{
+    if (count < 8) return 1;
+    size_t most = count / 4;
+    if (most > LAG_MOST) most = LAG_MOST;
+    size_t affordable = (size_t)(DIRECT_BUDGET / (double)count) + 16;
+    double variance, block_variance;
+    bool ended;
+    double tau = integrated(values, count, most < affordable ? most : affordable, &variance,
+                            &ended);
+    if (ended || count <= BLOCKS_MOST) return tau;
+
+    double blocks[BLOCKS_MOST];
+    size_t size = (count + BLOCKS_MOST - 1) / BLOCKS_MOST, block_count = count / size;
+    for (size_t i = 0; i < block_count; i++)
+        blocks[i] = assay__stats_mean(values + i * size, size);
+    size_t lags = block_count / 4 < LAG_MOST ? block_count / 4 : LAG_MOST;
+    double block_tau = integrated(blocks, block_count, lags, &block_variance, &ended);
+    double long_tau = (double)size * block_variance / variance * block_tau;
+    return long_tau > tau ? long_tau : tau;
+}
+
+/* --- warm-up ------------------------------------------------------------------------------------------ */
+
+static double median_of_5(const double *x)
+{
+    double copy[5];
+    memcpy(copy, x, sizeof copy);
+    assay__stats_sort(copy, 5);
+    return copy[2];
+}
+
+/* MSER-5 (White 1997): with batches of five, drop the first d that minimise s^2(d) / (k - d), the squared standard
+ * error of what remains; d at most half. The batches are medians, not means: one page fault late in the first half
+ * would otherwise be taken for the end of warm-up. The sums run from the back (Welford), so one pass suffices. */
+size_t assay__stats_warmup_end(const double *values, size_t count)
+{
+    size_t batches = count / 5, best = 0;
+    if (batches < 4) return 0;
+    double mean = 0, squares = 0, least = INFINITY;
+    for (size_t d = batches; d-- > 0;) {
+        double x = median_of_5(values + 5 * d), kept = (double)(batches - d);
+        double delta = x - mean;
+        mean += delta / kept;
+        squares += delta * (x - mean);
+        if (d > batches / 2) continue;
+        double score = squares / (kept * kept);
+        if (score <= least) { /* ties go to the smaller d: drop no more than needed */
+            least = score;
+            best = d;
+        }
+    }
+    return 5 * best;
+}
+
+/* --- drift -------------------------------------------------------------------------------------------- */
+
+#define DRIFT_BLOCKS 40
+#define DRIFT_LEAST 8
+#define BLOCK_SAMPLES 1024
+
+/* Median of a block; of a long block, of evenly spaced samples of it. */
+static double block_median(const double *values, size_t count)
+{
+    double copy[BLOCK_SAMPLES];
+    size_t stride = (count + BLOCK_SAMPLES - 1) / BLOCK_SAMPLES, kept = 0;
+    for (size_t i = 0; i < count && kept < BLOCK_SAMPLES; i += stride)
+        copy[kept++] = values[i];
+    assay__stats_sort(copy, kept);
+    return assay__stats_median(copy, kept);
+}
+
+/* Mann-Kendall: S = sum of sign(x_j - x_i), i < j; variance with correction for ties; continuity-corrected normal. */
+static double mann_kendall(const double *x, size_t count)
+{
+    double s = 0, n = (double)count, sorted[DRIFT_BLOCKS];
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++)
+            s += (x[j] > x[i]) - (x[j] < x[i]);
+    double variance = n * (n - 1) * (2 * n + 5);
+    memcpy(sorted, x, count * sizeof *sorted);
+    assay__stats_sort(sorted, count);
+    for (size_t i = 0, j; i < count; i = j) {
+        for (j = i + 1; j < count && sorted[j] == sorted[i]; j++) {
+        }
+        double ties = (double)(j - i);
+        variance -= ties * (ties - 1) * (2 * ties + 5);
+    }
+    variance /= 18;
+    if (!(variance > 0) || s == 0) return 1;
+    return erfc((fabs(s) - 1) / sqrt(variance) / 1.41421356237309504880);
+}
+
+static double theil_sen(const double *x, size_t count)
+{
+    double slopes[DRIFT_BLOCKS * (DRIFT_BLOCKS - 1) / 2];
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++)
+            slopes[used++] = (x[j] - x[i]) / (double)(j - i);
+    assay__stats_sort(slopes, used);
+    return assay__stats_median(slopes, used);
+}
+
+double assay__stats_drift(const double *values, size_t count, double *p_value)
+{
+    double medians[DRIFT_BLOCKS], sorted[DRIFT_BLOCKS];
+    size_t blocks = count / 5 < DRIFT_BLOCKS ? count / 5 : DRIFT_BLOCKS;
+    if (p_value) *p_value = NAN;
+    if (blocks < DRIFT_LEAST) return NAN; /* too few to tell */
+    for (size_t i = 0; i < blocks; i++) {
+        size_t begin = i * count / blocks, end = (i + 1) * count / blocks;
+        medians[i] = sorted[i] = block_median(values + begin, end - begin);
+    }
+    if (p_value) *p_value = mann_kendall(medians, blocks);
+    assay__stats_sort(sorted, blocks);
+    double level = assay__stats_median(sorted, blocks);
+    double change = theil_sen(medians, blocks) * (double)(blocks - 1);
+    return level != 0 ? change / fabs(level) : NAN;
+}
+
+/* --- bimodality --------------------------------------------------------------------------------------- */
+
+#define MODE_SAMPLES 64 /* fewer samples show valleys by chance */
+#define MODE_SHARE 0.10
+#define MODE_DISTANCE 0.02 /* of the median: below it, two "modes" are the steps of the clock */
+#define MODE_STEPS 8
+
+static size_t count_below(const double *sorted, size_t count, double limit)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sorted[middle] < limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static double within(const double *sorted, size_t count, double centre, double reach)
+{
+    return (double)(count_below(sorted, count, centre + reach) -
+                    count_below(sorted, count, centre - reach));
+}
+
+/* Otsu (1979): the split that maximises the variance between the two parts, looked for where each part keeps its
+ * least share. Both 2.5 % tails are left out: a few outliers would pull the split to themselves. */
+static size_t best_split(const double *sorted, size_t count)
+{
+    size_t skip = count / 40, first = (size_t)ceil(MODE_SHARE * (double)count), best = first;
+    double total = 0, left = 0, most = -1, base = sorted[count / 2];
+    for (size_t i = skip; i < count - skip; i++)
+        total += sorted[i] - base;
+    for (size_t i = skip; i < count - first; i++) {
+        double n1 = (double)(i - skip), n2 = (double)(count - skip - i);
+        if (i >= first) {
+            double gap = left / n1 - (total - left) / n2;
+            if (n1 * n2 * gap * gap > most) {
+                most = n1 * n2 * gap * gap;
+                best = i;
+            }
+        }
+        left += sorted[i] - base;
+    }
+    return best;
+}
+
+/* Two modes stand apart when, between the medians of Otsu's two parts, there is a valley: a window (an eighth of the
+ * distance, either side) with less than half the samples of the same window at the lesser mode, beyond chance (three
+ * standard deviations of a Poisson count). A normal or a uniform distribution has no such valley. */
+bool assay__stats_bimodal(const double *sorted, size_t count, double *low_mode, double *high_mode,
+                          double *high_share)
+{
+    if (count < MODE_SAMPLES) return false;
+    size_t split = best_split(sorted, count);
+    double low = assay__stats_median(sorted, split);
+    double high = assay__stats_median(sorted + split, count - split);
+    double distance = high - low, reach = distance / MODE_STEPS;
+    if (!(distance > MODE_DISTANCE * fabs(assay__stats_median(sorted, count)))) return false;
+    double valley = INFINITY, threshold = low;
+    for (int step = 2; step <= MODE_STEPS - 2; step++) {
+        double at = low + step * reach, here = within(sorted, count, at, reach / 2);
+        if (here < valley) {
+            valley = here;
+            threshold = at;
+        }
+    }
+    double low_peak = within(sorted, count, low, reach / 2);
+    double high_peak = within(sorted, count, high, reach / 2);
+    double peak = low_peak < high_peak ? low_peak : high_peak;
+    if (!(valley < peak / 2) || peak - valley < 3 * sqrt(peak + valley)) return false;
+    size_t below = count_below(sorted, count, threshold);
+    double share = (double)(count - below) / (double)count;
+    if (share < MODE_SHARE || share > 1 - MODE_SHARE) return false;
+    if (low_mode) *low_mode = assay__stats_median(sorted, below);
+    if (high_mode) *high_mode = assay__stats_median(sorted + below, count - below);
+    if (high_share) *high_share = share;
+    return true;
+}

@@ -1,0 +1,236 @@
+/* text_number.c - numbers as people write and read them.
+ *
+ * Output: three significant digits with a decimal prefix, chosen after rounding (999.6 µs is "1.00 ms"). Time stops
+ * at seconds (1,234 s), other units at P. Counts are written out with thousands separators. Independent of locale.
+ * Input: strict; the whole string or ASSAY_EINVAL. No hexadecimal, no "inf", no blanks. */
+#include "base/text.h"
+
+#include <assay/error.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct family {
+    const char *unit;
+    const char *behind; /* what follows the prefix */
+    int least, most;    /* powers of 1000 allowed: -3 nano … 5 peta */
+};
+
+static const struct family families[] = {
+    {"s", "s", -3, 0},      {"B", "B", 0, 5},           {"B/s", "B/s", 0, 5},
+    {"FLOP", "FLOP", 0, 6}, {"FLOP/s", "FLOP/s", 0, 6}, {"1/s", "/s", 0, 4},
+    {"1/J", "/J", 0, 4},    {"J", "J", -3, 3},          {"W", "W", -3, 3},
+    {"Hz", "Hz", 0, 4},     {"FLOP/B", "FLOP/B", 0, 0}, {"TOPS/W", "TOPS/W", 0, 0},
+    {"°C", "°C", 0, 0},
+};
+
+static const char *const prefixes[] = {"n", "µ", "m", "", "k", "M", "G", "T", "P", "E"};
+
+static void group_thousands(char *out, size_t out_size, double value)
+{
+    char plain[64];
+    snprintf(plain, sizeof plain, "%.0f", value);
+    size_t length = strlen(plain), written = 0;
+    for (size_t i = 0; i < length && written + 2 < out_size; i++) {
+        out[written++] = plain[i];
+        size_t left = length - 1 - i;
+        if (left > 0 && left % 3 == 0) out[written++] = ',';
+    }
+    out[written] = '\0';
+}
+
+/* A caller's locale may print a decimal comma. */
+static void decimal_point(char *text)
+{
+    const char *decimal = localeconv()->decimal_point;
+    if (!decimal || decimal[0] == '.' || decimal[0] == '\0') return;
+    char *at = strchr(text, decimal[0]);
+    if (at) *at = '.';
+}
+
+/* Three significant digits, not less than one before the point; magnitude >= 0 and finite. */
+static void three_digits(char *out, size_t out_size, double magnitude)
+{
+    if (magnitude >= 999.5 && magnitude < 1e15) {
+        group_thousands(out, out_size, magnitude);
+        return;
+    }
+    int decimals = 0;
+    if (magnitude > 0 && magnitude < 999.5) {
+        int exponent = (int)floor(log10(magnitude));
+        /* rounding may carry into the next power of ten: 9.996 is 10.0 */
+        if (round(magnitude * pow(10, 2 - exponent)) >= 1000) exponent++;
+        decimals = 2 - exponent;
+        if (decimals < 0) decimals = 0;
+        if (decimals > 12) decimals = 12;
+    }
+    snprintf(out, out_size, magnitude >= 1e15 ? "%.*e" : "%.*f", magnitude >= 1e15 ? 2 : decimals,
+             magnitude);
+    decimal_point(out);
+}
+
+static void scale_family(char *out, size_t out_size, const struct family *family, double value)
+{
+    double magnitude = fabs(value);
+    int power = family->least;
+    double scaled = magnitude * pow(1000, -power);
+    while (power < family->most && scaled >= 999.5) {
+        power++;
+        scaled = magnitude * pow(1000, -power); /* one multiplication: no rounding piles up */
+    }
+    if (magnitude == 0) power = 0;
+    char digits[40];
+    bool whole_count = power == 0 && magnitude == floor(magnitude) && magnitude < 1000 &&
+                       (strcmp(family->unit, "B") == 0 || strcmp(family->unit, "FLOP") == 0);
+    if (whole_count || magnitude == 0)
+        snprintf(digits, sizeof digits, "%.0f", magnitude);
+    else
+        three_digits(digits, sizeof digits, scaled);
+    snprintf(out, out_size, "%s%s %s%s", value < 0 ? "-" : "", digits, prefixes[power + 3],
+             family->behind);
+}
+
+static void scale_count(char *out, size_t out_size, double value)
+{
+    char digits[48];
+    double magnitude = fabs(value);
+    if (magnitude == floor(magnitude) && magnitude < 1e15)
+        group_thousands(digits, sizeof digits, magnitude);
+    else
+        three_digits(digits, sizeof digits, magnitude);
+    snprintf(out, out_size, "%s%s", value < 0 ? "-" : "", digits);
+}
+
+void assay__text_scaled(char *out, size_t out_size, double value, const char *unit)
+{
+    if (out_size == 0) return;
+    if (!unit) unit = "";
+    if (!isfinite(value)) {
+        snprintf(out, out_size, "—");
+        return;
+    }
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        if (strcmp(families[i].unit, unit) != 0) continue;
+        scale_family(out, out_size, &families[i], value);
+        return;
+    }
+    char digits[48];
+    if (strcmp(unit, "count") == 0) {
+        scale_count(out, out_size, value);
+        return;
+    }
+    bool percent = strcmp(unit, "ratio") == 0;
+    double shown = percent ? fabs(value) * 100 : fabs(value);
+    if (shown == 0)
+        snprintf(digits, sizeof digits, "0");
+    else
+        three_digits(digits, sizeof digits, shown);
+    const char *behind = percent ? "%" : strcmp(unit, "points") == 0 ? "" : unit;
+    snprintf(out, out_size, "%s%s%s%s", value < 0 ? "-" : "", digits, behind[0] ? " " : "", behind);
+}
+
+/* --- reading ------------------------------------------------------------------------------------------ */
+
+int assay__text_int64(const char *text, int64_t *value)
+{
+    if (!text) return ASSAY_EINVAL;
+    const char *at = text + (text[0] == '-' || text[0] == '+');
+    if (*at == '\0') return ASSAY_EINVAL;
+    for (const char *c = at; *c; c++)
+        if (*c < '0' || *c > '9') return ASSAY_EINVAL;
+    errno = 0;
+    long long parsed = strtoll(text, NULL, 10);
+    if (errno) return ASSAY_EINVAL;
+    *value = parsed;
+    return 0;
+}
+
+/* A decimal number at the head of the text; *rest points behind it. Grammar first, then strtod. */
+static int leading_number(const char *text, double *value, const char **rest)
+{
+    char copy[64];
+    size_t at = 0, digits = 0;
+    if (text[at] == '-' || text[at] == '+') at++;
+    for (; text[at] >= '0' && text[at] <= '9'; at++)
+        digits++;
+    size_t point = at;
+    if (text[at] == '.')
+        for (at++; text[at] >= '0' && text[at] <= '9'; at++)
+            digits++;
+    if (digits == 0) return ASSAY_EINVAL;
+    if (text[at] == 'e' || text[at] == 'E') {
+        size_t exponent = at + 1;
+        if (text[exponent] == '-' || text[exponent] == '+') exponent++;
+        size_t begin = exponent;
+        while (text[exponent] >= '0' && text[exponent] <= '9')
+            exponent++;
+        if (exponent > begin) at = exponent;
+    }
+    if (at >= sizeof copy) return ASSAY_EINVAL;
+    memcpy(copy, text, at);
+    copy[at] = '\0';
+    const char *decimal = localeconv()->decimal_point;
+    if (copy[point] == '.' && decimal && decimal[0]) copy[point] = decimal[0];
+    *value = strtod(copy, NULL);
+    *rest = text + at;
+    return isfinite(*value) ? 0 : ASSAY_EINVAL;
+}
+
+int assay__text_double(const char *text, double *value)
+{
+    const char *rest;
+    double parsed;
+    if (!text || leading_number(text, &parsed, &rest) || *rest) return ASSAY_EINVAL;
+    *value = parsed;
+    return 0;
+}
+
+struct suffix {
+    const char *text;
+    double factor;
+};
+
+static int with_suffix(const char *text, const struct suffix *suffixes, size_t count, double *value)
+{
+    const char *rest;
+    double parsed;
+    if (!text || leading_number(text, &parsed, &rest) || parsed < 0) return ASSAY_EINVAL;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(rest, suffixes[i].text) != 0) continue;
+        *value = parsed * suffixes[i].factor;
+        return isfinite(*value) ? 0 : ASSAY_EINVAL;
+    }
+    return ASSAY_EINVAL;
+}
+
+int assay__text_duration_s(const char *text, double *seconds)
+{
+    /* µ twice: U+00B5 (micro sign) and U+03BC (Greek mu) */
+    static const struct suffix suffixes[] = {{"", 1},
+                                             {"s", 1},
+                                             {"ms", 1e-3},
+                                             {"us", 1e-6},
+                                             {"\xc2\xb5s", 1e-6},
+                                             {"\xce\xbcs", 1e-6},
+                                             {"ns", 1e-9},
+                                             {"m", 60}};
+    return with_suffix(text, suffixes, sizeof suffixes / sizeof suffixes[0], seconds);
+}
+
+int assay__text_bytes(const char *text, uint64_t *bytes)
+{
+    static const struct suffix suffixes[] = {
+        {"", 1},         {"B", 1},         {"k", 1e3},         {"kB", 1e3},        {"M", 1e6},
+        {"MB", 1e6},     {"G", 1e9},       {"GB", 1e9},        {"Ki", 1024},       {"KiB", 1024},
+        {"Mi", 1048576}, {"MiB", 1048576}, {"Gi", 1073741824}, {"GiB", 1073741824}};
+    double value;
+    if (with_suffix(text, suffixes, sizeof suffixes / sizeof suffixes[0], &value))
+        return ASSAY_EINVAL;
+    if (value >= 9223372036854775808.0 || value != floor(value)) return ASSAY_EINVAL;
+    *bytes = (uint64_t)value;
+    return 0;
+}

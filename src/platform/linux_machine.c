@@ -1,0 +1,361 @@
+/* linux_machine.c - what this machine is, from /proc, /sys and /etc (below $ASSAY_FSROOT), with uname and CPUID only
+ * where the machine is the real one. What cannot be told stays unknown: "" or 0. */
+#include "base/file.h"
+#include "platform/linux_fs.h"
+#include "platform/platform.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
+static const char *keep(struct assay__arena *arena, const char *text)
+{
+    const char *copy = assay__arena_strdup(arena, text);
+    return copy ? copy : "";
+}
+
+/* The value of "name : value" in cpuinfo, first occurrence, into out. */
+static bool cpuinfo_value(const char *cpuinfo, const char *name, char *out, size_t out_size)
+{
+    size_t length = strlen(name);
+    out[0] = '\0';
+    for (const char *line = cpuinfo; line; line = strchr(line, '\n')) {
+        if (*line == '\n') line++;
+        if (strncmp(line, name, length) != 0) continue;
+        const char *at = line + length + strspn(line + length, " \t");
+        if (*at != ':') continue;
+        at += 1 + strspn(at + 1, " \t");
+        snprintf(out, out_size, "%.*s", (int)strcspn(at, "\n"), at);
+        return out[0] != '\0';
+    }
+    return false;
+}
+
+/* --- names -------------------------------------------------------------------------------------------- */
+
+static void read_os(struct assay__arena *arena, struct assay__machine *machine)
+{
+    char text[4096], name[256];
+    if (assay__fs_read("/etc/os-release", text, sizeof text) <= 0 &&
+        assay__fs_read("/usr/lib/os-release", text, sizeof text) <= 0)
+        return;
+    const char *at = strncmp(text, "PRETTY_NAME=", 12) == 0 ? text : strstr(text, "\nPRETTY_NAME=");
+    if (!at) return;
+    at = strchr(at, '=') + 1;
+    char quote = *at == '"' || *at == '\'' ? *at++ : '\n';
+    snprintf(name, sizeof name, "%.*s",
+             (int)strcspn(at, quote == '\n'  ? "\n"
+                              : quote == '"' ? "\""
+                                             : "'"),
+             at);
+    machine->os = keep(arena, name);
+}
+
+static void read_kernel(struct assay__arena *arena, struct assay__machine *machine,
+                        const char *cpuinfo)
+{
+    char text[256];
+    struct utsname real;
+    bool have = !assay__fs_replaced() && uname(&real) == 0;
+    if (assay__fs_read("/proc/sys/kernel/hostname", text, sizeof text) > 0)
+        machine->host = keep(arena, text);
+    else if (have)
+        machine->host = keep(arena, real.nodename);
+    if (assay__fs_read("/proc/sys/kernel/osrelease", text, sizeof text) > 0)
+        machine->kernel = assay__arena_printf(arena, "Linux %s", text);
+    else if (have)
+        machine->kernel = assay__arena_printf(arena, "Linux %s", real.release);
+    if (!machine->kernel) machine->kernel = "";
+    if (have)
+        machine->architecture = keep(arena, real.machine);
+    else if (assay__fs_read("/proc/sys/kernel/arch", text, sizeof text) > 0)
+        machine->architecture = keep(arena, text);
+    else if (cpuinfo && strstr(cpuinfo, "CPU implementer"))
+        machine->architecture = "aarch64";
+    else if (cpuinfo && strstr(cpuinfo, "vendor_id"))
+        machine->architecture = "x86_64";
+}
+
+struct arm_part {
+    unsigned implementer, part;
+    const char *name;
+};
+
+/* Main ID register values, from Arm's technical reference manuals. */
+static const struct arm_part arm_parts[] = {
+    {0x41, 0xd03, "Arm Cortex-A53"},  {0x41, 0xd05, "Arm Cortex-A55"},
+    {0x41, 0xd07, "Arm Cortex-A57"},  {0x41, 0xd08, "Arm Cortex-A72"},
+    {0x41, 0xd09, "Arm Cortex-A73"},  {0x41, 0xd0a, "Arm Cortex-A75"},
+    {0x41, 0xd0b, "Arm Cortex-A76"},  {0x41, 0xd0c, "Arm Neoverse-N1"},
+    {0x41, 0xd0d, "Arm Cortex-A77"},  {0x41, 0xd40, "Arm Neoverse-V1"},
+    {0x41, 0xd41, "Arm Cortex-A78"},  {0x41, 0xd44, "Arm Cortex-X1"},
+    {0x41, 0xd49, "Arm Neoverse-N2"}, {0x41, 0xd4f, "Arm Neoverse-V2"},
+    {0x41, 0xd84, "Arm Neoverse-V3"}, {0x41, 0xd8e, "Arm Neoverse-N3"},
+    {0xc0, 0xac3, "Ampere-1"},        {0x48, 0xd01, "HiSilicon TaiShan v110"},
+    {0x46, 0x001, "Fujitsu A64FX"},
+};
+
+static void read_cpu_model(struct assay__arena *arena, struct assay__machine *machine,
+                           const char *cpuinfo)
+{
+    char text[256], part[32];
+    if (cpuinfo_value(cpuinfo, "model name", text, sizeof text)) {
+        machine->cpu_model = keep(arena, text);
+        return;
+    }
+    if (!cpuinfo_value(cpuinfo, "CPU implementer", text, sizeof text) ||
+        !cpuinfo_value(cpuinfo, "CPU part", part, sizeof part))
+        return;
+    unsigned long implementer = strtoul(text, NULL, 16), number = strtoul(part, NULL, 16);
+    for (size_t i = 0; i < sizeof arm_parts / sizeof arm_parts[0]; i++)
+        if (arm_parts[i].implementer == implementer && arm_parts[i].part == number) {
+            machine->cpu_model = arm_parts[i].name;
+            return;
+        }
+    const char *name = assay__arena_printf(arena, "Arm implementer 0x%02lx part 0x%03lx",
+                                           implementer, number);
+    machine->cpu_model = name ? name : "";
+}
+
+static void read_simd(struct assay__arena *arena, struct assay__machine *machine,
+                      const char *cpuinfo)
+{
+    /* widest first; x86 names of "flags", Arm names of "Features" */
+    static const char *const wanted[] = {
+        "amx_bf16", "amx_int8", "amx_tile", "avx512_fp16", "avx512_bf16", "avx512_vnni",
+        "avx512vl", "avx512bw", "avx512f",  "avx_vnni",    "avx2",        "fma",
+        "f16c",     "avx",      "sse4_2",   "sme",         "sve2",        "sve",
+        "i8mm",     "bf16",     "asimddp",  "asimdhp",     "asimd"};
+    char found[512] = "";
+    char flags[8192], spaced[8224];
+    if (!cpuinfo_value(cpuinfo, "flags", flags, sizeof flags) &&
+        !cpuinfo_value(cpuinfo, "Features", flags, sizeof flags))
+        return;
+    snprintf(spaced, sizeof spaced, " %s ", flags);
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        char word[32];
+        snprintf(word, sizeof word, " %s ", wanted[i]);
+        if (!strstr(spaced, word)) continue;
+        int added = snprintf(found + length, sizeof found - length, "%s%s", length ? " " : "",
+                             wanted[i]);
+        length += (size_t)added;
+    }
+    machine->simd = keep(arena, found);
+}
+
+/* --- topology ----------------------------------------------------------------------------------------- */
+
+#define TOPOLOGY_MOST 4096
+
+struct topology {
+    uint64_t cores[TOPOLOGY_MOST]; /* package << 32 | core, unique after sorting */
+    uint64_t packages[TOPOLOGY_MOST];
+    size_t threads, known;
+    uint64_t max_khz;
+};
+
+static void add_thread(void *context, unsigned cpu)
+{
+    struct topology *topology = context;
+    uint64_t package, core, khz;
+    topology->threads++;
+    if (assay__fs_u64f(&khz, "/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", cpu) &&
+        khz > topology->max_khz)
+        topology->max_khz = khz;
+    if (topology->known >= TOPOLOGY_MOST) return;
+    if (!assay__fs_u64f(&package, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
+                        cpu) ||
+        !assay__fs_u64f(&core, "/sys/devices/system/cpu/cpu%u/topology/core_id", cpu))
+        return; /* a negative id (some virtual Arm machines) is not known either */
+    topology->cores[topology->known] = package << 32 | (core & 0xffffffffu);
+    topology->packages[topology->known++] = package;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int count_unique(uint64_t *values, size_t count)
+{
+    int unique = 0;
+    qsort(values, count, sizeof *values, compare_u64);
+    for (size_t i = 0; i < count; i++)
+        unique += i == 0 || values[i] != values[i - 1];
+    return unique;
+}
+
+static void read_topology(struct assay__machine *machine, const char *cpuinfo)
+{
+    char list[4096];
+    struct topology *topology = calloc(1, sizeof *topology);
+    if (!topology) return;
+    if (assay__fs_read("/sys/devices/system/cpu/online", list, sizeof list) > 0)
+        assay__cpu_list_each(list, add_thread, topology);
+    machine->threads = (int)topology->threads;
+    if (topology->known == topology->threads && topology->known > 0) {
+        machine->cores = count_unique(topology->cores, topology->known);
+        machine->packages = count_unique(topology->packages, topology->known);
+    }
+    machine->cpu_max_hz = (double)topology->max_khz * 1000;
+    if (machine->threads == 0 && cpuinfo)
+        for (const char *line = cpuinfo; (line = strstr(line, "processor\t")); line++)
+            machine->threads += line == cpuinfo || line[-1] == '\n';
+    free(topology);
+}
+
+static void read_caches(struct assay__machine *machine)
+{
+    for (unsigned index = 0; index < 8; index++) {
+        uint64_t level;
+        char type[32], size[32];
+        if (!assay__fs_u64f(&level, "/sys/devices/system/cpu/cpu0/cache/index%u/level", index))
+            break;
+        if (assay__fs_readf(type, sizeof type, "/sys/devices/system/cpu/cpu0/cache/index%u/type",
+                            index) < 0 ||
+            assay__fs_readf(size, sizeof size, "/sys/devices/system/cpu/cpu0/cache/index%u/size",
+                            index) <= 0)
+            continue;
+        char *unit;
+        uint64_t bytes = strtoull(size, &unit, 10);
+        bytes *= *unit == 'K' ? 1024u : *unit == 'M' ? 1024u * 1024u : 1u;
+        if (level == 1 && strcmp(type, "Instruction") != 0) machine->l1d_bytes = bytes;
+        if (level == 2) machine->l2_bytes = bytes;
+        if (level == 3) machine->l3_bytes = bytes;
+    }
+}
+
+/* --- virtual machines and containers ------------------------------------------------------------------ */
+
+struct mark {
+    const char *text, *name;
+};
+
+/* What firmware of virtual machines calls itself in DMI. */
+static const struct mark vendors[] = {
+    {"VMware", "vmware"},
+    {"VirtualBox", "virtualbox"},
+    {"innotek", "virtualbox"},
+    {"Parallels", "parallels"},
+    {"Xen", "xen"},
+    {"Virtual Machine", "hyperv"},
+    {"bhyve", "bhyve"},
+    {"BHYVE", "bhyve"},
+    {"KVM", "kvm"},
+    {"QEMU", "kvm"},
+    {"Google Compute Engine", "kvm"},
+    {"Amazon EC2", "kvm"},
+    {"Apple Virtualization", "apple"},
+    {"OpenStack", "kvm"},
+    {"Alibaba Cloud", "kvm"},
+};
+
+static const char *find_mark(const struct mark *marks, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strstr(text, marks[i].text)) return marks[i].name;
+    return NULL;
+}
+
+/* CPUID leaf 0x40000000 names the hypervisor; only when leaf 1 says that there is one. */
+static const char *cpuid_hypervisor(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    static const struct mark names[] = {{"KVMKVMKVM", "kvm"},          {"Microsoft Hv", "hyperv"},
+                                        {"VMwareVMware", "vmware"},    {"XenVMMXenVMM", "xen"},
+                                        {"TCGTCGTCGTCG", "qemu"},      {"bhyve bhyve", "bhyve"},
+                                        {"VBoxVBoxVBox", "virtualbox"}};
+    unsigned a, b, c, d;
+    if (assay__fs_replaced() || !__get_cpuid(1, &a, &b, &c, &d) || !(c >> 31)) return NULL;
+    unsigned words[4] = {0};
+    __cpuid(0x40000000, a, words[0], words[1], words[2]);
+    char text[sizeof words];
+    memcpy(text, words, sizeof text);
+    return find_mark(names, sizeof names / sizeof names[0], text);
+#else
+    return NULL;
+#endif
+}
+
+static void read_virtualized(struct assay__arena *arena, struct assay__machine *machine,
+                             const char *cpuinfo)
+{
+    char text[256], flags[8192];
+    const char *name = NULL;
+    bool dmi = false, bare_metal = false;
+    if (assay__fs_read("/sys/hypervisor/type", text, sizeof text) > 0) name = keep(arena, text);
+    if (!name) name = cpuid_hypervisor();
+    static const char *const files[] = {"/sys/class/dmi/id/product_name",
+                                        "/sys/class/dmi/id/sys_vendor"};
+    for (size_t i = 0; i < 2; i++) {
+        if (assay__fs_read(files[i], text, sizeof text) <= 0) continue;
+        dmi = true;
+        bare_metal = bare_metal || strstr(text, ".metal") != NULL; /* EC2's bare instances */
+        if (!name && !bare_metal)
+            name = find_mark(vendors, sizeof vendors / sizeof vendors[0], text);
+    }
+    if (!name && assay__fs_read("/proc/device-tree/hypervisor/compatible", text, sizeof text) > 0)
+        name = strstr(text, "xen") ? "xen" : "kvm";
+    bool has_flags = cpuinfo && cpuinfo_value(cpuinfo, "flags", flags, sizeof flags);
+    if (!name && has_flags && strstr(flags, "hypervisor")) name = "unnamed hypervisor";
+    if (!name && (has_flags || dmi))
+        name = "none"; /* x86 guests carry the flag; Arm servers have DMI */
+    machine->virtualized = name ? name : "";
+}
+
+static void read_container(struct assay__machine *machine)
+{
+    static const struct mark marks[] = {{"kubepods", "kubernetes"},
+                                        {"docker", "docker"},
+                                        {"libpod", "podman"},
+                                        {"lxc", "lxc"},
+                                        {"containerd", "containerd"}};
+    char text[4096];
+    if (assay__fs_exists("/.dockerenv")) {
+        machine->container = "docker";
+    } else if (assay__fs_exists("/run/.containerenv")) {
+        machine->container = "podman";
+    } else if (assay__fs_read("/proc/1/cgroup", text, sizeof text) > 0) {
+        const char *name = find_mark(marks, sizeof marks / sizeof marks[0], text);
+        if (name) machine->container = name;
+    }
+}
+
+int assay__machine_read(struct assay__arena *arena, struct assay__machine *machine)
+{
+    char text[8192];
+    uint64_t kib;
+    *machine = (struct assay__machine){.host = "",
+                                       .os = "",
+                                       .kernel = "",
+                                       .architecture = "",
+                                       .cpu_model = "",
+                                       .virtualized = "",
+                                       .simd = "",
+                                       .governor = "",
+                                       .container = ""};
+    char *cpuinfo = assay__fs_slurp("/proc/cpuinfo");
+    read_os(arena, machine);
+    read_kernel(arena, machine, cpuinfo);
+    if (cpuinfo) read_cpu_model(arena, machine, cpuinfo);
+    if (cpuinfo) read_simd(arena, machine, cpuinfo);
+    read_topology(machine, cpuinfo);
+    read_caches(machine);
+    if (assay__fs_read("/proc/meminfo", text, sizeof text) > 0 &&
+        assay__fs_field(text, "MemTotal", &kib))
+        machine->memory_bytes = kib * 1024;
+    if (assay__fs_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text, sizeof text) >
+        0)
+        machine->governor = keep(arena, text);
+    read_virtualized(arena, machine, cpuinfo);
+    read_container(machine);
+    free(cpuinfo);
+    return 0;
+}

@@ -1,0 +1,224 @@
+/* linux_process.c - Linux's part of processes: dying with the parent (prctl), closing descriptors (close_range), watching
+ * a child (pidfd), the out-of-memory counters, memfd, this process's memory, CPU affinity, the executable's path. */
+#include "base/clock.h"
+#include "platform/linux_fs.h"
+#include "platform/platform.h"
+#include "platform/posix.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Numbers are the same on every architecture (added after the tables were unified); old headers lack them. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+int assay__child_bind(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    return getppid() == parent ? 0 : -1; /* it died between fork and prctl */
+}
+
+void assay__child_close_from(int first)
+{
+    if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0) return;
+    struct rlimit limit;
+    int most = 65536;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < (rlim_t)most)
+        most = (int)limit.rlim_cur;
+    for (int fd = first; fd < most; fd++)
+        close(fd);
+}
+
+void assay__child_watch(pid_t pid, uint64_t timeout_ns)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0u);
+    if (fd < 0) { /* before Linux 5.3, or forbidden: look again soon */
+        assay__sleep_ns(timeout_ns < 2000000 ? timeout_ns : 2000000);
+        return;
+    }
+    struct pollfd watch = {.fd = fd, .events = POLLIN};
+    uint64_t milliseconds = timeout_ns / 1000000 + 1;
+    poll(&watch, 1,
+         timeout_ns == UINT64_MAX ? -1
+         : milliseconds > 60000   ? 60000
+                                  : (int)milliseconds);
+    close(fd);
+}
+
+/* The kernel counts its kills in /proc/vmstat, and per control group in memory.events; a container may show only one. */
+uint64_t assay__oom_kills(void)
+{
+    char text[512];
+    uint64_t total = 0, value;
+    bool known = false;
+    char *vmstat = assay__fs_slurp("/proc/vmstat");
+    if (vmstat && assay__fs_field(vmstat, "oom_kill", &value)) {
+        total += value;
+        known = true;
+    }
+    free(vmstat);
+    if (assay__fs_read("/sys/fs/cgroup/memory.events", text, sizeof text) > 0 &&
+        assay__fs_field(text, "oom_kill", &value)) {
+        total += value;
+        known = true;
+    }
+    return known ? total : UINT64_MAX;
+}
+
+uint64_t assay__maxrss_bytes(long maxrss)
+{
+    return (uint64_t)maxrss * 1024;
+}
+
+int assay__shared_descriptor(size_t size)
+{
+    int fd = memfd_create("assay", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return -1;
+    if (ftruncate(fd, (off_t)size) != 0) {
+        int saved = errno;
+        close(fd);
+        errno = saved;
+        return -1;
+    }
+    /* A worker that shrank it would make the parent's reads fault. */
+    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    return fd;
+}
+
+int assay__executable_path(char *out, size_t out_size)
+{
+    ssize_t length = readlink("/proc/self/exe", out, out_size);
+    if (length <= 0 || (size_t)length >= out_size) return ASSAY_EIO;
+    out[length] = '\0';
+    return 0;
+}
+
+void assay__memory_read(struct assay__memory *memory)
+{
+    char text[8192];
+    uint64_t kib;
+    memset(memory, 0, sizeof *memory);
+    if (assay__fs_read("/proc/self/status", text, sizeof text) > 0) {
+        memory->rss_known = assay__fs_field(text, "VmRSS", &kib);
+        if (memory->rss_known) memory->rss_bytes = kib * 1024;
+        memory->peak_known = assay__fs_field(text, "VmHWM", &kib);
+        if (memory->peak_known) memory->peak_rss_bytes = kib * 1024;
+    }
+    if (assay__fs_read("/proc/self/smaps_rollup", text, sizeof text) > 0) {
+        memory->pss_known = assay__fs_field(text, "Pss", &kib);
+        if (memory->pss_known) memory->pss_bytes = kib * 1024;
+    }
+}
+
+/* --- CPU affinity ------------------------------------------------------------------------------------- */
+
+#define CPU_LIMIT 65536
+
+struct cpu_choice {
+    cpu_set_t *wanted, *allowed;
+    size_t size;
+    int refused; /* first CPU that is not ours; -1 none */
+};
+
+static void choose_cpu(void *context, unsigned cpu)
+{
+    struct cpu_choice *choice = context;
+    if (!CPU_ISSET_S(cpu, choice->size, choice->allowed)) {
+        if (choice->refused < 0) choice->refused = (int)cpu;
+        return;
+    }
+    CPU_SET_S(cpu, choice->size, choice->wanted);
+}
+
+/* Every thread the process has now; those it starts later inherit. */
+static int pin_threads(const struct cpu_choice *choice)
+{
+    int result = sched_setaffinity(0, choice->size, choice->wanted);
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    while (result == 0 && tasks && (entry = readdir(tasks))) {
+        long thread = strtol(entry->d_name, NULL, 10);
+        if (thread > 0 && sched_setaffinity((pid_t)thread, choice->size, choice->wanted) != 0 &&
+            errno != ESRCH)
+            result = -1;
+    }
+    if (tasks) closedir(tasks);
+    return result;
+}
+
+int assay__cpus_pin(const char *list, struct assay_error *error)
+{
+    struct cpu_choice choice = {CPU_ALLOC(CPU_LIMIT), CPU_ALLOC(CPU_LIMIT),
+                                CPU_ALLOC_SIZE(CPU_LIMIT), -1};
+    char allowed[512];
+    int code = 0;
+    if (!choice.wanted || !choice.allowed) {
+        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        goto out;
+    }
+    CPU_ZERO_S(choice.size, choice.wanted);
+    CPU_ZERO_S(choice.size, choice.allowed);
+    assay__cpus_allowed(allowed, sizeof allowed);
+    if (sched_getaffinity(0, choice.size, choice.allowed) != 0) {
+        code = assay_error_set(error, ASSAY_EUNSUPPORTED, "CPU affinity: %s", strerror(errno));
+    } else if (!assay__cpu_list_each(list, choose_cpu, &choice)) {
+        code = assay_error_set(error, ASSAY_EINVAL, "'%s' is not a list of CPUs such as 0-3,8",
+                               list);
+    } else if (choice.refused >= 0) {
+        code = assay_error_set(error, ASSAY_EINVAL, "CPU %d is not available to this process (%s)",
+                               choice.refused, allowed);
+    } else if (pin_threads(&choice) != 0) {
+        code = assay_error_set(error, ASSAY_EUNSUPPORTED, "cannot pin to CPUs %s: %s", list,
+                               strerror(errno));
+    }
+out:
+    if (choice.wanted) CPU_FREE(choice.wanted);
+    if (choice.allowed) CPU_FREE(choice.allowed);
+    return code;
+}
+
+void assay__cpus_allowed(char *out, size_t out_size)
+{
+    size_t size = CPU_ALLOC_SIZE(CPU_LIMIT), length = 0;
+    if (out_size == 0) return;
+    out[0] = '\0';
+    cpu_set_t *set = CPU_ALLOC(CPU_LIMIT);
+    if (!set) return;
+    CPU_ZERO_S(size, set);
+    if (sched_getaffinity(0, size, set) != 0) {
+        CPU_FREE(set);
+        return;
+    }
+    for (size_t cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        if (!CPU_ISSET_S(cpu, size, set)) continue;
+        size_t last = cpu;
+        while (last + 1 < CPU_LIMIT && CPU_ISSET_S(last + 1, size, set))
+            last++;
+        char part[48];
+        if (last > cpu)
+            snprintf(part, sizeof part, "%s%zu-%zu", length ? "," : "", cpu, last);
+        else
+            snprintf(part, sizeof part, "%s%zu", length ? "," : "", cpu);
+        if (length + strlen(part) + 1 > out_size) break;
+        memcpy(out + length, part, strlen(part) + 1);
+        length += strlen(part);
+        cpu = last;
+    }
+    CPU_FREE(set);
+}
