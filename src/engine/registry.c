@@ -1,0 +1,46 @@
+/* registry.c - the built-in engines, in the order they are offered. Adding one is a new file and a
+ * row here. */
+#include "engine/engine.h"
+
+#include <string.h>
+
+static const struct assay_engine_ops *const engines[] = {
+    &assay__engine_ort,
+    &assay__engine_fake,
+};
+
+const struct assay_engine_ops *assay_engine_at(size_t index)
+{
+    return index < sizeof engines / sizeof engines[0] ? engines[index] : NULL;
+}
+
+const struct assay_engine_ops *assay_engine_find(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof engines / sizeof engines[0]; i++)
+        if (strcmp(engines[i]->name, name) == 0) return engines[i];
+    return NULL;
+}
+
+int assay__session_options_read(const struct assay_session_options *given,
+                                struct assay_session_options *own, struct assay_error *error)
+{
+    memset(own, 0, sizeof *own);
+    if (!given) return assay_error_set(error, ASSAY_EINVAL, "no session options were given");
+    if (given->size < sizeof given->size)
+        return assay_error_set(error, ASSAY_EINVAL, "session options without their size");
+    const unsigned char *bytes = (const unsigned char *)given;
+    for (size_t i = sizeof *own; i < given->size; i++)
+        if (bytes[i])
+            return assay_error_set(error, ASSAY_EINVAL,
+                                   "session options have a member that this version does not know");
+    memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+    if (own->streams < 0 || own->streams > 1024)
+        return assay_error_set(error, ASSAY_EINVAL, "%d streams: between 1 and 1024 are possible",
+                               own->streams);
+    if (own->threads < 0 || own->threads > 4096)
+        return assay_error_set(error, ASSAY_EINVAL, "%d threads: between 1 and 4096 are possible",
+                               own->threads);
+    if (own->input_count > 0 && !own->inputs)
+        return assay_error_set(error, ASSAY_EINVAL, "session options name inputs but hold none");
+    return 0;
+}

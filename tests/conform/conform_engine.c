@@ -1,0 +1,403 @@
+/* conform_engine.c - what every engine must do, run on each of them. An engine joins by a row in
+ * `subjects`: how to open it so that it works, and how to make a step fail. A subject whose library
+ * is not on this machine is skipped. */
+#include "conform/tiny_onnx.h"
+#include "harness.h"
+
+#include "base/file.h"
+
+#include <assay/engine.h>
+#include <pthread.h>
+
+struct subject {
+    const char *engine;
+    const char *script;
+    const char *failing_script; /* the first step fails; NULL: fails through a wrong input shape */
+    bool model;                 /* needs a model and inputs */
+};
+
+static const struct subject subjects[] = {
+    {"fake",
+     "load=2ms;compile=3ms;steady=100us;layers=a:60us:Conv,b:30us;engine=10us;memory=10;memory_peak=20",
+     "error_at=1", false},
+    {"ort", NULL, NULL, true},
+};
+
+static const struct subject *subject; /* the one under test */
+static char folder[512], model_path[600];
+
+static void folder_drop(void)
+{
+    assay__folder_remove(folder);
+}
+
+static const struct assay_engine_ops *engine_under_test(void)
+{
+    const struct assay_engine_ops *ops = assay_engine_find(subject->engine);
+    CHECK(ops != NULL);
+    return ops;
+}
+
+/* ONNX Runtime as the build set it up, unless the caller named one. */
+static void library_choose(void)
+{
+#ifdef ASSAY_TEST_BUILD
+    if (access(ASSAY_TEST_BUILD "/onnxruntime", F_OK) == 0)
+        setenv("ASSAY_ORT_LIBRARY", ASSAY_TEST_BUILD "/onnxruntime", 0);
+#endif
+}
+
+static float input_data[] = {1, 2, -3, -4};
+static const int64_t good_dims[] = {2, 2}, bad_dims[] = {1, 4};
+
+static struct assay_tensor input_of(const int64_t *dims)
+{
+    return (struct assay_tensor){.name = "x",
+                                 .dtype = 1,
+                                 .rank = 2,
+                                 .dims = dims,
+                                 .data = input_data,
+                                 .data_size = sizeof input_data};
+}
+
+static struct assay_session_options options_of(const struct assay_tensor *input)
+{
+    struct assay_session_options options = {
+        .size = sizeof options, .threads = 1, .spinning = -1, .script = subject->script};
+    if (subject->model) {
+        if (!folder[0]) {
+            CHECK_INT(assay__folder_temporary(folder, sizeof folder, NULL), 0);
+            atexit(folder_drop);
+            snprintf(model_path, sizeof model_path, "%s/tiny.onnx", folder);
+            tiny_matmul(model_path);
+        }
+        options.model_path = model_path;
+        options.inputs = input;
+        options.input_count = 1;
+    }
+    return options;
+}
+
+/* Opens, or skips the test when the engine's library is not here. */
+static struct assay_session *open_or_skip(const struct assay_session_options *options)
+{
+    struct assay_session *session = NULL;
+    struct assay_error error = {0};
+    library_choose();
+    int code = engine_under_test()->open(options, &session, &error);
+    if (code == ASSAY_ENOTFOUND) SKIP(error.message);
+    if (code) printf("  %s\n", error.message);
+    CHECK_INT(code, 0);
+    CHECK(session != NULL);
+    return session;
+}
+
+static void test_table(void)
+{
+    const struct assay_engine_ops *ops = engine_under_test();
+    CHECK_INT(ops->abi, ASSAY_ENGINE_ABI);
+    CHECK_INT(ops->size, sizeof *ops);
+    CHECK_STR(ops->name, subject->engine);
+    CHECK(ops->summary && ops->summary[0]);
+    CHECK(ops->devices && ops->open && ops->step && ops->step_error && ops->facts && ops->close);
+}
+
+static void test_close_null(void)
+{
+    engine_under_test()->close(NULL);
+    CHECK(engine_under_test()->close != NULL);
+}
+
+static void test_facts(void)
+{
+    const struct assay_engine_ops *ops = engine_under_test();
+    struct assay_tensor input = input_of(good_dims);
+    struct assay_session_options options = options_of(&input);
+    struct assay_session *session = open_or_skip(&options);
+    struct assay_session_facts facts;
+    memset(&facts, 0xff, sizeof facts);
+    ops->facts(session, &facts);
+    CHECK(facts.create_ns > 0 && isfinite(facts.create_ns));
+    CHECK(facts.load_reason != NULL);
+    if (isnan(facts.load_ns) || isnan(facts.compile_ns))
+        CHECK(facts.load_reason[0] != '\0'); /* unknown has a reason */
+    else
+        CHECK(facts.load_ns >= 0 && facts.compile_ns >= 0 &&
+              facts.load_ns + facts.compile_ns <= facts.create_ns);
+    CHECK(facts.version && facts.version[0]);
+    CHECK(facts.library != NULL);
+    CHECK(facts.provider && facts.provider[0]);
+    CHECK_INT(facts.threads, 1);
+    ops->close(session);
+}
+
+static void test_step_and_clock(void)
+{
+    const struct assay_engine_ops *ops = engine_under_test();
+    struct assay_tensor input = input_of(good_dims);
+    struct assay_session_options options = options_of(&input);
+    struct assay_session *session = open_or_skip(&options);
+    CHECK_STR(ops->step_error(session), "");
+    uint64_t last_ns = ops->now_ns ? ops->now_ns(session) : 0;
+    for (int i = 0; i < 20; i++) {
+        CHECK_INT(ops->step(session, 0), 0);
+        uint64_t now_ns = ops->now_ns ? ops->now_ns(session) : 0;
+        CHECK(!ops->now_ns || now_ns > last_ns);
+        last_ns = now_ns;
+    }
+    CHECK_INT(ops->step(session, 1), ASSAY_EINVAL); /* one stream: there is no second */
+    CHECK_INT(ops->step(session, -1), ASSAY_EINVAL);
+    ops->close(session);
+}
+
+/* The same inputs give the same bytes, step after step and session after session. */
+static void test_outputs_equal(void)
+{
+    const struct assay_engine_ops *ops = engine_under_test();
+    if (!ops->outputs) SKIP("the engine has no outputs()");
+    struct assay_tensor input = input_of(good_dims);
+    struct assay_session_options options = options_of(&input);
+    unsigned char first[4096];
+    size_t first_size = 0;
+    for (int round = 0; round < 2; round++) {
+        struct assay_session *session = open_or_skip(&options);
+        const struct assay_tensor *outputs = NULL;
+        size_t count = 0;
+        struct assay_error error = {0};
+        CHECK(ops->outputs(session, &outputs, &count, &error) < 0); /* nothing has run */
+        CHECK(error.message[0] != '\0');
+        for (int step = 0; step < 3; step++) {
+            unsigned char bytes[4096];
+            size_t size = 0;
+            CHECK_INT(ops->step(session, 0), 0);
+            CHECK_INT(ops->outputs(session, &outputs, &count, &error), 0);
+            CHECK(count >= 1);
+            for (size_t i = 0; i < count; i++) {
+                CHECK(outputs[i].name && outputs[i].name[0] && outputs[i].data);
+                CHECK(size + outputs[i].data_size <= sizeof bytes);
+                memcpy(bytes + size, outputs[i].data, outputs[i].data_size);
+                size += outputs[i].data_size;
+            }
+            CHECK(size > 0);
+            if (round == 0 && step == 0) memcpy(first, bytes, first_size = size);
+            CHECK_INT(size, first_size);
+            CHECK(memcmp(bytes, first, size) == 0);
+        }
+        ops->close(session);
+    }
+}
+
+static void test_step_error(void)
+{
+    const struct assay_engine_ops *ops = engine_under_test();
+    struct assay_tensor input = input_of(subject->failing_script ? good_dims : bad_dims);
+    struct assay_session_options options = options_of(&input);
+    if (subject->failing_script) options.script = subject->failing_script;
+    struct assay_session *session = open_or_skip(&options);
+    CHECK(ops->step(session, 0) < 0);
+    const char *text = ops->step_error(session);
+    CHECK(text && text[0]);
+    CHECK(strchr(text, '\n') == NULL);
+    ops->close(session);
+}
+
+static void test_unknown_device(void)
+{
+    const struct assay_engine_ops *ops = engine_under_test();
+    struct assay_tensor input = input_of(good_dims);
+    struct assay_session_options options = options_of(&input);
+    ops->close(open_or_skip(&options)); /* the library is here */
+    options.device = "no-such-device:7";
+    struct assay_session *session = (struct assay_session *)&options;
+    struct assay_error error = {0};
+    CHECK_INT(ops->open(&options, &session, &error), ASSAY_EUNSUPPORTED);
+    CHECK(session == NULL);
+    CHECK_HAS(error.message, "no-such-device:7");
+    CHECK_HAS(error.message, "cpu");                                    /* names what there is */
+    CHECK_INT(ops->open(&options, &session, NULL), ASSAY_EUNSUPPORTED); /* the error may be NULL */
+}
+
+static void test_bad_options(void)
+{
+    const struct assay_engine_ops *ops = engine_under_test();
+    struct assay_tensor input = input_of(good_dims);
+    struct assay_session *session = NULL;
+    struct assay_error error = {0};
+    library_choose();
+    CHECK_INT(ops->open(NULL, &session, &error), ASSAY_EINVAL);
+    struct assay_session_options options = options_of(&input);
+    options.size = 0;
+    CHECK_INT(ops->open(&options, &session, &error), ASSAY_EINVAL);
+    options = options_of(&input);
+    options.streams = -1;
+    CHECK_INT(ops->open(&options, &session, &error), ASSAY_EINVAL);
+    struct {
+        struct assay_session_options options;
+        char newer[16];
+    } larger = {.options = options_of(&input)};
+    larger.options.size = sizeof larger;
+    larger.newer[15] = 1;
+    CHECK_INT(ops->open(&larger.options, &session, &error), ASSAY_EINVAL);
+    CHECK(session == NULL);
+}
+
+/* Two calls give the same layers in the same order; the second may measure anew. */
+static void test_layers_twice(void)
+{
+    const struct assay_engine_ops *ops = engine_under_test();
+    if (!ops->layers) SKIP("the engine has no layers()");
+    struct assay_tensor input = input_of(good_dims);
+    struct assay_session_options options = options_of(&input);
+    struct assay_session *session = open_or_skip(&options);
+    struct assay_layer_options wanted = {
+        .size = sizeof wanted, .method = ASSAY_LAYERS_AUTO, .budget_s = 0.5, .latency_ns = 5000};
+    char names[2][1024] = {"", ""};
+    for (int i = 0; i < 100; i++)
+        CHECK_INT(ops->step(session, 0), 0);
+    for (int round = 0; round < 2; round++) {
+        struct assay_layer_result result;
+        struct assay_error error = {0};
+        int code = ops->layers(session, &wanted, &result, &error);
+        if (code) printf("  %s\n", error.message);
+        CHECK_INT(code, 0);
+        CHECK(result.method && result.method[0] && result.reason && result.layer_count > 0);
+        for (size_t i = 0; i < result.layer_count; i++) {
+            const struct assay_layer *layer = &result.layers[i];
+            CHECK(layer->name && layer->op && layer->provider && layer->note);
+            CHECK((layer->state == ASSAY_UNAVAILABLE) ==
+                  isnan(layer->time_ns)); /* unknown is not zero */
+            CHECK(layer->state != ASSAY_UNAVAILABLE || layer->note[0]);
+            size_t used = strlen(names[round]);
+            snprintf(names[round] + used, sizeof names[round] - used, "%s/%s ", layer->name,
+                     layer->op);
+        }
+    }
+    CHECK_STR(names[1], names[0]);
+    CHECK_INT(ops->step(session, 0), 0); /* the session still runs */
+    ops->close(session);
+}
+
+static void test_memory(void)
+{
+    const struct assay_engine_ops *ops = engine_under_test();
+    if (!ops->memory) SKIP("the engine has no memory()");
+    struct assay_tensor input = input_of(good_dims);
+    struct assay_session_options options = options_of(&input);
+    struct assay_session *session = open_or_skip(&options);
+    double now = 0, peak = 0;
+    CHECK_INT(ops->step(session, 0), 0);
+    ops->memory(session, &now, &peak);
+    CHECK(isnan(now) || now > 0);
+    CHECK(isnan(peak) || isnan(now) || peak >= now);
+    ops->close(session);
+}
+
+struct stream_work {
+    struct assay_session *session;
+    int stream, failures;
+};
+
+static void *stream_run(void *context)
+{
+    struct stream_work *work = context;
+    for (int i = 0; i < 200; i++)
+        work->failures += engine_under_test()->step(work->session, work->stream) != 0;
+    return NULL;
+}
+
+static void test_streams(void)
+{
+    const struct assay_engine_ops *ops = engine_under_test();
+    struct assay_tensor input = input_of(good_dims);
+    struct assay_session_options options = options_of(&input);
+    options.streams = 3;
+    struct assay_session *session = open_or_skip(&options);
+    struct stream_work work[3];
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) {
+        work[i] = (struct stream_work){session, i, 0};
+        CHECK_INT(pthread_create(&threads[i], NULL, stream_run, &work[i]), 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+        CHECK_INT(work[i].failures, 0);
+    }
+    CHECK_INT(ops->step(session, 3), ASSAY_EINVAL);
+    ops->close(session);
+}
+
+static int device_check(void *context, const struct assay_device *device)
+{
+    int *count = context;
+    CHECK(device->name && device->name[0] && device->kind && device->library);
+    CHECK_STR(device->engine, subject->engine);
+    CHECK(strcmp(device->kind, "cpu") == 0 || strcmp(device->kind, "gpu") == 0 ||
+          strcmp(device->kind, "npu") == 0);
+    CHECK(device->available ==
+          (device->reason[0] == '\0'));                    /* what is not available has a reason */
+    CHECK(*count > 0 || strcmp(device->name, "cpu") == 0); /* the CPU comes first */
+    (*count)++;
+    return 0;
+}
+
+static int device_stop(void *context, const struct assay_device *device)
+{
+    (void)device;
+    (*(int *)context)++;
+    return 42;
+}
+
+static void test_devices(void)
+{
+    struct assay_error error = {0};
+    int count = 0, calls = 0;
+    library_choose();
+    CHECK_INT(engine_under_test()->devices(NULL, device_check, &count, &error), 0);
+    CHECK(count >= 1);
+    CHECK_INT(engine_under_test()->devices(NULL, device_stop, &calls, &error),
+              42); /* the callback stops it */
+    CHECK_INT(calls, 1);
+}
+
+static const struct harness_test tests[] = {
+    {"table", test_table},
+    {"close_null", test_close_null},
+    {"facts", test_facts},
+    {"step_and_clock", test_step_and_clock},
+    {"outputs_equal", test_outputs_equal},
+    {"step_error", test_step_error},
+    {"unknown_device", test_unknown_device},
+    {"bad_options", test_bad_options},
+    {"layers_twice", test_layers_twice},
+    {"memory", test_memory},
+    {"streams", test_streams},
+    {"devices", test_devices},
+};
+
+/* As harness_main, over subjects and tests: "ort_facts" is one name. */
+int main(int argc, char **argv)
+{
+    int passed = 0, failed = 0, skipped = 0;
+    for (size_t s = 0; s < sizeof subjects / sizeof subjects[0]; s++) {
+        subject = &subjects[s];
+        for (size_t t = 0; t < sizeof tests / sizeof tests[0]; t++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s_%s", subject->engine, tests[t].name);
+            bool wanted = argc <= 1;
+            for (int a = 1; a < argc; a++)
+                wanted |= strcmp(argv[a], name) == 0;
+            if (!wanted) continue;
+            int status = harness_run_one(&tests[t]);
+            passed += status == 0;
+            skipped += status == HARNESS_SKIP_STATUS;
+            failed += status != 0 && status != HARNESS_SKIP_STATUS;
+            printf("%-4s %s\n",
+                   status == 0                     ? "ok"
+                   : status == HARNESS_SKIP_STATUS ? "skip"
+                                                   : "FAIL",
+                   name);
+        }
+    }
+    printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
+    return failed ? 1 : 0;
+}
