@@ -24,7 +24,8 @@ void assay__store_abandon(struct assay__store *store);
 
 /** `assay query`: runs one read-only statement on an untrusted profile with the column chunks shown as tables
  *  (samples(trial, launch, stream, seq, ns)); rows go to the callback as text (NULL for SQL null). Stops when it returns non-zero.
- *  *interrupt (may be NULL) stops a long query. */
+ *  `types` holds SQLite's numbers: 1 integer, 2 real, 3 text, 4 blob (shown as x'0102...' and cut at 32 bytes), 5 null.
+ *  A negative number from the callback is returned. *interrupt (may be NULL) stops a long query: ASSAY_EINTERRUPTED. */
 typedef int assay__query_row(void *context, int columns, const char *const *names, const char *const *values, const int *types);
 int assay__query(const char *path, const char *sql, assay__query_row *row, void *context,
                  const volatile int *interrupt, struct assay_error *error);

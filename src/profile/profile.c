@@ -1,0 +1,170 @@
+/* profile.c - the document in memory: making it, growing it, closing it, and the public accessors.
+ * Everything but the metric sets lives in the document's arena. */
+#include "profile/profile.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const state_names[] = {"running", "ok", "failed", "skipped", "interrupted"};
+
+const char *assay__trial_state_name(enum assay__trial_state state)
+{
+    size_t index = (size_t)state;
+    return index < sizeof state_names / sizeof state_names[0] ? state_names[index] : "unknown";
+}
+
+int assay__trial_state_parse(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof state_names / sizeof state_names[0]; i++)
+        if (strcmp(state_names[i], name) == 0) return (int)i;
+    return -1;
+}
+
+static void environment_init(struct assay__environment *environment)
+{
+    *environment = (struct assay__environment){
+        .host = "",
+        .os = "",
+        .kernel = "",
+        .architecture = "",
+        .cpu_model = "",
+        .virtualized = "",
+        .governor = "",
+        .simd = "",
+        .container = "",
+        .memory_bytes = NAN,
+        .cpu_max_hz = NAN,
+        .l1d_bytes = NAN,
+        .l2_bytes = NAN,
+        .l3_bytes = NAN,
+    };
+}
+
+static void model_init(struct assay__model_info *model)
+{
+    *model = (struct assay__model_info){
+        .name = "",
+        .path = "",
+        .format = "",
+        .fingerprint = "",
+        .sha256 = "",
+        .parameters = -1,
+        .weight_bytes = -1,
+        .node_count = -1,
+        .ir_version = -1,
+        .opset = "",
+        .producer = "",
+    };
+}
+
+struct assay_profile *assay__profile_new(void)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay_profile *profile = arena ? assay__arena_alloc(arena, sizeof *profile) : NULL;
+    if (!profile) {
+        assay__arena_free(arena);
+        return NULL;
+    }
+    profile->arena = arena;
+    profile->path = "";
+    profile->assay_version = ASSAY_VERSION_STRING;
+    profile->schema = ASSAY_SCHEMA_VERSION;
+    profile->command = "";
+    profile->command_line = "";
+    profile->created = "";
+    environment_init(&profile->environment);
+    model_init(&profile->model);
+    return profile;
+}
+
+/* Room for one more element behind `count`: the array moves to twice its size whenever count is a
+ * power of two (or 0), so that no capacity need be kept. NULL when out of memory. */
+static void *grow(struct assay__arena *arena, void *items, size_t count, size_t size)
+{
+    if (count & (count - 1)) return items;
+    void *bigger = assay__arena_array(arena, count ? count * 2 : 1, size);
+    if (bigger && count) memcpy(bigger, items, count * size);
+    return bigger;
+}
+
+struct assay__trial *assay__profile_trial(struct assay_profile *profile)
+{
+    struct assay_metrics *metrics = assay_metrics_new();
+    struct assay__trial *trials = metrics ? grow(profile->arena, profile->trials,
+                                                 profile->trial_count, sizeof *trials)
+                                          : NULL;
+    if (!trials) {
+        assay_metrics_free(metrics);
+        return NULL;
+    }
+    profile->trials = trials;
+    struct assay__trial *trial = &trials[profile->trial_count++];
+    *trial = (struct assay__trial){
+        .id = (int)profile->trial_count,
+        .state = ASSAY__TRIAL_RUNNING,
+        .reason = "",
+        .engine = "",
+        .engine_version = "",
+        .engine_library = "",
+        .device = "",
+        .batch = -1,
+        .metrics = metrics,
+        .layers = {.method = "",
+                   .reason = "",
+                   .engine_ns = NAN,
+                   .unattributed_ns = NAN,
+                   .scale_factor = NAN,
+                   .slowdown = NAN,
+                   .spread = NAN,
+                   .contention = NAN},
+        .stability = {.verdict = "", .more_iterations = -1},
+    };
+    return trial;
+}
+
+struct assay__launch *assay__trial_launch(struct assay_profile *profile, struct assay__trial *trial)
+{
+    struct assay_metrics *metrics = assay_metrics_new();
+    struct assay__launch *launches = metrics ? grow(profile->arena, trial->launches,
+                                                    trial->launch_count, sizeof *launches)
+                                             : NULL;
+    if (!launches) {
+        assay_metrics_free(metrics);
+        return NULL;
+    }
+    trial->launches = launches;
+    struct assay__launch *launch = &launches[trial->launch_count++];
+    *launch = (struct assay__launch){
+        .id = (int)trial->launch_count,
+        .state = ASSAY__TRIAL_RUNNING,
+        .reason = "",
+        .streams = 1,
+        .wall_ns = NAN,
+        .p50_ns = NAN,
+        .log_tail = "",
+        .metrics = metrics,
+    };
+    return launch;
+}
+
+void assay_profile_close(struct assay_profile *profile)
+{
+    if (!profile) return;
+    for (size_t t = 0; t < profile->trial_count; t++) {
+        struct assay__trial *trial = &profile->trials[t];
+        for (size_t l = 0; l < trial->launch_count; l++)
+            assay_metrics_free(trial->launches[l].metrics);
+        assay_metrics_free(trial->metrics);
+    }
+    assay__arena_free(profile->arena); /* holds the profile itself */
+}
+
+size_t assay_profile_trials(const struct assay_profile *profile)
+{
+    return profile ? profile->trial_count : 0;
+}
+
+const struct assay_metrics *assay_profile_metrics(const struct assay_profile *profile, size_t trial)
+{
+    return profile && trial < profile->trial_count ? profile->trials[trial].metrics : NULL;
+}

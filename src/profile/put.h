@@ -1,0 +1,14 @@
+/* put.h - writing parts of a document as rows; the caller holds a transaction. All return SQLite's
+ * code. */
+#ifndef ASSAY_PROFILE_PUT_H
+#define ASSAY_PROFILE_PUT_H
+
+#include "profile/profile.h"
+#include "profile/sql.h"
+
+int assay__put_profile(sqlite3 *db, const struct assay_profile *profile);
+int assay__put_trial(sqlite3 *db, const struct assay__trial *trial);
+int assay__put_launch(sqlite3 *db, int trial, const struct assay__launch *launch);
+int assay__put_findings(sqlite3 *db, const struct assay_profile *profile);
+
+#endif

@@ -1,0 +1,203 @@
+/* query.c - `assay query`: one read-only SQL statement on an untrusted profile. The authorizer lets
+ * through reading and a short list of pragmas that describe tables; everything else is refused
+ * before it runs. Limits: one statement, values up to 8 MB, and the caller's interrupt flag, looked
+ * at every 1,000 steps of SQLite's virtual machine. */
+#include "base/buf.h"
+#include "profile/sql.h"
+#include "profile/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOB_SHOWN 32
+#define STEPS_PER_LOOK 1000
+
+struct query {
+    const volatile int *interrupt;
+    bool refused;
+};
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (sqlite3_stricmp(name, *names) == 0) return true;
+    return false;
+}
+
+static int authorize(void *context, int action, const char *first, const char *second,
+                     const char *database, const char *trigger)
+{
+    static const char *const described[] = {"table_info", "table_xinfo", "table_list",
+                                            "index_list", "index_info",  NULL};
+    static const char *const marks[] = {"user_version", "application_id", "page_count",
+                                        "page_size",    "encoding",       NULL};
+    struct query *query = context;
+    (void)database, (void)trigger;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE: return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        if (second && sqlite3_stricmp(second, "load_extension") != 0) return SQLITE_OK;
+        break;
+    case SQLITE_PRAGMA:
+        if (first && is_one_of(first, described)) return SQLITE_OK;
+        if (first && !second && is_one_of(first, marks)) return SQLITE_OK;
+        break;
+    default: break;
+    }
+    query->refused = true;
+    return SQLITE_DENY;
+}
+
+static int look(void *context)
+{
+    struct query *query = context;
+    return query->interrupt && *query->interrupt;
+}
+
+static int query_failed(sqlite3 *db, const char *path, const struct query *query,
+                        struct assay_error *error)
+{
+    if (query->refused)
+        return assay_error_set(
+            error, ASSAY_EDENIED,
+            "only reading is allowed here: a SELECT, or PRAGMA table_info(TABLE)");
+    switch (sqlite3_errcode(db) & 0xff) {
+    case SQLITE_ERROR: return assay_error_set(error, ASSAY_EINVAL, "SQL: %s", sqlite3_errmsg(db));
+    case SQLITE_INTERRUPT:
+        return assay_error_set(error, ASSAY_EINTERRUPTED, "the query was interrupted");
+    case SQLITE_TOOBIG:
+        return assay_error_set(error, ASSAY_ELIMIT, "SQL: a value or the statement is too long");
+    default: return assay__sql_error(db, path, "cannot be queried", error);
+    }
+}
+
+/* A blob as x'0102…' with its size when it is cut. */
+static void show_blob(struct assay__buf *out, const unsigned char *data, size_t size)
+{
+    size_t shown = size < BLOB_SHOWN ? size : BLOB_SHOWN;
+    assay__buf_puts(out, "x'");
+    for (size_t i = 0; i < shown; i++)
+        assay__buf_printf(out, "%02x", data[i]);
+    assay__buf_puts(out, "'");
+    if (shown < size) assay__buf_printf(out, "... (%zu bytes)", size);
+}
+
+struct output {
+    int columns;
+    const char **names, **values;
+    int *types;
+    struct assay__buf *blobs; /* per column */
+};
+
+static void free_output(struct output *output)
+{
+    for (int i = 0; output->blobs && i < output->columns; i++)
+        assay__buf_free(&output->blobs[i]);
+    free(output->blobs);
+    free(output->names);
+    free(output->values);
+    free(output->types);
+}
+
+static int make_output(sqlite3_stmt *statement, struct output *output)
+{
+    output->columns = sqlite3_column_count(statement);
+    size_t count = (size_t)output->columns + 1;
+    output->names = calloc(count, sizeof *output->names);
+    output->values = calloc(count, sizeof *output->values);
+    output->types = calloc(count, sizeof *output->types);
+    output->blobs = calloc(count, sizeof *output->blobs);
+    if (!output->names || !output->values || !output->types || !output->blobs) return ASSAY_ENOMEM;
+    for (int i = 0; i < output->columns; i++) {
+        output->names[i] = sqlite3_column_name(statement, i);
+        if (!output->names[i]) return ASSAY_ENOMEM;
+    }
+    return 0;
+}
+
+static int read_row(sqlite3_stmt *statement, struct output *output)
+{
+    for (int i = 0; i < output->columns; i++) {
+        output->types[i] = sqlite3_column_type(statement, i);
+        output->values[i] = NULL;
+        if (output->types[i] == SQLITE_BLOB) {
+            const void *data = sqlite3_column_blob(statement, i);
+            assay__buf_clear(&output->blobs[i]);
+            show_blob(&output->blobs[i], data, (size_t)sqlite3_column_bytes(statement, i));
+            if (output->blobs[i].failed) return ASSAY_ENOMEM;
+            output->values[i] = output->blobs[i].data;
+        } else if (output->types[i] != SQLITE_NULL) {
+            output->values[i] = (const char *)sqlite3_column_text(statement, i);
+            if (!output->values[i]) return ASSAY_ENOMEM;
+        }
+    }
+    return 0;
+}
+
+/* Only white space, comments and semicolons may follow the statement. */
+static int check_tail(sqlite3 *db, const char *tail, struct assay_error *error)
+{
+    while (tail && *tail) {
+        sqlite3_stmt *more = NULL;
+        const char *next = NULL;
+        int code = sqlite3_prepare_v2(db, tail, -1, &more, &next);
+        sqlite3_finalize(more);
+        if (code != SQLITE_OK || more)
+            return assay_error_set(error, ASSAY_EINVAL, "SQL: give one statement at a time");
+        if (next == tail) break;
+        tail = next;
+    }
+    return 0;
+}
+
+static int run_statement(sqlite3 *db, sqlite3_stmt *statement, const char *path,
+                         const struct query *query, assay__query_row *row, void *context,
+                         struct assay_error *error)
+{
+    struct output output = {0};
+    int step = SQLITE_DONE, stop = 0;
+    int code = make_output(statement, &output);
+    while (!code && !stop && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+        code = read_row(statement, &output);
+        if (!code) stop = row(context, output.columns, output.names, output.values, output.types);
+    }
+    if (code)
+        code = assay_error_set(error, code, "%s: out of memory", path);
+    else if (!stop && step != SQLITE_DONE)
+        code = query_failed(db, path, query, error);
+    else if (stop < 0)
+        code = stop;
+    free_output(&output);
+    return code;
+}
+
+int assay__query(const char *path, const char *sql, assay__query_row *row, void *context,
+                 const volatile int *interrupt, struct assay_error *error)
+{
+    struct query query = {.interrupt = interrupt};
+    struct assay__db *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    const char *tail = NULL;
+    int code = assay__db_open(path, &db, error);
+    if (code) return code;
+    int table = assay__samples_table(db->sqlite);
+    sqlite3_progress_handler(db->sqlite, STEPS_PER_LOOK, look, &query);
+    sqlite3_set_authorizer(db->sqlite, authorize, &query);
+    if (table != SQLITE_OK ||
+        sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, &tail) != SQLITE_OK)
+        code = query_failed(db->sqlite, path, &query, error);
+    else if (!statement)
+        code = assay_error_set(error, ASSAY_EINVAL, "SQL: the statement is empty");
+    else if (!sqlite3_stmt_readonly(statement))
+        code = assay_error_set(
+            error, ASSAY_EDENIED,
+            "only reading is allowed here: a SELECT, or PRAGMA table_info(TABLE)");
+    else
+        code = check_tail(db->sqlite, tail, error);
+    if (!code) code = run_statement(db->sqlite, statement, path, &query, row, context, error);
+    sqlite3_finalize(statement);
+    assay__db_close(db);
+    return code;
+}

@@ -1,0 +1,150 @@
+-- schema.sql - the one schema of a profile (*.assay), version 1. It is embedded into the library at build time.
+--
+-- The file carries two marks that are read before anything else: PRAGMA application_id = 1095979865 ("ASSY") and
+-- PRAGMA user_version = the schema's version. New tables and new columns keep the version (readers ignore what they do
+-- not know and take what is missing as unknown); a changed meaning raises it, and older programs then refuse the file.
+--
+-- Unknown is NULL, never 0. Names end in their unit (_ns, _bytes, _hz); values in `metrics` are in the base unit that
+-- stands in `unit`. `position` keeps the order of a list, from 0. `trial` 0 means the whole profile, `launch` 0 means
+-- the whole trial. doc/schema.md describes every table.
+
+CREATE TABLE profiles (
+    id            INTEGER PRIMARY KEY, -- 1 in the profile of one capture
+    schema        INTEGER,
+    assay_version TEXT,
+    command       TEXT,                -- 'run'
+    command_line  TEXT,
+    created       TEXT,                -- ISO 8601, UTC
+    complete      INTEGER,             -- 0 while capturing, and for ever when the capture was killed
+    interrupted   INTEGER
+);
+
+CREATE TABLE environments (
+    profile INTEGER PRIMARY KEY,
+    host TEXT, os TEXT, kernel TEXT, architecture TEXT, cpu_model TEXT,
+    virtualized TEXT, governor TEXT, simd TEXT, container TEXT,
+    packages INTEGER, cores INTEGER, threads INTEGER,
+    memory_bytes REAL, cpu_max_hz REAL, l1d_bytes REAL, l2_bytes REAL, l3_bytes REAL
+);
+
+CREATE TABLE models (
+    profile INTEGER PRIMARY KEY,
+    name TEXT, path TEXT, format TEXT,
+    fingerprint TEXT,                  -- of graph and shapes, not of weights
+    sha256 TEXT,                       -- of the file, when it was asked for
+    parameters INTEGER, weight_bytes INTEGER, node_count INTEGER,
+    ir_version INTEGER, opset TEXT, producer TEXT
+);
+
+CREATE TABLE operators (
+    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    op TEXT, count INTEGER,
+    flops REAL, macs REAL, bytes REAL, -- all nodes of this operator together, per inference
+    PRIMARY KEY (profile, position)
+);
+
+CREATE TABLE tensors (
+    profile INTEGER NOT NULL, trial INTEGER NOT NULL,
+    role TEXT NOT NULL,                -- 'input' | 'output'; trial 0: of the model, else of that trial's workload
+    position INTEGER NOT NULL,
+    name TEXT, dtype TEXT, rank INTEGER,
+    fill TEXT,                         -- how the values were made
+    PRIMARY KEY (profile, trial, role, position)
+);
+
+CREATE TABLE dims (
+    profile INTEGER NOT NULL, trial INTEGER NOT NULL, role TEXT NOT NULL, tensor INTEGER NOT NULL,
+    axis INTEGER NOT NULL,
+    size INTEGER,                      -- NULL where symbolic
+    symbol TEXT,
+    PRIMARY KEY (profile, trial, role, tensor, axis)
+);
+
+CREATE TABLE notes (
+    profile INTEGER NOT NULL, trial INTEGER NOT NULL,
+    kind TEXT NOT NULL,                -- trial 0: 'disturbance' | 'unknown'; else 'note' | 'stability'
+    position INTEGER NOT NULL,
+    text TEXT,
+    PRIMARY KEY (profile, trial, kind, position)
+);
+
+CREATE TABLE trials (
+    id INTEGER PRIMARY KEY, profile INTEGER NOT NULL,
+    state TEXT,                        -- 'running' | 'ok' | 'failed' | 'skipped' | 'interrupted'
+    reason TEXT,
+    engine TEXT, engine_version TEXT, engine_library TEXT, device TEXT,
+    batch INTEGER,
+    stability TEXT,                    -- 'stable' | 'unstable' | 'too-few'
+    more_iterations INTEGER,
+    layers_method TEXT, layers_reason TEXT,
+    engine_ns REAL, unattributed_ns REAL,
+    layers_scale REAL, layers_slowdown REAL, layers_spread REAL, layers_contention REAL, -- ratios
+    layers_sessions INTEGER, layers_discarded INTEGER
+);
+
+CREATE TABLE options (
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    key TEXT, value TEXT,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE launches (
+    trial INTEGER NOT NULL, id INTEGER NOT NULL,
+    state TEXT, reason TEXT,
+    streams INTEGER,
+    warmup INTEGER,                    -- leading samples of each stream that the statistics leave out
+    wall_ns REAL, p50_ns REAL,
+    log_tail TEXT,
+    PRIMARY KEY (trial, id)
+);
+
+CREATE TABLE metrics (
+    trial INTEGER NOT NULL, launch INTEGER NOT NULL, position INTEGER NOT NULL,
+    name TEXT, value REAL, unit TEXT,
+    state TEXT,                        -- 'measured' | 'derived' | 'estimated' | 'published' | 'unavailable'
+    source TEXT, note TEXT,
+    PRIMARY KEY (trial, launch, position)
+);
+
+CREATE TABLE layers (
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    layer INTEGER,                     -- execution order
+    name TEXT, op TEXT, provider TEXT,
+    time_ns REAL, host_enqueue_ns REAL,
+    share REAL,                        -- of latency.p50
+    flops REAL, bytes REAL, bound TEXT,
+    state TEXT, method TEXT, note TEXT,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE layer_origins (           -- nodes of the original model that a layer came from
+    trial INTEGER NOT NULL, layer INTEGER NOT NULL, -- layers.position
+    position INTEGER NOT NULL,
+    node TEXT,
+    PRIMARY KEY (trial, layer, position)
+);
+
+CREATE TABLE findings (
+    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    id TEXT, severity TEXT, title TEXT, advice TEXT,
+    expected_gain REAL, verified_gain REAL, -- ratios
+    PRIMARY KEY (profile, position)
+);
+
+CREATE TABLE evidence (
+    profile INTEGER NOT NULL, finding INTEGER NOT NULL, position INTEGER NOT NULL,
+    text TEXT,
+    PRIMARY KEY (profile, finding, position)
+);
+
+-- Durations of single inferences, in time order per stream: one row per at most 65,536 values. `assay query` shows them
+-- as the table samples(trial, launch, stream, seq, ns).
+CREATE TABLE sample_chunks (
+    trial INTEGER NOT NULL, launch INTEGER NOT NULL, stream INTEGER NOT NULL,
+    chunk INTEGER NOT NULL,            -- 0, 1, 2
+    first INTEGER NOT NULL,            -- position of the chunk's first value in its stream
+    count INTEGER NOT NULL,
+    encoding TEXT NOT NULL,            -- 'delta-varint' (integer ns) | 'f64' (ns)
+    data BLOB NOT NULL,
+    PRIMARY KEY (trial, launch, stream, chunk)
+);

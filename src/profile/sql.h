@@ -1,0 +1,50 @@
+/* sql.h - the little of SQLite that the profile uses, with errors as one line that names the file.
+ */
+#ifndef ASSAY_PROFILE_SQL_H
+#define ASSAY_PROFILE_SQL_H
+
+#include <assay/error.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ASSAY__PROFILE_APPLICATION_ID 0x41535359 /* "ASSY" */
+
+/** Turns the connection's last error into a code and a line "PATH: DOING: why"; returns the code.
+ */
+int assay__sql_error(sqlite3 *db, const char *path, const char *doing, struct assay_error *error);
+
+/** A path SQLite takes literally: "./" before a relative one, so that no name is special
+ * (":memory:", "file:…"). free() it; NULL when out of memory. */
+char *assay__sql_path(const char *path, const char *suffix);
+
+/** Runs statements without results. SQLite's code. */
+int assay__sql_exec(sqlite3 *db, const char *sql);
+
+/** Binds by `types`, steps once, resets. SQLite's code (SQLITE_DONE is given as SQLITE_OK).
+ *  i int64_t; n int64_t, NULL when negative; z int, NULL when 0; d double, NULL when NaN; t const
+ * char *, NULL when "" or NULL; s const char *, kept when "". */
+int assay__sql_put(sqlite3_stmt *statement, const char *types, ...);
+/** Prepares, puts one row, finalizes. */
+int assay__sql_put_once(sqlite3 *db, const char *sql, const char *types, ...);
+
+/* --- reading an untrusted file --------------------------------------------------------------- */
+
+/** A read-only, defensive connection. */
+struct assay__db {
+    sqlite3 *sqlite;
+    uint64_t bytes; /* size of the file and its log: nothing read from it can honestly be more */
+    uint64_t steps; /* thousands of virtual machine steps so far … */
+    uint64_t step_limit; /* … and the most a sound file of this size needs */
+    char folder[256];    /* private copy to remove; "" none */
+};
+
+/** Opens and checks the marks (application id, schema version). The reader then owns *db. */
+int assay__db_open(const char *path, struct assay__db **db, struct assay_error *error);
+void assay__db_close(struct assay__db *db);
+
+/** Makes the table-valued view `samples` known to the connection. SQLite's code. */
+int assay__samples_table(sqlite3 *db);
+
+#endif
