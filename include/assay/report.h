@@ -12,11 +12,14 @@ struct assay_report_options {
     const char *format; /* "text" | "json" | "csv" | "markdown"; NULL: text */
     int columns;        /* text: width; 0: 80 */
     bool color, ascii;
-    int top;            /* layers shown in text; 0: 20; -1: all */
+    int top;           /* layers shown in text and Markdown; 0: 20; -1: all */
+    const char *table; /* csv: "metrics" | "layers" | "launches" | "samples"; NULL: metrics */
 };
 
 /** A fresh NUL-terminated string; assay_free it. */
-ASSAY_API int assay_report(const struct assay_profile *profile, const struct assay_report_options *options, char **text, size_t *length, struct assay_error *error);
+ASSAY_API int assay_report(const struct assay_profile *profile,
+                           const struct assay_report_options *options, char **text, size_t *length,
+                           struct assay_error *error);
 ASSAY_API void assay_free(void *memory);
 /** Names of the formats; NULL past the end. */
 ASSAY_API const char *assay_report_format(size_t index);

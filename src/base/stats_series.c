@@ -86,33 +86,6 @@ static double median_of_5(const double *x)
     return copy[2];
 }
 
-/* MSER-5 (White 1997): with batches of five, drop the first d that minimise s^2(d) / (k - d), the squared standard
- * error of what remains; d at most half. The batches are medians, not means: one page fault late in the first half
- * would otherwise be taken for the end of warm-up. The sums run from the back (Welford), so one pass suffices. */
-size_t assay__stats_warmup_end(const double *values, size_t count)
-{
-    size_t batches = count / 5, best = 0;
-    if (batches < 4) return 0;
-    double mean = 0, squares = 0, least = INFINITY;
-    for (size_t d = batches; d-- > 0;) {
-        double x = median_of_5(values + 5 * d), kept = (double)(batches - d);
-        double delta = x - mean;
-        mean += delta / kept;
-        squares += delta * (x - mean);
-        if (d > batches / 2) continue;
-        double score = squares / (kept * kept);
-        if (score <= least) { /* ties go to the smaller d: drop no more than needed */
-            least = score;
-            best = d;
-        }
-    }
-    return 5 * best;
-}
-
-/* --- drift -------------------------------------------------------------------------------------------- */
-
-#define DRIFT_BLOCKS 40
-#define DRIFT_LEAST 8
 #define BLOCK_SAMPLES 1024
 
 /* Median of a block; of a long block, of evenly spaced samples of it. */
@@ -125,6 +98,50 @@ static double block_median(const double *values, size_t count)
     assay__stats_sort(copy, kept);
     return assay__stats_median(copy, kept);
 }
+
+#define WARMUP_LEVEL 0.01
+#define WARMUP_RANGES 16
+
+/* Warm-up is another level, not more noise: what is cut must have a median more than 1 % away from the rest. */
+static bool level_differs(const double *values, size_t end, size_t count)
+{
+    double before = block_median(values, end), after = block_median(values + end, count - end);
+    return fabs(before - after) > WARMUP_LEVEL * fabs(after);
+}
+
+/* MSER-5 (White 1997): with batches of five, drop the first d that minimise s^2(d) / (k - d), the squared standard
+ * error of what remains; d at most half. The batches are medians, not means: one page fault late in the first half
+ * would otherwise be taken for the end of warm-up. The sums run from the back (Welford), so one pass suffices.
+ * MSER also cuts behind a burst of noise in mid-run; a cut that drops no other level is refused, and the best cut within
+ * the first half of that range is tried, then of that, so that a short slow beginning before a burst is still found. */
+size_t assay__stats_warmup_end(const double *values, size_t count)
+{
+    size_t batches = count / 5, best[WARMUP_RANGES] = {0};
+    double mean = 0, squares = 0, least[WARMUP_RANGES];
+    if (batches < 4) return 0;
+    for (size_t r = 0; r < WARMUP_RANGES; r++)
+        least[r] = INFINITY;
+    for (size_t d = batches; d-- > 0;) {
+        double x = median_of_5(values + 5 * d), kept = (double)(batches - d);
+        double delta = x - mean;
+        mean += delta / kept;
+        squares += delta * (x - mean);
+        double score = squares / (kept * kept);
+        for (size_t r = 0; r < WARMUP_RANGES && d <= (batches / 2) >> r; r++) {
+            if (score > least[r]) continue; /* ties go to the smaller d: drop no more than needed */
+            least[r] = score;
+            best[r] = d;
+        }
+    }
+    for (size_t r = 0; r < WARMUP_RANGES; r++)
+        if (best[r] > 0 && level_differs(values, 5 * best[r], count)) return 5 * best[r];
+    return 0;
+}
+
+/* --- drift -------------------------------------------------------------------------------------------- */
+
+#define DRIFT_BLOCKS 40
+#define DRIFT_LEAST 8
 
 /* Mann-Kendall: S = sum of sign(x_j - x_i), i < j; variance with correction for ties; continuity-corrected normal. */
 static double mann_kendall(const double *x, size_t count)

@@ -228,6 +228,21 @@ static void test_autocorrelation(void)
     free(x);
 }
 
+/* A noisy stretch in the middle of the first half is not warm-up; a slow beginning before it is still found. */
+static void test_warmup_noise(void)
+{
+    enum { COUNT = 4000 };
+    static double x[COUNT];
+    struct assay__random random;
+    assay__random_seed(&random, 3);
+    for (size_t i = 0; i < COUNT; i++)
+        x[i] = 100 + (i >= 800 && i < 1600 ? 10 * assay__random_normal(&random) : 0.1 * assay__random_unit(&random));
+    CHECK_INT(assay__stats_warmup_end(x, COUNT), 0);
+    for (size_t i = 0; i < 50; i++)
+        x[i] = 200;
+    CHECK_INT(assay__stats_warmup_end(x, COUNT), 50);
+}
+
 static void test_warmup(void)
 {
     enum { COUNT = 2000 };
@@ -481,6 +496,7 @@ int main(int argc, char **argv)
         {"median_interval", test_median_interval},
         {"autocorrelation", test_autocorrelation},
         {"warmup", test_warmup},
+        {"warmup_noise", test_warmup_noise},
         {"drift", test_drift},
         {"bimodal", test_bimodal},
         {"compare", test_compare},

@@ -1,0 +1,156 @@
+/* cli.h - the command line: one table of commands; help, completion and manual pages are made from it.
+ * A command is one file cmd_<verb>.c that owns its options structure and its table of options, and a row in main.c. */
+#ifndef ASSAY_CLI_H
+#define ASSAY_CLI_H
+
+#include "base/buf.h"
+
+#include <assay/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit status: part of the interface. */
+enum assay__exit_status {
+    ASSAY__EXIT_DONE = 0,
+    ASSAY__EXIT_NO = 1, /* a check or gate said no */
+    ASSAY__EXIT_USAGE = 2,
+    ASSAY__EXIT_FAILED = 3, /* the measurement (or the work asked for) failed */
+    ASSAY__EXIT_NO_VERDICT = 4,
+    ASSAY__EXIT_INTERRUPTED = 130,
+};
+
+/* --- options ------------------------------------------------------------------------------------------- */
+
+enum assay__option_kind {
+    ASSAY__OPTION_FLAG,     /* bool */
+    ASSAY__OPTION_STRING,   /* const char * */
+    ASSAY__OPTION_CHOICE,   /* const char *, one of `choices` */
+    ASSAY__OPTION_INTEGER,  /* int64_t, low … high */
+    ASSAY__OPTION_DURATION, /* double seconds, low … high */
+    ASSAY__OPTION_LIST,     /* struct assay__option_list; may be given again */
+};
+
+struct assay__option_list {
+    const char **items; /* borrowed from argv */
+    size_t count, capacity;
+};
+
+struct assay__option {
+    const char *name; /* without the dashes */
+    char letter;      /* 0: none */
+    enum assay__option_kind kind;
+    size_t offset;        /* of the member in the command's options structure */
+    const char *argument; /* "N", "FILE"; NULL for flags */
+    const char *help;     /* one sentence, without its default */
+    const char *choices;  /* "a|b|c" */
+    const char *bare;     /* value of `--name` without "=value"; NULL: a value is required */
+    double low, high;     /* INTEGER and DURATION */
+    bool hidden;
+};
+
+struct assay__command;
+
+struct assay__invocation {
+    const struct assay__command *command;
+    void *options;          /* the command's structure, zeroed, then filled */
+    const char **arguments; /* what is not an option */
+    size_t argument_count, argument_capacity;
+    const char *command_line; /* exact, shell-quoted */
+    uint64_t given;           /* bit i: options[i] was given */
+};
+/** True when that option was given: tells a given 0 from none. */
+bool assay__option_given(const struct assay__invocation *invocation, const char *name);
+
+struct assay__command {
+    const char *name, *summary;
+    const char *arguments; /* "MODEL", "PROFILE [SQL]" */
+    size_t min_arguments, max_arguments;
+    const char *description;             /* paragraphs separated by a blank line */
+    const char *examples;                /* lines */
+    const struct assay__option *options; /* ends with a NULL name */
+    size_t options_size;
+    int (*run)(struct assay__invocation *invocation);
+    bool hidden;
+};
+
+/** The table; NULL past the end. */
+const struct assay__command *assay__command_at(size_t index);
+const struct assay__command *assay__command_find(const char *name);
+
+extern const struct assay__command assay__command_run, assay__command_report, assay__command_query,
+    assay__command_devices, assay__command_doctor, assay__command_version, assay__command_help,
+    assay__command_completion, assay__command_man;
+
+/** Reads argv[first …] into the invocation. 0, or ASSAY__EXIT_USAGE after one line on stderr; *help is set by --help. */
+int assay__options_parse(struct assay__invocation *invocation, int argc, char **argv, int first,
+                         bool *help);
+void assay__invocation_free(struct assay__invocation *invocation);
+/** The nearest of the candidates the callback gives, if it is near enough to be meant; else NULL. */
+struct assay__nearest {
+    const char *word, *best;
+    size_t distance;
+};
+void assay__nearest_try(struct assay__nearest *nearest, const char *candidate);
+const char *assay__nearest_get(const struct assay__nearest *nearest);
+/** Appends `word` quoted for a POSIX shell when it needs quoting. */
+void assay__shell_quote(struct assay__buf *out, const char *word);
+
+/* --- talk and data ------------------------------------------------------------------------------------- */
+
+/** "assay: …" on stderr, one line; control characters are replaced. */
+void assay__say(const char *format, ...) ASSAY_PRINTF(1, 2);
+/** Says what went wrong and returns the exit status that stands for the code. */
+int assay__fail(int code, const struct assay_error *error);
+/** All of it to stdout; a closed or full stdout is said. ASSAY__EXIT_DONE or ASSAY__EXIT_FAILED. */
+int assay__write_stdout(const char *data, size_t size);
+/** The buffer to stdout, then frees it. */
+int assay__print(struct assay__buf *out);
+
+/** True when stdout is a terminal that takes colours and NO_COLOR is not set. */
+bool assay__stdout_color(void);
+int assay__stdout_columns(void); /* 80 when not a terminal */
+
+/* --- Ctrl-C -------------------------------------------------------------------------------------------- */
+
+extern volatile int assay__interrupted;
+/** The first SIGINT, SIGTERM or SIGHUP sets the flag, the second kills. */
+void assay__catch_interrupts(void);
+
+/* --- progress ------------------------------------------------------------------------------------------ */
+
+struct assay_progress;
+struct assay__bar {
+    bool on;
+    uint64_t drawn_ns;
+    char phase[32];
+    int columns;
+};
+/** On only when stderr is a terminal and not quiet. */
+void assay__bar_start(struct assay__bar *bar, bool quiet);
+/** An assay_progress_fn; context is the bar. */
+void assay__bar_update(void *context, const struct assay_progress *progress);
+void assay__bar_erase(struct assay__bar *bar);
+
+/* --- made from the table ------------------------------------------------------------------------------- */
+
+void assay__help_overview(struct assay__buf *out);
+void assay__help_command(struct assay__buf *out, const struct assay__command *command);
+void assay__usage(struct assay__buf *out, const struct assay__command *command);
+/** "-o, --output FILE" / "--layers[=METHOD]" */
+void assay__option_label(struct assay__buf *out, const struct assay__option *option);
+
+/* --- shared by the commands that render a profile ------------------------------------------------------- */
+
+struct assay__render_options {
+    bool json, ascii, no_color;
+    const char *format, *table;
+    int64_t top; /* 0: the default; < 0 all */
+    int64_t columns;
+};
+struct assay_profile;
+/** Renders into out. 0 or a negative code. */
+int assay__render(const struct assay_profile *profile, const struct assay__render_options *options,
+                  bool to_file, struct assay__buf *out, struct assay_error *error);
+
+#endif

@@ -1,0 +1,380 @@
+/* cmd_doctor.c - assay doctor: what makes numbers on this machine untrustworthy or unavailable, each with what would change
+ * it. A check is one function and one row of the table below. Exit status 0: the doctor advises, it does not judge. */
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "cli/cli.h"
+#include "platform/platform.h"
+#include "report/page.h"
+#include "run/locate.h"
+
+#include <assay/engine.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OBSERVE_NS 200000000u /* steal and load of others are looked at for 0.2 s */
+
+struct doctor_options {
+    bool json;
+};
+
+/* What the checks look at; read once. */
+struct patient {
+    struct assay__machine machine;
+    struct assay__disturbance before, after;
+    char allowed[512];
+};
+
+enum verdict { VERDICT_GOOD, VERDICT_WARNING, VERDICT_MISSING, VERDICT_UNKNOWN };
+
+struct diagnosis {
+    enum verdict verdict;
+    struct assay__buf says;   /* what is so */
+    struct assay__buf advice; /* what would change it */
+};
+
+static const char *const verdict_names[] = {"good", "warning", "missing", "unknown"};
+
+static void check_virtual(const struct patient *p, struct diagnosis *d)
+{
+    const char *kind = p->machine.virtualized;
+    if (!kind || !*kind) {
+        d->verdict = VERDICT_UNKNOWN;
+        assay__buf_puts(&d->says, "whether this is a virtual machine cannot be told");
+    } else if (strcmp(kind, "none") == 0) {
+        assay__buf_puts(&d->says, "this is not a virtual machine");
+    } else {
+        d->verdict = VERDICT_WARNING;
+        assay__buf_printf(
+            &d->says,
+            "this is a virtual machine (%s): neighbours take time unseen, counters and "
+            "energy are often hidden",
+            kind);
+        assay__buf_puts(
+            &d->advice,
+            "measure on the bare machine, or compare within one run with several launches");
+    }
+}
+
+static void check_container(const struct patient *p, struct diagnosis *d)
+{
+    if (!p->machine.container || !*p->machine.container) {
+        assay__buf_puts(&d->says, "no container was recognised");
+        return;
+    }
+    assay__buf_printf(&d->says,
+                      "this runs in a container (%s): fine for timing, but limits may apply",
+                      p->machine.container);
+}
+
+static void check_governor(const struct patient *p, struct diagnosis *d)
+{
+    const char *governor = p->machine.governor;
+    if (!governor || !*governor) {
+        d->verdict = VERDICT_UNKNOWN;
+        assay__buf_puts(&d->says,
+                        "the CPU's frequency governor cannot be read: clock changes stay unseen");
+        assay__buf_puts(&d->advice,
+                        "on a virtual machine the host decides; else load the cpufreq driver");
+    } else if (strcmp(governor, "performance") == 0) {
+        assay__buf_puts(&d->says, "the frequency governor is 'performance'");
+    } else {
+        d->verdict = VERDICT_WARNING;
+        assay__buf_printf(&d->says, "the frequency governor is '%s': the clock follows the load",
+                          governor);
+        assay__buf_puts(&d->advice,
+                        "cpupower frequency-set -g performance (as root), or longer warm-up");
+    }
+}
+
+static void check_load(const struct patient *p, struct diagnosis *d)
+{
+    if (!p->after.load_known) {
+        d->verdict = VERDICT_UNKNOWN;
+        assay__buf_puts(&d->says, "the load of this machine cannot be read");
+        return;
+    }
+    int threads = p->machine.threads > 0 ? p->machine.threads : 1;
+    assay__buf_printf(&d->says, "load average %.2f on %d hardware thread%s", p->after.load_1min,
+                      threads, threads > 1 ? "s" : "");
+    if (p->before.cpu_known && p->after.cpu_known) {
+        double busy = p->after.cpu_busy_s - p->before.cpu_busy_s,
+               idle = p->after.cpu_idle_s - p->before.cpu_idle_s;
+        if (busy + idle > 0)
+            assay__buf_printf(&d->says, ", %.0f %% of CPU time in use now",
+                              busy / (busy + idle) * 100);
+    }
+    if (p->after.load_1min > 0.25 * threads) {
+        d->verdict = VERDICT_WARNING;
+        assay__buf_puts(&d->advice, "stop what else is running, or wait until it ends");
+    }
+}
+
+static void check_steal(const struct patient *p, struct diagnosis *d)
+{
+    if (!p->before.steal_known || !p->after.steal_known || !p->before.cpu_known ||
+        !p->after.cpu_known) {
+        d->verdict = VERDICT_UNKNOWN;
+        assay__buf_puts(&d->says, "steal time cannot be read");
+        return;
+    }
+    double steal = p->after.cpu_steal_s - p->before.cpu_steal_s;
+    double total = steal + p->after.cpu_busy_s - p->before.cpu_busy_s + p->after.cpu_idle_s -
+                   p->before.cpu_idle_s;
+    double share = total > 0 ? steal / total : 0;
+    assay__buf_printf(&d->says, "steal time %.1f %% over 0.2 s", share * 100);
+    if (share > 0.01) {
+        d->verdict = VERDICT_WARNING;
+        assay__buf_puts(&d->advice,
+                        "the hypervisor gives this machine's CPUs to others: use a quieter host");
+    }
+}
+
+static void check_quota(const struct patient *p, struct diagnosis *d)
+{
+    if (!p->after.cgroup_known) {
+        d->verdict = VERDICT_UNKNOWN;
+        assay__buf_puts(&d->says, "CPU limits of the control group cannot be read");
+    } else if (p->after.cgroup_throttled_ns > 0) {
+        d->verdict = VERDICT_WARNING;
+        assay__buf_printf(&d->says,
+                          "the control group was held back for %.1f s so far by its CPU limit",
+                          (double)p->after.cgroup_throttled_ns / 1e9);
+        assay__buf_puts(&d->advice,
+                        "raise or remove the CPU limit (cpu.max) of this container or service");
+    } else {
+        assay__buf_puts(&d->says, "the control group was never held back by a CPU limit");
+    }
+}
+
+static void check_cpus(const struct patient *p, struct diagnosis *d)
+{
+    int threads = p->machine.threads, cores = p->machine.cores;
+    if (!*p->allowed) {
+        d->verdict = VERDICT_UNKNOWN;
+        assay__buf_puts(&d->says, "which CPUs this process may use cannot be read");
+    } else {
+        assay__buf_printf(&d->says, "this process may use CPU %s", p->allowed);
+    }
+    if (cores > 0 && threads > cores) {
+        assay__buf_printf(&d->says, "; %d hardware threads share %d cores", threads, cores);
+        assay__buf_puts(&d->advice, "--cpus with one CPU per core keeps sibling threads apart");
+    }
+}
+
+static void check_thermal(const struct patient *p, struct diagnosis *d)
+{
+    if (!p->after.throttle_known && !p->after.temperature_known) {
+        d->verdict = VERDICT_UNKNOWN;
+        assay__buf_puts(
+            &d->says,
+            "neither temperature nor thermal throttling can be read: throttling stays unseen");
+        assay__buf_puts(&d->advice, "on a virtual machine only the host sees them");
+        return;
+    }
+    if (p->after.temperature_known)
+        assay__buf_printf(&d->says, "CPU at %.0f °C; ", p->after.temperature_c);
+    if (p->after.throttle_known && p->after.throttle_count) {
+        assay__buf_printf(&d->says, "throttled by heat %llu times since boot",
+                          (unsigned long long)p->after.throttle_count);
+        d->verdict = VERDICT_WARNING;
+        assay__buf_puts(&d->advice, "better cooling, or rests between runs");
+    } else {
+        assay__buf_puts(&d->says, p->after.throttle_known ? "never throttled by heat since boot"
+                                                          : "thermal throttling cannot be read");
+    }
+}
+
+static void check_clock(const struct patient *p, struct diagnosis *d)
+{
+    (void)p;
+    double read_ns = NAN, step_ns = NAN;
+    assay__clock_measure(&read_ns, &step_ns);
+    assay__buf_printf(&d->says, "a clock read costs %.0f ns, the smallest step is %.0f ns", read_ns,
+                      step_ns);
+    if (read_ns > 200) {
+        d->verdict = VERDICT_WARNING;
+        assay__buf_puts(&d->advice,
+                        "the clock is slow (a system call?): on Linux choose the tsc clock source");
+    }
+}
+
+static int on_device(void *context, const struct assay_device *device)
+{
+    struct assay_device *found = context;
+    if (strcmp(device->kind ? device->kind : "", "cpu") != 0) return 0;
+    static char library[1024], reason[1024];
+    snprintf(library, sizeof library, "%s", device->library ? device->library : "");
+    snprintf(reason, sizeof reason, "%s", device->reason ? device->reason : "");
+    *found = (struct assay_device){
+        .library = library, .reason = reason, .available = device->available};
+    return 0;
+}
+
+static void check_engine(const struct patient *p, struct diagnosis *d)
+{
+    (void)p;
+    struct assay_error error = {0};
+    struct assay_device cpu = {.library = "", .reason = ""};
+    const struct assay_engine_ops *engine = assay_engine_find("ort");
+    int code = engine && engine->devices ? engine->devices(NULL, on_device, &cpu, &error)
+                                         : ASSAY_EUNSUPPORTED;
+    if (!code && cpu.available) {
+        assay__buf_printf(&d->says, "ONNX Runtime is %s", cpu.library);
+        return;
+    }
+    d->verdict = VERDICT_MISSING;
+    assay__buf_printf(&d->says, "ONNX Runtime cannot be used: %s",
+                      code && error.message[0] ? error.message
+                      : *cpu.reason            ? cpu.reason
+                                               : assay_error_text(code));
+    assay__buf_puts(&d->advice,
+                    "'make' fetches it; or set ASSAY_ORT_LIBRARY to the path of libonnxruntime");
+}
+
+static void check_worker(const struct patient *p, struct diagnosis *d)
+{
+    (void)p;
+    char path[4096];
+    struct assay_error error = {0};
+    if (assay__worker_locate(path, sizeof path, &error) == 0) {
+        assay__buf_printf(&d->says, "the worker is %s", path);
+        return;
+    }
+    d->verdict = VERDICT_MISSING;
+    assay__buf_printf(&d->says, "the worker program is missing: %s", error.message);
+    assay__buf_puts(&d->advice, "keep assay-worker beside assay, or set ASSAY_WORKER to its path");
+}
+
+static void check_memory(const struct patient *p, struct diagnosis *d)
+{
+    struct assay__memory memory;
+    (void)p;
+    memset(&memory, 0, sizeof memory);
+    assay__memory_read(&memory);
+    if (memory.pss_known) {
+        assay__buf_puts(&d->says, "memory of the worker is read as proportional set size");
+    } else if (memory.rss_known) {
+        assay__buf_puts(
+            &d->says,
+            "memory of the worker is read as resident set size (shared pages count fully)");
+    } else {
+        d->verdict = VERDICT_MISSING;
+        assay__buf_puts(&d->says,
+                        "memory of a process cannot be read: memory metrics will be unavailable");
+        assay__buf_puts(&d->advice, "mount /proc");
+    }
+}
+
+static const struct {
+    const char *id;
+    void (*check)(const struct patient *patient, struct diagnosis *diagnosis);
+} checks[] = {
+    {"engine", check_engine},
+    {"worker", check_worker},
+    {"virtual-machine", check_virtual},
+    {"container", check_container},
+    {"governor", check_governor},
+    {"load", check_load},
+    {"steal", check_steal},
+    {"cpu-limit", check_quota},
+    {"cpus", check_cpus},
+    {"thermal", check_thermal},
+    {"clock", check_clock},
+    {"memory", check_memory},
+};
+#define CHECK_COUNT (sizeof checks / sizeof checks[0])
+
+static void render_json(struct assay__buf *out, const struct diagnosis *all)
+{
+    struct assay__json_writer writer, *w = &writer;
+    assay__json_start(w, out, true);
+    assay__json_object(w);
+    assay__json_key(w, "assay");
+    assay__json_object(w);
+    assay__json_put_string(w, "version", assay_version());
+    assay__json_put_integer(w, "schema", ASSAY_SCHEMA_VERSION);
+    assay__json_object_end(w);
+    assay__json_put_string(w, "command", "doctor");
+    assay__json_key(w, "checks");
+    assay__json_array(w);
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        assay__json_object(w);
+        assay__json_put_string(w, "id", checks[i].id);
+        assay__json_put_string(w, "verdict", verdict_names[all[i].verdict]);
+        assay__json_put_string(w, "finding", all[i].says.data);
+        assay__json_put_string(w, "advice", all[i].advice.length ? all[i].advice.data : NULL);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+    assay__json_object_end(w);
+    assay__buf_putc(out, '\n');
+}
+
+static void render_text(struct assay__buf *out, const struct diagnosis *all)
+{
+    static const char *const marks[] = {"good     ", "WARNING  ", "MISSING  ", "unknown  "};
+    static const enum assay__style styles[] = {ASSAY__STYLE_PLAIN, ASSAY__STYLE_WARN,
+                                               ASSAY__STYLE_WARN, ASSAY__STYLE_PLAIN};
+    struct assay__page page = {
+        .out = out, .columns = assay__stdout_columns(), .color = assay__stdout_color()};
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        const struct diagnosis *d = &all[i];
+        assay__page_wrap(&page, styles[d->verdict], marks[d->verdict],
+                         d->says.data ? d->says.data : "");
+        if (d->advice.length)
+            assay__page_wrap(&page, ASSAY__STYLE_PLAIN, "         → ", d->advice.data);
+    }
+}
+
+static int run(struct assay__invocation *invocation)
+{
+    const struct doctor_options *o = invocation->options;
+    struct assay__arena *arena = assay__arena_new();
+    struct patient patient;
+    struct diagnosis all[CHECK_COUNT];
+    struct assay__buf out = {0};
+    memset(&patient, 0, sizeof patient);
+    memset(all, 0, sizeof all);
+    int code = arena ? assay__machine_read(arena, &patient.machine) : ASSAY_ENOMEM;
+    if (code) {
+        assay__arena_free(arena);
+        return assay__fail(code, NULL);
+    }
+    assay__disturbance_read(&patient.before);
+    assay__sleep_ns(OBSERVE_NS);
+    assay__disturbance_read(&patient.after);
+    assay__cpus_allowed(patient.allowed, sizeof patient.allowed);
+    for (size_t i = 0; i < CHECK_COUNT; i++)
+        checks[i].check(&patient, &all[i]);
+    if (o->json)
+        render_json(&out, all);
+    else
+        render_text(&out, all);
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        assay__buf_free(&all[i].says);
+        assay__buf_free(&all[i].advice);
+    }
+    assay__arena_free(arena);
+    return assay__print(&out);
+}
+
+static const struct assay__option options[] = {
+    {"json", 0, ASSAY__OPTION_FLAG, offsetof(struct doctor_options, json), NULL, "Print JSON.",
+     NULL, NULL, 0, 0, false},
+    {0},
+};
+
+const struct assay__command assay__command_doctor = {
+    .name = "doctor",
+    .summary = "say what makes numbers here untrustworthy, and what would help",
+    .arguments = "",
+    .description =
+        "Looks at this machine for 0.2 s and lists what disturbs measurements, what is missing and what "
+        "cannot be observed, each with what would change it. It changes nothing and its exit status is 0.",
+    .examples = "  assay doctor\n",
+    .options = options,
+    .options_size = sizeof(struct doctor_options),
+    .run = run,
+};

@@ -1,0 +1,35 @@
+/* cmd_help.c - assay help [COMMAND]. */
+#include "cli/cli.h"
+
+static int run(struct assay__invocation *invocation)
+{
+    struct assay__buf out = {0};
+    if (!invocation->argument_count) {
+        assay__help_overview(&out);
+        return assay__print(&out);
+    }
+    const char *name = invocation->arguments[0];
+    const struct assay__command *command = assay__command_find(name);
+    if (!command) {
+        struct assay__nearest nearest = {.word = name};
+        for (size_t i = 0; assay__command_at(i); i++)
+            assay__nearest_try(&nearest, assay__command_at(i)->name);
+        const char *best = assay__nearest_get(&nearest);
+        if (best)
+            assay__say("help: unknown command '%s'; did you mean '%s'?", name, best);
+        else
+            assay__say("help: unknown command '%s'; 'assay help' lists them", name);
+        return ASSAY__EXIT_USAGE;
+    }
+    assay__help_command(&out, command);
+    return assay__print(&out);
+}
+
+const struct assay__command assay__command_help = {
+    .name = "help",
+    .summary = "show the commands, or the options of one",
+    .arguments = "[COMMAND]",
+    .max_arguments = 1,
+    .description = "Without COMMAND, lists the commands; with it, shows its page.",
+    .run = run,
+};

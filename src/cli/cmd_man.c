@@ -1,0 +1,181 @@
+/* cmd_man.c - assay man DIR: manual pages in roff from the table of commands: assay.1 and assay-<command>.1. No date is
+ * written, so that the same program makes the same pages. */
+#include "base/file.h"
+#include "cli/cli.h"
+
+#include <assay/api.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Text in roff: backslashes and dashes are escaped, a line may not begin with a dot or an apostrophe. */
+static void put(struct assay__buf *out, const char *text, size_t length)
+{
+    bool line_start = true;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (line_start && (c == '.' || c == '\'')) assay__buf_puts(out, "\\&");
+        line_start = c == '\n';
+        if (c == '\\')
+            assay__buf_puts(out, "\\e");
+        else if (c == '-')
+            assay__buf_puts(out, "\\-");
+        else
+            assay__buf_putc(out, c);
+    }
+}
+
+static void puts_text(struct assay__buf *out, const char *text)
+{
+    put(out, text, strlen(text));
+}
+
+static void put_head(struct assay__buf *out, const char *page, const char *summary)
+{
+    assay__buf_puts(out, ".\\\" made by 'assay man' from its table of commands\n.TH ");
+    for (const char *c = page; *c; c++) {
+        if (*c == '-')
+            assay__buf_puts(out, "\\-");
+        else
+            assay__buf_putc(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
+    }
+    assay__buf_printf(out, " 1 \"\" \"assay %s\" \"assay manual\"\n.SH NAME\n", assay_version());
+    puts_text(out, page);
+    assay__buf_puts(out, " \\- ");
+    puts_text(out, summary);
+    assay__buf_putc(out, '\n');
+}
+
+static void put_option(struct assay__buf *out, const struct assay__option *option)
+{
+    struct assay__buf label = {0};
+    assay__option_label(&label, option);
+    assay__buf_puts(out, ".TP\n.B ");
+    puts_text(out, label.data ? label.data : "");
+    assay__buf_putc(out, '\n');
+    puts_text(out, option->help);
+    if (option->choices) {
+        assay__buf_puts(out, " (");
+        puts_text(out, option->choices);
+        assay__buf_putc(out, ')');
+    }
+    assay__buf_putc(out, '\n');
+    assay__buf_free(&label);
+}
+
+static void put_status(struct assay__buf *out)
+{
+    static const char *const rows[][2] = {
+        {"0", "Done."},        {"1", "A check or gate said no."},
+        {"2", "Wrong usage."}, {"3", "The measurement failed."},
+        {"4", "No verdict."},  {"130", "Interrupted; the partial profile is kept."}};
+    assay__buf_puts(out, ".SH EXIT STATUS\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assay__buf_printf(out, ".TP\n.B %s\n%s\n", rows[i][0], rows[i][1]);
+}
+
+static void command_page(struct assay__buf *out, const struct assay__command *command)
+{
+    char page[64];
+    struct assay__buf usage = {0};
+    snprintf(page, sizeof page, "assay-%s", command->name);
+    put_head(out, page, command->summary);
+    assay__buf_puts(out, ".SH SYNOPSIS\n.B ");
+    assay__usage(&usage, command);
+    puts_text(out, usage.data ? usage.data : "");
+    assay__buf_puts(out, "\n.SH DESCRIPTION\n");
+    for (const char *at = command->description; *at;) {
+        const char *end = strstr(at, "\n\n");
+        size_t length = end ? (size_t)(end - at) : strlen(at);
+        put(out, at, length);
+        assay__buf_puts(out, end ? "\n.PP\n" : "\n");
+        at += length;
+        while (*at == '\n')
+            at++;
+    }
+    assay__buf_puts(out, ".SH OPTIONS\n");
+    for (const struct assay__option *o = command->options; o && o->name; o++)
+        if (!o->hidden) put_option(out, o);
+    static const struct assay__option help = {
+        .name = "help", .letter = 'h', .help = "Show the help of this command."};
+    put_option(out, &help);
+    if (command->examples) {
+        assay__buf_puts(out, ".SH EXAMPLES\n.nf\n");
+        puts_text(out, command->examples);
+        assay__buf_puts(out, ".fi\n");
+    }
+    put_status(out);
+    assay__buf_puts(out, ".SH SEE ALSO\n.BR assay (1)\n");
+    assay__buf_free(&usage);
+}
+
+static void main_page(struct assay__buf *out)
+{
+    put_head(out, "assay", "say where a neural network's time and memory go");
+    assay__buf_puts(
+        out,
+        ".SH SYNOPSIS\n.B assay\n.I command\n.RI [ options ]\n.SH DESCRIPTION\n"
+        "assay profiles neural networks on this machine. It measures; what it cannot measure it says "
+        "it cannot.\n.SH COMMANDS\n");
+    for (size_t i = 0; assay__command_at(i); i++) {
+        const struct assay__command *command = assay__command_at(i);
+        if (command->hidden) continue;
+        assay__buf_printf(out, ".TP\n.BR assay\\-%s (1)\n", command->name);
+        puts_text(out, command->summary);
+        assay__buf_putc(out, '\n');
+    }
+    put_status(out);
+    assay__buf_puts(
+        out,
+        ".SH ENVIRONMENT\n.TP\n.B ASSAY_ORT_LIBRARY\nPath of the ONNX Runtime library to use.\n"
+        ".TP\n.B ASSAY_WORKER\nPath of the worker program.\n"
+        ".TP\n.B NO_COLOR\nWhen set and not empty, no colours are used.\n");
+}
+
+static int write_page(const char *folder, const char *name, struct assay__buf *page)
+{
+    char path[4096];
+    struct assay_error error = {0};
+    int code = assay__path_join(folder, name, path, sizeof path);
+    if (code)
+        assay_error_set(&error, code, "the path of %s is too long", name);
+    else if (page->failed)
+        code = assay_error_set(&error, ASSAY_ENOMEM, "out of memory");
+    else
+        code = assay__file_write(path, page->data, page->length, &error);
+    assay__buf_free(page);
+    return code ? assay__fail(code, &error) : ASSAY__EXIT_DONE;
+}
+
+static int run(struct assay__invocation *invocation)
+{
+    const char *folder = invocation->arguments[0];
+    struct assay__buf page = {0};
+    char name[80];
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        assay__say("man: cannot make the folder '%s': %s", folder, strerror(errno));
+        return ASSAY__EXIT_FAILED;
+    }
+    main_page(&page);
+    int status = write_page(folder, "assay.1", &page);
+    for (size_t i = 0; assay__command_at(i) && !status; i++) {
+        const struct assay__command *command = assay__command_at(i);
+        if (command->hidden) continue;
+        command_page(&page, command);
+        snprintf(name, sizeof name, "assay-%s.1", command->name);
+        status = write_page(folder, name, &page);
+    }
+    return status;
+}
+
+const struct assay__command assay__command_man = {
+    .name = "man",
+    .summary = "write the manual pages into a folder",
+    .arguments = "DIR",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .description = "Writes assay.1 and one page per command into DIR. The installation uses it.",
+    .run = run,
+    .hidden = true,
+};

@@ -1,0 +1,81 @@
+/* cmd_report.c - assay report: render a kept profile. The same text on every machine. */
+#include "base/file.h"
+#include "cli/cli.h"
+
+#include <assay/profile.h>
+#include <assay/report.h>
+#include <string.h>
+
+struct report_options {
+    const char *output;
+    struct assay__render_options render;
+};
+
+#define AT(member) offsetof(struct report_options, member)
+
+static const struct assay__option options[] = {
+    {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE",
+     "Write the report to FILE instead of stdout.", NULL, NULL, 0, 0, false},
+    {"format", 'f', ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
+     "Format of the report (default text).", "text|json|csv|markdown", NULL, 0, 0, false},
+    {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL, "Print JSON; the same as --format json.",
+     NULL, NULL, 0, 0, false},
+    {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
+     "Table of the CSV format (default metrics).", "metrics|layers|launches|samples", NULL, 0, 0,
+     false},
+    {"top", 0, ASSAY__OPTION_INTEGER, AT(render.top), "N",
+     "Layers shown in text and Markdown (default 20; 0 shows all).", NULL, NULL, 0, 1e6, false},
+    {"columns", 0, ASSAY__OPTION_INTEGER, AT(render.columns), "N",
+     "Width of the text report (default: the terminal's, else 80).", NULL, NULL, 40, 200, false},
+    {"ascii", 0, ASSAY__OPTION_FLAG, AT(render.ascii), NULL, "Draw with ASCII characters only.",
+     NULL, NULL, 0, 0, false},
+    {"no-color", 0, ASSAY__OPTION_FLAG, AT(render.no_color), NULL,
+     "No colours (NO_COLOR does the same).", NULL, NULL, 0, 0, false},
+    {0},
+};
+
+static int run(struct assay__invocation *invocation)
+{
+    struct report_options *o = invocation->options;
+    struct assay_profile *profile = NULL;
+    struct assay_error error = {0};
+    struct assay__buf out = {0};
+    int status;
+    if (o->render.json && o->render.format && strcmp(o->render.format, "json") != 0) {
+        assay__say("report: --json and --format %s exclude each other", o->render.format);
+        return ASSAY__EXIT_USAGE;
+    }
+    if (assay__option_given(invocation, "top") && o->render.top == 0) o->render.top = -1;
+    int code = assay_profile_open(invocation->arguments[0], &profile, &error);
+    if (code) {
+        assay__fail(code, &error);
+        return ASSAY__EXIT_FAILED;
+    }
+    code = assay__render(profile, &o->render, o->output != NULL, &out, &error);
+    if (!code && o->output) code = assay__file_write(o->output, out.data, out.length, &error);
+    if (code)
+        status = assay__fail(code, &error);
+    else
+        status = o->output ? ASSAY__EXIT_DONE : assay__write_stdout(out.data, out.length);
+    assay__buf_free(&out);
+    assay_profile_close(profile);
+    return status;
+}
+
+const struct assay__command assay__command_report = {
+    .name = "report",
+    .summary = "show a kept profile as text, JSON, CSV or Markdown",
+    .arguments = "PROFILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .description =
+        "Renders PROFILE, a file that 'assay run -o' kept. The profile is only read, and is treated as "
+        "untrusted: one that someone else made is safe to open. A profile of a capture that was killed is "
+        "shown as far as it got and called incomplete.",
+    .examples = "  assay report resnet50.assay\n"
+                "  assay report resnet50.assay --format markdown -o resnet50.md\n"
+                "  assay report resnet50.assay --format csv --table layers\n",
+    .options = options,
+    .options_size = sizeof(struct report_options),
+    .run = run,
+};

@@ -1,0 +1,47 @@
+/* cmd_version.c - assay version: nothing is loaded or looked for, so that it answers in a few milliseconds. */
+#include "base/json.h"
+#include "cli/cli.h"
+
+#include <assay/api.h>
+
+struct version_options {
+    bool json;
+};
+
+static int run(struct assay__invocation *invocation)
+{
+    const struct version_options *o = invocation->options;
+    struct assay__buf out = {0};
+    if (o->json) {
+        struct assay__json_writer w;
+        assay__json_start(&w, &out, true);
+        assay__json_object(&w);
+        assay__json_key(&w, "assay");
+        assay__json_object(&w);
+        assay__json_put_string(&w, "version", assay_version());
+        assay__json_put_integer(&w, "schema", ASSAY_SCHEMA_VERSION);
+        assay__json_object_end(&w);
+        assay__json_object_end(&w);
+        assay__buf_putc(&out, '\n');
+    } else {
+        assay__buf_printf(&out, "assay %s (profile schema %d)\n", assay_version(),
+                          ASSAY_SCHEMA_VERSION);
+    }
+    return assay__print(&out);
+}
+
+static const struct assay__option options[] = {
+    {"json", 0, ASSAY__OPTION_FLAG, offsetof(struct version_options, json), NULL, "Print JSON.",
+     NULL, NULL, 0, 0, false},
+    {0},
+};
+
+const struct assay__command assay__command_version = {
+    .name = "version",
+    .summary = "print the version",
+    .arguments = "",
+    .description = "Prints the version of assay and of the profile schema it writes.",
+    .options = options,
+    .options_size = sizeof(struct version_options),
+    .run = run,
+};

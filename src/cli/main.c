@@ -1,0 +1,100 @@
+/* main.c - the table of commands and the way in. Adding a command: one file cmd_<verb>.c and one row here. */
+#include "cli/cli.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct assay__command *const commands[] = {
+    &assay__command_run,     &assay__command_report,     &assay__command_query,
+    &assay__command_devices, &assay__command_doctor,     &assay__command_version,
+    &assay__command_help,    &assay__command_completion, &assay__command_man,
+};
+
+const struct assay__command *assay__command_at(size_t index)
+{
+    return index < sizeof commands / sizeof commands[0] ? commands[index] : NULL;
+}
+
+const struct assay__command *assay__command_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+/* A descriptor 0, 1 or 2 that is closed would be handed to the next file opened, a profile for instance. It is filled
+ * with one that cannot be used the wrong way: writing to a closed stdout stays an error. */
+static void fill_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0) continue;
+        int opened = open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+        if (opened > 2) close(opened);
+    }
+}
+
+static int unknown_command(const char *name)
+{
+    struct assay__nearest nearest = {.word = name};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        assay__nearest_try(&nearest, commands[i]->name);
+    const char *best = assay__nearest_get(&nearest);
+    if (best)
+        assay__say("unknown command '%s'; did you mean '%s'?", name, best);
+    else
+        assay__say("unknown command '%s'; 'assay help' lists them", name);
+    return ASSAY__EXIT_USAGE;
+}
+
+static int run_command(const struct assay__command *command, int argc, char **argv, int first)
+{
+    struct assay__invocation invocation = {.command = command};
+    struct assay__buf line = {0};
+    bool help = false;
+    int status = ASSAY__EXIT_FAILED;
+    invocation.options = calloc(1, command->options_size ? command->options_size : 1);
+    for (int i = 0; i < argc; i++) {
+        if (i) assay__buf_putc(&line, ' ');
+        assay__shell_quote(&line, i ? argv[i] : "assay");
+    }
+    if (!invocation.options || line.failed) {
+        assay__say("out of memory");
+        goto out;
+    }
+    invocation.command_line = line.data;
+    status = assay__options_parse(&invocation, argc, argv, first, &help);
+    if (!status && help) {
+        struct assay__buf text = {0};
+        assay__help_command(&text, command);
+        status = assay__print(&text);
+    } else if (!status) {
+        status = command->run(&invocation);
+    }
+out:
+    assay__invocation_free(&invocation);
+    assay__buf_free(&line);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is then an error that can be said */
+    if (argc < 2) {
+        assay__say(
+            "what shall it do? 'assay run MODEL' profiles a model, 'assay help' lists the commands");
+        return ASSAY__EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
+    if (strcmp(name, "--version") == 0) name = "version";
+    const struct assay__command *command = assay__command_find(name);
+    if (!command && name[0] == '-') {
+        assay__say("unknown option '%s' before a command; 'assay help' lists the commands", name);
+        return ASSAY__EXIT_USAGE;
+    }
+    return command ? run_command(command, argc, argv, 2) : unknown_command(name);
+}

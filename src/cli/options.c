@@ -1,0 +1,295 @@
+/* options.c - reading a command's options by its table: --name value, --name=value, -n value, -nvalue; an option
+ * whose value is optional takes it only as --name=value; "--" ends the options; options and arguments may be mixed.
+ * A wrong one is one line on stderr that names the nearest right one. */
+#include "cli/cli.h"
+
+#include "base/text.h"
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- nearest word -------------------------------------------------------------------------------------- */
+
+void assay__nearest_try(struct assay__nearest *nearest, const char *candidate)
+{
+    size_t distance = assay__text_distance(nearest->word, candidate);
+    if (nearest->best && distance >= nearest->distance) return;
+    nearest->best = candidate;
+    nearest->distance = distance;
+}
+
+/* A third of the letters may be wrong, and at least two (a transposition counts one). */
+const char *assay__nearest_get(const struct assay__nearest *nearest)
+{
+    size_t length = strlen(nearest->word), limit = length / 3 > 2 ? length / 3 : 2;
+    if (length <= 2) limit = 1;
+    return nearest->best && nearest->distance <= limit ? nearest->best : NULL;
+}
+
+void assay__shell_quote(struct assay__buf *out, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+    if (*word && word[strspn(word, plain)] == '\0') {
+        assay__buf_puts(out, word);
+        return;
+    }
+    assay__buf_putc(out, '\'');
+    for (const char *c = word; *c; c++) {
+        if (*c == '\'')
+            assay__buf_puts(out, "'\\''");
+        else
+            assay__buf_putc(out, *c);
+    }
+    assay__buf_putc(out, '\'');
+}
+
+/* --- finding the option -------------------------------------------------------------------------------- */
+
+static const struct assay__option *find_long(const struct assay__command *command, const char *name,
+                                             size_t length)
+{
+    for (const struct assay__option *o = command->options; o && o->name; o++)
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
+    return NULL;
+}
+
+static const struct assay__option *find_letter(const struct assay__command *command, char letter)
+{
+    for (const struct assay__option *o = command->options; o && o->name; o++)
+        if (o->letter && o->letter == letter) return o;
+    return NULL;
+}
+
+static int unknown_option(const struct assay__command *command, const char *given, const char *name,
+                          size_t length)
+{
+    struct assay__buf word = {0};
+    assay__buf_add(&word, name, length);
+    struct assay__nearest nearest = {.word = word.data ? word.data : ""};
+    for (const struct assay__option *o = command->options; o && o->name; o++)
+        if (!o->hidden) assay__nearest_try(&nearest, o->name);
+    assay__nearest_try(&nearest, "help");
+    const char *best = assay__nearest_get(&nearest);
+    if (best)
+        assay__say("%s: unknown option '%.*s'; did you mean '--%s'?", command->name,
+                   (int)(length + (size_t)(name - given)), given, best);
+    else
+        assay__say("%s: unknown option '%.*s'; 'assay help %s' lists them", command->name,
+                   (int)(length + (size_t)(name - given)), given, command->name);
+    assay__buf_free(&word);
+    return ASSAY__EXIT_USAGE;
+}
+
+/* --- values -------------------------------------------------------------------------------------------- */
+
+static bool is_choice(const char *choices, const char *value)
+{
+    size_t length = strlen(value);
+    for (const char *at = choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+        if (strcspn(at, "|") == length && strncmp(at, value, length) == 0 && length) return true;
+    return false;
+}
+
+static int set_choice(const struct assay__command *command, const struct assay__option *o,
+                      const char *value, const char **member)
+{
+    if (is_choice(o->choices, value)) {
+        *member = value;
+        return 0;
+    }
+    char word[64];
+    struct assay__nearest nearest = {.word = value};
+    const char *kept = NULL;
+    for (const char *at = o->choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, "|"), at);
+        nearest.best = NULL;
+        assay__nearest_try(&nearest, word);
+        if (assay__nearest_get(&nearest)) kept = at;
+    }
+    if (kept)
+        assay__say("%s: --%s: '%s' is not one of %s; did you mean '%.*s'?", command->name, o->name,
+                   value, o->choices, (int)strcspn(kept, "|"), kept);
+    else
+        assay__say("%s: --%s: '%s' is not one of %s", command->name, o->name, value, o->choices);
+    return ASSAY__EXIT_USAGE;
+}
+
+static int set_integer(const struct assay__command *command, const struct assay__option *o,
+                       const char *value, int64_t *member)
+{
+    int64_t number = 0;
+    if (assay__text_int64(value, &number)) {
+        assay__say("%s: --%s: '%s' is not a whole number", command->name, o->name, value);
+        return ASSAY__EXIT_USAGE;
+    }
+    if ((double)number < o->low || (double)number > o->high) {
+        assay__say("%s: --%s: %" PRId64 " is not between %.0f and %.0f", command->name, o->name,
+                   number, o->low, o->high);
+        return ASSAY__EXIT_USAGE;
+    }
+    *member = number;
+    return 0;
+}
+
+static int set_duration(const struct assay__command *command, const struct assay__option *o,
+                        const char *value, double *member)
+{
+    double seconds = 0;
+    if (assay__text_duration_s(value, &seconds) || !isfinite(seconds)) {
+        assay__say("%s: --%s: '%s' is not a duration such as 2s, 500ms or 1.5", command->name,
+                   o->name, value);
+        return ASSAY__EXIT_USAGE;
+    }
+    if (seconds < o->low || seconds > o->high) {
+        assay__say("%s: --%s: %g s is not between %g and %g s", command->name, o->name, seconds,
+                   o->low, o->high);
+        return ASSAY__EXIT_USAGE;
+    }
+    *member = seconds;
+    return 0;
+}
+
+static int append(const char ***items, size_t *count, size_t *capacity, const char *value)
+{
+    if (assay__vec_grow((void **)items, capacity, *count + 1, sizeof **items)) {
+        assay__say("out of memory");
+        return ASSAY__EXIT_FAILED;
+    }
+    (*items)[(*count)++] = value;
+    return 0;
+}
+
+static int set_value(struct assay__invocation *invocation, const struct assay__option *o,
+                     const char *value)
+{
+    char *member = (char *)invocation->options + o->offset;
+    size_t index = (size_t)(o - invocation->command->options);
+    if (index < 64) invocation->given |= (uint64_t)1 << index;
+    switch (o->kind) {
+    case ASSAY__OPTION_FLAG: *(bool *)(void *)member = true; return 0;
+    case ASSAY__OPTION_STRING:
+        if (!*value) {
+            assay__say("%s: --%s: the value is empty", invocation->command->name, o->name);
+            return ASSAY__EXIT_USAGE;
+        }
+        *(const char **)(void *)member = value;
+        return 0;
+    case ASSAY__OPTION_CHOICE:
+        return set_choice(invocation->command, o, value, (const char **)(void *)member);
+    case ASSAY__OPTION_INTEGER:
+        return set_integer(invocation->command, o, value, (int64_t *)(void *)member);
+    case ASSAY__OPTION_DURATION:
+        return set_duration(invocation->command, o, value, (double *)(void *)member);
+    case ASSAY__OPTION_LIST: {
+        struct assay__option_list *list = (struct assay__option_list *)(void *)member;
+        return append(&list->items, &list->count, &list->capacity, value);
+    }
+    }
+    return ASSAY__EXIT_USAGE;
+}
+
+bool assay__option_given(const struct assay__invocation *invocation, const char *name)
+{
+    const struct assay__option *o = find_long(invocation->command, name, strlen(name));
+    size_t index = o ? (size_t)(o - invocation->command->options) : 64;
+    return index < 64 && (invocation->given >> index & 1);
+}
+
+/* --- the command line ---------------------------------------------------------------------------------- */
+
+/* One option; *at moves over a value that is its own word. `attached` is the value after '=' or after the letter. */
+static int take(struct assay__invocation *invocation, const struct assay__option *o,
+                const char *attached, int argc, char **argv, int *at)
+{
+    const char *command = invocation->command->name;
+    if (o->kind == ASSAY__OPTION_FLAG) {
+        if (attached) {
+            assay__say("%s: --%s takes no value", command, o->name);
+            return ASSAY__EXIT_USAGE;
+        }
+        return set_value(invocation, o, NULL);
+    }
+    if (!attached && o->bare) return set_value(invocation, o, o->bare);
+    if (!attached && *at + 1 >= argc) {
+        assay__say("%s: --%s needs a value (%s)", command, o->name, o->argument);
+        return ASSAY__EXIT_USAGE;
+    }
+    return set_value(invocation, o, attached ? attached : argv[++*at]);
+}
+
+static int take_word(struct assay__invocation *invocation, int argc, char **argv, int *at,
+                     bool *help)
+{
+    const struct assay__command *command = invocation->command;
+    const char *word = argv[*at];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        *help = true;
+        return 0;
+    }
+    if (word[1] == '-') {
+        const char *name = word + 2;
+        size_t length = strcspn(name, "=");
+        const struct assay__option *o = find_long(command, name, length);
+        if (!o) return unknown_option(command, word, name, length);
+        return take(invocation, o, name[length] ? name + length + 1 : NULL, argc, argv, at);
+    }
+    const struct assay__option *o = find_letter(command, word[1]);
+    if (!o || (o->kind == ASSAY__OPTION_FLAG && word[2]))
+        return unknown_option(command, word, word + 1, strlen(word + 1));
+    return take(invocation, o, word[2] ? word + 2 : NULL, argc, argv, at);
+}
+
+static int check_arguments(const struct assay__invocation *invocation)
+{
+    const struct assay__command *command = invocation->command;
+    size_t count = invocation->argument_count;
+    if (count < command->min_arguments) {
+        assay__say("%s: %.*s is missing: assay %s [options] %s", command->name,
+                   (int)strcspn(command->arguments, " "), command->arguments, command->name,
+                   command->arguments);
+        return ASSAY__EXIT_USAGE;
+    }
+    if (count > command->max_arguments) {
+        assay__say("%s: '%s' is one argument too many: assay %s [options] %s", command->name,
+                   invocation->arguments[command->max_arguments], command->name,
+                   command->arguments);
+        return ASSAY__EXIT_USAGE;
+    }
+    return 0;
+}
+
+int assay__options_parse(struct assay__invocation *invocation, int argc, char **argv, int first,
+                         bool *help)
+{
+    bool only_arguments = false;
+    for (int at = first; at < argc; at++) {
+        const char *word = argv[at];
+        int status = 0;
+        if (!only_arguments && strcmp(word, "--") == 0)
+            only_arguments = true;
+        else if (!only_arguments && word[0] == '-' && word[1])
+            status = take_word(invocation, argc, argv, &at, help);
+        else
+            status = append(&invocation->arguments, &invocation->argument_count,
+                            &invocation->argument_capacity, word);
+        if (status || *help) return status;
+    }
+    return check_arguments(invocation);
+}
+
+void assay__invocation_free(struct assay__invocation *invocation)
+{
+    for (const struct assay__option *o = invocation->command->options;
+         o && o->name && invocation->options; o++) {
+        if (o->kind != ASSAY__OPTION_LIST) continue;
+        char *member = (char *)invocation->options + o->offset;
+        free(((struct assay__option_list *)(void *)member)->items);
+    }
+    free(invocation->options);
+    free(invocation->arguments);
+}

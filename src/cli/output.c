@@ -1,0 +1,111 @@
+/* output.c - data goes to stdout, talk to stderr. Data is written whole and checked: a closed pipe or a full disk
+ * is an error with a line, never a silent success. */
+#include "cli/cli.h"
+
+#include "base/text.h"
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+volatile int assay__interrupted;
+
+static bool write_all(int fd, const char *data, size_t size)
+{
+    while (size) {
+        ssize_t written = write(fd, data, size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        data += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+void assay__say(const char *format, ...)
+{
+    struct assay__buf text = {0}, line = {0};
+    va_list args;
+    va_start(args, format);
+    assay__buf_vprintf(&text, format, args);
+    va_end(args);
+    assay__buf_puts(&line, "assay: ");
+    assay__text_safe(&line, text.data ? text.data : "out of memory");
+    assay__buf_putc(&line, '\n');
+    if (!line.failed)
+        write_all(STDERR_FILENO, line.data, line.length); /* nowhere to say that this failed */
+    assay__buf_free(&text);
+    assay__buf_free(&line);
+}
+
+int assay__fail(int code, const struct assay_error *error)
+{
+    assay__say("%s", error && error->message[0] ? error->message : assay_error_text(code));
+    if (code == ASSAY_EINTERRUPTED) return ASSAY__EXIT_INTERRUPTED;
+    return code == ASSAY_EINVAL ? ASSAY__EXIT_USAGE : ASSAY__EXIT_FAILED;
+}
+
+int assay__write_stdout(const char *data, size_t size)
+{
+    static bool said;
+    if (write_all(STDOUT_FILENO, data, size)) return ASSAY__EXIT_DONE;
+    const char *reason = errno == EBADF ? "it is closed" : strerror(errno);
+    if (!said) assay__say("cannot write to standard output: %s", reason);
+    said = true;
+    return ASSAY__EXIT_FAILED;
+}
+
+int assay__print(struct assay__buf *out)
+{
+    int status = ASSAY__EXIT_FAILED;
+    if (out->failed)
+        assay__say("out of memory");
+    else
+        status = assay__write_stdout(out->data ? out->data : "", out->length);
+    assay__buf_free(out);
+    return status;
+}
+
+bool assay__stdout_color(void)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (none && *none) return false;
+    return isatty(STDOUT_FILENO) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+}
+
+int assay__stdout_columns(void)
+{
+    int columns = assay__terminal_columns(STDOUT_FILENO);
+    return columns > 0 ? columns : 80;
+}
+
+/* --- Ctrl-C -------------------------------------------------------------------------------------------- */
+
+static void on_interrupt(int signal_number)
+{
+    if (assay__interrupted) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
+    assay__interrupted = 1;
+}
+
+void assay__catch_interrupts(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action, old;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_interrupt;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_NODEFER; /* so that the second one is taken at once */
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        /* what was ignored at the start (nohup) stays ignored */
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
+        sigaction(signals[i], &action, NULL);
+    }
+}

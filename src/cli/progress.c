@@ -1,0 +1,70 @@
+/* progress.c - a bar on stderr while a long run goes on: only on a terminal, redrawn at most ten times a second,
+ * erased at the end so that nothing of it stays in the scroll-back. */
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "platform/platform.h"
+
+#include <assay/run.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REDRAW_NS 100000000u
+#define BAR_COLUMNS 24
+
+void assay__bar_start(struct assay__bar *bar, bool quiet)
+{
+    const char *terminal = getenv("TERM");
+    memset(bar, 0, sizeof *bar);
+    bar->columns = assay__terminal_columns(STDERR_FILENO);
+    bar->on = !quiet && bar->columns >= 20 && isatty(STDERR_FILENO) && terminal && *terminal &&
+              strcmp(terminal, "dumb") != 0;
+}
+
+static void put(const struct assay__buf *out)
+{
+    if (out->failed || !out->data) return;
+    /* a lost redraw is no error: the next one comes */
+    ssize_t written = write(STDERR_FILENO, out->data, out->length);
+    (void)written;
+}
+
+void assay__bar_update(void *context, const struct assay_progress *progress)
+{
+    struct assay__bar *bar = context;
+    uint64_t now = assay__now_ns();
+    const char *phase = progress->phase ? progress->phase : "";
+    bool same = strncmp(bar->phase, phase, sizeof bar->phase - 1) == 0;
+    if (!bar->on || (same && bar->drawn_ns && now - bar->drawn_ns < REDRAW_NS)) return;
+    bar->drawn_ns = now;
+    snprintf(bar->phase, sizeof bar->phase, "%s", phase);
+    struct assay__buf line = {0}, out = {0};
+    if (progress->done >= 0) {
+        double done = progress->done > 1 ? 1 : progress->done;
+        int full = (int)(done * BAR_COLUMNS + 0.5);
+        assay__buf_repeat(&line, "█", (size_t)full);
+        assay__buf_repeat(&line, "░", (size_t)(BAR_COLUMNS - full));
+        assay__buf_printf(&line, " %3.0f %%  ", done * 100);
+    }
+    if (progress->launches > 1)
+        assay__buf_printf(&line, "launch %d of %d: ", progress->launch, progress->launches);
+    assay__text_safe(&line, phase);
+    assay__buf_puts(&out, "\r\033[K");
+    size_t width = assay__text_width(line.data ? line.data : ""), room = (size_t)bar->columns - 1;
+    assay__text_fit(&out, line.data ? line.data : "", width < room ? width : room, 0);
+    put(&out);
+    assay__buf_free(&line);
+    assay__buf_free(&out);
+}
+
+void assay__bar_erase(struct assay__bar *bar)
+{
+    struct assay__buf out = {0};
+    if (!bar->on || !bar->drawn_ns) return;
+    assay__buf_puts(&out, "\r\033[K");
+    put(&out);
+    assay__buf_free(&out);
+    bar->drawn_ns = 0;
+}

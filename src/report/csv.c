@@ -1,0 +1,162 @@
+/* csv.c - one table of the profile as CSV (RFC 4180 with LF line ends): metrics, layers, launches or samples.
+ * Text that a spreadsheet would take for a formula (leading = + - @, tab, carriage return) gets a leading '. Unknown
+ * numbers are empty cells; each row's state column says so. */
+#include "base/text.h"
+#include "report/render.h"
+
+#include <math.h>
+#include <string.h>
+
+static void cell_text(struct assay__buf *out, const char *text)
+{
+    struct assay__buf safe = {0};
+    bool guard = text && *text && strchr("=+-@\t\r", *text);
+    assay__text_safe(&safe, text ? text : "");
+    const char *shown = safe.data ? safe.data : "";
+    bool quote = guard || strpbrk(shown, ",\"\n\r") != NULL;
+    if (quote) assay__buf_putc(out, '"');
+    if (guard) assay__buf_putc(out, '\'');
+    for (const char *c = shown; *c; c++) {
+        if (*c == '"') assay__buf_putc(out, '"');
+        assay__buf_putc(out, *c);
+    }
+    if (quote) assay__buf_putc(out, '"');
+    if (safe.failed) out->failed = true;
+    assay__buf_free(&safe);
+}
+
+static void next_text(struct assay__buf *out, const char *text)
+{
+    assay__buf_putc(out, ',');
+    cell_text(out, text);
+}
+
+static void next_number(struct assay__buf *out, double value)
+{
+    assay__buf_putc(out, ',');
+    assay__render_number(out, value);
+}
+
+static void metrics_table(const struct assay__trial *trial, struct assay__buf *out)
+{
+    for (size_t i = 0; trial->metrics && i < assay_metrics_count(trial->metrics); i++) {
+        const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
+        bool known = m->state != ASSAY_UNAVAILABLE;
+        assay__buf_printf(out, "%d", trial->id);
+        next_text(out, m->name);
+        next_number(out, known ? m->value : (double)NAN);
+        next_text(out, m->unit);
+        next_text(out, assay_state_name(m->state));
+        next_text(out, m->source);
+        next_text(out, m->note);
+        assay__buf_putc(out, '\n');
+    }
+}
+
+static void layer_row(const struct assay__layer *l, int trial, struct assay__buf *out)
+{
+    bool known = l->state != ASSAY_UNAVAILABLE && isfinite(l->time_ns);
+    assay__buf_printf(out, "%d,%d", trial, l->index);
+    next_text(out, l->name);
+    next_text(out, l->op);
+    next_text(out, l->provider);
+    next_number(out, known ? l->time_ns / 1e3 : (double)NAN);
+    next_number(out, known ? l->share : (double)NAN);
+    next_number(out, l->flops);
+    next_number(out, l->bytes);
+    next_text(out, l->bound && *l->bound ? l->bound : "unknown");
+    next_text(out, assay_state_name(known ? l->state : ASSAY_UNAVAILABLE));
+    next_text(out, l->method);
+    next_number(out, l->host_enqueue_ns / 1e3);
+    next_text(out, l->note);
+    struct assay__buf from = {0};
+    for (size_t i = 0; i < l->from_count; i++) {
+        if (i) assay__buf_puts(&from, "; ");
+        assay__buf_puts(&from, l->from[i]);
+    }
+    next_text(out, from.data);
+    if (from.failed) out->failed = true;
+    assay__buf_free(&from);
+    assay__buf_putc(out, '\n');
+}
+
+/* `engine` and `unattributed` are rows too, so that the column adds up to the latency. */
+static void layers_table(const struct assay__trial *trial, struct assay__buf *out)
+{
+    const struct assay__layers *layers = &trial->layers;
+    for (size_t i = 0; i < layers->count; i++)
+        layer_row(&layers->items[i], trial->id, out);
+    if (!layers->count) return;
+    const struct {
+        const char *name;
+        double time_ns;
+    } rest[] = {{"(engine per run)", layers->engine_ns},
+                {"(unattributed)", layers->unattributed_ns}};
+    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    for (size_t i = 0; i < 2; i++) {
+        bool known = isfinite(rest[i].time_ns);
+        assay__buf_printf(out, "%d,,%s,,", trial->id, rest[i].name);
+        next_number(out, rest[i].time_ns / 1e3);
+        next_number(out, known && p50 && p50->value > 0 ? rest[i].time_ns / 1e9 / p50->value
+                                                        : (double)NAN);
+        assay__buf_printf(out, ",,,,%s", !known ? "unavailable" : i ? "derived" : "measured");
+        next_text(out, layers->method);
+        assay__buf_puts(out, ",,,\n");
+    }
+}
+
+static void launches_table(const struct assay__trial *trial, struct assay__buf *out)
+{
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        const struct assay__launch *l = &trial->launches[i];
+        assay__buf_printf(out, "%d,%d,%s", trial->id, l->id, assay__trial_state_name(l->state));
+        next_text(out, l->reason);
+        assay__buf_printf(out, ",%zu,%zu,%d", l->sample_count, l->warmup, l->streams);
+        next_number(out, l->p50_ns / 1e3);
+        assay__buf_putc(out, '\n');
+    }
+}
+
+static void samples_table(const struct assay__trial *trial, struct assay__buf *out)
+{
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        const struct assay__launch *l = &trial->launches[i];
+        size_t stream = 0, start = 0;
+        for (size_t k = 0; l->samples_ns && k < l->sample_count; k++) {
+            while (l->stream_offsets && stream + 1 < (size_t)l->streams &&
+                   k >= l->stream_offsets[stream + 1])
+                start = l->stream_offsets[++stream];
+            assay__buf_printf(out, "%d,%d,%zu,%zu", trial->id, l->id, stream, k - start);
+            next_number(out, l->samples_ns[k]);
+            assay__buf_puts(out, k - start < l->warmup ? ",1\n" : ",0\n");
+        }
+    }
+}
+
+static const struct {
+    const char *name, *header;
+    void (*rows)(const struct assay__trial *trial, struct assay__buf *out);
+} tables[] = {
+    {"metrics", "trial,metric,value,unit,state,source,note\n", metrics_table},
+    {"layers",
+     "trial,index,name,op,provider,time_us,share,flops,bytes,bound,state,method,host_enqueue_us,note,from\n",
+     layers_table},
+    {"launches", "trial,launch,state,reason,samples,warmup,streams,p50_us\n", launches_table},
+    {"samples", "trial,launch,stream,seq,ns,warmup\n", samples_table},
+};
+
+int assay__report_csv(const struct assay_profile *profile,
+                      const struct assay_report_options *options, struct assay__buf *out,
+                      struct assay_error *error)
+{
+    const char *wanted = options->table ? options->table : "metrics";
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
+        if (strcmp(wanted, tables[t].name) != 0) continue;
+        assay__buf_puts(out, tables[t].header);
+        for (size_t i = 0; i < profile->trial_count; i++)
+            tables[t].rows(&profile->trials[i], out);
+        return 0;
+    }
+    return assay_error_set(error, ASSAY_EINVAL,
+                           "unknown table '%s' (metrics, layers, launches or samples)", wanted);
+}

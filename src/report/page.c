@@ -1,0 +1,249 @@
+/* page.c - laying out text in columns. Widths are display columns (base/text.h), styles are ANSI sequences that
+ * take none: bold, faint, cyan bars and yellow warnings, a set that does not depend on telling red from green; a
+ * warning always also says so in words. */
+#include "report/page.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+void assay__page_style(struct assay__page *page, enum assay__style style)
+{
+    static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[36m", "\033[1;33m"};
+    if (page->color) assay__buf_puts(page->out, codes[style]);
+}
+
+static void styled(struct assay__page *page, enum assay__style style, const char *text)
+{
+    if (style != ASSAY__STYLE_PLAIN) assay__page_style(page, style);
+    assay__buf_puts(page->out, text);
+    if (style != ASSAY__STYLE_PLAIN) assay__page_style(page, ASSAY__STYLE_PLAIN);
+}
+
+void assay__page_heading(struct assay__page *page, const char *title, const char *remark)
+{
+    assay__buf_putc(page->out, '\n');
+    styled(page, ASSAY__STYLE_BOLD, title);
+    size_t used = assay__text_width(title) + 2;
+    if (remark && *remark && used + 8 <= (size_t)page->columns) {
+        struct assay__buf fitted = {0}, safe = {0};
+        assay__text_safe(&safe, remark);
+        size_t room = (size_t)page->columns - used,
+               width = assay__text_width(safe.data ? safe.data : "");
+        assay__text_fit(&fitted, safe.data ? safe.data : "", width < room ? width : room, 0);
+        assay__buf_puts(page->out, "  ");
+        styled(page, ASSAY__STYLE_DIM, fitted.data ? fitted.data : "");
+        assay__buf_free(&fitted);
+        assay__buf_free(&safe);
+    }
+    assay__buf_putc(page->out, '\n');
+}
+
+void assay__page_rule(struct assay__page *page)
+{
+    assay__page_style(page, ASSAY__STYLE_DIM);
+    assay__buf_repeat(page->out, "─", (size_t)page->columns);
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
+    assay__buf_putc(page->out, '\n');
+}
+
+static size_t character_bytes(const char *text)
+{
+    size_t n = 1;
+    while (((unsigned char)text[n] & 0xc0) == 0x80)
+        n++;
+    return n;
+}
+
+/* "39.1 ms": the space between a number and its unit does not break. */
+static bool unit_follows(const char *word, size_t length, const char *next)
+{
+    static const char *const units[] = {"%",  "ns", "µs", "ms", "s",  "min", "B",
+                                        "kB", "MB", "GB", "TB", "Hz", "MHz", "GHz"};
+    if (!length || word[length - 1] < '0' || word[length - 1] > '9') return false;
+    size_t n = strcspn(next, " ");
+    while (n && strchr(".,;:)]", next[n - 1]))
+        n--;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strlen(units[i]) == n && memcmp(next, units[i], n) == 0) return true;
+    return false;
+}
+
+static size_t word_end(const char *text)
+{
+    size_t end = strcspn(text, " ");
+    while (text[end] && unit_follows(text, end, text + end + 1))
+        end += 1 + strcspn(text + end + 1, " ");
+    return end;
+}
+
+struct line {
+    struct assay__page *page;
+    size_t hang, used, room; /* columns */
+    bool empty;
+    bool separator; /* a "·" that is printed only if the next word fits behind it */
+};
+
+static void line_break(struct line *line)
+{
+    assay__buf_putc(line->page->out, '\n');
+    assay__buf_repeat(line->page->out, " ", line->hang);
+    line->used = 0;
+    line->empty = true;
+}
+
+/* Columns of the text up to the next held space. */
+static size_t width_until_held(const char *text)
+{
+    struct assay__buf part = {0};
+    const char *end = strstr(text, ASSAY__PAGE_NBSP);
+    assay__buf_add(&part, text, end ? (size_t)(end - text) : strlen(text));
+    size_t width = part.data ? assay__text_width(part.data) : 0;
+    assay__buf_free(&part);
+    return width;
+}
+
+static void put_word(struct line *line, const char *word, size_t length)
+{
+    struct assay__buf copy = {0};
+    assay__buf_add(&copy, word, length);
+    size_t width = copy.data ? assay__text_width(copy.data) : 0;
+    size_t gap = line->empty ? 0 : line->separator ? 3 : 1;
+    if (gap && line->used + gap + width > line->room)
+        line_break(line);
+    else if (gap)
+        assay__buf_puts(line->page->out, gap == 3 ? " · " : " ");
+    if (!line->empty) line->used += gap;
+    line->separator = false;
+    const char *at = copy.data ? copy.data : "";
+    while (*at) {
+        char one[8] = {0};
+        size_t bytes = character_bytes(at);
+        if (bytes >= sizeof one) bytes = 1;
+        memcpy(one, at, bytes);
+        size_t columns = assay__text_width(one);
+        bool held = strcmp(one, ASSAY__PAGE_NBSP) == 0;
+        /* what holds together does so only while it fits on a line at all */
+        if (held && line->used + 1 + width_until_held(at + bytes) > line->room) {
+            line_break(line);
+            at += bytes;
+            continue;
+        }
+        if (line->used && line->used + columns > line->room) line_break(line);
+        assay__buf_puts(line->page->out, held ? " " : one);
+        line->used += columns;
+        at += bytes;
+    }
+    line->empty = false;
+    assay__buf_free(&copy);
+}
+
+void assay__page_wrap(struct assay__page *page, enum assay__style style, const char *first,
+                      const char *text)
+{
+    struct assay__buf safe = {0};
+    assay__text_safe(&safe, text);
+    struct line line = {.page = page, .hang = assay__text_width(first), .empty = true};
+    line.room = (size_t)page->columns > line.hang + 10 ? (size_t)page->columns - line.hang : 10;
+    if (style != ASSAY__STYLE_PLAIN) assay__page_style(page, style);
+    assay__buf_puts(page->out, first);
+    for (const char *at = safe.data ? safe.data : ""; *at;) {
+        size_t length = word_end(at);
+        if (length == strlen("·") && memcmp(at, "·", length) == 0)
+            line.separator = true;
+        else
+            put_word(&line, at, length);
+        at += length;
+        while (*at == ' ')
+            at++;
+    }
+    if (style != ASSAY__STYLE_PLAIN) assay__page_style(page, ASSAY__STYLE_PLAIN);
+    assay__buf_putc(page->out, '\n');
+    if (safe.failed) page->out->failed = true;
+    assay__buf_free(&safe);
+}
+
+void assay__page_row(struct assay__page *page, const char *label, const char *text)
+{
+    struct assay__buf first = {0};
+    assay__buf_puts(&first, "  ");
+    assay__text_fit(&first, label, 11, 0);
+    assay__buf_putc(&first, ' ');
+    assay__page_wrap(page, ASSAY__STYLE_PLAIN, first.data ? first.data : "", text);
+    assay__buf_free(&first);
+}
+
+void assay__page_item(struct assay__buf *items, const char *format, ...)
+{
+    struct assay__buf item = {0};
+    va_list args;
+    va_start(args, format);
+    assay__buf_vprintf(&item, format, args);
+    va_end(args);
+    if (items->length) assay__buf_puts(items, " · ");
+    for (const char *c = item.data ? item.data : ""; *c; c++) {
+        if (*c == ' ')
+            assay__buf_puts(items, ASSAY__PAGE_NBSP);
+        else
+            assay__buf_putc(items, *c);
+    }
+    if (item.failed) items->failed = true;
+    assay__buf_free(&item);
+}
+
+void assay__page_bar(struct assay__page *page, double share, int columns)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    if (!(share > 0) || columns <= 0) return;
+    if (share > 1) share = 1;
+    assay__page_style(page, ASSAY__STYLE_BAR);
+    if (page->ascii) {
+        assay__buf_repeat(page->out, "#", (size_t)(share * columns + 0.5));
+    } else {
+        int units = (int)(share * columns * 8 + 0.5);
+        assay__buf_repeat(page->out, "█", (size_t)(units / 8));
+        assay__buf_puts(page->out, units ? eighths[units % 8] : "▏");
+    }
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
+}
+
+void assay__page_right(struct assay__page *page, const char *text, int columns)
+{
+    size_t width = assay__text_width(text);
+    if (width < (size_t)columns) assay__buf_repeat(page->out, " ", (size_t)columns - width);
+    assay__buf_puts(page->out, text);
+}
+
+/* Every replacement is as wide as what it replaces where columns line up (bars, tables, cut names). */
+void assay__page_to_ascii(struct assay__buf *out, size_t start)
+{
+    static const char *const pairs[][2] = {
+        {"—", "-"},  {"–", "-"},  {"−", "-"},  {"·", "|"}, {"µ", "u"},  {"…", ">"}, {"×", "x"},
+        {"±", "+-"}, {"≥", ">="}, {"≤", "<="}, {"°", ""},  {"─", "-"},  {"│", "|"}, {"└", "+"},
+        {"┘", "+"},  {"┬", "+"},  {"█", "#"},  {"•", "*"}, {"→", "->"}, {"↑", "^"}, {"²", "2"},
+    };
+    struct assay__buf result = {0};
+    if (out->failed || start >= out->length) return;
+    for (const char *at = out->data + start; *at;) {
+        size_t bytes = character_bytes(at);
+        if (bytes == 1) {
+            assay__buf_putc(&result, *at++);
+            continue;
+        }
+        char one[8] = {0};
+        memcpy(one, at, bytes < sizeof one ? bytes : sizeof one - 1);
+        const char *ascii = NULL;
+        for (size_t i = 0; i < sizeof pairs / sizeof pairs[0] && !ascii; i++)
+            if (strcmp(one, pairs[i][0]) == 0) ascii = pairs[i][1];
+        if (ascii)
+            assay__buf_puts(&result, ascii);
+        else
+            assay__buf_repeat(&result, "?", assay__text_width(one));
+        at += bytes;
+    }
+    out->length = start;
+    assay__buf_puts(out, result.data ? result.data : "");
+    if (result.failed) out->failed = true;
+    assay__buf_free(&result);
+}

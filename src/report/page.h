@@ -1,0 +1,47 @@
+/* page.h - the text report's page: width, styles, headings, wrapped text and labelled rows. */
+#ifndef ASSAY_REPORT_PAGE_H
+#define ASSAY_REPORT_PAGE_H
+
+#include "report/render.h"
+
+#define ASSAY__PAGE_MIN_COLUMNS 40
+#define ASSAY__PAGE_NBSP "\xc2\xa0" /* holds words together in wrapped text; printed as a space */
+
+enum assay__style {
+    ASSAY__STYLE_PLAIN,
+    ASSAY__STYLE_BOLD,
+    ASSAY__STYLE_DIM,
+    ASSAY__STYLE_BAR,
+    ASSAY__STYLE_WARN
+};
+
+struct assay__page {
+    struct assay__buf *out;
+    int columns;
+    bool color, ascii;
+    int top; /* layers shown; -1 all */
+};
+
+void assay__page_style(struct assay__page *page, enum assay__style style);
+/** A blank line, then a bold title and a dim remark that fit on one line. */
+void assay__page_heading(struct assay__page *page, const char *title, const char *remark);
+/** Words wrapped to the page: `first` stands before the first line, later lines are indented as far. Untrusted text is
+ *  made safe here. A number and its unit stay together. */
+void assay__page_wrap(struct assay__page *page, enum assay__style style, const char *first,
+                      const char *text);
+/** "  label       text text", wrapped under the text. */
+void assay__page_row(struct assay__page *page, const char *label, const char *text);
+/** Appends " · " between items; the item's own spaces do not break. */
+void assay__page_item(struct assay__buf *items, const char *format, ...) ASSAY_PRINTF(2, 3);
+void assay__page_rule(struct assay__page *page);
+/** A bar of share × columns (0 … 1), in eighths of a column, padded to `columns` only when `pad`. */
+void assay__page_bar(struct assay__page *page, double share, int columns);
+/** Text right-aligned to `columns` (never cut). */
+void assay__page_right(struct assay__page *page, const char *text, int columns);
+/** Replaces what is not ASCII from `start` on, column by column. */
+void assay__page_to_ascii(struct assay__buf *out, size_t start);
+
+void assay__page_histogram(struct assay__page *page, const struct assay__trial *trial);
+void assay__page_layers(struct assay__page *page, const struct assay__trial *trial);
+
+#endif

@@ -1,0 +1,332 @@
+/* render.c - pieces that several report formats show in the same words: numbers with their marks, shapes, the
+ * order of layers, the sentence that says where the time goes, the alerts, and unavailable metrics by reason. */
+#include "report/render.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- numbers ------------------------------------------------------------------------------------------- */
+
+void assay__render_number(struct assay__buf *out, double value)
+{
+    if (!isfinite(value)) return;
+    struct assay__json_writer writer;
+    assay__json_start(&writer, out, false);
+    assay__json_number(&writer, value);
+}
+
+void assay__render_count(struct assay__buf *out, int64_t value)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%" PRId64, value);
+    for (int i = 0; i < length; i++) {
+        assay__buf_putc(out, digits[i]);
+        if (digits[i] != '-' && i + 1 < length && (length - i - 1) % 3 == 0)
+            assay__buf_putc(out, ',');
+    }
+}
+
+const char *assay__render_mark(enum assay_state state)
+{
+    return state == ASSAY_DERIVED ? "=" : state == ASSAY_ESTIMATED ? "~" : "";
+}
+
+void assay__render_metric(struct assay__buf *out, const struct assay_metric *metric)
+{
+    char text[64];
+    if (!metric || metric->state == ASSAY_UNAVAILABLE || !isfinite(metric->value)) {
+        assay__buf_puts(out, "—");
+        return;
+    }
+    assay__text_scaled(text, sizeof text, metric->value, metric->unit);
+    assay__buf_printf(out, "%s%s%s", assay__render_mark(metric->state), text,
+                      metric->state == ASSAY_PUBLISHED ? " (published)" : "");
+}
+
+void assay__render_ns(struct assay__buf *out, double time_ns)
+{
+    char text[64];
+    assay__text_scaled(text, sizeof text, time_ns / 1e9, "s");
+    assay__buf_puts(out, text);
+}
+
+void assay__render_shape(struct assay__buf *out, const struct assay__tensor_info *tensor)
+{
+    if (tensor->rank < 0) assay__buf_puts(out, "unknown shape");
+    if (tensor->rank == 0) assay__buf_puts(out, "scalar");
+    for (int d = 0; d < tensor->rank; d++) {
+        const char *symbol = tensor->symbols && tensor->symbols[d] ? tensor->symbols[d] : "";
+        if (d) assay__buf_putc(out, 'x');
+        if (tensor->dims[d] >= 0)
+            assay__buf_printf(out, "%" PRId64, tensor->dims[d]);
+        else
+            assay__buf_puts(out, *symbol ? symbol : "?");
+    }
+}
+
+const struct assay_metric *assay__render_known(const struct assay__trial *trial, const char *name)
+{
+    const struct assay_metric *metric = trial->metrics ? assay_metrics_get(trial->metrics, name)
+                                                       : NULL;
+    return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value) ? metric : NULL;
+}
+
+const char *assay__render_option(const struct assay__trial *trial, const char *key)
+{
+    for (size_t i = 0; i < trial->option_count; i++)
+        if (strcmp(trial->options[i].key, key) == 0) return trial->options[i].value;
+    return "";
+}
+
+/* --- layers -------------------------------------------------------------------------------------------- */
+
+struct layer_rank {
+    double time_ns, enqueue_ns;
+    size_t position;
+};
+
+static int compare_known(double a, double b)
+{
+    bool known_a = isfinite(a), known_b = isfinite(b);
+    if (known_a != known_b) return known_a ? -1 : 1;
+    if (!known_a || a == b) return 0;
+    return a > b ? -1 : 1;
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct layer_rank *a = left, *b = right;
+    int order = compare_known(a->time_ns, b->time_ns);
+    if (!order) order = compare_known(a->enqueue_ns, b->enqueue_ns);
+    return order ? order : a->position < b->position ? -1 : a->position > b->position;
+}
+
+const char *assay__render_layer_title(const struct assay__layer *layer)
+{
+    if (layer->from_count && layer->from[0] && *layer->from[0]) return layer->from[0];
+    return layer->name && *layer->name ? layer->name : layer->op;
+}
+
+size_t *assay__render_layer_order(const struct assay__layers *layers)
+{
+    if (!layers->count) return NULL;
+    struct layer_rank *ranks = calloc(layers->count, sizeof *ranks);
+    size_t *order = calloc(layers->count, sizeof *order);
+    if (!ranks || !order) {
+        free(ranks);
+        free(order);
+        return NULL;
+    }
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *l = &layers->items[i];
+        bool known = l->state != ASSAY_UNAVAILABLE;
+        ranks[i] = (struct layer_rank){known ? l->time_ns : (double)NAN, l->host_enqueue_ns, i};
+    }
+    qsort(ranks, layers->count, sizeof *ranks, compare_ranks);
+    for (size_t i = 0; i < layers->count; i++)
+        order[i] = ranks[i].position;
+    free(ranks);
+    return order;
+}
+
+double assay__render_layer_sum(const struct assay__layers *layers, const size_t *order,
+                               size_t first, size_t count)
+{
+    double sum = 0;
+    for (size_t i = first; i < count; i++) {
+        const struct assay__layer *l = &layers->items[order ? order[i] : i];
+        sum += l->state == ASSAY_UNAVAILABLE ? (double)NAN : l->time_ns;
+    }
+    return sum;
+}
+
+/* --- the answer ---------------------------------------------------------------------------------------- */
+
+struct op_total {
+    const char *op;
+    double time_ns;
+    size_t layers;
+};
+
+static int compare_ops(const void *left, const void *right)
+{
+    const struct assay__layer *const *a = left, *const *b = right;
+    int order = strcmp((*a)->op, (*b)->op);
+    return order ? order : (*a)->index < (*b)->index ? -1 : (*a)->index > (*b)->index;
+}
+
+/* The operator whose layers take longest together. Sorted, not searched: a profile may hold very many layers. */
+static struct op_total longest_op(const struct assay__layers *layers)
+{
+    struct op_total best = {"", 0, 0}, now = {"", 0, 0};
+    const struct assay__layer **sorted = calloc(layers->count, sizeof *sorted);
+    if (!sorted) return best;
+    for (size_t i = 0; i < layers->count; i++)
+        sorted[i] = &layers->items[i];
+    qsort(sorted, layers->count, sizeof *sorted, compare_ops);
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *l = sorted[i];
+        if (!now.layers || strcmp(now.op, l->op) != 0) now = (struct op_total){l->op, 0, 0};
+        now.layers++;
+        if (l->state != ASSAY_UNAVAILABLE && isfinite(l->time_ns)) now.time_ns += l->time_ns;
+        if (now.time_ns > best.time_ns || strcmp(now.op, best.op) == 0) best = now;
+    }
+    free(sorted);
+    return best;
+}
+
+static void add_percent(struct assay__buf *out, double ratio)
+{
+    assay__buf_printf(out, fabs(ratio) < 0.0995 ? "%.1f %%" : "%.0f %%", ratio * 100);
+}
+
+static void answer_layers(struct assay__buf *out, const struct assay__trial *trial, double p50_ns)
+{
+    const struct assay__layers *layers = &trial->layers;
+    struct op_total op = longest_op(layers);
+    const struct assay__layer *slowest = NULL;
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *l = &layers->items[i];
+        if (l->state == ASSAY_UNAVAILABLE || !isfinite(l->time_ns)) continue;
+        if (!slowest || l->time_ns > slowest->time_ns) slowest = l;
+    }
+    if (isfinite(layers->engine_ns) && layers->engine_ns > op.time_ns) {
+        assay__buf_puts(out, "Of ");
+        assay__render_ns(out, p50_ns);
+        assay__buf_puts(out, " per inference, most goes to the engine's fixed cost per run (");
+        add_percent(out, layers->engine_ns / p50_ns);
+        assay__buf_puts(out, "), more than to any kind of layer");
+    } else {
+        assay__buf_printf(out, "%s takes ", op.op);
+        add_percent(out, op.time_ns / p50_ns);
+        assay__buf_puts(out, " of the ");
+        assay__render_ns(out, p50_ns);
+        assay__buf_printf(out, " per inference (%zu of %zu layers)", op.layers, layers->count);
+    }
+    if (slowest && layers->count > 1) {
+        assay__buf_printf(out, "; the slowest layer, %s, takes ",
+                          assay__render_layer_title(slowest));
+        add_percent(out, slowest->time_ns / p50_ns);
+    }
+    assay__buf_putc(out, '.');
+    if (isfinite(layers->unattributed_ns) && fabs(layers->unattributed_ns) > 0.05 * p50_ns) {
+        double share = layers->unattributed_ns / p50_ns;
+        assay__buf_puts(out, share > 0 ? " " : " The layers sum to ");
+        add_percent(out, fabs(share));
+        assay__buf_puts(out, share > 0
+                                 ? " could not be attributed: read the layers with that in mind."
+                                 : " more than that: read them with that in mind.");
+    }
+}
+
+void assay__render_answer(struct assay__buf *out, const struct assay__trial *trial)
+{
+    const struct assay__layers *layers = &trial->layers;
+    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    bool any = false;
+    for (size_t i = 0; i < layers->count; i++)
+        any |= layers->items[i].state != ASSAY_UNAVAILABLE && layers->items[i].time_ns > 0;
+    if (!p50 || p50->value <= 0) {
+        assay__buf_puts(out, "The latency is not known, so where the time goes cannot be said.");
+    } else if (any) {
+        answer_layers(out, trial, p50->value * 1e9);
+    } else {
+        assay__buf_puts(out, "One inference takes ");
+        assay__render_ns(out, p50->value * 1e9);
+        assay__buf_puts(out, "; where it goes inside is not known");
+        if (layers->reason && *layers->reason) assay__buf_printf(out, ": %s", layers->reason);
+        assay__buf_putc(out, '.');
+    }
+}
+
+/* --- alerts -------------------------------------------------------------------------------------------- */
+
+int assay__render_alert(struct assay__buf *out, const struct assay_profile *profile, size_t index)
+{
+    bool whole = profile->complete || profile->interrupted;
+    if (!whole && index-- == 0)
+        assay__buf_puts(out,
+                        "INCOMPLETE: the capture was killed before it ended; what it had measured "
+                        "until then follows.");
+    else if (profile->interrupted && index-- == 0)
+        assay__buf_puts(out, "INTERRUPTED: the capture was stopped before it ended; what it had "
+                             "measured until then follows.");
+    else if (!profile->trial_count && index-- == 0)
+        assay__buf_puts(out, "EMPTY: this profile holds no trial.");
+    else {
+        for (size_t i = 0; i < profile->trial_count; i++) {
+            const struct assay__trial *t = &profile->trials[i];
+            bool failed = t->state == ASSAY__TRIAL_FAILED,
+                 skipped = t->state == ASSAY__TRIAL_SKIPPED;
+            if ((!failed && !skipped) || index--) continue;
+            assay__buf_puts(out, failed ? "FAILED" : "SKIPPED");
+            if (profile->trial_count > 1) assay__buf_printf(out, " (trial %d)", t->id);
+            assay__buf_printf(out, ": %s",
+                              t->reason && *t->reason ? t->reason : "no reason was recorded");
+            return 1;
+        }
+        return 0;
+    }
+    return 1;
+}
+
+/* --- unavailable --------------------------------------------------------------------------------------- */
+
+/* A profile from elsewhere may hold any number of reasons: more than a reader reads are joined. */
+#define REASONS_MAX 100
+
+/* "compute.flops is unavailable: no graph" is known to be so because of "no graph": both stand under the root. */
+static const char *root_reason(const char *reason)
+{
+    static const char link[] = " is unavailable: ";
+    for (const char *next = strstr(reason, link); next; next = strstr(reason, link))
+        reason = next + sizeof link - 1;
+    return reason;
+}
+
+/* Names that share their first part are joined short: "latency.transfer_in, .execute". */
+static void add_name(struct assay__reason_group *group, const char *last, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    size_t family = dot ? (size_t)(dot - name) : strlen(name);
+    bool same = last && strncmp(last, name, family) == 0 && last[family] == '.' && dot;
+    if (last) assay__buf_puts(&group->names, ", ");
+    assay__buf_puts(&group->names, same ? dot : name);
+}
+
+int assay__render_unavailable(const struct assay_metrics *metrics,
+                              struct assay__reason_group **groups, size_t *count)
+{
+    size_t capacity = 0, last_capacity = 0;
+    const char **last = NULL;
+    int code = 0;
+    *groups = NULL;
+    *count = 0;
+    for (size_t i = 0; metrics && !code && i < assay_metrics_count(metrics); i++) {
+        const struct assay_metric *m = assay_metrics_at(metrics, i);
+        if (m->state != ASSAY_UNAVAILABLE) continue;
+        const char *reason = m->note && *m->note ? root_reason(m->note) : "no reason was recorded";
+        size_t g = 0;
+        while (g < *count && g < REASONS_MAX && strcmp((*groups)[g].reason, reason) != 0)
+            g++;
+        if (g == *count) {
+            if (g == REASONS_MAX) reason = "other reasons (the JSON and CSV reports have them all)";
+            code = assay__vec_grow((void **)groups, &capacity, g + 1, sizeof **groups);
+            if (!code) code = assay__vec_grow((void **)&last, &last_capacity, g + 1, sizeof *last);
+            if (code) break;
+            (*groups)[g] = (struct assay__reason_group){.reason = reason};
+            (*count)++;
+        }
+        add_name(&(*groups)[g], last[g], m->name);
+        last[g] = m->name;
+    }
+    free(last);
+    return code;
+}

@@ -1,0 +1,56 @@
+/* render.h - what the report formats share. A format is one file with one function of the type below and one
+ * row in report.c. A renderer only reads the profile and appends to the buffer, so the same profile gives the
+ * same bytes on every machine. Strings in a profile are untrusted: each format escapes them its own way. */
+#ifndef ASSAY_REPORT_RENDER_H
+#define ASSAY_REPORT_RENDER_H
+
+#include "base/buf.h"
+#include "profile/profile.h"
+
+#include <assay/report.h>
+
+typedef int assay__report_fn(const struct assay_profile *profile,
+                             const struct assay_report_options *options, struct assay__buf *out,
+                             struct assay_error *error);
+
+assay__report_fn assay__report_text, assay__report_json, assay__report_csv, assay__report_markdown;
+
+/** The shortest decimal form that reads back as the same number; nothing for a non-finite value. */
+void assay__render_number(struct assay__buf *out, double value);
+/** "1,234,567" */
+void assay__render_count(struct assay__buf *out, int64_t value);
+/** "1x3x224x224", symbols by name, "?" where unknown, "scalar" for rank 0, "unknown shape". Unescaped. */
+void assay__render_shape(struct assay__buf *out, const struct assay__tensor_info *tensor);
+/** A metric as people read it, with its mark: "39.1 ms", "=210 GFLOP/s", "~3.20 ms", "68.0 GB/s (published)", "—". */
+void assay__render_metric(struct assay__buf *out, const struct assay_metric *metric);
+/** The mark that stands before a value of that state: "", "=", "~". */
+const char *assay__render_mark(enum assay_state state);
+/** A duration in ns as people read it; "—" when NaN. */
+void assay__render_ns(struct assay__buf *out, double time_ns);
+/** Metric of that name that has a value, or NULL. */
+const struct assay_metric *assay__render_known(const struct assay__trial *trial, const char *name);
+/** Value of an option of the target ("threads") or "". */
+const char *assay__render_option(const struct assay__trial *trial, const char *key);
+/** What people know the layer by: the first node of the model it came from, else its name, else its operator. */
+const char *assay__render_layer_title(const struct assay__layer *layer);
+/** Layers in the order of the table: by time, longest first; without times by host enqueue time; then by index.
+ *  The caller frees it. NULL when out of memory (or count 0). */
+size_t *assay__render_layer_order(const struct assay__layers *layers);
+/** Sum of the times of layers order[first] … order[count - 1] in ns; NaN when one of them is unknown. */
+double assay__render_layer_sum(const struct assay__layers *layers, const size_t *order,
+                               size_t first, size_t count);
+/** One sentence: where the time of one inference goes. Unescaped. */
+void assay__render_answer(struct assay__buf *out, const struct assay__trial *trial);
+/** Lines that stand above everything else ("INCOMPLETE: …"), one per call; 0 when there is no such line. */
+int assay__render_alert(struct assay__buf *out, const struct assay_profile *profile, size_t index);
+
+/** Unavailable metrics with the same root reason, joined; the reason is borrowed from the set. */
+struct assay__reason_group {
+    const char *reason;
+    struct assay__buf names; /* "latency.transfer_in, .execute" */
+};
+/** Fills a fresh array (free each names with assay__buf_free, then free() the array). 0 or ASSAY_ENOMEM. */
+int assay__render_unavailable(const struct assay_metrics *metrics,
+                              struct assay__reason_group **groups, size_t *count);
+
+#endif

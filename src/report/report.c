@@ -1,0 +1,75 @@
+/* report.c - the table of report formats and the public call. Adding a format: one file, one row here. */
+#include "report/render.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    assay__report_fn *render;
+} formats[] = {
+    {"text", assay__report_text},
+    {"json", assay__report_json},
+    {"csv", assay__report_csv},
+    {"markdown", assay__report_markdown},
+};
+
+#define FORMAT_COUNT (sizeof formats / sizeof formats[0])
+
+const char *assay_report_format(size_t index)
+{
+    return index < FORMAT_COUNT ? formats[index].name : NULL;
+}
+
+void assay_free(void *memory)
+{
+    free(memory);
+}
+
+/* Copies what the caller's (perhaps older or newer) structure has; a newer member that is set is refused, because
+ * ignoring it would silently do something else than asked. */
+static int take_options(const struct assay_report_options *given,
+                        struct assay_report_options *taken, struct assay_error *error)
+{
+    memset(taken, 0, sizeof *taken);
+    taken->size = sizeof *taken;
+    if (!given) return 0;
+    if (given->size < sizeof given->size)
+        return assay_error_set(error, ASSAY_EINVAL, "report options: size is not set");
+    const unsigned char *bytes = (const unsigned char *)given;
+    for (size_t i = sizeof *taken; i < given->size; i++)
+        if (bytes[i])
+            return assay_error_set(error, ASSAY_EINVAL,
+                                   "report options: an option this library does not know is set");
+    size_t known = given->size < sizeof *taken ? given->size : sizeof *taken;
+    memcpy(taken, given, known);
+    taken->size = sizeof *taken;
+    return 0;
+}
+
+int assay_report(const struct assay_profile *profile, const struct assay_report_options *options,
+                 char **text, size_t *length, struct assay_error *error)
+{
+    struct assay_report_options taken;
+    if (!profile || !text) return assay_error_set(error, ASSAY_EINVAL, "no profile to report on");
+    *text = NULL;
+    int code = take_options(options, &taken, error);
+    if (code) return code;
+    const char *format = taken.format ? taken.format : "text";
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        if (strcmp(format, formats[i].name) != 0) continue;
+        struct assay__buf out = {0};
+        assay__buf_puts(&out, ""); /* an empty report is still a string */
+        code = formats[i].render(profile, &taken, &out, error);
+        if (!code && out.failed)
+            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");
+        if (code) {
+            assay__buf_free(&out);
+            return code;
+        }
+        if (length) *length = out.length;
+        *text = out.data;
+        return 0;
+    }
+    return assay_error_set(error, ASSAY_EINVAL, "unknown report format '%s'", format);
+}

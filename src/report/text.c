@@ -1,0 +1,511 @@
+/* text.c - the report for people: a page of 40 columns or more (80 by default), top to bottom: what was measured
+ * and where, the one sentence that answers where the time goes, latency with its histogram, the other metrics in families,
+ * the layer table, how far to trust it, and what is not available and why. Marks before numbers: none measured,
+ * "=" derived, "~" estimated; "(published)" after; "—" unavailable. Nothing unknown is printed as 0. */
+#include "report/page.h"
+
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "25.6 M", three digits; exact below 10,000 */
+static void short_count(struct assay__buf *out, int64_t value)
+{
+    static const char *const prefixes[] = {"k", "M", "G", "T"};
+    if (value < 10000) {
+        assay__render_count(out, value);
+        return;
+    }
+    double scaled = (double)value;
+    size_t p = 0;
+    for (scaled /= 1000; scaled >= 999.5 && p < 3; p++)
+        scaled /= 1000;
+    assay__buf_printf(out, "%.*f %s",
+                      scaled < 9.995   ? 2
+                      : scaled < 99.95 ? 1
+                                       : 0,
+                      scaled, prefixes[p]);
+}
+
+/* --- header -------------------------------------------------------------------------------------------- */
+
+static void put_model_row(struct assay__page *page, const struct assay__model_info *m)
+{
+    struct assay__buf items = {0}, number = {0};
+    char scaled[64];
+    if (m->path && *m->path && strcmp(m->path, m->name) != 0) {
+        size_t room = (size_t)page->columns - 16, width = assay__text_width(m->path);
+        assay__text_fit(&number, m->path, width < room ? width : room, 1);
+        assay__page_item(&items, "%s", number.data ? number.data : "");
+        assay__buf_clear(&number);
+    }
+    if (m->opset && *m->opset) assay__page_item(&items, "%s opset %s", m->format, m->opset);
+    if (m->parameters >= 0) {
+        short_count(&number, m->parameters);
+        assay__page_item(&items, "%s parameters", number.data ? number.data : "");
+    }
+    if (m->weight_bytes >= 0) {
+        assay__text_scaled(scaled, sizeof scaled, (double)m->weight_bytes, "B");
+        assay__page_item(&items, "%s of weights", scaled);
+    }
+    if (m->node_count >= 0) assay__page_item(&items, "%" PRId64 " nodes", m->node_count);
+    assay__page_row(page, "model", items.data ? items.data : "—");
+    assay__buf_free(&items);
+    assay__buf_free(&number);
+}
+
+static void put_machine_row(struct assay__page *page, const struct assay__environment *e)
+{
+    struct assay__buf items = {0};
+    char scaled[64];
+    if (e->cpu_model && *e->cpu_model) assay__page_item(&items, "%s", e->cpu_model);
+    if (e->cores > 0) assay__page_item(&items, "%d core%s", e->cores, e->cores > 1 ? "s" : "");
+    if (e->threads > 0 && e->threads != e->cores)
+        assay__page_item(&items, "%d hardware threads", e->threads);
+    if (isfinite(e->memory_bytes)) {
+        assay__text_scaled(scaled, sizeof scaled, e->memory_bytes, "B");
+        assay__page_item(&items, "%s", scaled);
+    }
+    if (e->virtualized && *e->virtualized && strcmp(e->virtualized, "none") != 0)
+        assay__page_item(&items, "virtual machine (%s)", e->virtualized);
+    if (e->container && *e->container) assay__page_item(&items, "container (%s)", e->container);
+    if (e->os && *e->os) assay__page_item(&items, "%s", e->os);
+    assay__page_row(page, "machine", items.data ? items.data : "—");
+    assay__buf_free(&items);
+}
+
+static void put_header(struct assay__page *page, const struct assay_profile *profile)
+{
+    const struct assay__model_info *m = &profile->model;
+    struct assay__buf title = {0}, safe = {0}, right = {0};
+    assay__buf_printf(&title, "%s", m->name && *m->name ? m->name : "(unnamed model)");
+    if (profile->trial_count == 1) assay__buf_printf(&title, " on %s", profile->trials[0].device);
+    assay__text_safe(&safe, title.data ? title.data : "");
+    assay__buf_printf(&right, "assay %s", profile->assay_version);
+    size_t right_width = assay__text_width(right.data ? right.data : "");
+    size_t room = (size_t)page->columns > right_width + 12 ? (size_t)page->columns - right_width - 1
+                                                           : 12;
+    assay__page_style(page, ASSAY__STYLE_BOLD);
+    assay__text_fit(page->out, safe.data ? safe.data : "", room, 1);
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
+    assay__buf_putc(page->out, ' ');
+    assay__page_style(page, ASSAY__STYLE_DIM);
+    assay__text_safe(page->out, right.data ? right.data : "");
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
+    assay__buf_putc(page->out, '\n');
+    assay__page_rule(page);
+    assay__buf_free(&title);
+    assay__buf_free(&safe);
+    assay__buf_free(&right);
+    struct assay__buf alert = {0};
+    for (size_t i = 0; i < 50 && assay__render_alert(&alert, profile, i); i++) {
+        assay__page_wrap(page, ASSAY__STYLE_WARN, "", alert.data ? alert.data : "");
+        assay__buf_clear(&alert);
+    }
+    assay__buf_free(&alert);
+    put_model_row(page, m);
+    put_machine_row(page, &profile->environment);
+    if (profile->created && *profile->created) assay__page_row(page, "when", profile->created);
+}
+
+/* Options that were left alone say nothing: threads and optimisation always stand there, the rest when chosen. */
+static bool is_chosen(const struct assay__pair *option)
+{
+    static const char *const unsaid[] = {"", "default", "any", "by precision", "detected", "auto"};
+    static const char *const ones[] = {"streams", "launches"};
+    if (!option->value || strcmp(option->key, "seed") == 0) return false;
+    for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++)
+        if (strcmp(option->key, ones[i]) == 0 && strcmp(option->value, "1") == 0) return false;
+    for (size_t i = 0; i < sizeof unsaid / sizeof unsaid[0]; i++)
+        if (strcmp(option->value, unsaid[i]) == 0) return strcmp(option->key, "threads") == 0;
+    return true;
+}
+
+static void put_target(struct assay__page *page, const struct assay__trial *trial)
+{
+    enum { INPUTS_SHOWN = 6 };
+    struct assay__buf items = {0};
+    assay__page_item(&items, "%s%s%s", trial->engine, *trial->engine_version ? " " : "",
+                     trial->engine_version);
+    assay__page_item(&items, "%s", trial->device);
+    for (size_t i = 0; i < trial->option_count; i++)
+        if (is_chosen(&trial->options[i]))
+            assay__page_item(&items, "%s %s", trial->options[i].key, trial->options[i].value);
+    assay__page_row(page, "target", items.data ? items.data : "—");
+    assay__buf_clear(&items);
+    if (trial->batch >= 0) assay__page_item(&items, "batch %" PRId64, trial->batch);
+    for (size_t i = 0; i < trial->input_count && i < INPUTS_SHOWN; i++) {
+        const struct assay__tensor_info *t = &trial->inputs[i];
+        struct assay__buf shape = {0};
+        assay__render_shape(&shape, t);
+        assay__page_item(&items, "%s %s %s", t->name, t->dtype, shape.data ? shape.data : "");
+        assay__buf_free(&shape);
+    }
+    if (trial->input_count > INPUTS_SHOWN)
+        assay__page_item(&items, "and %zu more inputs", trial->input_count - INPUTS_SHOWN);
+    if (items.length) assay__page_row(page, "workload", items.data);
+    assay__buf_free(&items);
+}
+
+/* --- latency ------------------------------------------------------------------------------------------- */
+
+static void put_percentiles(struct assay__page *page, const struct assay__trial *trial)
+{
+    static const char *const names[][2] = {
+        {"latency.min", "min"}, {"latency.p50", "p50"}, {"latency.p90", "p90"},
+        {"latency.p95", "p95"}, {"latency.p99", "p99"}, {"latency.p999", "p99.9"},
+        {"latency.max", "max"},
+    };
+    enum { COUNT = sizeof names / sizeof names[0], CELL = 10 };
+    size_t per_row = (size_t)(page->columns - 2) / CELL;
+    for (size_t first = 0; first < COUNT; first += per_row) {
+        size_t end = first + per_row < COUNT ? first + per_row : COUNT;
+        assay__buf_puts(page->out, "  ");
+        assay__page_style(page, ASSAY__STYLE_DIM);
+        for (size_t i = first; i < end; i++)
+            assay__page_right(page, names[i][1], CELL);
+        assay__page_style(page, ASSAY__STYLE_PLAIN);
+        assay__buf_puts(page->out, "\n  ");
+        for (size_t i = first; i < end; i++) {
+            struct assay__buf cell = {0};
+            bool median = strcmp(names[i][1], "p50") == 0;
+            assay__render_metric(&cell, assay__render_known(trial, names[i][0]));
+            if (median) assay__page_style(page, ASSAY__STYLE_BOLD);
+            assay__page_right(page, cell.data ? cell.data : "", CELL);
+            if (median) assay__page_style(page, ASSAY__STYLE_PLAIN);
+            assay__buf_free(&cell);
+        }
+        assay__buf_putc(page->out, '\n');
+    }
+}
+
+static void put_samples(struct assay__page *page, const struct assay__trial *trial)
+{
+    int64_t samples = 0, warmup = 0;
+    size_t launches = 0;
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        const struct assay__launch *l = &trial->launches[i];
+        int64_t unused = (int64_t)l->warmup * (l->streams > 1 ? l->streams : 1);
+        if (!l->sample_count) continue;
+        launches++;
+        warmup += unused;
+        samples += (int64_t)l->sample_count > unused ? (int64_t)l->sample_count - unused : 0;
+    }
+    const struct assay_metric *counted = assay__render_known(trial, "latency.samples");
+    const struct assay_metric *dropped = assay__render_known(trial, "latency.warmup");
+    if (counted && counted->value < 9e15) samples = (int64_t)counted->value;
+    if (dropped && dropped->value < 9e15)
+        warmup = (int64_t)dropped->value; /* has those before measuring too */
+    struct assay__buf text = {0};
+    assay__render_count(&text, samples);
+    assay__buf_printf(&text, " in %zu launch%s, after ", launches, launches == 1 ? "" : "es");
+    assay__render_count(&text, warmup);
+    assay__buf_puts(&text, " of warm-up that are not counted");
+    if (launches) assay__page_row(page, "samples", text.data ? text.data : "");
+    assay__buf_free(&text);
+}
+
+/* Ends of an interval lie close together: both in the unit of the median, with two digits more than usual. */
+static void put_ends(struct assay__buf *out, const struct assay_metric *low,
+                     const struct assay_metric *high, double median_s)
+{
+    static const struct {
+        double scale;
+        const char *unit;
+    } units[] = {{1, "s"}, {1e3, "ms"}, {1e6, "µs"}, {1e9, "ns"}};
+    size_t u = 0;
+    while (u < 3 && median_s * units[u].scale < 1)
+        u++;
+    double scale = units[u].scale;
+    int digits = median_s * scale < 10 ? 4 : median_s * scale < 100 ? 3 : 2;
+    assay__buf_printf(out, "%s%.*f to %.*f %s", assay__render_mark(low->state), digits,
+                      low->value * scale, digits, high->value * scale, units[u].unit);
+}
+
+static void put_interval(struct assay__page *page, const struct assay__trial *trial,
+                         const char *label, const char *low_name, const char *high_name)
+{
+    const struct assay_metric *low = assay__render_known(trial, low_name);
+    const struct assay_metric *high = assay__render_known(trial, high_name);
+    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    struct assay__buf text = {0};
+    if (low && high && p50 && p50->value > 0) {
+        assay__buf_puts(&text, "95 % interval of p50 ");
+        put_ends(&text, low, high, p50->value);
+        double half = fmax(high->value - p50->value, p50->value - low->value) / p50->value;
+        assay__buf_printf(&text, " (at most %.2g %% off)", half * 100);
+    } else {
+        assay__buf_puts(&text, "—");
+    }
+    assay__page_row(page, label, text.data ? text.data : "");
+    assay__buf_free(&text);
+}
+
+static void put_latency(struct assay__page *page, const struct assay__trial *trial)
+{
+    static const char *const spread[][2] = {{"latency.mean", "mean"},
+                                            {"latency.stddev", "standard deviation"},
+                                            {"latency.cv", "variation"},
+                                            {"latency.iqr", "quartiles apart"}};
+    assay__page_heading(page, "Latency", "host to host, profilers off");
+    put_percentiles(page, trial);
+    assay__page_histogram(page, trial);
+    put_samples(page, trial);
+    put_interval(page, trial, "within", "latency.ci_low", "latency.ci_high");
+    if (trial->launch_count > 1)
+        put_interval(page, trial, "between", "latency.between_low", "latency.between_high");
+    struct assay__buf items = {0};
+    for (size_t i = 0; i < sizeof spread / sizeof spread[0]; i++) {
+        const struct assay_metric *m = assay__render_known(trial, spread[i][0]);
+        struct assay__buf value = {0};
+        assay__render_metric(&value, m);
+        if (m) assay__page_item(&items, "%s %s", spread[i][1], value.data ? value.data : "");
+        assay__buf_free(&value);
+    }
+    if (items.length) assay__page_row(page, "spread", items.data);
+    assay__buf_free(&items);
+}
+
+/* --- the other metrics, by family ---------------------------------------------------------------------- */
+
+/* Shown with the latency; every other latency.* is part of the breakdown. */
+static bool is_distribution(const char *name)
+{
+    static const char *const shown[] = {"mean",        "stddev",      "cv",  "min",     "p50",
+                                        "p90",         "p95",         "p99", "p999",    "max",
+                                        "ci_low",      "ci_high",     "iqr", "samples", "warmup",
+                                        "between_low", "between_high"};
+    if (strncmp(name, "latency.", 8) != 0) return false;
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        if (strcmp(name + 8, shown[i]) == 0) return true;
+    return false;
+}
+
+static size_t family_length(const char *name)
+{
+    return strcspn(name, ".");
+}
+
+static void put_family(struct assay__page *page, const struct assay_metrics *set,
+                       const char *family, const char *label, bool even_empty)
+{
+    struct assay__buf items = {0};
+    size_t length = strlen(family), missing = 0;
+    for (size_t i = 0; i < assay_metrics_count(set); i++) {
+        const struct assay_metric *m = assay_metrics_at(set, i);
+        if (family_length(m->name) != length || strncmp(m->name, family, length) != 0) continue;
+        if (is_distribution(m->name) || strcmp(m->name, "overhead.layers") == 0)
+            continue; /* shown with the latency, with the layers */
+        if (m->state == ASSAY_UNAVAILABLE) {
+            missing++;
+            continue;
+        }
+        struct assay__buf value = {0}, name = {0};
+        assay__buf_puts(&name, m->name[length] ? m->name + length + 1 : m->name);
+        for (char *c = name.data; c && *c; c++)
+            if (*c == '_' || *c == '.') *c = ' ';
+        assay__render_metric(&value, m);
+        assay__page_item(&items, "%s %s", name.data ? name.data : "", value.data ? value.data : "");
+        assay__buf_free(&value);
+        assay__buf_free(&name);
+    }
+    if (items.length)
+        assay__page_row(page, label, items.data);
+    else if (missing && even_empty)
+        assay__page_row(page, label, "—");
+    assay__buf_free(&items);
+}
+
+static const char *const families[][2] = {
+    {"latency", "breakdown"}, {"throughput", "throughput"}, {"timing", "timing"},
+    {"memory", "memory"},     {"compute", "compute"},       {"overhead", "measuring"},
+};
+#define FAMILY_COUNT (sizeof families / sizeof families[0])
+
+static void put_families(struct assay__page *page, const struct assay_metrics *set)
+{
+    enum { OTHERS = 32 };
+    const char *others[OTHERS];
+    size_t other_count = 0;
+    char family[64];
+    for (size_t f = 0; f < FAMILY_COUNT; f++)
+        put_family(page, set, families[f][0], families[f][1], true);
+    for (size_t i = 0; i < assay_metrics_count(set); i++) {
+        const char *name = assay_metrics_at(set, i)->name;
+        size_t length = family_length(name);
+        bool done = length >= sizeof family;
+        for (size_t f = 0; f < FAMILY_COUNT && !done; f++)
+            done = strlen(families[f][0]) == length && strncmp(name, families[f][0], length) == 0;
+        for (size_t o = 0; o < other_count && !done; o++)
+            done = family_length(others[o]) == length && strncmp(name, others[o], length) == 0;
+        if (done || other_count == OTHERS) continue;
+        others[other_count++] = name;
+        snprintf(family, sizeof family, "%.*s", (int)length, name);
+        put_family(page, set, family, family, false);
+    }
+}
+
+/* --- trust --------------------------------------------------------------------------------------------- */
+
+static void put_list(struct assay__page *page, const char *const *items, size_t count)
+{
+    enum { SHOWN = 20 };
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  • ", items[i]);
+    if (count > SHOWN) {
+        struct assay__buf more = {0};
+        assay__buf_printf(&more, "and %zu more", count - SHOWN);
+        assay__page_wrap(page, ASSAY__STYLE_DIM, "    ", more.data ? more.data : "");
+        assay__buf_free(&more);
+    }
+}
+
+static void put_stability(struct assay__page *page, const struct assay__trial *trial)
+{
+    const struct assay__stability *s = &trial->stability;
+    if (!s->verdict || !*s->verdict) return;
+    struct assay__buf text = {0};
+    bool stable = strcmp(s->verdict, "stable") == 0;
+    assay__page_heading(page, "Stability", "");
+    assay__buf_puts(&text, stable                               ? "stable"
+                           : strcmp(s->verdict, "too-few") == 0 ? "TOO FEW samples to say"
+                                                                : "UNSTABLE");
+    if (s->more_iterations > 0) {
+        assay__buf_puts(&text, "; about ");
+        assay__render_count(&text, s->more_iterations);
+        assay__buf_puts(&text, " more iterations would have met the goal");
+    }
+    assay__page_wrap(page, stable ? ASSAY__STYLE_PLAIN : ASSAY__STYLE_WARN, "  ",
+                     text.data ? text.data : "");
+    put_list(page, s->reasons, s->reason_count);
+    assay__buf_free(&text);
+}
+
+static void put_launches(struct assay__page *page, const struct assay__trial *trial)
+{
+    enum { SHOWN = 20 };
+    bool failed = false;
+    for (size_t i = 0; i < trial->launch_count; i++)
+        failed |= trial->launches[i].state != ASSAY__TRIAL_OK;
+    if (trial->launch_count < 2 && !failed) return;
+    assay__page_heading(page, "Launches", "one worker process each");
+    for (size_t i = 0; i < trial->launch_count && i < SHOWN; i++) {
+        const struct assay__launch *l = &trial->launches[i];
+        struct assay__buf text = {0}, label = {0};
+        assay__buf_printf(&label, "%d %s", l->id,
+                          l->state == ASSAY__TRIAL_OK ? "" : assay__trial_state_name(l->state));
+        assay__buf_puts(&text, "p50 ");
+        assay__render_ns(&text, l->p50_ns);
+        assay__buf_puts(&text, ", ");
+        assay__render_count(&text, (int64_t)l->sample_count);
+        assay__buf_puts(&text, " samples");
+        if (l->reason && *l->reason) assay__buf_printf(&text, "; %s", l->reason);
+        assay__page_row(page, label.data ? label.data : "", text.data ? text.data : "");
+        if (l->state == ASSAY__TRIAL_FAILED && l->log_tail && *l->log_tail)
+            assay__page_wrap(page, ASSAY__STYLE_DIM, "              log: ", l->log_tail);
+        assay__buf_free(&text);
+        assay__buf_free(&label);
+    }
+    if (trial->launch_count > SHOWN) {
+        struct assay__buf more = {0};
+        assay__buf_printf(&more, "and %zu more launches", trial->launch_count - SHOWN);
+        assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", more.data ? more.data : "");
+        assay__buf_free(&more);
+    }
+}
+
+static void put_unavailable(struct assay__page *page, const struct assay__trial *trial)
+{
+    struct assay__reason_group *groups = NULL;
+    size_t count = 0;
+    if (assay__render_unavailable(trial->metrics, &groups, &count)) page->out->failed = true;
+    if (count) assay__page_heading(page, "Not available", "and why");
+    for (size_t i = 0; i < count; i++) {
+        struct assay__buf text = {0};
+        assay__buf_printf(&text, "%s: %s", groups[i].names.data ? groups[i].names.data : "",
+                          groups[i].reason);
+        assay__page_wrap(page, ASSAY__STYLE_DIM, "  — ", text.data ? text.data : "");
+        assay__buf_free(&text);
+        assay__buf_free(&groups[i].names);
+    }
+    free(groups);
+}
+
+static void put_trial(struct assay__page *page, const struct assay_profile *profile,
+                      const struct assay__trial *trial)
+{
+    if (profile->trial_count > 1) {
+        char title[32];
+        snprintf(title, sizeof title, "Trial %d", trial->id);
+        assay__page_heading(page, title, assay__trial_state_name(trial->state));
+    }
+    put_target(page, trial);
+    bool any = trial->metrics && assay_metrics_count(trial->metrics) &&
+               assay__render_known(trial, "latency.p50");
+    struct assay__buf answer = {0};
+    assay__render_answer(&answer, trial);
+    assay__buf_putc(page->out, '\n');
+    assay__page_wrap(page, ASSAY__STYLE_BOLD, "", answer.data ? answer.data : "");
+    assay__buf_free(&answer);
+    if (any) {
+        put_latency(page, trial);
+        assay__page_heading(page, "Metrics", "");
+        put_families(page, trial->metrics);
+    }
+    assay__page_layers(page, trial);
+    put_launches(page, trial);
+    put_stability(page, trial);
+    if (trial->note_count) {
+        assay__page_heading(page, "Workload", "what was assumed");
+        put_list(page, trial->notes, trial->note_count);
+    }
+    if (any) put_unavailable(page, trial);
+}
+
+static void put_findings(struct assay__page *page, const struct assay_profile *profile)
+{
+    if (profile->finding_count) assay__page_heading(page, "Findings", "");
+    for (size_t i = 0; i < profile->finding_count; i++) {
+        const struct assay__finding *f = &profile->findings[i];
+        struct assay__buf text = {0};
+        assay__buf_printf(&text, "%s: %s", f->severity, f->title);
+        if (f->advice && *f->advice) assay__buf_printf(&text, " → %s", f->advice);
+        assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  • ", text.data ? text.data : "");
+        assay__buf_free(&text);
+    }
+}
+
+int assay__report_text(const struct assay_profile *profile,
+                       const struct assay_report_options *options, struct assay__buf *out,
+                       struct assay_error *error)
+{
+    (void)error;
+    size_t start = out->length;
+    struct assay__page page = {.out = out, .color = options->color, .ascii = options->ascii};
+    page.columns = options->columns ? options->columns : 80;
+    if (page.columns < ASSAY__PAGE_MIN_COLUMNS) page.columns = ASSAY__PAGE_MIN_COLUMNS;
+    if (page.columns > 200) page.columns = 200;
+    page.top = options->top ? options->top : 20;
+    put_header(&page, profile);
+    for (size_t i = 0; i < profile->trial_count; i++)
+        put_trial(&page, profile, &profile->trials[i]);
+    const struct assay__environment *e = &profile->environment;
+    if (e->disturbance_count) {
+        assay__page_heading(&page, "Disturbances", "seen during the run");
+        put_list(&page, e->disturbances, e->disturbance_count);
+    }
+    if (e->unknown_count) {
+        assay__page_heading(&page, "Not observed", "could have disturbed the run unseen");
+        put_list(&page, e->unknown, e->unknown_count);
+    }
+    put_findings(&page, profile);
+    assay__buf_putc(out, '\n');
+    assay__page_wrap(&page, ASSAY__STYLE_DIM, "",
+                     "plain measured · = derived · ~ estimated · (published) · — unavailable");
+    if (page.ascii) assay__page_to_ascii(out, start);
+    return 0;
+}

@@ -1,0 +1,34 @@
+# plain-only: tests scripts, not the program
+# The checks of layers and banned functions say no where they should.
+. "$ROOT/tests/cli/lib.sh"
+mkdir -p src/base src/model src/run src/cli src/platform include/assay examples scripts
+echo '#include "base/arena.h"' >src/model/good.c
+echo '#include <assay/assay.h>' >>src/model/good.c
+echo '#ifdef __linux__' >src/platform/linux_x.c
+printf '/* never sprintf( */ const char *x = "strcpy(a, b) \\" exit(1)";\nsnprintf(b, 1, "");\n' >src/base/good.c
+expect_exit 0 "$ROOT/scripts/check-layers" .
+expect_exit 0 "$ROOT/scripts/check-banned" .
+for include in run/loop.h cli/main.h nowhere/x.h ../run/loop.h; do
+    echo "#include \"$include\"" >src/model/bad.c
+    expect_exit 1 "$ROOT/scripts/check-layers" .
+    expect_has out "src/model/bad.c:1"
+done
+rm src/model/bad.c
+echo '#include "base/arena.h"' >include/assay/bad.h
+expect_exit 1 "$ROOT/scripts/check-layers" .
+rm include/assay/bad.h
+for line in 'x = sprintf(b, "%d", 1);' 'strcpy(a, b);' 'x = atoi("1");' 'exit(1);' 'printf("x");' 'abort();' \
+    'fputs("x", stderr);' '#ifdef __APPLE__' '/* a */ strcat(a, b); /* b */'; do
+    echo "$line" >src/base/bad.c
+    expect_exit 1 "$ROOT/scripts/check-banned" .
+    expect_has out "src/base/bad.c:1"
+done
+rm src/base/bad.c
+echo 'printf("x"); exit(1);' >src/cli/main.c
+expect_exit 0 "$ROOT/scripts/check-banned" .
+{ echo 'int f(void)'; echo '{'; for i in $(seq 81); do echo "    x = $i;"; done; echo '}'; } >src/cli/long.c
+expect_exit 1 "$ROOT/scripts/check-banned" .
+expect_has out "81 lines"
+for i in $(seq 801); do echo; done >src/cli/long.c
+expect_exit 1 "$ROOT/scripts/check-banned" .
+expect_has out "801 lines"

@@ -1,0 +1,90 @@
+# lib.sh - what every test script of this folder starts with:
+#
+#   . "$ROOT/tests/cli/lib.sh"
+#
+# A script runs with bash in an empty scratch folder that is its own. Given: ROOT the checkout, BUILD the build folder,
+# ASSAY the program, SANITIZED yes or no. Status 0: passed; 77: skipped, the last line of stdout says why; else failed.
+# NAME.stdout beside NAME.sh holds the exact stdout expected (tests/run --bless rewrites it). A head line
+# "# plain-only: why" keeps a script out of the sanitizer run.
+set -eu
+: "${ROOT:?run through tests/run}" "${BUILD:?}" "${ASSAY:?}"
+
+fail() { # fail TEXT
+    echo "${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: $*" >&2
+    exit 1
+}
+
+skip() { # skip REASON
+    echo "$*"
+    exit 77
+}
+
+# expect_exit CODE COMMAND…: runs it; stdout goes to the file `out`, stderr to `err`.
+expect_exit() {
+    local expected=$1 status=0
+    shift
+    "$@" >out 2>err || status=$?
+    if [ "$status" -ne "$expected" ]; then
+        echo "${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: status $status, expected $expected: $*" >&2
+        sed 's/^/  stdout: /' out | tail -n 20 >&2
+        sed 's/^/  stderr: /' err | tail -n 20 >&2
+        exit 1
+    fi
+}
+
+expect_has() { # expect_has FILE TEXT: the file holds the text
+    grep -qF -- "$2" "$1" && return
+    echo "${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: $1 does not contain '$2':" >&2
+    head -n 40 "$1" >&2
+    exit 1
+}
+
+expect_not() { # expect_not FILE TEXT: the file does not hold the text
+    grep -qF -- "$2" "$1" || return 0
+    echo "${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: $1 contains '$2'" >&2
+    head -n 40 "$1" >&2
+    exit 1
+}
+
+expect_lines() { # expect_lines FILE COUNT
+    local count
+    count=$(wc -l <"$1")
+    [ "$count" -eq "$2" ] && return
+    echo "${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: $1 has $count lines, expected $2:" >&2
+    head -n 40 "$1" >&2
+    exit 1
+}
+
+expect_equal() { # expect_equal ACTUAL EXPECTED
+    [ "$1" = "$2" ] && return
+    echo "${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: '$1', expected '$2'" >&2
+    exit 1
+}
+
+# json_get FILE PATH: the value at a path such as .trials[0].metrics["latency.p50"].value; strings bare, the rest as JSON.
+# A path that does not exist fails. length is understood at the end: .trials.length
+json_get() {
+    python3 - "$1" "$2" <<'PYTHON'
+import json, re, sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    value = json.load(file)
+path, at = sys.argv[2], 0
+token = re.compile(r'\.([A-Za-z_][A-Za-z0-9_-]*)|\[(\d+)\]|\["([^"]*)"\]')
+while at < len(path):
+    found = token.match(path, at)
+    if not found:
+        sys.exit(f"json_get: cannot read the path {path!r} at {at}")
+    name, index, quoted = found.groups()
+    try:
+        if name == "length" and isinstance(value, list):
+            value = len(value)
+        elif index is not None:
+            value = value[int(index)]
+        else:
+            value = value[name if name is not None else quoted]
+    except (KeyError, IndexError, TypeError):
+        sys.exit(f"json_get: {path} does not exist in {sys.argv[1]} (at {found.group(0)})")
+    at = found.end()
+print(value if isinstance(value, str) else json.dumps(value))
+PYTHON
+}

@@ -1,0 +1,546 @@
+/* test_report.c - the report formats on a document built by hand: two launches, layers, unavailable metrics and
+ * names that try to drive the terminal, a spreadsheet or a Markdown renderer. Whole outputs are compared with
+ * tests/golden/report.{txt,json,csv,md,…}; ASSAY_BLESS=1 rewrites those files from what is rendered now. */
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "harness.h"
+#include "profile/profile.h"
+
+#include <assay/report.h>
+
+#ifndef ASSAY_TEST_ROOT
+#define ASSAY_TEST_ROOT "."
+#endif
+
+#define HOSTILE                                             \
+    "evil\033[2J\033]0;x\007|<b>\"=cmd()\n\xff\xe2\x80\xae" \
+    "end"
+
+static const char **strings(struct assay_profile *p, size_t count, const char *const *items)
+{
+    const char **list = assay__arena_array(p->arena, count, sizeof *list);
+    CHECK(list != NULL);
+    for (size_t i = 0; i < count; i++)
+        list[i] = items[i];
+    return list;
+}
+
+/* Deterministic integers, so that the picture is the same everywhere: a hump around 39.1 ms with a slow tail. */
+static void fill_samples(struct assay_profile *p, struct assay__launch *l, size_t count,
+                         double shift_ns)
+{
+    uint32_t state = 12345u + (uint32_t)l->id;
+    l->samples_ns = assay__arena_array(p->arena, count, sizeof *l->samples_ns);
+    l->stream_offsets = assay__arena_array(p->arena, 2, sizeof *l->stream_offsets);
+    CHECK(l->samples_ns && l->stream_offsets);
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (int k = 0; k < 4; k++) {
+            state = state * 1664525u + 1013904223u;
+            sum += (double)(state >> 16); /* 0 … 65535 */
+        }
+        l->samples_ns[i] = 38500000 + shift_ns + (double)((long)(sum / 20) * 100);
+        if (i < 12) l->samples_ns[i] += 9000000; /* warm-up */
+        if (i % 97 == 50) l->samples_ns[i] += 12000000;
+    }
+    l->sample_count = count;
+    l->stream_offsets[1] = count;
+    l->warmup = 12;
+}
+
+static void fill_environment(struct assay_profile *p)
+{
+    static const char *const disturbances[] = {"steal time was 0.8 % of CPU time"};
+    static const char *const unknown[] = {"CPU clock: no cpufreq on this host"};
+    struct assay__environment *e = &p->environment;
+    e->host = "testhost";
+    e->os = "Linux";
+    e->kernel = "6.1.0";
+    e->architecture = "x86_64";
+    e->cpu_model = "Example CPU 9000";
+    e->virtualized = "kvm";
+    e->packages = 1;
+    e->cores = 2;
+    e->threads = 4;
+    e->memory_bytes = 8e9;
+    e->l2_bytes = 1048576;
+    e->disturbances = strings(p, 1, disturbances);
+    e->disturbance_count = 1;
+    e->unknown = strings(p, 1, unknown);
+    e->unknown_count = 1;
+}
+
+static void fill_model(struct assay_profile *p)
+{
+    static const int64_t symbolic[] = {-1, 3, -1, 224};
+    static const char *const symbols[] = {"batch", NULL, "", NULL};
+    static const int64_t out[] = {1, 1000};
+    static struct assay__tensor_info input, output;
+    static struct assay__operator_info operators[2];
+    struct assay__model_info *m = &p->model;
+    input = (struct assay__tensor_info){.name = "data",
+                                        .dtype = "float32",
+                                        .rank = 4,
+                                        .dims = symbolic,
+                                        .symbols = symbols,
+                                        .fill = ""};
+    output = (struct assay__tensor_info){
+        .name = HOSTILE, .dtype = "float32", .rank = 2, .dims = out, .fill = ""};
+    operators[0] = (struct assay__operator_info){"Conv", 53, 8.2e9, 4.1e9, 1.9e8};
+    operators[1] = (struct assay__operator_info){"Custom", 1, NAN, NAN, NAN};
+    m->name = "resnet50";
+    m->path = "models/resnet50.onnx";
+    m->format = "onnx";
+    m->fingerprint = "0123456789abcdef";
+    m->parameters = 25557032;
+    m->weight_bytes = 102228128;
+    m->node_count = 122;
+    m->ir_version = 8;
+    m->opset = "17";
+    m->producer = "assay";
+    m->operators = operators;
+    m->operator_count = 2;
+    m->inputs = &input;
+    m->outputs = &output;
+    m->input_count = m->output_count = 1;
+}
+
+static void fill_metrics(struct assay_metrics *s)
+{
+    CHECK_INT(assay_metrics_measured(s, "timing.load", 0.0123, "clock", ""), 0);
+    CHECK_INT(
+        assay_metrics_unavailable(s, "timing.compile", "the engine does not separate it from load"),
+        0);
+    CHECK_INT(assay_metrics_measured(s, "timing.first", 0.0611, "clock", ""), 0);
+    CHECK_INT(assay_metrics_measured(s, "latency.mean", 0.0393, "clock", ""), 0);
+    CHECK_INT(assay_metrics_measured(s, "latency.stddev", 0.00081, "clock", ""), 0);
+    CHECK_INT(assay_metrics_derived(s, "latency.cv", 0.0206, "clock", "stddev / mean"), 0);
+    CHECK_INT(assay_metrics_measured(s, "latency.min", 0.0382, "clock", ""), 0);
+    CHECK_INT(
+        assay_metrics_measured(s, "latency.p50", 0.0391, "clock", "median of 2 launch medians"), 0);
+    CHECK_INT(assay_metrics_measured(s, "latency.p90", 0.0402, "clock", ""), 0);
+    CHECK_INT(assay_metrics_measured(s, "latency.p95", 0.041, "clock", ""), 0);
+    CHECK_INT(assay_metrics_unavailable(s, "latency.p99", "662 samples are needed, 588 were taken"),
+              0);
+    CHECK_INT(
+        assay_metrics_unavailable(s, "latency.p999", "6,636 samples are needed, 588 were taken"),
+        0);
+    CHECK_INT(assay_metrics_measured(s, "latency.max", 0.0541, "clock", ""), 0);
+    CHECK_INT(assay_metrics_derived(s, "latency.ci_low", 0.03895, "clock", "order statistics"), 0);
+    CHECK_INT(assay_metrics_derived(s, "latency.ci_high", 0.0392, "clock", "order statistics"), 0);
+    const char *parts = "ONNX Runtime on the CPU runs in host memory: there is nothing to separate";
+    CHECK_INT(assay_metrics_unavailable(s, "latency.transfer_in", parts), 0);
+    CHECK_INT(assay_metrics_unavailable(s, "latency.execute", parts), 0);
+    CHECK_INT(assay_metrics_unavailable(s, "latency.transfer_out", parts), 0);
+    CHECK_INT(assay_metrics_measured(s, "throughput.inferences", 25.6, "clock", ""), 0);
+    CHECK_INT(assay_metrics_derived(s, "throughput.images", 25.6, "clock", "inferences x batch"),
+              0);
+    CHECK_INT(assay_metrics_derived(s, "compute.flops", 8.2e9, "graph", "sum over nodes"), 0);
+    CHECK_INT(assay_metrics_derived(s, "compute.rate", 8.2e9 / 0.0391, "graph",
+                                    "compute.flops / latency.p50"),
+              0);
+    CHECK_INT(assay_metrics_measured(s, "memory.model", 102228128, "graph", ""), 0);
+    CHECK_INT(assay_metrics_measured(s, "memory.peak.worker", 184e6, "proc.smaps", ""), 0);
+    struct assay_metric metric = {
+        "memory.activation.predicted", 9.6e6, "B", ASSAY_ESTIMATED, "liveness", "±10 %"};
+    CHECK_INT(assay_metrics_put(s, &metric), 0);
+    metric = (struct assay_metric){"memory.bandwidth", 68e9,         "B/s",
+                                   ASSAY_PUBLISHED,    "data sheet", "=2+3, \"quoted\""};
+    CHECK_INT(assay_metrics_put(s, &metric), 0);
+    CHECK_INT(assay_metrics_measured(s, "overhead.loop", 46e-9, "clock", ""), 0);
+}
+
+/* Times add up: 9 layers + engine + unattributed = 39.1 ms exactly. */
+static void fill_layers(struct assay_profile *p, struct assay__trial *t)
+{
+    static const struct {
+        const char *name, *op;
+        double time_ns, flops;
+    } rows[] = {
+        {"stem/conv/Conv", "FusedConv", 4200000, 2.4e8},
+        {"stem/pool/MaxPool", "MaxPool", 900000, NAN},
+        {"layer1/layer1.0/a_rather_long_scope_name/conv1/Conv", "FusedConv", 9100000, 1.1e9},
+        {"layer1/layer1.0/conv2/Conv", "Conv", 8700000, 1.1e9},
+        {HOSTILE, "Custom", 150000, NAN},
+        {"層/畳み込み", "Conv", 7000000, 1.1e9},
+        {"layer3/conv", "Conv", 6400000, 1.1e9},
+        {"pool", "GlobalAveragePool", 90000, 1e5},
+        {"fc", "Gemm", 2460000, 4.1e6},
+    };
+    enum { COUNT = sizeof rows / sizeof rows[0] };
+    static const char *const from[] = {"stem/conv", "stem/bn", "stem/relu"};
+    struct assay__layers *l = &t->layers;
+    l->items = assay__arena_array(p->arena, COUNT, sizeof *l->items);
+    CHECK(l->items != NULL);
+    l->count = COUNT;
+    for (size_t i = 0; i < COUNT; i++) {
+        l->items[i] = (struct assay__layer){.index = (int)i,
+                                            .name = rows[i].name,
+                                            .op = rows[i].op,
+                                            .provider = "CPUExecutionProvider",
+                                            .time_ns = rows[i].time_ns,
+                                            .host_enqueue_ns = NAN,
+                                            .share = rows[i].time_ns / 39100000,
+                                            .flops = rows[i].flops,
+                                            .bytes = NAN,
+                                            .bound = "unknown",
+                                            .state = ASSAY_DERIVED,
+                                            .method = "markers",
+                                            .note = ""};
+    }
+    l->items[4].state = ASSAY_MEASURED;
+    l->items[0].from = strings(p, 3, from);
+    l->items[0].from_count = 3;
+    l->method = "markers";
+    l->engine_ns = 64000;
+    l->unattributed_ns = 36000;
+    l->scale_factor = 0.9871;
+    l->slowdown = 1.02;
+    l->spread = 0.013;
+    l->contention = 0.004;
+    l->sessions = 5;
+    l->discarded = 1;
+}
+
+static struct assay_profile *document(void)
+{
+    static const int64_t dims[] = {1, 3, 224, 224};
+    static struct assay__tensor_info input;
+    static struct assay__pair options[] = {{"threads", "1"}, {"opt", "all"}};
+    static const char *const notes[] = {
+        "symbolic dimension 'batch' set to 1 (--batch N changes it)",
+        "input 'data': uniform [-1, 1), seed 1"};
+    static const char *const reasons[] = {
+        "2 launches differ by 1.2 %: identical processes often do"};
+    struct assay_profile *p = assay__profile_new();
+    CHECK(p != NULL);
+    p->assay_version = "0.1.0";
+    p->command = "run";
+    p->command_line = "assay run models/resnet50.onnx --launches 2";
+    p->created = "2025-01-02T03:04:05Z";
+    p->complete = true;
+    fill_environment(p);
+    fill_model(p);
+    struct assay__trial *t = assay__profile_trial(p);
+    CHECK(t != NULL);
+    input = (struct assay__tensor_info){.name = "data",
+                                        .dtype = "float32",
+                                        .rank = 4,
+                                        .dims = dims,
+                                        .fill = "uniform [-1, 1), seed 1"};
+    t->state = ASSAY__TRIAL_OK;
+    t->engine = "ort";
+    t->engine_version = "1.31.1";
+    t->engine_library = "libonnxruntime.so";
+    t->device = "cpu";
+    t->options = options;
+    t->option_count = 2;
+    t->batch = 1;
+    t->inputs = &input;
+    t->input_count = 1;
+    t->notes = strings(p, 2, notes);
+    t->note_count = 2;
+    t->stability = (struct assay__stability){"unstable", strings(p, 1, reasons), 1, 1200};
+    fill_metrics(t->metrics);
+    fill_layers(p, t);
+    for (int i = 0; i < 2; i++) {
+        struct assay__launch *l = assay__trial_launch(p, t);
+        CHECK(l != NULL);
+        l->state = ASSAY__TRIAL_OK;
+        fill_samples(p, l, 300, i * 200000.0);
+        l->p50_ns = 39000000 + i * 200000.0;
+    }
+    return p;
+}
+
+static char *render(const struct assay_profile *p, struct assay_report_options options)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct assay_error error = {0};
+    options.size = sizeof options;
+    int code = assay_report(p, &options, &text, &length, &error);
+    if (code) printf("  %s\n", error.message);
+    CHECK_INT(code, 0);
+    CHECK_INT(strlen(text), length);
+    return text;
+}
+
+static void check_golden(const char *name, char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/tests/golden/%s", ASSAY_TEST_ROOT, name);
+    const char *bless = getenv("ASSAY_BLESS");
+    if (bless && strcmp(bless, "1") == 0)
+        CHECK_INT(assay__file_write(path, text, strlen(text), NULL), 0);
+    char *expected = NULL;
+    size_t length = 0;
+    CHECK_INT(assay__file_read(path, 1 << 20, &expected, &length, NULL), 0);
+    const char *a = text, *e = expected;
+    for (int line = 1; *a || *e; line++) {
+        size_t na = strcspn(a, "\n"), ne = strcspn(e, "\n");
+        if (na != ne || memcmp(a, e, na) != 0) {
+            printf("  %s:%d\n    is       %.*s\n    expected %.*s\n", name, line, (int)na, a,
+                   (int)ne, e);
+            harness_fail(__FILE__, __LINE__, "differs from the golden file");
+        }
+        a += na + (a[na] == '\n');
+        e += ne + (e[ne] == '\n');
+    }
+    CHECK_STR(text, expected);
+    free(expected);
+    assay_free(text);
+}
+
+static void test_golden_text(void)
+{
+    struct assay_profile *p = document();
+    check_golden("report.txt", render(p, (struct assay_report_options){.top = 6}));
+    check_golden("report-60.txt",
+                 render(p, (struct assay_report_options){.top = 6, .columns = 60}));
+    check_golden("report-ascii.txt",
+                 render(p, (struct assay_report_options){.ascii = true, .columns = 72}));
+    assay_profile_close(p);
+}
+
+static void test_golden_data(void)
+{
+    struct assay_profile *p = document();
+    check_golden("report.json", render(p, (struct assay_report_options){.format = "json"}));
+    check_golden("report.csv", render(p, (struct assay_report_options){.format = "csv"}));
+    check_golden("report-layers.csv",
+                 render(p, (struct assay_report_options){.format = "csv", .table = "layers"}));
+    check_golden("report.md", render(p, (struct assay_report_options){.format = "markdown"}));
+    assay_profile_close(p);
+}
+
+/* No line is wider than the page, at any width, and nothing in it drives the terminal. */
+static void test_widths(void)
+{
+    struct assay_profile *p = document();
+    for (int columns = 40; columns <= 200; columns += 7) {
+        for (int ascii = 0; ascii < 2; ascii++) {
+            char *text = render(
+                p, (struct assay_report_options){.columns = columns, .ascii = ascii, .top = -1});
+            for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+                if (assay__text_width(line) > (size_t)columns) printf("  %d: %s\n", columns, line);
+                CHECK(assay__text_width(line) <= (size_t)columns);
+                for (char *c = line; *c; c++) {
+                    CHECK((unsigned char)*c >= 0x20 && (unsigned char)*c != 0x7f);
+                    if (ascii) CHECK((unsigned char)*c < 0x80);
+                }
+            }
+            assay_free(text);
+        }
+    }
+    assay_profile_close(p);
+}
+
+static void test_color(void)
+{
+    struct assay_profile *p = document();
+    char *plain = render(p, (struct assay_report_options){0});
+    char *color = render(p, (struct assay_report_options){.color = true});
+    CHECK(strchr(plain, '\033') == NULL);
+    CHECK_HAS(color, "\033[1m");
+    /* without its sequences the coloured page is the plain page */
+    char *to = color;
+    for (char *from = color; *from;) {
+        if (*from == '\033') {
+            from += strcspn(from, "m") + 1;
+            continue;
+        }
+        *to++ = *from++;
+    }
+    *to = '\0';
+    CHECK_STR(color, plain);
+    assay_free(plain);
+    assay_free(color);
+    assay_profile_close(p);
+}
+
+/* What JSON says must be JSON, null exactly where a metric is unavailable, and the layers must add up. */
+static void test_json(void)
+{
+    struct assay_profile *p = document();
+    char *text = render(p, (struct assay_report_options){.format = "json"});
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__json *root = NULL;
+    CHECK_INT(assay__json_parse(arena, text, strlen(text), &root, NULL), 0);
+    const struct assay__json *trial = assay__json_get(root, "trials")->first;
+    size_t metrics = 0;
+    for (const struct assay__json *m = assay__json_get(trial, "metrics")->first; m;
+         m = m->next, metrics++) {
+        bool null = assay__json_get(m, "value")->kind == ASSAY__JSON_NULL;
+        bool unavailable = strcmp(assay__json_get_string(m, "state", ""), "unavailable") == 0;
+        CHECK_INT(null, unavailable);
+        if (unavailable) CHECK(*assay__json_get_string(m, "note", "") != '\0');
+        if (!unavailable) CHECK(*assay__json_get_string(m, "source", "") != '\0');
+    }
+    CHECK_INT(metrics, assay_metrics_count(p->trials[0].metrics));
+    double sum = assay__json_get_number(trial, "engine_us", NAN) +
+                 assay__json_get_number(trial, "unattributed_us", NAN);
+    for (const struct assay__json *l = assay__json_get(trial, "layers")->first; l; l = l->next)
+        sum += assay__json_get_number(l, "time_us", NAN);
+    CHECK_NEAR(sum, 39100, 1e-6);
+    CHECK_INT(assay__json_get(root, "findings")->count, 0);
+    assay_free(text);
+    assay__arena_free(arena);
+    assay_profile_close(p);
+}
+
+static void test_samples_table(void)
+{
+    struct assay_profile *p = document();
+    char *text = render(p, (struct assay_report_options){.format = "csv", .table = "samples"});
+    size_t lines = 0, warmup = 0;
+    for (char *c = strchr(text, '\n'); c && c[1]; c = strchr(c + 1, '\n')) {
+        lines++;
+        char *end = strchr(c + 1, '\n');
+        CHECK(end != NULL);
+        warmup += end[-1] == '1';
+    }
+    CHECK_INT(lines, 600);
+    CHECK_INT(warmup, 24);
+    CHECK_HAS(text, "\n1,2,0,299,");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+static void test_incomplete(void)
+{
+    struct assay_profile *p = document();
+    p->complete = false;
+    char *text = render(p, (struct assay_report_options){0});
+    CHECK_HAS(text, "INCOMPLETE");
+    assay_free(text);
+    p->interrupted = true;
+    text = render(p, (struct assay_report_options){.format = "markdown"});
+    CHECK_HAS(text, "INTERRUPTED");
+    CHECK(strstr(text, "INCOMPLETE") == NULL);
+    assay_free(text);
+    p->trials[0].state = ASSAY__TRIAL_FAILED;
+    p->trials[0].reason = "launch 2: killed by SIGSEGV";
+    text = render(p, (struct assay_report_options){0});
+    CHECK_HAS(text, "FAILED: launch 2: killed by SIGSEGV");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+/* An empty document and an empty trial render in every format, without a made-up 0. */
+static void test_empty(void)
+{
+    struct assay_profile *p = assay__profile_new();
+    for (int trials = 0; trials < 2; trials++) {
+        for (size_t f = 0; assay_report_format(f); f++) {
+            char *text = render(
+                p, (struct assay_report_options){.format = assay_report_format(f), .columns = 40});
+            if (strcmp(assay_report_format(f), "text") == 0 && trials == 0)
+                CHECK_HAS(text, "EMPTY");
+            if (strcmp(assay_report_format(f), "text") == 0 && trials == 1) {
+                CHECK_HAS(text, "latency is not known");
+                CHECK(strstr(text, " 0 ") == NULL);
+            }
+            assay_free(text);
+        }
+        CHECK(assay__profile_trial(p) != NULL);
+    }
+    assay_profile_close(p);
+}
+
+/* What could not be attributed is signed, and said when it matters. */
+static void test_unattributed(void)
+{
+    struct assay_profile *p = document();
+    struct assay__layers *l = &p->trials[0].layers;
+    char *text = render(p, (struct assay_report_options){0});
+    CHECK(strstr(text, "in mind") == NULL);
+    assay_free(text);
+    l->items[2].time_ns += 3910000; /* the layers are now 10 % too long together */
+    l->unattributed_ns -= 3910000;
+    text = render(p, (struct assay_report_options){.columns = 200});
+    CHECK_HAS(text, "The layers sum to 9.9 % more than that");
+    CHECK_HAS(text, "=-3.87 ms  -9.9 %");
+    CHECK_HAS(text, "=39.1 ms   100 %\n");
+    assay_free(text);
+    l->items[2].time_ns -= 2 * 3910000;
+    l->unattributed_ns += 2 * 3910000;
+    text = render(p, (struct assay_report_options){.columns = 200});
+    CHECK_HAS(text, "10 % could not be attributed");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+/* Only host enqueue times: shown as such, the layer's own time stays unknown. */
+static void test_enqueue(void)
+{
+    struct assay_profile *p = document();
+    struct assay__layers *l = &p->trials[0].layers;
+    for (size_t i = 0; i < l->count; i++) {
+        l->items[i].host_enqueue_ns = 5000.0 + (double)i;
+        l->items[i].time_ns = NAN;
+        l->items[i].state = ASSAY_UNAVAILABLE;
+        l->items[i].note = "host enqueue time only";
+    }
+    l->engine_ns = l->unattributed_ns = NAN;
+    char *text = render(p, (struct assay_report_options){0});
+    CHECK_HAS(text, "enqueue");
+    CHECK_HAS(text, "5.01 µs");
+    CHECK_HAS(text, "all layers: host enqueue time only");
+    CHECK_HAS(text, "where it goes inside is not known");
+    CHECK(strstr(text, "total (") == NULL);
+    assay_free(text);
+    text = render(p, (struct assay_report_options){.format = "json"});
+    CHECK_HAS(text, "\"engine_us\": null");
+    CHECK_HAS(text, "\"host_enqueue_us\": 5.008");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+static void test_options(void)
+{
+    struct assay_profile *p = document();
+    char *text = NULL;
+    struct assay_error error = {0};
+    struct assay_report_options options = {.size = sizeof options, .format = "html"};
+    CHECK_INT(assay_report(p, &options, &text, NULL, &error), ASSAY_EINVAL);
+    CHECK_HAS(error.message, "html");
+    CHECK(text == NULL);
+    options = (struct assay_report_options){
+        .size = sizeof options, .format = "csv", .table = "nothing"};
+    CHECK_INT(assay_report(p, &options, &text, NULL, &error), ASSAY_EINVAL);
+    options = (struct assay_report_options){0};
+    CHECK_INT(assay_report(p, &options, &text, NULL, &error), ASSAY_EINVAL);
+    struct {
+        struct assay_report_options known;
+        long later;
+    } newer = {.known = {.size = sizeof newer}, .later = 1};
+    CHECK_INT(assay_report(p, &newer.known, &text, NULL, &error), ASSAY_EINVAL);
+    newer.later = 0;
+    CHECK_INT(assay_report(p, &newer.known, &text, NULL, &error), 0);
+    assay_free(text);
+    CHECK_INT(assay_report(p, NULL, &text, NULL, &error), 0);
+    assay_free(text);
+    CHECK_STR(assay_report_format(0), "text");
+    CHECK(assay_report_format(99) == NULL);
+    assay_profile_close(p);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct harness_test tests[] = {
+        {"golden_text", test_golden_text},
+        {"golden_data", test_golden_data},
+        {"widths", test_widths},
+        {"color", test_color},
+        {"json", test_json},
+        {"samples_table", test_samples_table},
+        {"incomplete", test_incomplete},
+        {"empty", test_empty},
+        {"enqueue", test_enqueue},
+        {"unattributed", test_unattributed},
+        {"options", test_options},
+    };
+    return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
