@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""bench.py - what assay claims about its own speed and memory, as ratios in one run against a peer.
+
+Standard library only. Each section alternates both sides over several rounds and prints median and spread:
+these machines are shared, so a single number means little. Sections: loop start memory big layers budget.
+
+    bench/bench.py [--build DIR] [--rounds N] [section ...]
+
+Exit status 1 when a floor that is stated as a ratio or a size is missed.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+missed = []
+
+
+def say(text=""):
+    print(text, flush=True)
+
+
+def judge(ok, text):
+    say(("  ok    " if ok else "  MISS  ") + text)
+    if not ok:
+        missed.append(text)
+
+
+def spread(values):
+    return f"median {statistics.median(values):.4g} [{min(values):.4g} … {max(values):.4g}]"
+
+
+class Bench:
+    def __init__(self, build, rounds):
+        self.assay = str(build / "assay")
+        self.build = build
+        self.rounds = rounds
+        self.ort = os.environ.get("ASSAY_ORT_LIBRARY") or self.find_ort()
+        self.cfc = ROOT / "tests/fixtures/models/cfc/model.onnx"
+
+    def find_ort(self):
+        for path in sorted((self.build / "onnxruntime").glob("libonnxruntime.*")):
+            return str(path)
+        sys.exit("bench: no ONNX Runtime beside the program: run make")
+
+    def run(self, model, *options):
+        done = subprocess.run([self.assay, "run", str(model), "--json", *options],
+                              stdout=subprocess.PIPE, check=True)
+        return json.loads(done.stdout)
+
+    def bare(self, model, seconds, threads):
+        done = subprocess.run([str(self.build / "bench/bare_loop"), self.ort, str(model), str(seconds), str(threads)],
+                              stdout=subprocess.PIPE, check=True)
+        return json.loads(done.stdout)
+
+    # --- the loop ----------------------------------------------------------------------------------------
+    def loop(self):
+        say("loop: the median of a model of some 20 µs, assay run against a bare C loop (alternating processes)")
+        bare, ours, python, cost, ratios = [], [], [], [], []
+        for _ in range(self.rounds):
+            bare.append(self.bare(self.cfc, 1, 1)["median_ns"] / 1e3)
+            trial = self.run(self.cfc, "--layers=off", "--time", "1s", "--threads", "1")["trials"][0]
+            ours.append(trial["metrics"]["latency.p50"]["value"] * 1e6)
+            cost.append(trial["metrics"]["overhead.loop"]["value"] * 1e9)
+            ratios.append(ours[-1] / bare[-1])
+            value = self.python_loop()
+            if value is not None:
+                python.append(value)
+        say(f"  bare C loop   {spread(bare)} µs")
+        say(f"  assay run     {spread(ours)} µs")
+        say(f"  Python loop   {spread(python)} µs" if python else "  Python loop   skipped: no Python with onnxruntime and numpy (set ASSAY_BENCH_PYTHON)")
+        ratio = statistics.median(ours) / statistics.median(bare)
+        judge(abs(ratio - 1) <= 0.02, f"ratio of medians {ratio:.4f} (per round {spread(ratios)}), floor: within 2 %")
+        judge(max(cost) <= 100, f"the loop's own cost {spread(cost)} ns per iteration, floor: 100 ns")
+
+    def python_loop(self):
+        python = os.environ.get("ASSAY_BENCH_PYTHON", sys.executable)
+        done = subprocess.run([python, str(ROOT / "bench/python_loop.py"), str(self.cfc)],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return float(done.stdout) if done.returncode == 0 else None
+
+    # --- start-up ----------------------------------------------------------------------------------------
+    def start(self):
+        say("start: what assay adds around the measurement")
+        times = []
+        for _ in range(30):
+            begin = time.perf_counter()
+            subprocess.run([self.assay, "version"], stdout=subprocess.DEVNULL, check=True)
+            times.append((time.perf_counter() - begin) * 1e3)
+        judge(statistics.median(times) <= 10, f"assay version: {spread(times)} ms, floor: 10 ms")
+        added = []
+        for _ in range(self.rounds):
+            begin = time.perf_counter()
+            trial = self.run(self.cfc, "--layers=off", "--warmup", "10", "--iters", "2000", "--threads", "1")["trials"][0]
+            wall = time.perf_counter() - begin
+            metrics = trial["metrics"]
+            work = metrics["timing.session"]["value"] + metrics["timing.first"]["value"] + 2010 * metrics["latency.mean"]["value"]
+            added.append((wall - work) * 1e3)
+        judge(statistics.median(added) <= 150, f"assay run beyond session creation and iterations: {spread(added)} ms, floor: 150 ms")
+
+    # --- memory ------------------------------------------------------------------------------------------
+    def peak_of(self, command):
+        """Peak resident memory of the process itself (not of its workers) in bytes: VmHWM, polled."""
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        peak = 0
+        while process.poll() is None:
+            try:
+                for line in open(f"/proc/{process.pid}/status"):
+                    if line.startswith("VmHWM"):
+                        peak = max(peak, int(line.split()[1]) * 1024)
+            except OSError:
+                pass
+            time.sleep(0.01)
+        if process.returncode != 0:
+            raise SystemExit(f"bench: {command} failed")
+        return peak
+
+    def memory(self):
+        say("memory: the parent with a million samples")
+        with tempfile.TemporaryDirectory() as folder:
+            peak = self.peak_of([self.assay, "run", str(self.cfc), "--layers=off", "--warmup", "10", "--iters", "1000000",
+                                 "--threads", "1", "-o", folder + "/x.assay", "--quiet"])
+        judge(peak <= 30e6, f"peak of the parent {peak / 1e6:.1f} MB, floor: 30 MB")
+
+    def big(self):
+        say("big: a model with 2 GB of external data; the worker against a bare loop in the same library")
+        folder = pathlib.Path(tempfile.mkdtemp())
+        try:
+            subprocess.run([str(self.build / "bench/big_model"), str(folder / "big.onnx")], check=True)
+            bare = self.bare(folder / "big.onnx", 1, 2)["peak_bytes"]
+            trial = self.run(folder / "big.onnx", "--layers=off", "--time", "1s", "--threads", "2")["trials"][0]["metrics"]
+            worker = trial["memory.peak.worker"]["value"] + trial["memory.baseline.worker"]["value"]
+            judge(worker <= bare + 20e6, f"worker {worker / 1e6:.1f} MB, bare loop {bare / 1e6:.1f} MB, floor: + 20 MB")
+            peak = self.peak_of([self.assay, "run", str(folder / "big.onnx"), "--layers=off", "--iters", "5", "--quiet"])
+            judge(peak <= 30e6, f"parent {peak / 1e6:.1f} MB")
+        finally:
+            shutil.rmtree(folder)
+
+    # --- layers ------------------------------------------------------------------------------------------
+    def models(self):
+        light = sorted(ROOT.glob(".cache/onnx/*/onnx/backend/test/data/light/*.onnx"))
+        fixtures = [ROOT / "tests/fixtures/models" / name / "model.onnx" for name in ("cfc", "ltc", "encoder")]
+        return [(path.parent.name, path) for path in fixtures if path.exists()] + [(path.stem[6:], path) for path in light]
+
+    def layers(self):
+        say("layers: layers + engine + unattributed = latency.p50; unattributed as a share, median of 5 launches [min … max]")
+        say(f"  {'model':14} {'threads':>7} {'p50':>12} {'engine':>9} {'unattributed':>28} {'factor':>7} {'slow-down':>9}")
+        for name, path in self.models():
+            for threads in (1, 2):
+                document = self.run(path, "--layers=markers", "--launches", "5", "--time", "1s", "--threads", str(threads))
+                trial = document["trials"][0]
+                p50 = trial["metrics"]["latency.p50"]["value"] * 1e6
+                share = trial["unattributed_us"] / p50
+                timing = trial["layer_timing"]
+                each = [launch["metrics"]["layers.unattributed"]["value"] / (launch["p50_us"] * 1e-6)
+                        for launch in trial["launches"] if "layers.unattributed" in launch["metrics"]]
+                median = statistics.median(each) if each else share
+                text = f"{median * 100:+6.2f} % [{min(each) * 100:+.2f} … {max(each) * 100:+.2f}]" if each else f"{share * 100:+6.2f} %"
+                say(f"  {name:14} {threads:7} {p50:10.1f}µs {trial['engine_us']:7.1f}µs {text:>28} "
+                    f"{timing['scale_factor'] or float('nan'):7.3f} {timing['slowdown'] or float('nan'):9.3f}")
+                if threads == 1:
+                    judge(abs(median) <= 0.05, f"{name}: |unattributed| {abs(median) * 100:.2f} %, floor: 5 %")
+
+    def budget(self):
+        say("budget: how long the layers take")
+        for name, model, limit in (("cfc", self.cfc, 2.0), ("resnet50", "resnet50", 10.0)):
+            extra = []
+            for _ in range(3):
+                begin = time.perf_counter()
+                self.run(model, "--layers=off", "--time", "1s")
+                plain = time.perf_counter() - begin
+                begin = time.perf_counter()
+                self.run(model, "--layers=markers", "--time", "1s")
+                extra.append(time.perf_counter() - begin - plain)
+            judge(statistics.median(extra) <= limit, f"{name}: layers add {spread(extra)} s, floor: {limit} s")
+
+
+def main():
+    sections = ["loop", "start", "memory", "big", "layers", "budget"]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", default=str(ROOT / "build"))
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("sections", nargs="*", default=[])
+    arguments = parser.parse_args()
+    bench = Bench(pathlib.Path(arguments.build), arguments.rounds)
+    for section in arguments.sections or sections:
+        if section not in sections:
+            sys.exit(f"bench: no section '{section}'; there are: {' '.join(sections)}")
+        getattr(bench, section)()
+        say()
+    say(f"{len(missed)} floors missed" if missed else "every floor met")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
