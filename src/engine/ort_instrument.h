@@ -1,4 +1,5 @@
-/* ort_instrument.h - puts markers (ort_marker.h) into a graph. Works on the model in memory only: no engine is needed. */
+/* ort_instrument.h - puts markers (ort_marker.h) into a graph. Works on the model in memory
+ * only: no engine is needed. */
 #ifndef ASSAY_ENGINE_ORT_INSTRUMENT_H
 #define ASSAY_ENGINE_ORT_INSTRUMENT_H
 
@@ -10,7 +11,8 @@
 
 #define ASSAY__MARKER_DOMAIN "assay.marker"
 #define ASSAY__MARKER_OP "Marker"
-#define ASSAY__MARKER_OP_SCALAR "MarkerScalar" /* its value is known to be a scalar (ort_marker.c) */
+#define ASSAY__MARKER_OP_SCALAR \
+    "MarkerScalar" /* its value is known to be a scalar (ort_marker.c) */
 
 /** What a marker id stands for. */
 struct assay__mark {
@@ -21,7 +23,7 @@ struct assay__mark {
 struct assay__mark_plan {
     struct assay__mark *marks; /* by marker id */
     size_t mark_count;
-    bool *node_marked;         /* by node: false where no output can carry a marker */
+    bool *node_marked; /* by node: false where no output can carry a marker */
     size_t node_count;
 };
 
@@ -31,12 +33,14 @@ struct assay__mark_options {
     bool strict;         /* leave out values of which it is not certain that they are tensors */
 };
 
-/** Adds markers to `model` (edited in place; everything new lies in its arena, and so does the plan). Each marked node gets one marker per
- *  consumed tensor output, or a dangling one when nothing consumes it; each consumed graph input gets one. Graph outputs keep their names. */
-int assay__markers_insert(struct assay__model *model, const struct assay__mark_options *options, struct assay__mark_plan *plan,
-                          struct assay_error *error);
+/** Adds markers to `model` (edited in place; everything new lies in its arena, and so does the
+ * plan). Each marked node gets one marker per consumed tensor output, or a dangling one when
+ * nothing consumes it; each consumed graph input gets one. Graph outputs keep their names. */
+int assay__markers_insert(struct assay__model *model, const struct assay__mark_options *options,
+                          struct assay__mark_plan *plan, struct assay_error *error);
 
-/** A model of its own: `length` markers in a row behind a scalar float input "x", to measure what a marker costs. */
+/** A model of its own: `length` markers in a row behind a scalar float input "x", to measure what
+ * a marker costs. */
 struct assay__model *assay__marker_chain(size_t length);
 
 /** True when the operator draws random numbers: its outputs differ from run to run. */

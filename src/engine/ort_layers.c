@@ -1,9 +1,12 @@
-/* ort_layers.c - layer times of the ort engine: the choice of the method, the model that ONNX Runtime really runs, and the result.
+/* ort_layers.c - layer times of the ort engine: the choice of the method, the model that ONNX
+ * Runtime really runs, and the result.
  *
- * The model under test is opened once more with the same options and saved after optimisation; the methods work on that file
- * with optimisation off, so that what they time is what the unprofiled session runs. Files lie in a private folder. When the
- * model keeps weights in files of their own, the saved model refers to them, and ONNX Runtime wants them in the model's folder:
- * they are linked into ours, or, where links cannot be made, our files are written beside the model and removed afterwards. */
+ * The model under test is opened once more with the same options and saved after optimisation;
+ * the methods work on that file with optimisation off, so that what they time is what the
+ * unprofiled session runs. Files lie in a private folder. When the model keeps weights in files
+ * of their own, the saved model refers to them, and ONNX Runtime wants them in the model's
+ * folder: they are linked into ours, or, where links cannot be made, our files are written
+ * beside the model and removed afterwards. */
 #include "engine/ort_layers.h"
 
 #include "base/clock.h"
@@ -19,7 +22,7 @@
 
 #define CPU_PROVIDER "CPUExecutionProvider"
 
-/* --- helpers for the methods -------------------------------------------------------------------------- */
+/* --- helpers for the methods ------------------------------------------------------------------ */
 
 void assay__layers_say(struct assay__layer_work *work, const char *format, ...)
 {
@@ -54,7 +57,7 @@ const char *assay__layers_node_name(const struct assay__node *node)
     return node->output_count ? node->outputs[0] : "";
 }
 
-/* --- the model that is really run --------------------------------------------------------------------- */
+/* --- the model that is really run ------------------------------------------------------------- */
 
 /** Links the files that hold weights into our folder. False: one could not be linked. */
 static bool link_weights(struct assay__layer_work *work)
@@ -64,7 +67,8 @@ static bool link_weights(struct assay__layer_work *work)
     for (size_t i = 0; i < graph->initializer_count; i++) {
         const struct assay__tensor *tensor = &graph->initializers[i];
         if (!tensor->external) continue;
-        if (strchr(tensor->location, '/') || assay__path_join(work->original->folder, tensor->location, from, sizeof from) ||
+        if (strchr(tensor->location, '/') ||
+            assay__path_join(work->original->folder, tensor->location, from, sizeof from) ||
             assay__path_join(work->folder, tensor->location, to, sizeof to))
             return false;
         if (!assay__file_exists(to) && link(from, to) != 0) return false;
@@ -86,15 +90,18 @@ static int place_files(struct assay__layer_work *work, struct assay_error *error
     if (code) return assay_error_set(error, code, "the model's path is too long");
     if (access(work->beside, W_OK) == 0) return 0;
     work->beside[0] = '\0';
-    return assay_error_set(error, ASSAY_EDENIED,
-                           "the model's weights lie in files of their own that can neither be linked nor written beside: "
-                           "its folder is not writable");
+    return assay_error_set(
+        error, ASSAY_EDENIED,
+        "the model's weights lie in files of their own that can neither be linked nor "
+        "written beside: "
+        "its folder is not writable");
 }
 
 static int save_optimized(struct assay__layer_work *work, struct assay_error *error)
 {
     struct assay__timed timed = {0};
-    int code = assay__layers_path(work, "optimized.onnx", work->optimized_path, sizeof work->optimized_path);
+    int code = assay__layers_path(work, "optimized.onnx", work->optimized_path,
+                                  sizeof work->optimized_path);
     if (code) return assay_error_set(error, code, "the path of a file is too long");
     struct assay__timed_options options = {.path = work->session->model_path,
                                            .optimization = work->session->optimization,
@@ -116,7 +123,8 @@ static int make_layers(struct assay__layer_work *work, struct assay_error *error
         struct assay_layer *layer = &work->layers[i];
         layer->name = assay__arena_strdup(work->arena, assay__layers_node_name(&graph->nodes[i]));
         layer->op = assay__arena_strdup(work->arena, graph->nodes[i].op);
-        if (!layer->name || !layer->op) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layers");
+        if (!layer->name || !layer->op)
+            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layers");
         layer->provider = CPU_PROVIDER;
         layer->time_ns = layer->host_enqueue_ns = layer->flops = layer->bytes = NAN;
         layer->state = ASSAY_UNAVAILABLE;
@@ -137,17 +145,23 @@ static int prepare(struct assay__layer_work *work, struct assay_error *error)
     return code;
 }
 
-/* --- the result --------------------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 static int finish(struct assay__layer_work *work, struct assay_error *error)
 {
-    struct assay_layer *ordered = assay__arena_array(work->arena, work->layer_count + 1, sizeof *ordered);
-    if (!ordered || work->reason.failed) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the layers' result");
-    for (size_t i = 0; i < work->layer_count; i++) ordered[i] = work->layers[work->order ? work->order[i] : i];
+    struct assay_layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
+                                                     sizeof *ordered);
+    if (!ordered || work->reason.failed)
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the layers' result");
+    for (size_t i = 0; i < work->layer_count; i++)
+        ordered[i] = work->layers[work->order ? work->order[i] : i];
     work->result->layers = ordered;
     work->result->layer_count = work->layer_count;
-    work->result->reason = assay__arena_strndup(work->arena, work->reason.length ? work->reason.data : "", work->reason.length);
-    return work->result->reason ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory for the layers' result");
+    work->result->reason = assay__arena_strndup(
+        work->arena, work->reason.length ? work->reason.data : "", work->reason.length);
+    return work->result->reason
+               ? 0
+               : assay_error_set(error, ASSAY_ENOMEM, "out of memory for the layers' result");
 }
 
 static void reset_result(struct assay_layer_result *result)
@@ -173,15 +187,22 @@ static void reset_layers(struct assay__layer_work *work)
     reset_result(work->result);
 }
 
-static int run_method(struct assay__layer_work *work, enum assay_layer_method method, struct assay_error *error)
+static int run_method(struct assay__layer_work *work, enum assay_layer_method method,
+                      struct assay_error *error)
 {
-    bool cpu = strcmp(work->session->provider ? work->session->provider : CPU_PROVIDER, CPU_PROVIDER) == 0;
+    bool cpu = strcmp(work->session->provider ? work->session->provider : CPU_PROVIDER,
+                      CPU_PROVIDER) == 0;
     if (method == ASSAY_LAYERS_MARKERS && !cpu)
-        return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "markers time layers of the CPU provider only; this session runs on %s", work->session->provider);
+        return assay_error_set(
+            error, ASSAY_EUNSUPPORTED,
+            "markers time layers of the CPU provider only; this session runs on %s",
+            work->session->provider);
     if (method == ASSAY_LAYERS_ENGINE || (method == ASSAY_LAYERS_AUTO && !cpu)) {
-        struct assay_error ignored = {0}; /* the profile does without the optimised model: only the origins are lost */
-        if (prepare(work, &ignored)) assay__layers_say(work, "The origin of fused layers is not known: %s.", ignored.message);
+        struct assay_error ignored = {
+            0}; /* the profile does without the optimised model: only the origins are lost */
+        if (prepare(work, &ignored))
+            assay__layers_say(work, "The origin of fused layers is not known: %s.",
+                              ignored.message);
         return assay__layers_profile(work, error);
     }
     int code = prepare(work, error);

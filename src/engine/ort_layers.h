@@ -1,6 +1,7 @@
-/* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the optimised model, the
- * result), ort_timed.c (sessions that are timed), ort_markers.c, ort_isolated.c, ort_profile.c (the methods),
- * ort_origin.c (where a node of the optimised graph came from). How it works: doc/layer-timing.md. */
+/* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
+ * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers.c,
+ * ort_isolated.c, ort_profile.c (the methods), ort_origin.c (where a node of the optimised graph
+ * came from). How it works: doc/layer-timing.md. */
 #ifndef ASSAY_ENGINE_ORT_LAYERS_H
 #define ASSAY_ENGINE_ORT_LAYERS_H
 
@@ -27,33 +28,37 @@ struct assay__layer_work {
     struct assay_session *session;
     struct assay__arena *arena; /* the result's */
     struct assay_layer_result *result;
-    struct assay_layer *layers; /* one per node of the optimised graph once that is known, by node index */
+    struct assay_layer
+        *layers; /* one per node of the optimised graph once that is known, by node index */
     size_t layer_count;
     size_t *order; /* execution order of the nodes; NULL: as in the file */
     double budget_s;
     uint64_t start_ns;
-    double latency_ns;     /* the unprofiled median to judge passes by; NaN unknown */
+    double latency_ns; /* the unprofiled median to judge passes by; NaN unknown */
     struct assay__buf reason;
 
     char folder[ASSAY__LAYERS_PATH]; /* private; removed at the end */
-    char beside[ASSAY__LAYERS_PATH]; /* "" or: files go there, with a name of ours in front, because weights lie there */
+    /* "" or: files go there, named .assay-…, because the weights lie there */
+    char beside[ASSAY__LAYERS_PATH];
     char optimized_path[ASSAY__LAYERS_PATH];
     struct assay__model *optimized; /* what the engine really runs; NULL not known */
     struct assay__model *original;
-    bool random;                    /* it draws random numbers: outputs cannot be compared */
+    bool random; /* it draws random numbers: outputs cannot be compared */
 };
 
 /** Adds a sentence to the result's reason. */
 void assay__layers_say(struct assay__layer_work *work, const char *format, ...) ASSAY_PRINTF(2, 3);
 double assay__layers_elapsed_s(const struct assay__layer_work *work);
-/** Where a file called `name` that ONNX Runtime must load goes (beside the weights, if they are in files of their own). */
-int assay__layers_path(struct assay__layer_work *work, const char *name, char *out, size_t out_size);
+/** Where a file called `name` that ONNX Runtime must load goes (beside the weights, if they are
+ * in files of their own). */
+int assay__layers_path(struct assay__layer_work *work, const char *name, char *out,
+                       size_t out_size);
 /** Removes such a file. */
 void assay__layers_unlink(const char *path);
 /** What to call a node: its name, else its first output's. */
 const char *assay__layers_node_name(const struct assay__node *node);
 
-/* --- sessions that are timed (ort_timed.c) ------------------------------------------------------------ */
+/* --- sessions that are timed (ort_timed.c) ---------------------------------------------------- */
 
 struct assay__timed {
     struct assay_session *owner;
@@ -71,9 +76,9 @@ struct assay__timed {
 
 struct assay__timed_options {
     const char *path;
-    int optimization;      /* ASSAY__ORT_OPT_* */
-    size_t mark_count;     /* > 0: with the marker operators and room for that many events */
-    const char *save_path; /* NULL or: save the optimised model there */
+    int optimization;           /* ASSAY__ORT_OPT_* */
+    size_t mark_count;          /* > 0: with the marker operators and room for that many events */
+    const char *save_path;      /* NULL or: save the optimised model there */
     const char *profile_prefix; /* NULL or: with ONNX Runtime's own profiler */
     /* NULL: the owner's inputs and outputs. Borrowed. */
     const char *const *input_names;
@@ -85,34 +90,39 @@ struct assay__timed_options {
 
 int assay__timed_open(struct assay_session *owner, const struct assay__timed_options *options,
                       struct assay__timed *timed, struct assay_error *error);
-/** One run, done as the measured loop does it: the last outputs are released, then Run. Time in *run_ns (may be NULL). */
+/** One run, done as the measured loop does it: the last outputs are released, then Run. Time in
+ * *run_ns (may be NULL). */
 int assay__timed_run(struct assay__timed *timed, double *run_ns, struct assay_error *error);
 /** The median of `count` runs after `warm` runs that do not count. */
 int assay__timed_median(struct assay__timed *timed, size_t warm, size_t count, double *median_ns,
                         struct assay_error *error);
 void assay__timed_close(struct assay__timed *timed);
 
-/** A view of the owner's own session, for the unprofiled runs around a pass. Closing it leaves the session open. */
-int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed, struct assay_error *error);
+/** A view of the owner's own session, for the unprofiled runs around a pass. Closing it leaves
+ * the session open. */
+int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
+                        struct assay_error *error);
 
-/** Tests: called for the options of every session that layer timing opens (to add custom operators). NULL: none. */
+/** Tests: called for the options of every session that layer timing opens (to add custom
+ * operators). NULL: none. */
 typedef int assay__timed_hook_fn(void *context, struct OrtSessionOptions *options);
 void assay__timed_hook(assay__timed_hook_fn *hook, void *context);
 
-/** Largest difference of two values: 0 bit-equal; relative to the largest magnitude for floating point, infinity
- *  otherwise. NaN equals NaN. */
+/** Largest difference of two values: 0 bit-equal; relative to the largest magnitude for floating
+ * point, infinity otherwise. NaN equals NaN. */
 double assay__values_difference(const struct assay__ort *ort, struct OrtAllocator *allocator,
                                 const struct OrtValue *a, const struct OrtValue *b);
 
-/* --- methods ------------------------------------------------------------------------------------------ */
+/* --- methods ---------------------------------------------------------------------------------- */
 
 int assay__layers_markers(struct assay__layer_work *work, struct assay_error *error);
-/** Sets work->order from one run with markers; leaves the order of the file where that cannot be done. */
+/** Sets work->order from one run with markers; leaves the order of the file where that cannot be
+ * done. */
 void assay__layers_learn_order(struct assay__layer_work *work);
 int assay__layers_isolated(struct assay__layer_work *work, struct assay_error *error);
 int assay__layers_profile(struct assay__layer_work *work, struct assay_error *error);
 
-/* --- origin ------------------------------------------------------------------------------------------- */
+/* --- origin ----------------------------------------------------------------------------------- */
 
 /** Fills from/from_count of layers[i] for node i of `optimized`. Strings go into `arena`. */
 int assay__layers_origin(const struct assay__model *original, const struct assay__model *optimized,

@@ -1,19 +1,24 @@
 /* ort_marker.c - the marker operator.
  *
- * One input and one output of any tensor type, the output aliased to the input: no data moves. A run of it reads the clock,
- * asks for its output, and reads the clock again; both readings go to the next free place of a preallocated array.
+ * One input and one output of any tensor type, the output aliased to the input: no data moves. A
+ * run of it reads the clock, asks for its output, and reads the clock again; both readings go to
+ * the next free place of a preallocated array.
  *
  * Two things decide how much it disturbs the graph around it:
- *  - It passes shapes on (shape inference). Otherwise the engine no longer knows the shapes behind a marker, plans memory
- *    differently, and the model itself changes speed. A dimension that is neither known nor named gets a name of its own:
- *    the engine refuses -1 there, and a shared name would claim that two sizes are equal.
- *  - It is light: where the shape cannot change between runs (attribute "fixed") it is kept from the first run, and so is
- *    the finding that input and output are the same memory, which the engine's memory plan decides once per session.
+ *  - It passes shapes on (shape inference). Otherwise the engine no longer knows the shapes
+ *    behind a marker, plans memory differently, and the model itself changes speed. A dimension
+ *    that is neither known nor named gets a name of its own: the engine refuses -1 there, and a
+ *    shared name would claim that two sizes are equal.
+ *  - It is light: where the shape cannot change between runs (attribute "fixed") it is kept from
+ *    the first run, and so is the finding that input and output are the same memory, which the
+ *    engine's memory plan decides once per session.
  *
- * To shape inference a value of unknown rank looks like a scalar. So rank 0 is passed on only by the second operator, put where
- * a run has shown a scalar. If a marker is ever given a buffer of its own it copies, and counts that.
+ * To shape inference a value of unknown rank looks like a scalar. So rank 0 is passed on only by
+ * the second operator, put where a run has shown a scalar. If a marker is ever given a buffer of
+ * its own it copies, and counts that.
  *
- * Attributes: id (int), fixed (int, 0 or 1). Runs on the CPU provider. Not safe for two runs of one session at a time. */
+ * Attributes: id (int), fixed (int, 0 or 1). Runs on the CPU provider. Not safe for two runs of
+ * one session at a time. */
 #include "engine/ort_marker.h"
 
 #include "base/clock.h"
@@ -50,13 +55,14 @@ struct marker_kernel {
     int64_t dims[RANK_MOST];
 };
 
-/* --- running ------------------------------------------------------------------------------------------ */
+/* --- running ---------------------------------------------------------------------------------- */
 
-/** Bits of one element, by the engine's own element numbers; 0 for strings and what it does not say. */
+/** Bits of one element, by the engine's own element numbers; 0 for strings and what it does not
+ * say. */
 static size_t element_bits(int element)
 {
-    static const unsigned char bits[] = {0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
-                                         64, 128, 16, 8, 8, 8, 8, 4, 4, 4, 2, 2, 8};
+    static const unsigned char bits[] = {0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
+                                         64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 2,  2,  8};
     return element >= 0 && (size_t)element < sizeof bits ? bits[element] : 0;
 }
 
@@ -105,13 +111,15 @@ static struct OrtStatus *pass_on(struct marker_kernel *kernel, const struct OrtV
     kernel->log->copies++;
     if (element == ASSAY__ORT_ELEMENT_STRING) return copy_strings(ort, input, output, count);
     size_t bits = element_bits(element);
-    if (!bits) return ort->create_status(ASSAY__ORT_NOT_IMPLEMENTED, "marker: a type it cannot copy");
+    if (!bits)
+        return ort->create_status(ASSAY__ORT_NOT_IMPLEMENTED, "marker: a type it cannot copy");
     memcpy(to, from, bits >= 8 ? count * (bits / 8) : (count * bits + 7) / 8);
     return NULL;
 }
 
 /** The full way: ask for the shape, make the output, see whether it is the input. */
-static struct OrtStatus *compute_unsettled(struct marker_kernel *kernel, struct OrtKernelContext *context)
+static struct OrtStatus *compute_unsettled(struct marker_kernel *kernel,
+                                           struct OrtKernelContext *context)
 {
     const struct assay__ort *ort = kernel->ort;
     const struct OrtValue *input = NULL;
@@ -128,7 +136,8 @@ static struct OrtStatus *compute_unsettled(struct marker_kernel *kernel, struct 
     if (!status && kernel->rank > RANK_MOST)
         status = ort->create_status(ASSAY__ORT_FAIL, "marker: too many dimensions");
     if (!status && kernel->rank) status = ort->get_dimensions(info, kernel->dims, kernel->rank);
-    if (!status) status = ort->kernel_context_get_output(context, 0, kernel->dims, kernel->rank, &output);
+    if (!status)
+        status = ort->kernel_context_get_output(context, 0, kernel->dims, kernel->rank, &output);
     bool same = false;
     if (!status && output) status = pass_on(kernel, input, output, element, count, &same);
     if (!status && kernel->log->scalars) kernel->log->scalars[kernel->id] = kernel->rank == 0;
@@ -143,10 +152,10 @@ static struct OrtStatus *marker_compute(void *opaque, struct OrtKernelContext *c
     struct marker_kernel *kernel = opaque;
     struct assay__marker_log *log = kernel->log;
     struct OrtValue *output = NULL;
-    struct OrtStatus *status =
-        kernel->settled
-            ? kernel->ort->kernel_context_get_output(context, 0, kernel->dims, kernel->rank, &output)
-            : compute_unsettled(kernel, context);
+    struct OrtStatus *status = kernel->settled
+                                   ? kernel->ort->kernel_context_get_output(
+                                         context, 0, kernel->dims, kernel->rank, &output)
+                                   : compute_unsettled(kernel, context);
     if (log->count >= log->capacity) {
         log->dropped++;
         return status;
@@ -158,7 +167,7 @@ static struct OrtStatus *marker_compute(void *opaque, struct OrtKernelContext *c
     return status;
 }
 
-/* --- creating ----------------------------------------------------------------------------------------- */
+/* --- creating --------------------------------------------------------------------------------- */
 
 static struct OrtStatus *marker_create(const struct OrtCustomOp *op, const struct OrtApi *api,
                                        const struct OrtKernelInfo *info, void **result)
@@ -200,7 +209,7 @@ static void marker_destroy(void *kernel)
     free(kernel);
 }
 
-/* --- shape inference ---------------------------------------------------------------------------------- */
+/* --- shape inference -------------------------------------------------------------------------- */
 
 static int64_t marker_id(const struct assay__ort *ort, struct OrtShapeInferContext *context)
 {
@@ -214,7 +223,8 @@ static int64_t marker_id(const struct assay__ort *ort, struct OrtShapeInferConte
 }
 
 /** Names the dimensions that are neither known nor named: assay_<marker>_<axis>. */
-static struct OrtStatus *name_unknown(const struct assay__ort *ort, struct OrtShapeInferContext *context,
+static struct OrtStatus *name_unknown(const struct assay__ort *ort,
+                                      struct OrtShapeInferContext *context,
                                       struct OrtTensorTypeAndShapeInfo *info, size_t rank)
 {
     int64_t dims[RANK_MOST];
@@ -234,8 +244,10 @@ static struct OrtStatus *name_unknown(const struct assay__ort *ort, struct OrtSh
     return status || !changed ? status : ort->set_symbolic_dimensions(info, symbols, rank);
 }
 
-/** The library ignores (and leaks) a status returned here, so none is returned: the shape then stays unknown. */
-static struct OrtStatus *marker_infer(const struct OrtCustomOp *op, struct OrtShapeInferContext *context)
+/** The library ignores (and leaks) a status returned here, so none is returned: the shape then
+ * stays unknown. */
+static struct OrtStatus *marker_infer(const struct OrtCustomOp *op,
+                                      struct OrtShapeInferContext *context)
 {
     const struct marker_op *own = (const struct marker_op *)(const void *)op;
     const struct assay__ort *ort = own->ort;
@@ -251,7 +263,7 @@ static struct OrtStatus *marker_infer(const struct OrtCustomOp *op, struct OrtSh
     return NULL;
 }
 
-/* --- what the library asks about the operator --------------------------------------------------------- */
+/* --- what the library asks about the operator ------------------------------------------------- */
 
 static const char *marker_name(const struct OrtCustomOp *op)
 {
@@ -360,8 +372,8 @@ int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log
     if (ort->api_version < ASSAY__MARKER_API || !ort->shape_infer_context_set_output_type_shape ||
         !ort->set_symbolic_dimensions || !ort->read_op_attr)
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "markers need ONNX Runtime 1.%d or newer; this is %s", ASSAY__MARKER_API,
-                               ort->version);
+                               "markers need ONNX Runtime 1.%d or newer; this is %s",
+                               ASSAY__MARKER_API, ort->version);
     struct assay__marker_ops *ops = calloc(1, sizeof *ops);
     if (!ops) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the marker operator");
     ops->ort = ort;

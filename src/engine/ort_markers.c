@@ -1,19 +1,25 @@
 /* ort_markers.c - layer times from markers inside the real graph.
  *
- * The optimised graph gets a marker behind every node (ort_instrument.c) and runs in a session of its own. Then
+ * The optimised graph gets a marker behind every node (ort_instrument.c) and runs in a session
+ * of its own. Then
  *   time of a node = entry of its first marker - exit of the marker before that in time - c,
- * c being the same gap between two markers with nothing in between, from a chain of markers. A node ends with the first of its
- * markers in time; gaps before its other markers and before markers of graph inputs hold no node and are dropped.
+ * c being the same gap between two markers with nothing in between, from a chain of markers. A
+ * node ends with the first of its markers in time; gaps before its other markers and before
+ * markers of graph inputs hold no node and are dropped.
  *
- * A second session, the bracket, has markers on the graph inputs and behind the last node only: almost undisturbed, it gives
- * the time of all nodes together and what a run costs before the first and after the last node. The node times are scaled to the
- * bracket's total; the factor is reported. Nothing is scaled to the latency.
+ * A second session, the bracket, has markers on the graph inputs and behind the last node only:
+ * almost undisturbed, it gives the time of all nodes together and what a run costs before the
+ * first and after the last node. The node times are scaled to the bracket's total; the factor is
+ * reported. Nothing is scaled to the latency.
  *
- * One round = unprofiled runs, marked session, bracket session, unprofiled runs; sessions are fresh in each round because two
- * sessions of one model differ by percents. A round counts when the unprofiled medians before and after it agree within 4 %
- * with each other and with the launch's latency: otherwise the machine was in another state, and its times would not belong
- * to that latency. Within a round a node's time is the inter-quartile mean of its runs (finer than the clock's step), over rounds
- * the median. When means and medians of the nodes differ by more than 5 %, something else ran, and that is said.
+ * One round = unprofiled runs, marked session, bracket session, unprofiled runs; sessions are
+ * fresh in each round because two sessions of one model differ by percents. A round counts when
+ * the unprofiled medians before and after it agree within 4 % with each other and with the
+ * launch's latency: otherwise the machine was in another state, and its times would not belong
+ * to that latency. For the same reason the marked graph's sum and the bracket's total must agree
+ * within 15 %. Within a round a node's time is the inter-quartile mean of its runs (finer
+ * than the clock's step), over rounds the median. When means and medians of the nodes differ by
+ * more than 5 %, something else ran, and that is said.
  *
  * Limits: CPU provider, sequential execution, one run at a time. */
 #include "engine/ort_layers.h"
@@ -29,7 +35,10 @@
 #define ROUNDS_WANTED 5
 #define ROUNDS_MOST 24
 #define RUNS_MOST 2000
+#define RUNS_LEAST 3 /* even when time is up */
 #define STATE_TOLERANCE 0.04
+#define PASS_TOLERANCE \
+    0.15 /* markers and bracket: more means that the machine changed in between */
 #define CONTENTION_LIMIT 0.05
 #define CHAIN_LENGTH 20
 #define CHAIN_RUNS 400
@@ -42,7 +51,8 @@ struct round {
     double marked_run_ns, bracket_run_ns;
     double before_ns, after_ns;
     double contention; /* sum of means / sum of medians - 1 */
-    double deviation;  /* how far the unprofiled runs around it are from each other and from the latency */
+    double deviation;  /* of the unprofiled runs around it from each other and from the latency */
+    double apart;      /* of the marked graph's sum from the bracket's total */
 };
 
 struct marking {
@@ -51,9 +61,9 @@ struct marking {
     char marked_path[ASSAY__LAYERS_PATH], bracket_path[ASSAY__LAYERS_PATH];
     struct assay__mark_plan plan, bracket_plan; /* in the arenas of the models below */
     struct assay__model *marked, *bracket;
-    uint32_t *sequence;   /* marker ids in the order of time */
-    size_t *first_of;     /* by position: the node whose first marker this is, or SIZE_MAX */
-    size_t *position;     /* by node: position of its first marker, or SIZE_MAX */
+    uint32_t *sequence;     /* marker ids in the order of time */
+    size_t *first_of;       /* by position: the node whose first marker this is, or SIZE_MAX */
+    size_t *position;       /* by node: position of its first marker, or SIZE_MAX */
     size_t *input_position; /* by graph input */
     double gap_ns, own_ns;  /* c, and a marker's entry to exit */
     double *samples;        /* node_count x runs */
@@ -67,15 +77,18 @@ struct marking {
     bool *scalars, has_scalars; /* by marker id */
 };
 
-/* --- the cost of a marker ----------------------------------------------------------------------------- */
+/* --- the cost of a marker --------------------------------------------------------------------- */
 
 static int chain_measure(struct marking *m, struct assay__timed *timed, struct assay_error *error)
 {
     double *gaps = calloc((size_t)CHAIN_RUNS * CHAIN_LENGTH, sizeof *gaps);
     double *owns = calloc((size_t)CHAIN_RUNS * CHAIN_LENGTH, sizeof *owns);
     size_t count = 0;
-    int code = gaps && owns ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory for a marker's cost");
-    for (size_t i = 0; !code && i < CHAIN_RUNS / 4; i++) code = assay__timed_run(timed, NULL, error);
+    int code = gaps && owns
+                   ? 0
+                   : assay_error_set(error, ASSAY_ENOMEM, "out of memory for a marker's cost");
+    for (size_t i = 0; !code && i < CHAIN_RUNS / 4; i++)
+        code = assay__timed_run(timed, NULL, error);
     for (size_t i = 0; !code && i < CHAIN_RUNS; i++) {
         code = assay__timed_run(timed, NULL, error);
         const struct assay__marker_event *events = timed->log.events;
@@ -111,8 +124,9 @@ static int measure_chain(struct marking *m, struct assay_error *error)
     if (!code) code = assay__model_write(chain, path, error);
     if (!code)
         code = assay__ort_check(ort,
-                                ort->create_tensor_with_data(session->cpu_memory, &number, sizeof number, &one,
-                                                             1, ASSAY__ORT_ELEMENT_FLOAT, &value),
+                                ort->create_tensor_with_data(session->cpu_memory, &number,
+                                                             sizeof number, &one, 1,
+                                                             ASSAY__ORT_ELEMENT_FLOAT, &value),
                                 error, "cannot make a tensor");
     struct assay__timed_options options = {.path = path,
                                            .optimization = ASSAY__ORT_OPT_NONE,
@@ -130,11 +144,11 @@ static int measure_chain(struct marking *m, struct assay_error *error)
     return code;
 }
 
-/* --- the marked graph: made, tried, its order learnt -------------------------------------------------- */
+/* --- the marked graph: made, tried, its order learnt ------------------------------------------ */
 
-static int write_marked(struct marking *m, const struct assay__mark_options *options, const char *name,
-                        struct assay__model **model, struct assay__mark_plan *plan, char *path,
-                        struct assay_error *error)
+static int write_marked(struct marking *m, const struct assay__mark_options *options,
+                        const char *name, struct assay__model **model,
+                        struct assay__mark_plan *plan, char *path, struct assay_error *error)
 {
     int code = assay__layers_path(m->work, name, path, ASSAY__LAYERS_PATH);
     if (code) return assay_error_set(error, code, "the path of a file is too long");
@@ -147,16 +161,19 @@ static int write_marked(struct marking *m, const struct assay__mark_options *opt
 }
 
 /** The order in which the markers ran, and from it the order of the nodes. */
-static int learn_order(struct marking *m, const struct assay__timed *timed, struct assay_error *error)
+static int learn_order(struct marking *m, const struct assay__timed *timed,
+                       struct assay_error *error)
 {
     const struct assay__marker_log *log = &timed->log;
     if (log->dropped || log->count != m->plan.mark_count)
-        return assay_error_set(error, ASSAY_EENGINE, "%zu of %zu markers ran in one run", log->count,
-                               m->plan.mark_count);
-    for (size_t i = 0; i < m->node_count; i++) m->position[i] = SIZE_MAX;
+        return assay_error_set(error, ASSAY_EENGINE, "%zu of %zu markers ran in one run",
+                               log->count, m->plan.mark_count);
+    for (size_t i = 0; i < m->node_count; i++)
+        m->position[i] = SIZE_MAX;
     for (size_t p = 0; p < log->count; p++) {
         uint32_t id = log->events[p].id;
-        if (id >= m->plan.mark_count) return assay_error_set(error, ASSAY_EENGINE, "an unknown marker ran");
+        if (id >= m->plan.mark_count)
+            return assay_error_set(error, ASSAY_EENGINE, "an unknown marker ran");
         const struct assay__mark *mark = &m->plan.marks[id];
         m->sequence[p] = id;
         m->first_of[p] = SIZE_MAX;
@@ -175,7 +192,8 @@ static int check_outputs(struct marking *m, struct assay__timed *timed, struct a
     struct assay_session *session = m->work->session;
     double largest = 0;
     if (m->work->random) {
-        assay__layers_say(m->work, "The model draws random numbers: outputs with markers were not compared.");
+        assay__layers_say(
+            m->work, "The model draws random numbers: outputs with markers were not compared.");
         return 0;
     }
     for (size_t i = 0; i < timed->output_count; i++)
@@ -184,7 +202,8 @@ static int check_outputs(struct marking *m, struct assay__timed *timed, struct a
     if (largest == 0) return 0;
     if (largest > 1e-3)
         return assay_error_set(error, ASSAY_EENGINE, "the graph with markers gives other outputs");
-    assay__layers_say(m->work, "Outputs with markers differ by up to %.1e of the largest value.", largest);
+    assay__layers_say(m->work, "Outputs with markers differ by up to %.1e of the largest value.",
+                      largest);
     return 0;
 }
 
@@ -192,10 +211,12 @@ static int check_outputs(struct marking *m, struct assay__timed *timed, struct a
 static int try_marked(struct marking *m, struct assay_error *error)
 {
     struct assay__timed timed = {0};
-    struct assay__timed_options options = {
-        .path = m->marked_path, .optimization = ASSAY__ORT_OPT_NONE, .mark_count = m->plan.mark_count + 1};
+    struct assay__timed_options options = {.path = m->marked_path,
+                                           .optimization = ASSAY__ORT_OPT_NONE,
+                                           .mark_count = m->plan.mark_count + 1};
     int code = assay__timed_open(m->work->session, &options, &timed, error);
-    for (int i = 0; !code && i < 2; i++) code = assay__timed_run(&timed, NULL, error);
+    for (int i = 0; !code && i < 2; i++)
+        code = assay__timed_run(&timed, NULL, error);
     if (!code) code = learn_order(m, &timed, error);
     if (!code) code = assay__timed_run(&m->plain, NULL, error);
     if (!code) code = check_outputs(m, &timed, error);
@@ -211,7 +232,8 @@ static int try_marked(struct marking *m, struct assay_error *error)
 static int make_marked(struct marking *m, struct assay_error *error)
 {
     struct assay__mark_options options = {0};
-    int code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path, error);
+    int code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path,
+                            error);
     size_t inputs = m->work->optimized->graph.input_count;
     for (int attempt = 0; !code && attempt < 2; attempt++) {
         struct assay__arena *arena = m->work->arena;
@@ -224,16 +246,19 @@ static int make_marked(struct marking *m, struct assay_error *error)
         if (!m->sequence || !m->first_of || !m->position || !m->input_position || !m->scalars)
             return assay_error_set(error, ASSAY_ENOMEM, "out of memory for markers");
         code = try_marked(m, error);
-        if (!code && m->has_scalars) { /* say so in the graph: shapes behind scalars then stay known */
+        if (!code &&
+            m->has_scalars) { /* say so in the graph: shapes behind scalars then stay known */
             options.scalars = m->scalars;
-            code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path, error);
+            code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path,
+                                error);
             if (!code) code = try_marked(m, error);
         }
         if (!code || attempt > 0) break;
         /* Perhaps a value without a declared type was no tensor after all. */
         options.strict = true;
         options.scalars = NULL;
-        code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path, error);
+        code = write_marked(m, &options, "marked.onnx", &m->marked, &m->plan, m->marked_path,
+                            error);
     }
     return code;
 }
@@ -250,18 +275,27 @@ static int make_bracket(struct marking *m, struct assay_error *error)
     /* Without an input in front, the first node is where the bracket begins. */
     if (m->plan.mark_count && m->first_of[0] != SIZE_MAX) wanted[m->first_of[0]] = true;
     struct assay__mark_options options = {.nodes = wanted};
-    return write_marked(m, &options, "bracket.onnx", &m->bracket, &m->bracket_plan, m->bracket_path, error);
+    return write_marked(m, &options, "bracket.onnx", &m->bracket, &m->bracket_plan, m->bracket_path,
+                        error);
 }
 
-/* --- one pass over each graph ------------------------------------------------------------------------- */
+/* --- one pass over each graph ----------------------------------------------------------------- */
 
 static size_t warm_runs(const struct marking *m)
 {
-    double runs = 5e6 / m->plain_ns; /* 5 ms: threads awake, caches and branch predictors in their usual state */
+    double runs =
+        5e6 /
+        m->plain_ns; /* 5 ms: threads awake, caches and branch predictors in their usual state */
     return runs < 2 ? 2 : runs > 200 ? 200 : (size_t)runs;
 }
 
-/** Puts one run's gaps into the samples; false when the markers ran in another order than learnt. */
+/** The machine became slow: a pass ends early rather than going far beyond the budget. */
+static bool out_of_time(const struct marking *m)
+{
+    return assay__layers_elapsed_s(m->work) > m->work->budget_s;
+}
+
+/** Puts one run's gaps into the samples; false when the markers ran in another order. */
 static bool collect(struct marking *m, const struct assay__marker_log *log, size_t run, size_t runs)
 {
     if (log->count != m->plan.mark_count) return false;
@@ -275,7 +309,8 @@ static bool collect(struct marking *m, const struct assay__marker_log *log, size
     return true;
 }
 
-static void reduce_nodes(struct marking *m, struct round *round, size_t runs)
+/** Each node's samples stand `stride` apart; `runs` of them are filled. */
+static void reduce_nodes(struct marking *m, struct round *round, size_t stride, size_t runs)
 {
     double means = 0, medians = 0;
     round->sum_ns = 0;
@@ -283,7 +318,7 @@ static void reduce_nodes(struct marking *m, struct round *round, size_t runs)
         round->node_ns[i] = NAN;
         /* The first event has nothing in front of it to measure from. */
         if (m->position[i] == SIZE_MAX || m->position[i] == 0) continue;
-        double *values = &m->samples[i * runs];
+        double *values = &m->samples[i * stride];
         assay__stats_sort(values, runs);
         double time_ns = assay__stats_iqm(values, runs);
         round->node_ns[i] = time_ns > 0 ? time_ns : 0; /* below a marker's own cost */
@@ -294,24 +329,28 @@ static void reduce_nodes(struct marking *m, struct round *round, size_t runs)
     round->contention = medians > 0 ? means / medians - 1 : 0;
 }
 
-static int marked_pass(struct marking *m, struct round *round, size_t runs, struct assay_error *error)
+static int marked_pass(struct marking *m, struct round *round, size_t runs,
+                       struct assay_error *error)
 {
     struct assay__timed timed = {0};
-    struct assay__timed_options options = {
-        .path = m->marked_path, .optimization = ASSAY__ORT_OPT_NONE, .mark_count = m->plan.mark_count + 1};
+    struct assay__timed_options options = {.path = m->marked_path,
+                                           .optimization = ASSAY__ORT_OPT_NONE,
+                                           .mark_count = m->plan.mark_count + 1};
     int code = assay__timed_open(m->work->session, &options, &timed, error);
-    for (size_t i = warm_runs(m); !code && i > 0; i--) code = assay__timed_run(&timed, NULL, error);
+    for (size_t i = warm_runs(m); !code && i > 0; i--)
+        code = assay__timed_run(&timed, NULL, error);
     size_t done = 0;
-    for (size_t i = 0, tries = 0; !code && i < runs && tries < 2 * runs; tries++) {
-        code = assay__timed_run(&timed, &m->times[i], error);
-        if (!code && collect(m, &timed.log, i, runs)) done = ++i;
+    for (size_t tries = 0; !code && done < runs && tries < 2 * runs; tries++) {
+        if (done >= RUNS_LEAST && out_of_time(m)) break;
+        code = assay__timed_run(&timed, &m->times[done], error);
+        if (!code && collect(m, &timed.log, done, runs)) done++;
     }
-    if (!code && done < runs)
+    if (!code && done < RUNS_LEAST)
         code = assay_error_set(error, ASSAY_EENGINE, "nodes ran in another order from run to run");
     if (!code) {
-        reduce_nodes(m, round, runs);
-        assay__stats_sort(m->times, runs);
-        round->marked_run_ns = assay__stats_iqm(m->times, runs);
+        reduce_nodes(m, round, runs, done);
+        assay__stats_sort(m->times, done);
+        round->marked_run_ns = assay__stats_iqm(m->times, done);
         m->copies += timed.log.copies;
     }
     assay__timed_close(&timed);
@@ -346,7 +385,8 @@ static double bracket_total(const struct marking *m, const struct assay__marker_
     return total_ns;
 }
 
-static int bracket_pass(struct marking *m, struct round *round, size_t runs, struct assay_error *error)
+static int bracket_pass(struct marking *m, struct round *round, size_t runs,
+                        struct assay_error *error)
 {
     struct assay__timed timed = {0};
     struct assay__timed_options options = {.path = m->bracket_path,
@@ -354,26 +394,29 @@ static int bracket_pass(struct marking *m, struct round *round, size_t runs, str
                                            .mark_count = m->bracket_plan.mark_count + 1};
     double markers_ns = (double)m->bracket_plan.mark_count * (m->own_ns + m->gap_ns);
     int code = assay__timed_open(m->work->session, &options, &timed, error);
-    for (size_t i = warm_runs(m); !code && i > 0; i--) code = assay__timed_run(&timed, NULL, error);
-    for (size_t i = 0; !code && i < runs; i++) {
-        code = assay__timed_run(&timed, &m->times[i], error);
+    for (size_t i = warm_runs(m); !code && i > 0; i--)
+        code = assay__timed_run(&timed, NULL, error);
+    size_t done = 0;
+    for (; !code && done < runs; done++) {
+        if (done >= RUNS_LEAST && out_of_time(m)) break;
+        code = assay__timed_run(&timed, &m->times[done], error);
         if (code) break;
-        m->totals[i] = bracket_total(m, &timed.log);
-        m->rests[i] = m->times[i] - m->totals[i] - markers_ns;
+        m->totals[done] = bracket_total(m, &timed.log);
+        m->rests[done] = m->times[done] - m->totals[done] - markers_ns;
     }
     if (!code) {
-        assay__stats_sort(m->totals, runs);
-        assay__stats_sort(m->rests, runs);
-        assay__stats_sort(m->times, runs);
-        round->bracket_ns = assay__stats_iqm(m->totals, runs);
-        round->engine_ns = assay__stats_iqm(m->rests, runs);
-        round->bracket_run_ns = assay__stats_iqm(m->times, runs) - markers_ns;
+        assay__stats_sort(m->totals, done);
+        assay__stats_sort(m->rests, done);
+        assay__stats_sort(m->times, done);
+        round->bracket_ns = assay__stats_iqm(m->totals, done);
+        round->engine_ns = assay__stats_iqm(m->rests, done);
+        round->bracket_run_ns = assay__stats_iqm(m->times, done) - markers_ns;
     }
     assay__timed_close(&timed);
     return code;
 }
 
-/* --- rounds ------------------------------------------------------------------------------------------- */
+/* --- rounds ----------------------------------------------------------------------------------- */
 
 struct amounts {
     size_t marked, bracket, plain;
@@ -407,6 +450,12 @@ static double deviation(const struct marking *m, double before_ns, double after_
     return value;
 }
 
+/** At most 1: the round counts. */
+static double badness(const struct round *round)
+{
+    return fmax(round->deviation / STATE_TOLERANCE, round->apart / PASS_TOLERANCE);
+}
+
 static int measure_round(struct marking *m, const struct amounts *amounts, double *before_ns,
                          struct assay_error *error)
 {
@@ -416,10 +465,14 @@ static int measure_round(struct marking *m, const struct amounts *amounts, doubl
     round->before_ns = *before_ns;
     int code = marked_pass(m, round, amounts->marked, error);
     if (!code) code = bracket_pass(m, round, amounts->bracket, error);
-    if (!code) code = assay__timed_median(&m->plain, warm_runs(m), amounts->plain, &round->after_ns, error);
+    if (!code)
+        code = assay__timed_median(&m->plain, warm_runs(m), amounts->plain, &round->after_ns,
+                                   error);
     if (code) return code;
     *before_ns = round->after_ns;
     round->deviation = deviation(m, round->before_ns, round->after_ns);
+    bool both = round->sum_ns > 0 && round->bracket_ns > 0;
+    round->apart = both ? apart(round->sum_ns, round->bracket_ns) : 0;
     m->round_count++;
     return 0;
 }
@@ -449,19 +502,19 @@ static int measure_rounds(struct marking *m, size_t *good, struct assay_error *e
         code = settle(m, &amounts, &before_ns, error);
         if (!code) code = measure_round(m, &amounts, &before_ns, error);
         if (code) break;
-        *good += m->rounds[m->round_count - 1].deviation <= STATE_TOLERANCE;
+        *good += badness(&m->rounds[m->round_count - 1]) <= 1;
         longest_s = fmax(longest_s, assay__layers_elapsed_s(m->work) - start_s);
     }
     return code;
 }
 
-static int by_deviation(const void *a, const void *b)
+static int by_badness(const void *a, const void *b)
 {
-    const struct round *x = a, *y = b;
-    return x->deviation < y->deviation ? -1 : x->deviation > y->deviation;
+    double x = badness(a), y = badness(b);
+    return x < y ? -1 : x > y;
 }
 
-/* --- the result --------------------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 /** Median over rounds of the double at `offset` in each. */
 static double over_rounds(const struct marking *m, size_t count, size_t offset)
@@ -480,7 +533,8 @@ static void fill_layers(struct marking *m, size_t count)
     struct assay_layer_result *result = m->work->result;
     double values[ROUNDS_MOST], sum_ns = 0;
     for (size_t i = 0; i < m->node_count; i++) {
-        for (size_t r = 0; r < count; r++) values[r] = m->rounds[r].node_ns[i];
+        for (size_t r = 0; r < count; r++)
+            values[r] = m->rounds[r].node_ns[i];
         if (isnan(values[0])) continue;
         assay__stats_sort(values, count);
         m->work->layers[i].time_ns = assay__stats_median(values, count);
@@ -495,8 +549,10 @@ static void fill_layers(struct marking *m, size_t count)
         layer->state = isnan(layer->time_ns) ? ASSAY_UNAVAILABLE : ASSAY_MEASURED;
         if (isfinite(result->scale_factor)) layer->time_ns *= result->scale_factor;
         if (m->position[i] == SIZE_MAX)
-            layer->note = node->output_count ? "its values cannot carry a marker: its time is in the layer that ran after it"
-                                             : "has no output: its time is in the layer that ran after it";
+            layer->note =
+                node->output_count
+                    ? "its values cannot carry a marker: its time is in the layer that ran after it"
+                    : "has no output: its time is in the layer that ran after it";
         else if (m->position[i] == 0)
             layer->note = "runs before the first marker: its time is in the engine row";
     }
@@ -517,17 +573,23 @@ static void describe(struct marking *m, size_t count, size_t good)
     result->contention = OVER_ROUNDS(m, count, contention);
     result->slowdown = OVER_ROUNDS(m, count, marked_run_ns) / OVER_ROUNDS(m, count, before_ns);
     double bracket_run = OVER_ROUNDS(m, count, bracket_run_ns) / OVER_ROUNDS(m, count, before_ns);
-    if (good == 0)
+    if (good == 0 && m->rounds[0].deviation > STATE_TOLERANCE)
         assay__layers_say(m->work,
-                          "The machine did not keep the speed of the latency pass: the unprofiled runs around "
-                          "the layer passes differ by %.0f %% or more from it or from each other.",
+                          "The machine did not keep the speed of the latency pass: the unprofiled "
+                          "runs around the layer passes differ by %.0f %% or more from it or from "
+                          "each other.",
                           100 * m->rounds[0].deviation);
-    if (fabs(bracket_run - 1) > 0.05)
-        assay__layers_say(m->work, "The reloaded graph runs %.2f times as long as the model.", bracket_run);
-    if (result->contention > CONTENTION_LIMIT)
+    else if (good == 0)
         assay__layers_say(m->work,
-                          "Means of the nodes are %.0f %% above their medians: something else ran on this machine.",
-                          100 * result->contention);
+                          "The sum of the layers and the total of the bracket differ by %.0f %%.",
+                          100 * m->rounds[0].apart);
+    if (fabs(bracket_run - 1) > 0.05)
+        assay__layers_say(m->work, "The reloaded graph runs %.2f times as long as the model.",
+                          bracket_run);
+    if (result->contention > CONTENTION_LIMIT)
+        assay__layers_say(
+            m->work, "Means of the nodes are %.0f %% above their medians: something else ran here.",
+            100 * result->contention);
     if (m->copies)
         assay__layers_say(m->work, "Markers had to copy %llu times: layer times are too high.",
                           (unsigned long long)m->copies);
@@ -551,9 +613,11 @@ static int fill_order(struct marking *m)
     const struct assay__graph *graph = &m->work->optimized->graph;
     struct ranked *ranks = assay__arena_array(m->work->arena, m->node_count + 1, sizeof *ranks);
     m->work->order = assay__arena_array(m->work->arena, m->node_count + 1, sizeof *m->work->order);
-    struct assay__map *keys = assay__map_new(); /* value -> lowest position of a consumer, doubled */
+    struct assay__map *keys =
+        assay__map_new(); /* value -> lowest position of a consumer, doubled */
     int code = ranks && m->work->order && keys ? 0 : ASSAY_ENOMEM;
-    for (size_t i = m->node_count; !code && i-- > 0;) { /* consumers come first: the file is in topological order */
+    for (size_t i = m->node_count;
+         !code && i-- > 0;) { /* consumers come first: the file is in topological order */
         const struct assay__node *node = &graph->nodes[i];
         size_t key = 2 * m->plan.mark_count + 2;
         if (m->position[i] != SIZE_MAX) {
@@ -568,17 +632,19 @@ static int fill_order(struct marking *m)
         ranks[i] = (struct ranked){.key = (double)key, .node = i};
         for (size_t k = 0; !code && k < node->input_count; k++) {
             size_t found = assay__map_get(keys, node->inputs[k]);
-            if (found == ASSAY__MAP_NONE || key < found) code = assay__map_set(keys, node->inputs[k], key);
+            if (found == ASSAY__MAP_NONE || key < found)
+                code = assay__map_set(keys, node->inputs[k], key);
         }
     }
     assay__map_free(keys);
     if (code) return code;
     qsort(ranks, m->node_count, sizeof *ranks, by_key);
-    for (size_t i = 0; i < m->node_count; i++) m->work->order[i] = ranks[i].node;
+    for (size_t i = 0; i < m->node_count; i++)
+        m->work->order[i] = ranks[i].node;
     return 0;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static struct marking *marking_new(struct assay__layer_work *work)
 {
@@ -630,11 +696,12 @@ int assay__layers_markers(struct assay__layer_work *work, struct assay_error *er
     int code = prepare(m, error);
     if (!code) code = measure_rounds(m, &good, error);
     if (!code) {
-        qsort(m->rounds, m->round_count, sizeof m->rounds[0], by_deviation);
+        qsort(m->rounds, m->round_count, sizeof m->rounds[0], by_badness);
         size_t used = good ? good : m->round_count < 3 ? m->round_count : 3;
         fill_layers(m, used);
         describe(m, used, good);
-        if (fill_order(m)) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for the order");
+        if (fill_order(m))
+            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for the order");
     }
     marking_free(m);
     return code;
@@ -644,6 +711,8 @@ void assay__layers_learn_order(struct assay__layer_work *work)
 {
     struct marking *m = marking_new(work);
     if (!m) return;
-    if (assay__timed_borrow(work->session, &m->plain, NULL) || make_marked(m, NULL) || fill_order(m)) work->order = NULL;
+    if (assay__timed_borrow(work->session, &m->plain, NULL) || make_marked(m, NULL) ||
+        fill_order(m))
+        work->order = NULL;
     marking_free(m);
 }

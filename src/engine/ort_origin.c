@@ -1,21 +1,26 @@
 /* ort_origin.c - which nodes of the original model a node of the optimised one came from.
  *
- * Fusions keep the name of the last value they compute. So the original graph is walked backward from the values a node makes,
- * up to values that the optimised graph still has: those are other nodes' work. What was passed on the way came into the node.
+ * Fusions keep the name of the last value they compute. So the original graph is walked backward
+ * from the values a node makes, up to values that the optimised graph still has: those are other
+ * nodes' work. What was passed on the way came into the node.
  *
  * Where names were not kept:
- *  - the blocked layout (NCHWc): the node is called "<original value>_nchwc" (also _bn_nchwc, _mul_nchwc, with _token_<n> behind
- *    when the name was taken). A Conv there may have swallowed an addition (4th input) and an activation (attribute): the value
- *    it stands for is then found forward from the named one;
- *  - nodes moved into another layout keep their own name: a node with the name and operator of an original one stands for it;
- *  - equal computations are merged: a value counts as the first value that is computed in the same way from the same inputs;
- *  - one node became several (MatMul + Add: Reshape, Gemm, Reshape) and the last of them kept the name: what is no change of view
- *    goes to the node in front that does the work; and a node called "<original node>/<fusion>" gets that node.
+ *  - the blocked layout (NCHWc): the node is called "<original value>_nchwc" (also _bn_nchwc,
+ *    _mul_nchwc, with _token_<n> behind when the name was taken). A Conv there may have
+ *    swallowed an addition (4th input) and an activation (attribute): the value it stands for is
+ *    then found forward from the named one;
+ *  - nodes moved into another layout keep their own name: a node with the name and operator of
+ *    an original one stands for it;
+ *  - equal computations are merged: a value counts as the first value that is computed in the
+ *    same way from the same inputs;
+ *  - one node became several (MatMul + Add: Reshape, Gemm, Reshape) and the last of them kept
+ *    the name: what is no change of view goes to the node in front that does the work; and a
+ *    node called "<original node>/<fusion>" gets that node.
  *
- * Nodes that compute from constants only, nodes whose result became a constant, and shape computations that are no longer there
- * do not run and belong to no layer. Nodes that
- * the engine added (ReorderInput, inserted Transposes) have no origin. What is left over (removed at the end of a chain) goes to
- * the last layer that feeds it. */
+ * Nodes that compute from constants only, nodes whose result became a constant, and shape
+ * computations that are no longer there do not run and belong to no layer. Nodes that the engine
+ * added (ReorderInput, inserted Transposes) have no origin. What is left over (removed at the
+ * end of a chain) goes to the last layer that feeds it. */
 #include "engine/ort_instrument.h"
 #include "engine/ort_layers.h"
 
@@ -36,13 +41,15 @@ struct tracing {
     struct assay__map *consumer; /* original value -> the first original node that reads it */
     struct assay__map *named;    /* original node name -> original node */
     struct assay__map *sources;  /* original initializers (1) and other inputs (0) */
-    struct assay__map *equal;    /* original value -> index into names: the first value computed like it */
+    struct assay__map
+        *equal; /* original value -> index into names: the first value computed like it */
     const char **names;
     size_t name_count, name_capacity;
-    struct assay__map *kept; /* original value -> optimised node that stands for it, or KEPT_SOURCE */
-    bool *idle;              /* by original node: does not run (constant, or became one) */
-    size_t *owner;           /* by original node: the optimised node it went into, or NO_NODE */
-    size_t *seen;            /* by original node: the last walk that passed it */
+    struct assay__map
+        *kept;     /* original value -> optimised node that stands for it, or KEPT_SOURCE */
+    bool *idle;    /* by original node: does not run (constant, or became one) */
+    size_t *owner; /* by original node: the optimised node it went into, or NO_NODE */
+    size_t *seen;  /* by original node: the last walk that passed it */
     size_t *stack;
 };
 
@@ -60,10 +67,11 @@ static size_t producer_of(const struct tracing *t, const char *name)
 
 static bool is_original_value(const struct tracing *t, const char *name)
 {
-    return assay__map_get(t->producer, name) != ASSAY__MAP_NONE || assay__map_get(t->sources, name) != ASSAY__MAP_NONE;
+    return assay__map_get(t->producer, name) != ASSAY__MAP_NONE ||
+           assay__map_get(t->sources, name) != ASSAY__MAP_NONE;
 }
 
-/* --- reading the original graph ----------------------------------------------------------------------- */
+/* --- reading the original graph --------------------------------------------------------------- */
 
 static bool has_body(const struct assay__node *node)
 {
@@ -84,19 +92,22 @@ static bool is_constant(const struct tracing *t, const struct assay__node *node)
     return true;
 }
 
-/** Operator, inputs and attributes as one text; NULL when it is not to be compared (or memory is out: then nothing is merged). */
+/** Operator, inputs and attributes as one text; NULL when it is not to be compared (or memory is
+ * out: then nothing is merged). */
 static const char *computation_key(const struct tracing *t, const struct assay__node *node)
 {
     struct assay__buf key = {0};
     const char *result = NULL;
     if (assay__op_is_random(node) || has_body(node) || !node->output_count) return NULL;
     assay__buf_printf(&key, "%s|%s|%zu", node->domain, node->op, node->output_count);
-    for (size_t k = 0; k < node->input_count; k++) assay__buf_printf(&key, "|%s", canonical(t, node->inputs[k]));
+    for (size_t k = 0; k < node->input_count; k++)
+        assay__buf_printf(&key, "|%s", canonical(t, node->inputs[k]));
     for (size_t a = 0; a < node->attr_count; a++) {
         const struct assay__attr *attr = &node->attrs[a];
         if (!attr->raw || attr->raw_size > KEY_LIMIT) goto out;
         assay__buf_puts(&key, "|");
-        for (size_t i = 0; i < attr->raw_size; i++) assay__buf_printf(&key, "%02x", attr->raw[i]);
+        for (size_t i = 0; i < attr->raw_size; i++)
+            assay__buf_printf(&key, "%02x", attr->raw[i]);
     }
     if (!key.failed) result = assay__arena_strndup(t->scratch, key.data, key.length);
 out:
@@ -124,7 +135,8 @@ static int read_sources(struct tracing *t)
 {
     const struct assay__graph *graph = t->original;
     int code = 0;
-    for (size_t i = 0; !code && i < graph->input_count; i++) code = assay__map_set(t->sources, graph->inputs[i].name, 0);
+    for (size_t i = 0; !code && i < graph->input_count; i++)
+        code = assay__map_set(t->sources, graph->inputs[i].name, 0);
     for (size_t i = 0; !code && i < graph->initializer_count; i++)
         code = assay__map_set(t->sources, graph->initializers[i].name, 1);
     return code;
@@ -142,7 +154,8 @@ static int read_original(struct tracing *t)
         for (size_t k = 0; !code && k < node->output_count; k++)
             if (node->outputs[k][0]) code = assay__map_set(t->producer, node->outputs[k], i);
         for (size_t k = 0; !code && k < node->input_count; k++)
-            if (node->inputs[k][0] && assay__map_get(t->consumer, node->inputs[k]) == ASSAY__MAP_NONE)
+            if (node->inputs[k][0] &&
+                assay__map_get(t->consumer, node->inputs[k]) == ASSAY__MAP_NONE)
                 code = assay__map_set(t->consumer, node->inputs[k], i);
         if (!code && node->name[0]) code = assay__map_set(t->named, node->name, i);
         if (!code) code = merge_equal(t, computations, i);
@@ -151,7 +164,7 @@ static int read_original(struct tracing *t)
     return code;
 }
 
-/* --- which original value an optimised one stands for ------------------------------------------------- */
+/* --- which original value an optimised one stands for ----------------------------------------- */
 
 /** The original value that a node of the blocked layout is named after, or NULL. */
 static const char *named_value(const struct tracing *t, const char *node_name)
@@ -162,21 +175,26 @@ static const char *named_value(const struct tracing *t, const char *node_name)
     if (token) length = (size_t)(token - node_name) + strlen("_nchwc");
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         size_t ending = strlen(endings[i]);
-        if (length <= ending || strncmp(node_name + length - ending, endings[i], ending) != 0) continue;
+        if (length <= ending || strncmp(node_name + length - ending, endings[i], ending) != 0)
+            continue;
         const char *value = assay__arena_strndup(t->scratch, node_name, length - ending);
         size_t from = value ? producer_of(t, value) : NO_NODE;
         /* Original strings outlive the scratch memory. */
         for (size_t k = 0; from != NO_NODE && k < t->original->nodes[from].output_count; k++)
-            if (strcmp(t->original->nodes[from].outputs[k], value) == 0) return t->original->nodes[from].outputs[k];
+            if (strcmp(t->original->nodes[from].outputs[k], value) == 0)
+                return t->original->nodes[from].outputs[k];
     }
     return NULL;
 }
 
-/** From `value` on to the result of its consumer, when that is one of the named operators and `value` is not yet one's result. */
-static const char *swallow(const struct tracing *t, const char *value, const char *op, const char *other)
+/** From `value` on to the result of its consumer, when that is one of the named operators and
+ * `value` is not yet one's result. */
+static const char *swallow(const struct tracing *t, const char *value, const char *op,
+                           const char *other)
 {
     size_t from = producer_of(t, value);
-    if (from != NO_NODE && (strcmp(t->original->nodes[from].op, op) == 0 || strcmp(t->original->nodes[from].op, other) == 0))
+    if (from != NO_NODE && (strcmp(t->original->nodes[from].op, op) == 0 ||
+                            strcmp(t->original->nodes[from].op, other) == 0))
         return value;
     size_t to = assay__map_get(t->consumer, value);
     if (to == ASSAY__MAP_NONE) return value;
@@ -216,7 +234,8 @@ static int read_optimized(struct tracing *t)
 {
     const struct assay__graph *graph = t->optimized;
     int code = 0;
-    for (size_t i = 0; !code && i < graph->input_count; i++) code = assay__map_set(t->kept, graph->inputs[i].name, KEPT_SOURCE);
+    for (size_t i = 0; !code && i < graph->input_count; i++)
+        code = assay__map_set(t->kept, graph->inputs[i].name, KEPT_SOURCE);
     for (size_t i = 0; !code && i < graph->initializer_count; i++)
         code = assay__map_set(t->kept, canonical(t, graph->initializers[i].name), KEPT_SOURCE);
     for (size_t i = 0; !code && i < graph->node_count; i++) {
@@ -235,17 +254,21 @@ static int read_optimized(struct tracing *t)
 /** Input k only says how the result is shaped or cut. */
 static bool is_shape_input(const struct assay__node *node, size_t k)
 {
-    static const char *const ops[] = {"Reshape", "Expand", "Tile", "Slice", "Resize", "Upsample", "Squeeze", "Unsqueeze", "Pad"};
+    static const char *const ops[] = {"Reshape",  "Expand",  "Tile",      "Slice", "Resize",
+                                      "Upsample", "Squeeze", "Unsqueeze", "Pad"};
     if (k == 0) return strcmp(node->op, "ConstantOfShape") == 0;
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
         if (strcmp(node->op, ops[i]) == 0) return true;
     return false;
 }
 
-/** Nodes that feed only constants, or shapes that are no longer computed, do not run either: backward from what runs. */
+/** Nodes that feed only constants, or shapes that are no longer computed, do not run either:
+ * backward from what runs. */
 static void note_idle(struct tracing *t)
 {
-    bool *used = t->scratch ? assay__arena_array(t->scratch, t->original->node_count + 1, sizeof *used) : NULL;
+    bool *used = t->scratch
+                     ? assay__arena_array(t->scratch, t->original->node_count + 1, sizeof *used)
+                     : NULL;
     if (!used) return;
     for (size_t i = 0; i < t->original->output_count; i++) {
         size_t from = producer_of(t, t->original->outputs[i].name);
@@ -255,25 +278,29 @@ static void note_idle(struct tracing *t)
         const struct assay__node *node = &t->original->nodes[i];
         bool became_constant = node->output_count > 0 && !has_body(node);
         for (size_t k = 0; k < node->output_count; k++)
-            if (node->outputs[k][0] && assay__map_get(t->kept, canonical(t, node->outputs[k])) != KEPT_SOURCE)
+            if (node->outputs[k][0] &&
+                assay__map_get(t->kept, canonical(t, node->outputs[k])) != KEPT_SOURCE)
                 became_constant = false;
         /* A body may read any value: nothing is said about its producers. */
         if (has_body(node)) {
-            for (size_t b = 0; b < i; b++) used[b] = true;
+            for (size_t b = 0; b < i; b++)
+                used[b] = true;
         }
         if (became_constant || !used[i]) t->idle[i] = true;
         for (size_t k = 0; !t->idle[i] && k < node->input_count; k++) {
             const char *input = canonical(t, node->inputs[k]);
             size_t from = producer_of(t, input);
-            bool gone = is_shape_input(node, k) && assay__map_get(t->kept, input) == ASSAY__MAP_NONE;
+            bool gone = is_shape_input(node, k) &&
+                        assay__map_get(t->kept, input) == ASSAY__MAP_NONE;
             if (from != NO_NODE && !gone) used[from] = true;
         }
     }
 }
 
-/* --- walking ------------------------------------------------------------------------------------------ */
+/* --- walking ---------------------------------------------------------------------------------- */
 
-/** Claims for optimised node `owner` what computes `value`, back to values that the optimised graph has. */
+/** Claims for optimised node `owner` what computes `value`, back to values that the optimised
+ * graph has. */
 static void walk(struct tracing *t, size_t owner, const char *value)
 {
     size_t depth = 0;
@@ -312,17 +339,19 @@ static void claim(struct tracing *t)
         for (size_t k = 0; k < node->input_count; k++) {
             size_t from = producer_of(t, canonical(t, node->inputs[k]));
             size_t owner = from == NO_NODE ? NO_NODE : t->owner[from];
-            if (owner != NO_NODE && (t->owner[i] == NO_NODE || owner > t->owner[i])) t->owner[i] = owner;
+            if (owner != NO_NODE && (t->owner[i] == NO_NODE || owner > t->owner[i]))
+                t->owner[i] = owner;
         }
     }
 }
 
-/* --- one node that became several --------------------------------------------------------------------- */
+/* --- one node that became several ------------------------------------------------------------- */
 
 static bool is_view(const struct assay__node *node)
 {
-    static const char *const ops[] = {"Reshape", "Squeeze",   "Unsqueeze",     "Flatten",     "Identity",
-                                      "Dropout", "Transpose", "ReorderOutput", "ReorderInput"};
+    static const char *const ops[] = {"Reshape",   "Squeeze",       "Unsqueeze",
+                                      "Flatten",   "Identity",      "Dropout",
+                                      "Transpose", "ReorderOutput", "ReorderInput"};
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
         if (strcmp(node->op, ops[i]) == 0) return true;
     return false;
@@ -330,19 +359,23 @@ static bool is_view(const struct assay__node *node)
 
 static int hand_forward(struct tracing *t)
 {
-    struct assay__map *makers = assay__map_new(); /* optimised values that stand for no original one -> node */
+    struct assay__map *makers =
+        assay__map_new(); /* optimised values that stand for no original one -> node */
     int code = makers ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; !code && i < t->optimized->node_count; i++) {
         const struct assay__node *node = &t->optimized->nodes[i];
         for (size_t k = 0; !code && k < node->output_count; k++)
-            if (node->outputs[k][0] && !stands_for(t, node, k)) code = assay__map_set(makers, node->outputs[k], i);
+            if (node->outputs[k][0] && !stands_for(t, node, k))
+                code = assay__map_set(makers, node->outputs[k], i);
     }
     for (size_t i = 0; !code && i < t->original->node_count; i++) {
         size_t owner = t->owner[i];
         if (owner == NO_NODE || is_view(&t->original->nodes[i])) continue;
         for (;;) { /* each step goes to an earlier node of a graph in topological order */
             const struct assay__node *node = &t->optimized->nodes[owner];
-            size_t maker = is_view(node) && node->input_count ? assay__map_get(makers, node->inputs[0]) : ASSAY__MAP_NONE;
+            size_t maker = is_view(node) && node->input_count
+                               ? assay__map_get(makers, node->inputs[0])
+                               : ASSAY__MAP_NONE;
             if (maker == ASSAY__MAP_NONE || maker >= owner) break;
             owner = maker;
         }
@@ -352,11 +385,13 @@ static int hand_forward(struct tracing *t)
     return code;
 }
 
-/** The original node after which a fusion named its result: "<node>/<fusion>", "<node>_new_reshape". */
+/** The original node after which a fusion named its result: "<node>/<fusion>",
+ * "<node>_new_reshape". */
 static size_t named_after(const struct tracing *t, const char *name)
 {
     const char *reshape = strstr(name, "_new_reshape");
-    char *text = assay__arena_strndup(t->scratch, name, reshape ? (size_t)(reshape - name) : strlen(name));
+    char *text = assay__arena_strndup(t->scratch, name,
+                                      reshape ? (size_t)(reshape - name) : strlen(name));
     while (text) {
         size_t at = strcmp(text, name) == 0 ? ASSAY__MAP_NONE : assay__map_get(t->named, text);
         if (at != ASSAY__MAP_NONE) return at;
@@ -377,17 +412,20 @@ static void claim_by_name(struct tracing *t)
         const struct assay__node *node = &t->optimized->nodes[i];
         if (owns[i] || !node->name[0]) continue;
         size_t from = named_after(t, node->name);
-        if (from != NO_NODE && !t->idle[from] && is_view(node) == is_view(&t->original->nodes[from])) t->owner[from] = i;
+        if (from != NO_NODE && !t->idle[from] &&
+            is_view(node) == is_view(&t->original->nodes[from]))
+            t->owner[from] = i;
     }
 }
 
-/* --- the result --------------------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 static int fill(const struct tracing *t, struct assay__arena *arena, struct assay_layer *layers)
 {
     for (size_t i = 0; i < t->original->node_count; i++)
         if (t->owner[i] != NO_NODE) layers[t->owner[i]].from_count++;
-    const char ***lists = assay__arena_array(t->scratch, t->optimized->node_count + 1, sizeof *lists);
+    const char ***lists = assay__arena_array(t->scratch, t->optimized->node_count + 1,
+                                             sizeof *lists);
     if (!lists) return ASSAY_ENOMEM;
     for (size_t i = 0; i < t->optimized->node_count; i++) {
         lists[i] = assay__arena_array(arena, layers[i].from_count + 1, sizeof **lists);
@@ -398,7 +436,8 @@ static int fill(const struct tracing *t, struct assay__arena *arena, struct assa
     for (size_t i = 0; i < t->original->node_count; i++) {
         size_t owner = t->owner[i];
         if (owner == NO_NODE) continue;
-        const char *name = assay__arena_strdup(arena, assay__layers_node_name(&t->original->nodes[i]));
+        const char *name = assay__arena_strdup(arena,
+                                               assay__layers_node_name(&t->original->nodes[i]));
         if (!name) return ASSAY_ENOMEM;
         lists[owner][layers[owner].from_count++] = name;
     }
@@ -410,11 +449,13 @@ int assay__layers_origin(const struct assay__model *original, const struct assay
 {
     struct tracing t = {.original = &original->graph, .optimized = &optimized->graph};
     size_t count = original->graph.node_count;
-    struct assay__map **maps[] = {&t.producer, &t.consumer, &t.named, &t.sources, &t.equal, &t.kept};
+    struct assay__map **maps[] = {&t.producer, &t.consumer, &t.named,
+                                  &t.sources,  &t.equal,    &t.kept};
     int code = (t.scratch = assay__arena_new()) ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         if (!(*maps[i] = assay__map_new())) code = ASSAY_ENOMEM;
-    for (size_t i = 0; i < count; i++) t.name_capacity += original->graph.nodes[i].output_count;
+    for (size_t i = 0; i < count; i++)
+        t.name_capacity += original->graph.nodes[i].output_count;
     if (!code) {
         t.names = assay__arena_array(t.scratch, t.name_capacity + 1, sizeof *t.names);
         t.idle = assay__arena_array(t.scratch, count + 1, sizeof *t.idle);
@@ -434,7 +475,8 @@ int assay__layers_origin(const struct assay__model *original, const struct assay
         claim_by_name(&t);
         code = fill(&t, arena, layers);
     }
-    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) assay__map_free(*maps[i]);
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        assay__map_free(*maps[i]);
     assay__arena_free(t.scratch);
     return code;
 }

@@ -1,5 +1,6 @@
-/* ort_timed.c - sessions that the layer timing opens and times. They have the options of the session under test (threads,
- * spinning, device), and a run does what a step of the measured loop does, so that their times can be set against it. */
+/* ort_timed.c - sessions that the layer timing opens and times. They have the options of the
+ * session under test (threads, spinning, device), and a run does what a step of the measured
+ * loop does, so that their times can be set against it. */
 #include "engine/ort_layers.h"
 
 #include "base/clock.h"
@@ -18,7 +19,7 @@ void assay__timed_hook(assay__timed_hook_fn *hook, void *context)
     hook_context = context;
 }
 
-/* --- opening ------------------------------------------------------------------------------------------ */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static int prepare_options(struct assay_session *owner, const struct assay__timed_options *options,
                            struct assay__timed *timed, struct OrtSessionOptions **made,
@@ -29,8 +30,8 @@ static int prepare_options(struct assay_session *owner, const struct assay__time
     if (!code && hook_function && hook_function(hook_context, *made))
         code = assay_error_set(error, ASSAY_EENGINE, "the session hook refused");
     if (!code && options->save_path)
-        code = assay__ort_check(ort, ort->set_optimized_model_file_path(*made, options->save_path), error,
-                                "cannot save the optimised model");
+        code = assay__ort_check(ort, ort->set_optimized_model_file_path(*made, options->save_path),
+                                error, "cannot save the optimised model");
     if (!code && options->profile_prefix)
         code = assay__ort_check(ort, ort->enable_profiling(*made, options->profile_prefix), error,
                                 "cannot switch the engine's profiler on");
@@ -40,7 +41,7 @@ static int prepare_options(struct assay_session *owner, const struct assay__time
         timed->log.scalars = calloc(options->mark_count, sizeof *timed->log.scalars);
         code = timed->log.events && timed->log.scalars
                    ? assay__marker_ops_new(ort, &timed->log, &timed->ops, error)
-                                 : assay_error_set(error, ASSAY_ENOMEM, "out of memory for marker events");
+                   : assay_error_set(error, ASSAY_ENOMEM, "out of memory for marker events");
         if (!code) code = assay__marker_ops_add(timed->ops, *made, error);
     }
     return code;
@@ -64,15 +65,17 @@ int assay__timed_open(struct assay_session *owner, const struct assay__timed_opt
                               : assay_error_set(error, ASSAY_ENOMEM, "out of memory for outputs");
     uint64_t start_ns = assay__now_ns();
     if (!code)
-        code = assay__ort_check(ort, ort->create_session(owner->env, options->path, made, &timed->session),
-                                error, "cannot open a session for layer timing");
+        code = assay__ort_check(
+            ort, ort->create_session(owner->env, options->path, made, &timed->session), error,
+            "cannot open a session for layer timing");
     timed->create_s = (double)(assay__now_ns() - start_ns) * 1e-9;
     if (made) ort->release_session_options(made);
     if (code) assay__timed_close(timed);
     return code;
 }
 
-int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed, struct assay_error *error)
+int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
+                        struct assay_error *error)
 {
     memset(timed, 0, sizeof *timed);
     timed->owner = owner;
@@ -92,14 +95,15 @@ void assay__timed_close(struct assay__timed *timed)
     const struct assay__ort *ort = &timed->owner->ort;
     if (timed->outputs) assay__ort_release_values(ort, timed->outputs, timed->output_count);
     free(timed->outputs);
-    if (timed->session && timed->session != timed->owner->session) ort->release_session(timed->session);
+    if (timed->session && timed->session != timed->owner->session)
+        ort->release_session(timed->session);
     assay__marker_ops_free(timed->ops); /* after the session: its kernels refer to it */
     free(timed->log.events);
     free(timed->log.scalars);
     memset(timed, 0, sizeof *timed);
 }
 
-/* --- running ------------------------------------------------------------------------------------------ */
+/* --- running ---------------------------------------------------------------------------------- */
 
 int assay__timed_run(struct assay__timed *timed, double *run_ns, struct assay_error *error)
 {
@@ -107,9 +111,9 @@ int assay__timed_run(struct assay__timed *timed, double *run_ns, struct assay_er
     timed->log.count = 0;
     uint64_t start_ns = assay__now_ns();
     assay__ort_release_values(ort, timed->outputs, timed->output_count);
-    struct OrtStatus *status =
-        ort->run(timed->session, NULL, timed->input_names, timed->inputs, timed->input_count,
-                 timed->output_names, timed->output_count, timed->outputs);
+    struct OrtStatus *status = ort->run(timed->session, NULL, timed->input_names, timed->inputs,
+                                        timed->input_count, timed->output_names,
+                                        timed->output_count, timed->outputs);
     uint64_t end_ns = assay__now_ns();
     if (run_ns) *run_ns = (double)(end_ns - start_ns);
     return status ? assay__ort_check(ort, status, error, "a run for layer timing failed") : 0;
@@ -120,8 +124,10 @@ int assay__timed_median(struct assay__timed *timed, size_t warm, size_t count, d
 {
     double *times = calloc(count + 1, sizeof *times);
     int code = times ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory for times");
-    for (size_t i = 0; !code && i < warm; i++) code = assay__timed_run(timed, NULL, error);
-    for (size_t i = 0; !code && i < count; i++) code = assay__timed_run(timed, &times[i], error);
+    for (size_t i = 0; !code && i < warm; i++)
+        code = assay__timed_run(timed, NULL, error);
+    for (size_t i = 0; !code && i < count; i++)
+        code = assay__timed_run(timed, &times[i], error);
     if (!code) {
         assay__stats_sort(times, count);
         *median_ns = assay__stats_median(times, count);
@@ -130,7 +136,7 @@ int assay__timed_median(struct assay__timed *timed, size_t warm, size_t count, d
     return code;
 }
 
-/* --- comparing ---------------------------------------------------------------------------------------- */
+/* --- comparing -------------------------------------------------------------------------------- */
 
 static double half_to_double(uint16_t bits)
 {
@@ -177,8 +183,8 @@ static double numbers_difference(int type, const void *a, const void *b, size_t 
     return largest == 0 ? 0 : largest / magnitude;
 }
 
-static bool same_strings(const struct assay__ort *ort, const struct OrtValue *a, const struct OrtValue *b,
-                         size_t count)
+static bool same_strings(const struct assay__ort *ort, const struct OrtValue *a,
+                         const struct OrtValue *b, size_t count)
 {
     size_t length[2] = {0, 0};
     struct OrtStatus *status = ort->get_string_tensor_data_length(a, &length[0]);
@@ -191,8 +197,8 @@ static bool same_strings(const struct assay__ort *ort, const struct OrtValue *a,
     if (text && offsets) {
         status = ort->get_string_tensor_content(a, text, length[0], offsets, count);
         if (!status)
-            status = ort->get_string_tensor_content(b, text + length[0] + 1, length[0], offsets + count + 1,
-                                                    count);
+            status = ort->get_string_tensor_content(b, text + length[0] + 1, length[0],
+                                                    offsets + count + 1, count);
         same = !status && memcmp(text, text + length[0] + 1, length[0]) == 0 &&
                memcmp(offsets, offsets + count + 1, count * sizeof *offsets) == 0;
         assay__ort_ignore(ort, status);
@@ -208,7 +214,8 @@ struct shape {
     int64_t dims[64];
 };
 
-static bool read_shape(const struct assay__ort *ort, const struct OrtValue *value, struct shape *shape)
+static bool read_shape(const struct assay__ort *ort, const struct OrtValue *value,
+                       struct shape *shape)
 {
     struct OrtTensorTypeAndShapeInfo *info = NULL;
     memset(shape, 0, sizeof *shape);
@@ -265,8 +272,9 @@ double assay__values_difference(const struct assay__ort *ort, struct OrtAllocato
         struct OrtValue *parts[2] = {NULL, NULL};
         status = ort->get_value(a, (int)i, allocator, &parts[0]);
         if (!status) status = ort->get_value(b, (int)i, allocator, &parts[1]);
-        largest = status ? INFINITY
-                         : fmax(largest, assay__values_difference(ort, allocator, parts[0], parts[1]));
+        largest = status
+                      ? INFINITY
+                      : fmax(largest, assay__values_difference(ort, allocator, parts[0], parts[1]));
         assay__ort_ignore(ort, status);
         assay__ort_release_values(ort, parts, 2);
     }
