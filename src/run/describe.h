@@ -1,0 +1,35 @@
+/* describe.h - what is measured, written into the document before measuring: the machine, the
+ * model, the workload; and what the graph says a run computes and moves. */
+#ifndef ASSAY_RUN_DESCRIBE_H
+#define ASSAY_RUN_DESCRIBE_H
+
+#include "cost/cost.h"
+#include "model/graph.h"
+#include "model/inputs.h"
+#include "profile/profile.h"
+
+/** A model's costs: per node (file order) and in total. */
+struct assay__model_costs {
+    struct assay__cost *nodes;               /* node_count entries; NULL without a model */
+    double flops, bytes;                     /* NaN when any node's is unknown */
+    const char *flops_reason, *bytes_reason; /* why NaN: how many nodes and which operators */
+    const struct assay__graph *graph;
+    struct assay__map *by_name;   /* node name, else an output -> node index */
+    struct assay__map *consumers; /* value -> how many nodes read it, + 1 for a graph output */
+};
+
+int assay__describe_machine(struct assay_profile *profile, struct assay_error *error);
+/** Fills profile->model and *costs (assay__costs_free it). `shown` is the path or zoo name as the
+ * user gave it. */
+int assay__describe_model(struct assay_profile *profile, const struct assay__model *model,
+                          const struct assay__workload *workload, const char *shown,
+                          const char *path, struct assay__model_costs *costs,
+                          struct assay_error *error);
+void assay__costs_free(struct assay__model_costs *costs);
+/** The trial's inputs, batch and notes. */
+int assay__describe_workload(struct assay_profile *profile, struct assay__trial *trial,
+                             const struct assay__workload *workload, struct assay_error *error);
+/** Index of an original node by its name (or first output), or ASSAY__MAP_NONE. */
+size_t assay__costs_find(const struct assay__model_costs *costs, const char *node);
+
+#endif

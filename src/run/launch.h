@@ -1,0 +1,79 @@
+/* launch.h - the parent's side of one launch: start a worker, answer its windows, keep its samples,
+ * and say what became of it. The worker is treated as fallible: whatever it does (crash, hang, lie)
+ * ends as this launch's reason. */
+#ifndef ASSAY_RUN_LAUNCH_H
+#define ASSAY_RUN_LAUNCH_H
+
+#include "platform/platform.h"
+#include "profile/store.h"
+#include "run/goal.h"
+#include "run/job.h"
+#include "run/summary.h"
+
+#include <assay/run.h>
+
+struct assay__request {
+    struct assay__job job;
+    struct assay__goal goal;
+    double timeout_s;
+    const volatile int *interrupt;
+    assay_progress_fn *progress;
+    void *progress_context;
+    int launch, launches, trial; /* ids */
+    const char *worker;          /* path */
+    const char *temporary;       /* "TMPDIR=…" for the worker; NULL: ours */
+    struct assay__store *store;  /* NULL: not kept */
+    struct assay__arena *arena;  /* for what the outcome keeps */
+};
+
+struct assay__window {
+    size_t first, count; /* samples of the first stream */
+    size_t completions;  /* of all streams */
+    double wall_ns;
+};
+
+struct assay__worker_facts {
+    double load_ns, compile_ns, create_ns, first_ns, loop_ns, clock_ns,
+        clock_step_ns; /* NaN unknown */
+    const char *load_reason, *version, *library, *provider;
+    int threads;
+    bool known;
+};
+
+struct assay__worker_memory {
+    double baseline, rss, peak, pss, arena, arena_peak; /* bytes; NaN unknown */
+};
+
+struct assay__outcome {
+    int code;           /* 0, or why the launch failed */
+    const char *reason; /* "" when ok */
+    const char *remark; /* something to say although the launch is ok; "" */
+    const char *log_tail;
+    struct assay__samples *streams;
+    int stream_count;
+    bool borrowed; /* the streams' values stand in the document now */
+    struct assay__window *windows;
+    size_t window_count, window_capacity;
+    size_t prerun, total;          /* iterations before measuring; samples kept */
+    double wall_ns;                /* of the windows */
+    struct assay__summary summary; /* of the samples kept */
+    size_t summarised;             /* how many samples the summary stands for */
+    struct assay__worker_facts facts;
+    struct assay__worker_memory memory;
+    struct assay__layers layers; /* method "" when none came */
+    bool has_layers;
+    size_t layer_capacity;
+    double open_ns, steps_ns, layers_ns; /* real time the worker spent; NaN unknown */
+    struct assay__exit exit;
+    bool exit_known;
+    struct assay__disturbance before, warm, end, after;
+    bool warm_known;
+    double parent_cpu_s, life_s;
+    struct assay_error store_error; /* code 0: everything was persisted */
+};
+
+/** Runs the launch; the outcome is always filled. Returns outcome->code. */
+int assay__launch_run(const struct assay__request *request, struct assay__outcome *outcome);
+void assay__outcome_free(struct assay__outcome *outcome);
+
+#endif

@@ -1,0 +1,157 @@
+/* measure.c - assay_measure(): a caller's callback through the same loop, the same goal and the
+ * same statistics as a launch, in the caller's process and thread. The callback stands behind one
+ * more indirect call than an engine's step (about 1 ns). */
+#include "base/clock.h"
+#include "run/goal.h"
+#include "run/loop.h"
+#include "run/options.h"
+#include "run/summary.h"
+
+#include <assay/measure.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define CAPACITY 65536u
+
+/* An engine's session in this file: the caller's callback. */
+struct assay_session {
+    assay_step_fn *step;
+    void *context;
+    assay_clock_fn *clock;
+    void *clock_context;
+};
+
+struct measuring {
+    struct assay__loop loop;
+    struct assay__goal goal;
+    struct assay__samples samples;
+    struct assay__summary summary;
+    _Atomic uint64_t count;
+    int64_t warmup; /* -1: found */
+    size_t windows, prerun;
+    double wall_ns, pace_ns, first_ns;
+};
+
+static int call_step(struct assay_session *session, int stream)
+{
+    (void)stream;
+    return session->step(session->context);
+}
+
+static uint64_t call_clock(struct assay_session *session)
+{
+    return session->clock(session->clock_context);
+}
+
+static int warm_up(struct measuring *m)
+{
+    uint64_t start = assay__loop_now(&m->loop);
+    int code = m->loop.step(m->loop.session, 0);
+    if (code) return code;
+    m->first_ns = (double)(assay__loop_now(&m->loop) - start);
+    m->pace_ns = m->first_ns;
+    code = assay__loop_prerun(&m->loop, m->warmup, &m->prerun);
+    size_t kept = m->prerun < m->loop.capacity ? m->prerun : 0;
+    if (code == 0 && kept > 0)
+        m->pace_ns = (double)(m->loop.stamps[kept] - m->loop.stamps[0]) / (double)kept;
+    return code;
+}
+
+static int run_window(struct measuring *m, const struct assay__window_plan *plan)
+{
+    uint64_t deadline = ASSAY__LOOP_NO_DEADLINE;
+    size_t done = 0;
+    if (isfinite(plan->seconds))
+        deadline = assay__loop_now(&m->loop) + (uint64_t)(plan->seconds * 1e9);
+    int code = assay__loop_run(&m->loop, plan->iterations, deadline, &done);
+    if (code) return code;
+    if (assay__samples_reserve(&m->samples, done)) return ASSAY_ENOMEM;
+    const uint64_t *stamps = m->loop.stamps;
+    for (size_t i = 0; i < done; i++)
+        m->samples.values[m->samples.count++] = (double)(stamps[i + 1] - stamps[i]);
+    m->wall_ns += (double)(stamps[done] - stamps[0]);
+    if (done) m->pace_ns = (double)(stamps[done] - stamps[0]) / (double)done;
+    m->windows++;
+    return 0;
+}
+
+static int run_windows(struct measuring *m)
+{
+    for (;;) {
+        struct assay__window_plan plan;
+        struct assay__taken taken = {m->windows, m->samples.count, m->wall_ns, m->pace_ns, NULL};
+        enum assay__decision decision = assay__goal_next(&m->goal, &taken, &plan);
+        if (decision != ASSAY__GOAL_WINDOW) {
+            int code = assay__summary_compute(&m->samples, 1, m->warmup < 0, true, &m->summary);
+            if (code) return code;
+            taken.summary = &m->summary;
+            if (decision == ASSAY__GOAL_JUDGE) decision = assay__goal_next(&m->goal, &taken, &plan);
+        }
+        if (decision == ASSAY__GOAL_STOP) return 0;
+        int code = run_window(m, &plan);
+        if (code) return code;
+    }
+}
+
+static int fill_metrics(const struct measuring *m, struct assay_metrics *metrics)
+{
+    double read_ns = NAN, step_ns = NAN;
+    assay__clock_measure(&read_ns, &step_ns);
+    int code = assay_metrics_measured(metrics, "timing.first", m->first_ns / 1e9, "clock", "");
+    if (code == 0) code = assay__summary_metrics(&m->summary, "", metrics);
+    if (code == 0)
+        code = assay__summary_warmup_metric(m->prerun, m->warmup >= 0, 1, m->summary.warmup,
+                                            metrics);
+    if (code == 0)
+        code = assay_metrics_measured(metrics, "throughput.inferences",
+                                      (double)m->summary.samples * 1e9 / m->summary.sum_ns, "clock",
+                                      "completions / wall time, 1 request in flight");
+    if (code == 0)
+        code = assay_metrics_measured(metrics, "overhead.loop", assay__loop_cost_ns() / 1e9,
+                                      "clock",
+                                      "one iteration with an empty step, clock read included");
+    if (code == 0)
+        code = assay_metrics_measured(metrics, "overhead.clock", read_ns / 1e9, "clock",
+                                      "one read of CLOCK_MONOTONIC");
+    return code;
+}
+
+int assay_measure(assay_step_fn *step, void *context, const struct assay_measure_options *given,
+                  struct assay_metrics **metrics, struct assay_error *error)
+{
+    struct assay_measure_options options;
+    if (!step || !metrics)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "assay_measure needs a step and a place for its metrics");
+    *metrics = NULL;
+    int code = assay__options_read(given, &options, sizeof options, "measure", error);
+    if (code) return code;
+    if (options.warmup_plus_1 < 0 || options.iterations < 0 || !(options.time_s >= 0) ||
+        !(options.precision >= 0))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "negative warm-up, iterations, time or precision");
+    struct assay_session session = {step, context, options.clock, options.clock_context};
+    struct measuring m = {
+        .goal = {options.iterations, options.time_s,
+                 options.precision > 0 ? options.precision : ASSAY__GOAL_PRECISION, 1, CAPACITY},
+        .warmup = options.warmup_plus_1 - 1,
+    };
+    m.loop = (struct assay__loop){
+        call_step, options.clock ? call_clock : NULL, &session, 0, NULL, CAPACITY, &m.count};
+    m.loop.stamps = calloc(CAPACITY + 1, sizeof *m.loop.stamps);
+    struct assay_metrics *set = assay_metrics_new();
+    code = m.loop.stamps && set ? warm_up(&m) : ASSAY_ENOMEM;
+    if (code == 0) code = run_windows(&m);
+    if (code == 0) code = fill_metrics(&m, set);
+    if (code == 0) {
+        *metrics = set;
+        set = NULL;
+    } else {
+        assay_error_set(error, code, "the measured step stopped with %d (%s)", code,
+                        assay_error_text(code));
+    }
+    assay_metrics_free(set);
+    assay__samples_free(&m.samples);
+    free(m.loop.stamps);
+    return code;
+}

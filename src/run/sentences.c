@@ -1,0 +1,31 @@
+/* sentences.c - see sentences.h. */
+#include "run/sentences.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void assay__sentences_add(struct assay__sentences *list, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? list->capacity * 2 : 8;
+        const char **items = assay__arena_array(list->arena, capacity, sizeof *items);
+        if (!items) {
+            list->failed = true;
+            return;
+        }
+        if (list->count) memcpy(items, list->items, list->count * sizeof *items);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    const char *copy = assay__arena_strdup(list->arena, text);
+    if (copy)
+        list->items[list->count++] = copy;
+    else
+        list->failed = true;
+}

@@ -1,0 +1,21 @@
+/* sentences.h - a list of sentences in an arena, for reasons, disturbances and what could not be
+ * observed. */
+#ifndef ASSAY_RUN_SENTENCES_H
+#define ASSAY_RUN_SENTENCES_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct assay__sentences {
+    struct assay__arena *arena;
+    const char **items; /* in the arena, doubled as it grows */
+    size_t count, capacity;
+    bool failed; /* out of memory */
+};
+
+void assay__sentences_add(struct assay__sentences *list, const char *format, ...)
+    ASSAY_PRINTF(2, 3);
+
+#endif

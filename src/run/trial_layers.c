@@ -1,0 +1,155 @@
+/* trial_layers.c - the layers of a trial from those of its launches: per layer the median over the
+ * launches, and
+ *   layers + engine + unattributed = latency.p50, exactly,
+ * by definition of unattributed (signed). Nothing is scaled here. A layer's FLOPs are the sum of
+ * the original nodes it came from, its bytes their sum less what stays inside the layer, when all
+ * of them are known. */
+#include "run/trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUSED_MOST 256u /* original nodes of one layer; beyond it FLOPs and bytes stay unknown */
+
+/* The same graph was timed: same method, same layers in the same order. */
+static bool same_layers(const struct assay__layers *a, const struct assay__layers *b)
+{
+    if (a->count != b->count || strcmp(a->method, b->method) != 0) return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->items[i].name, b->items[i].name) != 0 ||
+            strcmp(a->items[i].op, b->items[i].op) != 0)
+            return false;
+    return true;
+}
+
+/* The first launch with layers leads; those with the same layers join. */
+static size_t gather(const struct assay__trial_input *input, const struct assay__layers **out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < input->outcome_count; i++) {
+        const struct assay__layers *layers = &input->outcomes[i].layers;
+        if (layers->count == 0 || input->outcomes[i].code) continue;
+        if (count == 0 || same_layers(out[0], layers)) out[count++] = layers;
+    }
+    return count;
+}
+
+static double median_finite(double *values, size_t count)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i])) values[known++] = values[i];
+    assay__stats_sort(values, known);
+    return known ? assay__stats_median(values, known) : NAN;
+}
+
+#define MERGE(out, field)                      \
+    do {                                       \
+        for (size_t m = 0; m < count; m++)     \
+            scratch[m] = lists[m]->field;      \
+        (out) = median_finite(scratch, count); \
+    } while (0)
+
+/* What a layer of several nodes does not move: a value that one of them writes and only they read
+ * stays inside (once written, once read by each). NaN when a node of several outputs makes that
+ * unclear. */
+static double inside_bytes(const struct assay__model_costs *costs, const size_t *nodes,
+                           size_t count)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__node *node = &costs->graph->nodes[nodes[i]];
+        size_t inside = 0;
+        for (size_t o = 0; o < node->output_count; o++)
+            for (size_t j = 0; j < count; j++)
+                for (size_t v = 0; v < costs->graph->nodes[nodes[j]].input_count; v++)
+                    inside += strcmp(costs->graph->nodes[nodes[j]].inputs[v], node->outputs[o]) ==
+                              0;
+        if (inside == 0) continue;
+        if (node->output_count != 1) return NAN;
+        size_t readers = assay__map_get(costs->consumers, node->outputs[0]);
+        bytes += (double)(inside + (readers == inside)) * costs->nodes[nodes[i]].bytes_written;
+    }
+    return bytes;
+}
+
+static void layer_cost(const struct assay__model_costs *costs, struct assay__layer *layer)
+{
+    double flops = 0, bytes = 0;
+    size_t nodes[FUSED_MOST];
+    if (!costs || !costs->nodes || layer->from_count == 0 || layer->from_count > FUSED_MOST) return;
+    for (size_t i = 0; i < layer->from_count; i++) {
+        nodes[i] = assay__costs_find(costs, layer->from[i]);
+        if (nodes[i] == ASSAY__MAP_NONE) return;
+        const struct assay__cost *cost = &costs->nodes[nodes[i]];
+        flops += cost->flops;
+        bytes += cost->bytes_read + cost->bytes_written;
+    }
+    if (layer->from_count > 1) bytes -= inside_bytes(costs, nodes, layer->from_count);
+    if (!isfinite(layer->flops)) layer->flops = flops;
+    if (!isfinite(layer->bytes)) layer->bytes = bytes;
+}
+
+/* u such that (s + u) == p in doubles: the sum closes to the last bit. */
+static double remainder_exact(double p, double s)
+{
+    double u = p - s;
+    for (int i = 0; i < 4 && s + u != p; i++)
+        u = nextafter(u, s + u < p ? INFINITY : -INFINITY);
+    return u;
+}
+
+static int merge(const struct assay__trial_input *input, const struct assay__layers *const *lists,
+                 size_t count, double *scratch, double p50_ns)
+{
+    struct assay__layers *out = &input->trial->layers;
+    struct assay__layer *items = assay__arena_array(input->profile->arena, lists[0]->count,
+                                                    sizeof *items);
+    if (!items) return ASSAY_ENOMEM;
+    out->method = lists[0]->method;
+    out->reason = lists[0]->reason;
+    out->items = items;
+    out->count = lists[0]->count;
+    double sum = 0;
+    size_t timed = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        items[i] = lists[0]->items[i];
+        MERGE(items[i].time_ns, items[i].time_ns);
+        MERGE(items[i].host_enqueue_ns, items[i].host_enqueue_ns);
+        items[i].share = items[i].time_ns / p50_ns;
+        layer_cost(input->costs, &items[i]);
+        if (isfinite(items[i].time_ns)) {
+            sum += items[i].time_ns;
+            timed++;
+        }
+    }
+    MERGE(out->engine_ns, engine_ns);
+    MERGE(out->scale_factor, scale_factor);
+    MERGE(out->slowdown, slowdown);
+    MERGE(out->spread, spread);
+    MERGE(out->contention, contention);
+    for (size_t m = 0; m < count; m++) {
+        out->sessions += lists[m]->sessions;
+        out->discarded += lists[m]->discarded;
+    }
+    if (isfinite(out->engine_ns)) sum += out->engine_ns;
+    if (timed > 0 && isfinite(p50_ns)) out->unattributed_ns = remainder_exact(p50_ns, sum);
+    return 0;
+}
+
+int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
+{
+    struct assay__layers *out = &input->trial->layers;
+    const struct assay__layers **lists = calloc(input->outcome_count + 1, sizeof *lists);
+    double *scratch = calloc(input->outcome_count + 1, sizeof *scratch);
+    int code = lists && scratch ? 0 : ASSAY_ENOMEM;
+    size_t count = code ? 0 : gather(input, lists);
+    if (count > 0) code = merge(input, lists, count, scratch, p50_ns);
+    for (size_t i = 0; i < input->outcome_count && count == 0; i++)
+        if (input->outcomes[i].layers.reason[0] && !out->reason[0])
+            out->reason = input->outcomes[i].layers.reason;
+    free(scratch);
+    free(lists);
+    return code;
+}
