@@ -101,6 +101,9 @@ const struct assay_metric_info assay__metric_table[] = {
     {"score.efficiency", "points",
      "0 to 100: 40 % speed, 40 % operations per watt, 20 % memory efficiency; unavailable if a part is."},
     /* what measuring cost */
+    {"layers.sum", "s", "Time of all timed layers of one launch together."},
+    {"layers.engine", "s", "The engine's fixed cost per run, outside every layer."},
+    {"layers.unattributed", "s", "latency.p50 less layers.sum less layers.engine; signed."},
     {"overhead.clock", "s", "Cost of one clock read."},
     {"overhead.loop", "s", "Cost of the measuring loop per iteration."},
     {"overhead.layers", "ratio", "Run with layer timing over run without."},

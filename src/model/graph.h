@@ -38,6 +38,8 @@ struct assay__value {
     struct assay__dim *dims;
     const uint8_t *type_proto; /* raw TypeProto for kinds we carry but do not interpret; NULL for tensors */
     size_t type_proto_size;
+    const uint8_t *raw; /* the ValueInfoProto as read; written back verbatim while the fields above still agree with it; NULL when built */
+    size_t raw_size;
 };
 
 struct assay__tensor {
@@ -46,13 +48,17 @@ struct assay__tensor {
     int rank;
     int64_t *dims;
     int64_t elements;        /* checked product */
-    const uint8_t *data;     /* raw little-endian bytes: into the mapping, into the arena (typed fields), or NULL when external */
+    const uint8_t *data;     /* raw little-endian bytes (maybe unaligned): into the mapping, into the arena (small typed fields), or NULL when
+                                external, string, or one of the large typed fields that are carried undecoded */
     size_t data_size;
     bool external;
     const char *location;    /* external: file beside the model (checked: no absolute path, no "..") */
     uint64_t offset, length; /* external; length 0 = to the end by shape */
     const char **strings;    /* STRING tensors */
     size_t string_count;
+    const uint8_t *raw;      /* the TensorProto as read; written back verbatim while the fields above still agree with it; NULL when built */
+    size_t raw_size;
+    const uint8_t *raw_data; /* what `data` was when read, so that an edit is noticed */
 };
 
 enum assay__attr_type { ASSAY__ATTR_NONE = 0, ASSAY__ATTR_FLOAT = 1, ASSAY__ATTR_INT = 2, ASSAY__ATTR_STRING = 3, ASSAY__ATTR_TENSOR = 4,
@@ -74,7 +80,8 @@ struct assay__attr {
     struct assay__graph **graphs;
     size_t count;           /* of ints / floats / strings / graphs */
     const char *reference;  /* ref_attr_name inside functions, "" otherwise */
-    const uint8_t *raw;     /* the whole AttributeProto as it stood in the file (so that types we do not edit are written back unchanged); NULL when built */
+    const uint8_t *raw;     /* the whole AttributeProto as it stood in the file: written back verbatim, but g and graphs are always written from the
+                               structures. An editor of another field sets raw to NULL (assay__node_set_* do). NULL when built */
     size_t raw_size;
 };
 
@@ -101,6 +108,8 @@ struct assay__graph {
     const uint8_t *sparse; /* sparse initializers kept verbatim (concatenated fields) */
     size_t sparse_size;
     size_t sparse_count;
+    const uint8_t *extra; /* doc_string, quantization_annotation, metadata_props, unknown fields: verbatim */
+    size_t extra_size;
 };
 
 struct assay__opset {
@@ -135,8 +144,8 @@ int assay__model_check(const struct assay__model *model, struct assay_error *err
 struct assay__model *assay__model_new(void); /* empty, for builders */
 void assay__model_free(struct assay__model *model);
 
-/** Writes model to `path`. Tensor data that lies in memory or a mapping is streamed; external tensors keep their reference
- *  (location is rewritten relative when `path` is in another folder: absolute paths are refused by ONNX Runtime, so the caller writes beside the original or uses a link). */
+/** Writes model to a temporary beside `path` and renames it. Tensor data that lies in memory or a mapping is streamed, never copied; external
+ *  tensors keep their reference unchanged, so the caller writes beside the original (ONNX Runtime refuses absolute paths and ".."). */
 int assay__model_write(const struct assay__model *model, const char *path, struct assay_error *error);
 
 /* Editing and looking up. Everything is copied into the model's arena. NULL/-ENOMEM on failure. */
@@ -151,13 +160,22 @@ int assay__graph_add_value(struct assay__model *model, struct assay__value **lis
 /** data is borrowed and must outlive the model (or lie in its arena). */
 struct assay__tensor *assay__graph_add_initializer(struct assay__model *model, struct assay__graph *graph, const char *name, enum assay__dtype dtype,
                                                    int rank, const int64_t *dims, const void *data, size_t data_size);
+int assay__node_set_floats(struct assay__model *model, struct assay__node *node, const char *name, const float *values, size_t count);
 const struct assay__attr *assay__node_attr(const struct assay__node *node, const char *name);
+float assay__node_float(const struct assay__node *node, const char *name, float otherwise);
 int64_t assay__node_int(const struct assay__node *node, const char *name, int64_t otherwise);
 const struct assay__tensor *assay__graph_initializer(const struct assay__graph *graph, const char *name); /* linear; build a map for loops */
 /** Execution order (Kahn, file order among the ready). order has node_count entries. ASSAY_EFORMAT on a cycle, naming a node on it. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error);
-/** Trainable-parameter count as the initializers have it (all initializers' elements), and their bytes; false when a size overflows or is unknown. */
+/** elements: trainable parameters as the initializers have them: of all graphs, but not int64, bool and string tensors (shapes, indices) and not
+ *  tensors used only as BatchNormalization's running mean and variance. bytes: what all initializers take. false when a size overflows. */
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes);
+/** Version of the operator set `domain` ("" is ai.onnx), 0 when not imported. */
+int64_t assay__model_opset(const struct assay__model *model, const char *domain);
+/** Is this graph input also an initializer (IR 3 lists them all; from IR 4 a default the caller may override)? Then it is not a workload input. */
+bool assay__graph_is_initializer(const struct assay__graph *graph, const char *name);
+/** Bytes `elements` of a type take, sub-byte types packed; SIZE_MAX when it overflows; 0 for strings. */
+size_t assay__dtype_bytes(enum assay__dtype dtype, int64_t elements);
 /** "sha…"-free fingerprint of graph structure, attributes and shapes (not weights): 16 hex digits, stable across machines. */
 int assay__model_fingerprint(const struct assay__model *model, char out[17]);
 

@@ -153,3 +153,26 @@ int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
     free(lists);
     return code;
 }
+
+int assay__launch_layers(const struct assay__outcome *outcome, struct assay_metrics *metrics)
+{
+    const struct assay__layers *layers = &outcome->layers;
+    double sum = 0;
+    size_t timed = 0;
+    for (size_t i = 0; i < layers->count; i++) {
+        if (!isfinite(layers->items[i].time_ns)) continue;
+        sum += layers->items[i].time_ns;
+        timed++;
+    }
+    if (timed == 0 || !isfinite(layers->engine_ns)) return 0;
+    double rest = outcome->summary.p50 - sum - layers->engine_ns;
+    int code = assay_metrics_derived(metrics, "layers.sum", sum / 1e9, layers->method,
+                                     "sum over the layers of this launch");
+    if (code == 0)
+        code = assay_metrics_measured(metrics, "layers.engine", layers->engine_ns / 1e9,
+                                      layers->method, "");
+    if (code == 0)
+        code = assay_metrics_derived(metrics, "layers.unattributed", rest / 1e9, layers->method,
+                                     "latency.p50 - layers.sum - layers.engine");
+    return code;
+}

@@ -288,6 +288,7 @@ int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forc
         code = put(metrics, "throughput.inferences", rate_of(outcome), "clock", "",
                    "no sample was taken");
     if (code == 0) code = worker_memory(one, 1, metrics);
+    if (code == 0) code = assay__launch_layers(outcome, metrics);
     return code;
 }
 

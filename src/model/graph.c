@@ -1,0 +1,286 @@
+/* graph.c - building and looking up: the data types, an empty model, nodes, attributes, values, initializers.
+ * Arrays grow inside the model's arena by doubling; the old array is left behind, so a model that is edited takes at most
+ * twice its size. Growing moves an array: pointers to its elements are good until the next add to the same array. */
+#include "model/graph.h"
+
+#include "base/checked.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int bits;
+} dtypes[] = {
+    [ASSAY__UNDEFINED] = {"undefined", 0},     [ASSAY__FLOAT32] = {"float32", 32},
+    [ASSAY__UINT8] = {"uint8", 8},             [ASSAY__INT8] = {"int8", 8},
+    [ASSAY__UINT16] = {"uint16", 16},          [ASSAY__INT16] = {"int16", 16},
+    [ASSAY__INT32] = {"int32", 32},            [ASSAY__INT64] = {"int64", 64},
+    [ASSAY__STRING] = {"string", 0},           [ASSAY__BOOL] = {"bool", 8},
+    [ASSAY__FLOAT16] = {"float16", 16},        [ASSAY__FLOAT64] = {"float64", 64},
+    [ASSAY__UINT32] = {"uint32", 32},          [ASSAY__UINT64] = {"uint64", 64},
+    [ASSAY__COMPLEX64] = {"complex64", 64},    [ASSAY__COMPLEX128] = {"complex128", 128},
+    [ASSAY__BFLOAT16] = {"bfloat16", 16},      [ASSAY__FLOAT8E4M3FN] = {"float8e4m3fn", 8},
+    [ASSAY__FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", 8}, [ASSAY__FLOAT8E5M2] = {"float8e5m2", 8},
+    [ASSAY__FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", 8}, [ASSAY__UINT4] = {"uint4", 4},
+    [ASSAY__INT4] = {"int4", 4},               [ASSAY__FLOAT4E2M1] = {"float4e2m1", 4},
+    [ASSAY__FLOAT8E8M0] = {"float8e8m0", 8},   [ASSAY__UINT2] = {"uint2", 2},
+    [ASSAY__INT2] = {"int2", 2},
+};
+
+static bool dtype_known(enum assay__dtype dtype)
+{
+    return (size_t)dtype < sizeof dtypes / sizeof dtypes[0];
+}
+
+const char *assay__dtype_name(enum assay__dtype dtype)
+{
+    return dtype_known(dtype) ? dtypes[dtype].name : "undefined";
+}
+
+int assay__dtype_bits(enum assay__dtype dtype)
+{
+    return dtype_known(dtype) ? dtypes[dtype].bits : 0;
+}
+
+size_t assay__dtype_bytes(enum assay__dtype dtype, int64_t elements)
+{
+    size_t bits = 0;
+    if (elements < 0 || (uint64_t)elements > SIZE_MAX) return SIZE_MAX;
+    if (assay__mul_overflows((size_t)elements, (size_t)assay__dtype_bits(dtype), &bits) ||
+        assay__add_overflows(bits, 7, &bits))
+        return SIZE_MAX;
+    return bits / 8;
+}
+
+struct assay__model *assay__model_new(void)
+{
+    struct assay__arena *arena = assay__arena_new();
+    if (!arena) return NULL;
+    struct assay__model *model = assay__arena_alloc(arena, sizeof *model);
+    if (!model) {
+        assay__arena_free(arena);
+        return NULL;
+    }
+    *model = (struct assay__model){.arena = arena, .path = "", .folder = ".", .producer = "",
+                                   .producer_version = "", .domain = "", .doc = "",
+                                   .graph = {.name = "graph"}};
+    return model;
+}
+
+void assay__model_free(struct assay__model *model)
+{
+    if (!model) return;
+    assay__file_unmap(&model->mapping);
+    assay__arena_free(model->arena); /* the model itself lies in it */
+}
+
+/* --- building ----------------------------------------------------------------------------------------- */
+
+static void *grow(struct assay__arena *arena, const void *old, size_t count, size_t capacity,
+                  size_t size)
+{
+    void *fresh = assay__arena_array(arena, capacity, size);
+    if (fresh && count) memcpy(fresh, old, count * size);
+    return fresh;
+}
+
+static const char **copy_names(struct assay__arena *arena, const char *const *names, size_t count)
+{
+    const char **copies = assay__arena_array(arena, count, sizeof *copies);
+    if (!copies) return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!(copies[i] = assay__arena_strdup(arena, names[i] ? names[i] : ""))) return NULL;
+    return copies;
+}
+
+struct assay__node *assay__graph_add_node(struct assay__model *model, struct assay__graph *graph,
+                                          const char *op, const char *name,
+                                          const char *const *inputs, size_t input_count,
+                                          const char *const *outputs, size_t output_count)
+{
+    struct assay__arena *arena = model->arena;
+    if (graph->node_count == graph->node_capacity) {
+        size_t capacity = graph->node_capacity ? 2 * graph->node_capacity : 16;
+        void *fresh = grow(arena, graph->nodes, graph->node_count, capacity, sizeof *graph->nodes);
+        if (!fresh) return NULL;
+        graph->nodes = fresh;
+        graph->node_capacity = capacity;
+    }
+    struct assay__node node = {.domain = "", .doc = "", .input_count = input_count,
+                               .output_count = output_count};
+    node.op = assay__arena_strdup(arena, op);
+    node.name = assay__arena_strdup(arena, name ? name : "");
+    node.inputs = copy_names(arena, inputs, input_count);
+    node.outputs = copy_names(arena, outputs, output_count);
+    if (!node.op || !node.name || !node.inputs || !node.outputs) return NULL;
+    graph->nodes[graph->node_count] = node;
+    return &graph->nodes[graph->node_count++];
+}
+
+/* The attribute of that name, emptied, or a fresh one. */
+static struct assay__attr *set_attr(struct assay__model *model, struct assay__node *node,
+                                    const char *name, enum assay__attr_type type)
+{
+    struct assay__attr *attr = NULL;
+    for (size_t i = 0; i < node->attr_count; i++)
+        if (strcmp(node->attrs[i].name, name) == 0) attr = &node->attrs[i];
+    if (!attr) {
+        /* Nodes have a handful of attributes: one copy per added attribute. */
+        struct assay__attr *fresh = grow(model->arena, node->attrs, node->attr_count,
+                                         node->attr_count + 1, sizeof *fresh);
+        if (!fresh) return NULL;
+        node->attrs = fresh;
+        attr = &fresh[node->attr_count];
+        attr->name = assay__arena_strdup(model->arena, name);
+        if (!attr->name) return NULL;
+        node->attr_count++;
+    }
+    *attr = (struct assay__attr){.name = attr->name, .type = type, .s = "", .reference = ""};
+    return attr;
+}
+
+int assay__node_set_int(struct assay__model *model, struct assay__node *node, const char *name,
+                        int64_t value)
+{
+    struct assay__attr *attr = set_attr(model, node, name, ASSAY__ATTR_INT);
+    if (!attr) return ASSAY_ENOMEM;
+    attr->i = value;
+    return 0;
+}
+
+int assay__node_set_ints(struct assay__model *model, struct assay__node *node, const char *name,
+                         const int64_t *values, size_t count)
+{
+    struct assay__attr *attr = set_attr(model, node, name, ASSAY__ATTR_INTS);
+    if (!attr || !(attr->ints = grow(model->arena, values, count, count, sizeof *values)))
+        return ASSAY_ENOMEM;
+    attr->count = count;
+    return 0;
+}
+
+int assay__node_set_floats(struct assay__model *model, struct assay__node *node, const char *name,
+                           const float *values, size_t count)
+{
+    struct assay__attr *attr = set_attr(model, node, name, ASSAY__ATTR_FLOATS);
+    if (!attr || !(attr->floats = grow(model->arena, values, count, count, sizeof *values)))
+        return ASSAY_ENOMEM;
+    attr->count = count;
+    return 0;
+}
+
+int assay__node_set_float(struct assay__model *model, struct assay__node *node, const char *name,
+                          float value)
+{
+    struct assay__attr *attr = set_attr(model, node, name, ASSAY__ATTR_FLOAT);
+    if (!attr) return ASSAY_ENOMEM;
+    attr->f = value;
+    return 0;
+}
+
+int assay__node_set_string(struct assay__model *model, struct assay__node *node, const char *name,
+                           const char *value)
+{
+    const char *copy = assay__arena_strdup(model->arena, value);
+    struct assay__attr *attr = copy ? set_attr(model, node, name, ASSAY__ATTR_STRING) : NULL;
+    if (!attr) return ASSAY_ENOMEM;
+    attr->s = copy;
+    attr->s_size = strlen(copy);
+    return 0;
+}
+
+int assay__graph_add_value(struct assay__model *model, struct assay__value **list, size_t *count,
+                           const char *name, enum assay__dtype dtype, int rank,
+                           const struct assay__dim *dims)
+{
+    struct assay__arena *arena = model->arena;
+    /* Lists have a power-of-two size of at least 4 (the reader sees to that), so a full one shows in its count. */
+    bool full = *count == 0 || (*count >= 4 && (*count & (*count - 1)) == 0);
+    if (full) {
+        void *fresh = grow(arena, *list, *count, *count ? 2 * *count : 4, sizeof **list);
+        if (!fresh) return ASSAY_ENOMEM;
+        *list = fresh;
+    }
+    struct assay__value value = {.kind = ASSAY__KIND_TENSOR, .dtype = dtype, .rank = rank};
+    value.name = assay__arena_strdup(arena, name);
+    value.dims = assay__arena_array(arena, rank > 0 ? (size_t)rank : 0, sizeof *dims);
+    if (!value.name || !value.dims) return ASSAY_ENOMEM;
+    for (int i = 0; i < rank; i++) {
+        const char *symbol = dims[i].symbol ? dims[i].symbol : "";
+        value.dims[i].value = dims[i].value;
+        value.dims[i].symbol = assay__arena_strdup(arena, symbol);
+        if (!value.dims[i].symbol) return ASSAY_ENOMEM;
+    }
+    (*list)[(*count)++] = value;
+    return 0;
+}
+
+struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
+                                                   struct assay__graph *graph, const char *name,
+                                                   enum assay__dtype dtype, int rank,
+                                                   const int64_t *dims, const void *data,
+                                                   size_t data_size)
+{
+    struct assay__arena *arena = model->arena;
+    if (graph->initializer_count == graph->initializer_capacity) {
+        size_t capacity = graph->initializer_capacity ? 2 * graph->initializer_capacity : 16;
+        void *fresh = grow(arena, graph->initializers, graph->initializer_count, capacity,
+                           sizeof *graph->initializers);
+        if (!fresh) return NULL;
+        graph->initializers = fresh;
+        graph->initializer_capacity = capacity;
+    }
+    struct assay__tensor tensor = {.dtype = dtype, .rank = rank, .data = data,
+                                   .data_size = data_size, .location = "", .elements = 1};
+    tensor.name = assay__arena_strdup(arena, name);
+    tensor.dims = assay__arena_array(arena, rank > 0 ? (size_t)rank : 0, sizeof *dims);
+    if (!tensor.name || !tensor.dims) return NULL;
+    for (int i = 0; i < rank; i++) {
+        tensor.dims[i] = dims[i];
+        if (dims[i] < 0 || assay__mul_i64_overflows(tensor.elements, dims[i], &tensor.elements))
+            return NULL;
+    }
+    if (assay__dtype_bytes(dtype, tensor.elements) != data_size) return NULL;
+    graph->initializers[graph->initializer_count] = tensor;
+    return &graph->initializers[graph->initializer_count++];
+}
+
+/* --- looking up --------------------------------------------------------------------------------------- */
+
+const struct assay__attr *assay__node_attr(const struct assay__node *node, const char *name)
+{
+    for (size_t i = 0; i < node->attr_count; i++)
+        if (strcmp(node->attrs[i].name, name) == 0) return &node->attrs[i];
+    return NULL;
+}
+
+int64_t assay__node_int(const struct assay__node *node, const char *name, int64_t otherwise)
+{
+    const struct assay__attr *attr = assay__node_attr(node, name);
+    return attr && attr->type == ASSAY__ATTR_INT ? attr->i : otherwise;
+}
+
+float assay__node_float(const struct assay__node *node, const char *name, float otherwise)
+{
+    const struct assay__attr *attr = assay__node_attr(node, name);
+    return attr && attr->type == ASSAY__ATTR_FLOAT ? attr->f : otherwise;
+}
+
+const struct assay__tensor *assay__graph_initializer(const struct assay__graph *graph,
+                                                     const char *name)
+{
+    for (size_t i = 0; i < graph->initializer_count; i++)
+        if (strcmp(graph->initializers[i].name, name) == 0) return &graph->initializers[i];
+    return NULL;
+}
+
+bool assay__graph_is_initializer(const struct assay__graph *graph, const char *name)
+{
+    return assay__graph_initializer(graph, name) != NULL;
+}
+
+int64_t assay__model_opset(const struct assay__model *model, const char *domain)
+{
+    for (size_t i = 0; i < model->opset_count; i++)
+        if (strcmp(model->opsets[i].domain, domain) == 0) return model->opsets[i].version;
+    return 0;
+}

@@ -1,0 +1,678 @@
+/* inputs.c - fixes the shapes of a model's inputs from the options.
+ *
+ * Every symbolic dimension is one variable, shared by all inputs that name it. It gets its value from, and a contradiction is an
+ * error: --dim, --shape, the shape of an --input file, --batch, --seq. What is still open becomes 1, with a note.
+ *  - The batch axis: symbols named like "batch"; else the symbolic (or unnamed) first dimension of the inputs.
+ *  - The sequence axis: symbols named like "seq", "time", "length", …; else the symbolic second axis of integer inputs.
+ *  - A symbol that is a sum ("past + seq", as exporters write it) is computed; one named "total…" is past + sequence. */
+#include "model/inputs.h"
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "model/inputs_plan.h"
+#include "model/npy.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct symbol {
+    const char *name;
+    int64_t value;  /* -1 open */
+    const char *by; /* the option that set it */
+};
+
+struct open_input {
+    const struct assay__value *value;
+    int rank;
+    int64_t *dims; /* -1 open; a named symbol is looked up at the end */
+    bool shaped;   /* --shape or a file gave it */
+};
+
+struct planner {
+    const struct assay__model *model;
+    const struct assay__workload_options *options;
+    struct assay__workload *workload;
+    struct assay_error *error;
+    struct open_input *inputs;
+    struct symbol *symbols;
+    size_t symbol_count;
+    const char *batch_symbol, *sequence_symbol;
+};
+
+static int no_memory(const struct planner *planner)
+{
+    return assay_error_set(planner->error, ASSAY_ENOMEM, "out of memory");
+}
+
+bool assay__name_has(const char *name, const char *word)
+{
+    size_t length = strlen(word);
+    for (; *name; name++) {
+        size_t i = 0;
+        while (i < length && name[i] && tolower((unsigned char)name[i]) == word[i])
+            i++;
+        if (i == length) return true;
+    }
+    return false;
+}
+
+static bool name_is(const char *name, const char *word)
+{
+    return strlen(name) == strlen(word) && assay__name_has(name, word);
+}
+
+static bool like_batch(const char *symbol)
+{
+    return assay__name_has(symbol, "batch");
+}
+
+/* Short names mean the batch only where the batch stands. */
+static bool is_batch(const struct planner *planner, const char *symbol)
+{
+    if (like_batch(symbol)) return true;
+    if (!name_is(symbol, "n") && !name_is(symbol, "b") && !name_is(symbol, "bs")) return false;
+    for (size_t i = 0; i < planner->workload->input_count; i++) {
+        const struct assay__value *value = planner->inputs[i].value;
+        if (value->rank > 0 && strcmp(value->dims[0].symbol, symbol) == 0) return true;
+    }
+    return false;
+}
+
+static bool like_past(const char *symbol)
+{
+    return assay__name_has(symbol, "past") || assay__name_has(symbol, "total") ||
+           assay__name_has(symbol, "cache") || strchr(symbol, '+');
+}
+
+static bool like_sequence(const char *symbol)
+{
+    static const char *const whole[] = {"t", "s", "l", "len", "length", "time", "steps"};
+    static const char *const part[] = {"seq", "token", "timestep", "time_step", "max_len", "num_frames"};
+    if (like_past(symbol) || like_batch(symbol)) return false;
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        if (name_is(symbol, whole[i])) return true;
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
+        if (assay__name_has(symbol, part[i])) return true;
+    return false;
+}
+
+static bool is_integer(enum assay__dtype dtype)
+{
+    return dtype == ASSAY__INT64 || dtype == ASSAY__INT32;
+}
+
+/* "batchx3x224x224" */
+static const char *shape_text(const struct assay__value *value, char *out, size_t size)
+{
+    struct assay__buf buf = {.data = NULL};
+    for (int i = 0; i < value->rank; i++) {
+        if (i) assay__buf_putc(&buf, 'x');
+        if (value->dims[i].value >= 0)
+            assay__buf_printf(&buf, "%lld", (long long)value->dims[i].value);
+        else
+            assay__buf_puts(&buf, *value->dims[i].symbol ? value->dims[i].symbol : "?");
+    }
+    snprintf(out, size, "%s", value->rank == 0 ? "a scalar" : buf.data ? buf.data : "");
+    assay__buf_free(&buf);
+    return out;
+}
+
+static int add_note(struct planner *planner, const char *note)
+{
+    struct assay__workload *workload = planner->workload;
+    if (!note) return no_memory(planner);
+    workload->notes[workload->note_count++] = note; /* allocated for the most there can be */
+    return 0;
+}
+
+/* --- the open shapes ---------------------------------------------------------------------------------- */
+
+static struct symbol *find_symbol(struct planner *planner, const char *name)
+{
+    for (size_t i = 0; i < planner->symbol_count; i++)
+        if (strcmp(planner->symbols[i].name, name) == 0) return &planner->symbols[i];
+    return NULL;
+}
+
+static int check_kind(const struct planner *planner, const struct assay__value *value)
+{
+    static const char *const kinds[] = {
+        [ASSAY__KIND_SPARSE] = "a sparse tensor", [ASSAY__KIND_SEQUENCE] = "a sequence",
+        [ASSAY__KIND_MAP] = "a map", [ASSAY__KIND_OPTIONAL] = "an optional",
+        [ASSAY__KIND_UNKNOWN] = "of no stated type"};
+    if (value->kind != ASSAY__KIND_TENSOR)
+        return assay_error_set(planner->error, ASSAY_EUNSUPPORTED,
+                               "input '%.120s' is %s; only tensors can be fed", value->name,
+                               kinds[value->kind]);
+    if (value->dtype == ASSAY__UNDEFINED || value->dtype == ASSAY__COMPLEX64 ||
+        value->dtype == ASSAY__COMPLEX128)
+        return assay_error_set(planner->error, ASSAY_EUNSUPPORTED,
+                               "input '%.120s' is of type %s, which ONNX Runtime does not take",
+                               value->name, assay__dtype_name(value->dtype));
+    return 0;
+}
+
+static int open_input(struct planner *planner, const struct assay__value *value)
+{
+    struct open_input *input = &planner->inputs[planner->workload->input_count];
+    struct assay__input_plan *plan = &planner->workload->inputs[planner->workload->input_count++];
+    struct assay__arena *arena = planner->workload->arena;
+    int code = check_kind(planner, value);
+    if (code) return code;
+    *input = (struct open_input){.value = value, .rank = value->rank};
+    *plan = (struct assay__input_plan){.name = assay__arena_strdup(arena, value->name),
+                                       .dtype = value->dtype, .file = "", .why = ""};
+    input->dims = assay__arena_array(arena, value->rank > 0 ? (size_t)value->rank : 0, sizeof(int64_t));
+    if (!plan->name || !input->dims) return no_memory(planner);
+    for (int i = 0; i < value->rank; i++) {
+        input->dims[i] = value->dims[i].value;
+        if (value->dims[i].value >= 0 || !*value->dims[i].symbol ||
+            find_symbol(planner, value->dims[i].symbol))
+            continue;
+        planner->symbols[planner->symbol_count++] = (struct symbol){value->dims[i].symbol, -1, ""};
+    }
+    return 0;
+}
+
+static int open_inputs(struct planner *planner)
+{
+    const struct assay__graph *graph = &planner->model->graph;
+    struct assay__workload *workload = planner->workload;
+    struct assay__map *initializers = assay__map_new();
+    size_t dims = 0;
+    int code = initializers ? 0 : no_memory(planner);
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        if (assay__map_set(initializers, graph->initializers[i].name, i)) code = no_memory(planner);
+    for (size_t i = 0; i < graph->input_count; i++)
+        dims += graph->inputs[i].rank > 0 ? (size_t)graph->inputs[i].rank : 0;
+    struct assay__arena *arena = workload->arena;
+    planner->inputs = assay__arena_array(arena, graph->input_count, sizeof *planner->inputs);
+    planner->symbols = assay__arena_array(arena, dims, sizeof *planner->symbols);
+    workload->inputs = assay__arena_array(arena, graph->input_count, sizeof *workload->inputs);
+    workload->notes = assay__arena_array(arena, dims + 4, sizeof *workload->notes);
+    if (!planner->inputs || !planner->symbols || !workload->inputs || !workload->notes)
+        code = no_memory(planner);
+    for (size_t i = 0; i < graph->input_count && !code; i++)
+        if (assay__map_get(initializers, graph->inputs[i].name) == ASSAY__MAP_NONE)
+            code = open_input(planner, &graph->inputs[i]);
+    assay__map_free(initializers);
+    return code;
+}
+
+/* --- binding ------------------------------------------------------------------------------------------ */
+
+static int bind(struct planner *planner, struct symbol *symbol, int64_t value, const char *by)
+{
+    if (symbol->value >= 0 && symbol->value != value)
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "dimension '%.80s' is %lld by %s and %lld by %s", symbol->name,
+                               (long long)symbol->value, symbol->by, (long long)value, by);
+    symbol->value = value;
+    symbol->by = by;
+    return 0;
+}
+
+static int bind_dim(struct planner *planner, struct open_input *input, int axis, int64_t value,
+                    const char *by)
+{
+    char text[160];
+    const struct assay__value *model = input->value;
+    if (model->rank < 0) {
+        input->dims[axis] = value;
+        return 0;
+    }
+    if (model->dims[axis].value >= 0 && model->dims[axis].value != value)
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "%s makes dimension %d of input '%.80s' %lld, but it is fixed at %lld in "
+                               "the model (%s)", by, axis, model->name, (long long)value,
+                               (long long)model->dims[axis].value,
+                               shape_text(model, text, sizeof text));
+    if (model->dims[axis].value >= 0) return 0;
+    if (*model->dims[axis].symbol)
+        return bind(planner, find_symbol(planner, model->dims[axis].symbol), value, by);
+    if (input->dims[axis] >= 0 && input->dims[axis] != value)
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "dimension %d of input '%.80s' is both %lld and %lld (%s)", axis,
+                               model->name, (long long)input->dims[axis], (long long)value, by);
+    input->dims[axis] = value;
+    return 0;
+}
+
+/* --- options ------------------------------------------------------------------------------------------ */
+
+/* " (did you mean 'x'?)" or "", whichever name is near enough. */
+static void suggest(const char *name, const char *candidate, size_t *best, char *out, size_t size)
+{
+    size_t distance = assay__text_distance(name, candidate), limit = strlen(candidate) / 3 + 1;
+    if (distance >= *best || distance > limit) return;
+    *best = distance;
+    snprintf(out, size, " (did you mean '%.80s'?)", candidate);
+}
+
+/* Names may hold '=', so the option is matched against the names there are. */
+static const char *after_name(const char *option, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(option, name, length) == 0 && option[length] == '=' ? option + length + 1 : NULL;
+}
+
+static int find_input(struct planner *planner, const char *option, const char *flag, size_t *index,
+                      const char **rest)
+{
+    size_t best = SIZE_MAX, length = strcspn(option, "=");
+    char hint[128] = "", name[128];
+    for (size_t i = 0; i < planner->workload->input_count; i++)
+        if ((*rest = after_name(option, planner->inputs[i].value->name))) {
+            *index = i;
+            return 0;
+        }
+    if (!option[length])
+        return assay_error_set(planner->error, ASSAY_EINVAL, "%s %.120s: write it as input=%s", flag,
+                               option, flag[2] == 's' ? "1x3x224x224" : "file.npy");
+    snprintf(name, sizeof name, "%.*s", (int)(length < 100 ? length : 100), option);
+    for (size_t i = 0; i < planner->workload->input_count; i++)
+        suggest(name, planner->inputs[i].value->name, &best, hint, sizeof hint);
+    if (!*hint && planner->workload->input_count)
+        snprintf(hint, sizeof hint, " (its first input is '%.80s')", planner->inputs[0].value->name);
+    return assay_error_set(planner->error, ASSAY_EINVAL, "%s: the model has no input '%s'%s", flag, name,
+                           hint);
+}
+
+static int apply_dim(struct planner *planner, const char *option)
+{
+    size_t best = SIZE_MAX, length = strcspn(option, "=");
+    char hint[128] = "", name[128];
+    int64_t value = 0;
+    struct symbol *symbol = NULL;
+    const char *rest = NULL;
+    for (size_t i = 0; i < planner->symbol_count && !rest; i++)
+        if ((rest = after_name(option, planner->symbols[i].name))) symbol = &planner->symbols[i];
+    if (!option[length])
+        return assay_error_set(planner->error, ASSAY_EINVAL, "--dim %.120s: write it as name=value",
+                               option);
+    if (!symbol) {
+        snprintf(name, sizeof name, "%.*s", (int)(length < 100 ? length : 100), option);
+        for (size_t i = 0; i < planner->symbol_count; i++)
+            suggest(name, planner->symbols[i].name, &best, hint, sizeof hint);
+        if (!*hint && planner->symbol_count)
+            snprintf(hint, sizeof hint, " (it has '%.80s')", planner->symbols[0].name);
+        if (!planner->symbol_count) snprintf(hint, sizeof hint, " (all its dimensions are fixed)");
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "--dim: the model has no symbolic dimension '%s'%s", name, hint);
+    }
+    if (assay__text_int64(rest, &value) || value < 0)
+        return assay_error_set(planner->error, ASSAY_EINVAL, "--dim %.120s: '%.40s' is not a size",
+                               option, rest);
+    return bind(planner, symbol, value, "--dim");
+}
+
+/* "1x3x224x224", "1,3,224,224", or "scalar"; returns the rank or an error code. */
+static int parse_shape(struct planner *planner, const char *text, int64_t dims[ASSAY__NPY_RANK])
+{
+    int rank = 0;
+    if (!*text || strcmp(text, "scalar") == 0) return 0;
+    for (const char *at = text;;) {
+        char number[24];
+        size_t length = strcspn(at, "x,");
+        if (rank == ASSAY__NPY_RANK || length >= sizeof number) break;
+        snprintf(number, sizeof number, "%.*s", (int)length, at);
+        if (assay__text_int64(number, &dims[rank]) || dims[rank] < 0) break;
+        rank++;
+        if (!at[length]) return rank;
+        at += length + 1;
+    }
+    return assay_error_set(planner->error, ASSAY_EINVAL,
+                           "--shape: '%.80s' is not a shape such as 1x3x224x224", text);
+}
+
+static int set_shape(struct planner *planner, struct open_input *input, int rank, const int64_t *dims,
+                     const char *by)
+{
+    char text[160];
+    int code = 0;
+    if (input->value->rank < 0 && input->shaped && input->rank != rank)
+        return assay_error_set(planner->error, ASSAY_EINVAL, "input '%.80s' is given two shapes",
+                               input->value->name);
+    if (input->value->rank < 0) {
+        input->rank = rank;
+        input->dims = assay__arena_array(planner->workload->arena, (size_t)rank, sizeof *dims);
+        if (!input->dims) return no_memory(planner);
+    }
+    if (input->rank != rank)
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "%s gives input '%.80s' %d dimensions, but it has %d (%s)", by,
+                               input->value->name, rank, input->rank,
+                               shape_text(input->value, text, sizeof text));
+    for (int i = 0; i < rank && !code; i++)
+        code = bind_dim(planner, input, i, dims[i], by);
+    input->shaped = true;
+    return code;
+}
+
+static int apply_shape(struct planner *planner, const char *option)
+{
+    int64_t dims[ASSAY__NPY_RANK];
+    size_t index = 0;
+    const char *rest = NULL;
+    int code = find_input(planner, option, "--shape", &index, &rest);
+    if (code) return code;
+    int rank = parse_shape(planner, rest, dims);
+    if (rank < 0) return rank;
+    return set_shape(planner, &planner->inputs[index], rank, dims, "--shape");
+}
+
+bool assay__inputs_npy_fits(enum assay__dtype file, enum assay__dtype model)
+{
+    if (file == model) return true;
+    if (model == ASSAY__BFLOAT16) return file == ASSAY__UINT16;
+    bool byte = (model >= ASSAY__FLOAT8E4M3FN && model <= ASSAY__FLOAT8E5M2FNUZ) ||
+                model == ASSAY__FLOAT8E8M0;
+    return byte && file == ASSAY__UINT8;
+}
+
+static int apply_file(struct planner *planner, const char *option)
+{
+    struct assay__mapping mapping = {NULL, 0};
+    struct assay_error detail = {.code = 0};
+    struct assay__npy npy;
+    size_t index = 0;
+    const char *path = NULL;
+    int code = find_input(planner, option, "--input", &index, &path);
+    if (!code) code = assay__file_map(path, &mapping, planner->error);
+    if (code) return code;
+    struct open_input *input = &planner->inputs[index];
+    code = assay__npy_parse(mapping.data, mapping.size, &npy, &detail);
+    if (code) {
+        assay_error_set(planner->error, code, "%.200s: %s", path, detail.message);
+    } else if (!assay__inputs_npy_fits(npy.dtype, input->value->dtype)) {
+        code = assay_error_set(planner->error, ASSAY_EINVAL,
+                               "%.160s holds %s, but input '%.120s' is %s", path,
+                               assay__dtype_name(npy.dtype), input->value->name,
+                               assay__dtype_name(input->value->dtype));
+    } else {
+        code = set_shape(planner, input, npy.rank, npy.dims, path);
+    }
+    assay__file_unmap(&mapping);
+    if (code) return code;
+    char *absolute = realpath(path, NULL);
+    struct assay__input_plan *plan = &planner->workload->inputs[index];
+    plan->fill = ASSAY__FILL_FILE;
+    plan->file = assay__arena_strdup(planner->workload->arena, absolute ? absolute : path);
+    plan->why = assay__arena_printf(planner->workload->arena, "read from %s", path);
+    free(absolute);
+    return plan->file && plan->why ? 0 : no_memory(planner);
+}
+
+/* --- batch and sequence ------------------------------------------------------------------------------- */
+
+/* Calls bind for every axis that is the batch. *found counts them. */
+static int bind_batch(struct planner *planner, int64_t batch, bool only_look, size_t *found)
+{
+    int code = 0;
+    *found = 0;
+    for (size_t i = 0; i < planner->symbol_count && !code; i++) {
+        if (!is_batch(planner, planner->symbols[i].name) || like_past(planner->symbols[i].name)) continue;
+        if (!planner->batch_symbol) planner->batch_symbol = planner->symbols[i].name;
+        ++*found;
+        if (!only_look) code = bind(planner, &planner->symbols[i], batch, "--batch");
+    }
+    if (*found || code) return code;
+    for (size_t i = 0; i < planner->workload->input_count && !code; i++) {
+        struct open_input *input = &planner->inputs[i];
+        const struct assay__value *value = input->value;
+        if (value->rank < 1 || value->dims[0].value >= 0 || like_sequence(value->dims[0].symbol) ||
+            like_past(value->dims[0].symbol))
+            continue;
+        if (!planner->batch_symbol && *value->dims[0].symbol)
+            planner->batch_symbol = value->dims[0].symbol;
+        ++*found;
+        if (!only_look) code = bind_dim(planner, input, 0, batch, "--batch");
+    }
+    return code;
+}
+
+static int apply_batch(struct planner *planner)
+{
+    int64_t batch = planner->options->batch;
+    char text[160];
+    size_t found = 0;
+    int code = bind_batch(planner, batch, batch <= 0, &found);
+    if (code || batch <= 0 || found) return code;
+    for (size_t i = 0; i < planner->workload->input_count; i++) {
+        struct open_input *input = &planner->inputs[i];
+        if (input->rank < 1 || input->dims[0] == batch) {
+            found += input->rank >= 1;
+            continue;
+        }
+        if (input->value->rank < 0) continue;
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "batch is fixed at %lld in this model (input '%.80s' is %s); export it "
+                               "with a symbolic batch", (long long)input->dims[0], input->value->name,
+                               shape_text(input->value, text, sizeof text));
+    }
+    if (found) return 0;
+    return assay_error_set(planner->error, ASSAY_EINVAL, "--batch: this model has no batch axis");
+}
+
+static int bind_sequence(struct planner *planner, int64_t length, bool only_look, size_t *found)
+{
+    int code = 0;
+    *found = 0;
+    for (size_t i = 0; i < planner->symbol_count && !code; i++) {
+        if (!like_sequence(planner->symbols[i].name)) continue;
+        if (!planner->sequence_symbol) planner->sequence_symbol = planner->symbols[i].name;
+        ++*found;
+        if (!only_look) code = bind(planner, &planner->symbols[i], length, "--seq");
+    }
+    if (*found || code) return code;
+    for (size_t i = 0; i < planner->workload->input_count && !code; i++) {
+        struct open_input *input = &planner->inputs[i];
+        const struct assay__value *value = input->value;
+        if (!is_integer(value->dtype) || value->rank < 2 || value->dims[1].value >= 0 ||
+            like_past(value->dims[1].symbol))
+            continue;
+        if (!planner->sequence_symbol && *value->dims[1].symbol)
+            planner->sequence_symbol = value->dims[1].symbol;
+        ++*found;
+        if (!only_look) code = bind_dim(planner, input, 1, length, "--seq");
+    }
+    return code;
+}
+
+static int apply_sequence(struct planner *planner)
+{
+    int64_t length = planner->options->sequence;
+    char text[160];
+    size_t found = 0;
+    int code = bind_sequence(planner, length, length <= 0, &found);
+    if (code || length <= 0 || found) return code;
+    for (size_t i = 0; i < planner->workload->input_count; i++) {
+        struct open_input *input = &planner->inputs[i];
+        if (!is_integer(input->value->dtype) || input->rank < 2) continue;
+        if (input->dims[1] == length) return 0;
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "the sequence length is fixed at %lld in this model (input '%.80s' is %s)",
+                               (long long)input->dims[1], input->value->name,
+                               shape_text(input->value, text, sizeof text));
+    }
+    return assay_error_set(planner->error, ASSAY_EINVAL, "--seq: this model has no sequence axis");
+}
+
+/* --- what is still open ------------------------------------------------------------------------------- */
+
+/* "a + b + 1"; a term that is no symbol and no number counts 1. */
+static int64_t sum_of(struct planner *planner, const char *expression)
+{
+    int64_t sum = 0;
+    while (*expression) {
+        char term[128];
+        size_t length = strcspn(expression, "+");
+        snprintf(term, sizeof term, "%.*s", (int)(length < 120 ? length : 120), expression);
+        char *from = term, *to = term + strlen(term);
+        while (*from == ' ')
+            from++;
+        while (to > from && to[-1] == ' ')
+            *--to = 0;
+        int64_t number = 1;
+        const struct symbol *symbol = find_symbol(planner, from);
+        if (symbol && symbol->value >= 0)
+            number = symbol->value;
+        else if (assay__text_int64(from, &number) || number < 0)
+            number = 1;
+        if (assay__add_i64_overflows(sum, number, &sum)) return -1;
+        expression += length + (expression[length] == '+');
+    }
+    return sum;
+}
+
+/* Symbols that follow from others: sums, and "total" where past and sequence lengths are there. */
+static bool derived(struct planner *planner, const struct symbol *symbol, int64_t *value)
+{
+    *value = -1;
+    if (strchr(symbol->name, '+')) {
+        *value = sum_of(planner, symbol->name);
+    } else if (assay__name_has(symbol->name, "total")) {
+        const struct symbol *past = NULL, *sequence = NULL;
+        for (size_t i = 0; i < planner->symbol_count; i++) {
+            if (assay__name_has(planner->symbols[i].name, "past")) past = &planner->symbols[i];
+            if (like_sequence(planner->symbols[i].name)) sequence = &planner->symbols[i];
+        }
+        if (past && sequence && past->value >= 0 && sequence->value >= 0 &&
+            assay__add_i64_overflows(past->value, sequence->value, value))
+            *value = -1;
+    }
+    return *value >= 0;
+}
+
+static int default_symbols(struct planner *planner)
+{
+    struct assay__arena *arena = planner->workload->arena;
+    int code = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < planner->symbol_count && !code; i++) {
+            struct symbol *symbol = &planner->symbols[i];
+            bool later = strchr(symbol->name, '+') || assay__name_has(symbol->name, "total");
+            if (symbol->value >= 0 || (pass == 0 && later)) continue;
+            if (pass == 1 && derived(planner, symbol, &symbol->value)) {
+                code = add_note(planner,
+                                assay__arena_printf(arena,
+                                                    "symbolic dimension '%s' follows from others: %lld",
+                                                    symbol->name, (long long)symbol->value));
+                continue;
+            }
+            symbol->value = 1;
+            code = add_note(planner, assay__arena_printf(arena,
+                                                         "symbolic dimension '%s' set to 1 (--dim "
+                                                         "%s=N changes it)",
+                                                         symbol->name, symbol->name));
+        }
+    }
+    return code;
+}
+
+static int finish_input(struct planner *planner, size_t index)
+{
+    struct open_input *input = &planner->inputs[index];
+    struct assay__input_plan *plan = &planner->workload->inputs[index];
+    const struct assay__value *value = input->value;
+    int64_t elements = 1;
+    if (input->rank < 0)
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "the model does not state the shape of input '%.120s': give it with "
+                               "--shape '%.120s=…'", value->name, value->name);
+    for (int i = 0; i < input->rank; i++) {
+        bool stated = value->rank >= 0;
+        if (stated && input->dims[i] < 0 && *value->dims[i].symbol) {
+            input->dims[i] = find_symbol(planner, value->dims[i].symbol)->value;
+        } else if (input->dims[i] < 0) {
+            input->dims[i] = 1;
+            int code = add_note(planner, assay__arena_printf(planner->workload->arena,
+                                                             "unnamed dimension %d of '%s' set to 1 "
+                                                             "(--shape %s=… changes it)",
+                                                             i, value->name, value->name));
+            if (code) return code;
+        }
+        if (assay__mul_i64_overflows(elements, input->dims[i], &elements)) elements = -1;
+        if (elements < 0) break;
+    }
+    plan->rank = input->rank;
+    plan->dims = input->dims;
+    plan->bytes = assay__dtype_bytes(plan->dtype, elements);
+    if (elements < 0 || plan->bytes > (size_t)1 << 40 || elements > (int64_t)1 << 40)
+        return assay_error_set(planner->error, ASSAY_ELIMIT, "input '%.120s' would take more than 1 TB",
+                               value->name);
+    return 0;
+}
+
+static int finish(struct planner *planner)
+{
+    struct assay__workload *workload = planner->workload;
+    int code = default_symbols(planner);
+    for (size_t i = 0; i < workload->input_count && !code; i++)
+        code = finish_input(planner, i);
+    if (code) return code;
+    workload->dims = assay__arena_array(workload->arena, planner->symbol_count, sizeof *workload->dims);
+    if (!workload->dims) return no_memory(planner);
+    for (size_t i = 0; i < planner->symbol_count; i++) {
+        const struct symbol *symbol = &planner->symbols[i];
+        const char *name = assay__arena_strdup(workload->arena, symbol->name);
+        if (!name) return no_memory(planner);
+        workload->dims[workload->dim_count++] = (struct assay__dim_value){name, symbol->value};
+    }
+    const struct symbol *sequence =
+        planner->sequence_symbol ? find_symbol(planner, planner->sequence_symbol) : NULL;
+    const struct symbol *batch =
+        planner->batch_symbol ? find_symbol(planner, planner->batch_symbol) : NULL;
+    if (sequence) workload->sequence = sequence->value;
+    if (!sequence && planner->options->sequence > 0) workload->sequence = planner->options->sequence;
+    if (batch) workload->batch = batch->value;
+    return 0;
+}
+
+static int make_plan(struct planner *planner)
+{
+    const struct assay__workload_options *options = planner->options;
+    int code = open_inputs(planner);
+    for (size_t i = 0; i < options->dim_count && !code; i++)
+        code = apply_dim(planner, options->dims[i]);
+    for (size_t i = 0; i < options->shape_count && !code; i++)
+        code = apply_shape(planner, options->shapes[i]);
+    for (size_t i = 0; i < options->file_count && !code; i++)
+        code = apply_file(planner, options->files[i]);
+    if (!code) code = apply_batch(planner);
+    if (!code) code = apply_sequence(planner);
+    if (!code) code = finish(planner);
+    if (!code)
+        code = assay__inputs_values(planner->model, planner->workload, options->seed, planner->error);
+    return code;
+}
+
+int assay__workload_plan(const struct assay__model *model, const struct assay__workload_options *options,
+                         struct assay__workload **out, struct assay_error *error)
+{
+    *out = NULL;
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__workload *workload = arena ? assay__arena_alloc(arena, sizeof *workload) : NULL;
+    if (!workload) {
+        assay__arena_free(arena);
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    }
+    workload->arena = arena;
+    workload->batch = workload->sequence = -1;
+    struct planner planner = {
+        .model = model, .options = options, .workload = workload, .error = error};
+    int code = make_plan(&planner);
+    if (code)
+        assay__workload_free(workload);
+    else
+        *out = workload;
+    return code;
+}
+
+void assay__workload_free(struct assay__workload *workload)
+{
+    if (workload) assay__arena_free(workload->arena); /* the workload itself lies in it */
+}

@@ -1,0 +1,136 @@
+/* sha256.c - SHA-256 after FIPS 180-4: 64-byte blocks, 64 rounds, length in bits appended big-endian.
+ * Plain C, about 0.4 GB/s: enough for a file that is hashed once on request. */
+#include "model/sha256.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* FIPS 180-4 section 4.2.2: fractional parts of the cube roots of the first 64 primes. */
+static const uint32_t round_constants[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+
+static uint32_t rotate(uint32_t x, int n)
+{
+    return x >> n | x << (32 - n);
+}
+
+static void compress(struct assay__sha256 *sha, const uint8_t *block)
+{
+    uint32_t w[64], s[8];
+    for (int i = 0; i < 16; i++)
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    for (int i = 16; i < 64; i++) {
+        uint32_t a = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
+        uint32_t b = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
+        w[i] = w[i - 16] + a + w[i - 7] + b;
+    }
+    memcpy(s, sha->state, sizeof s);
+    for (int i = 0; i < 64; i++) {
+        uint32_t e1 = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
+        uint32_t choose = (s[4] & s[5]) ^ (~s[4] & s[6]);
+        uint32_t t1 = s[7] + e1 + choose + round_constants[i] + w[i];
+        uint32_t e0 = rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22);
+        uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
+        memmove(s + 1, s, 7 * sizeof s[0]);
+        s[4] += t1;
+        s[0] = t1 + e0 + majority;
+    }
+    for (int i = 0; i < 8; i++)
+        sha->state[i] += s[i];
+}
+
+void assay__sha256_start(struct assay__sha256 *sha)
+{
+    static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    memcpy(sha->state, initial, sizeof initial);
+    sha->length = 0;
+}
+
+void assay__sha256_add(struct assay__sha256 *sha, const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    size_t have = sha->length % 64;
+    sha->length += size;
+    while (size > 0) {
+        if (have == 0 && size >= 64) {
+            compress(sha, at);
+            at += 64;
+            size -= 64;
+            continue;
+        }
+        size_t take = 64 - have < size ? 64 - have : size;
+        memcpy(sha->block + have, at, take);
+        have += take;
+        at += take;
+        size -= take;
+        if (have == 64) {
+            compress(sha, sha->block);
+            have = 0;
+        }
+    }
+}
+
+void assay__sha256_end(struct assay__sha256 *sha, uint8_t digest[32])
+{
+    static const uint8_t padding[64] = {0x80};
+    uint64_t bits = sha->length * 8;
+    size_t have = sha->length % 64;
+    assay__sha256_add(sha, padding, have < 56 ? 56 - have : 120 - have);
+    uint8_t tail[8];
+    for (int i = 0; i < 8; i++)
+        tail[i] = (uint8_t)(bits >> (56 - 8 * i));
+    assay__sha256_add(sha, tail, 8);
+    for (int i = 0; i < 32; i++)
+        digest[i] = (uint8_t)(sha->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+int assay__sha256_file(const char *path, char out[65], struct assay_error *error)
+{
+    enum { BLOCK = 1 << 18 };
+    struct assay__sha256 sha;
+    uint8_t digest[32];
+    int code = 0;
+    uint8_t *buffer = malloc(BLOCK);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        code = assay_error_set(error, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO, "%s: %s", path,
+                               strerror(errno));
+        goto out;
+    }
+    if (!buffer) {
+        code = assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
+        goto out;
+    }
+    assay__sha256_start(&sha);
+    for (;;) {
+        ssize_t got = read(fd, buffer, BLOCK);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            code = assay_error_set(error, ASSAY_EIO, "%s: %s", path, strerror(errno));
+            goto out;
+        }
+        if (got == 0) break;
+        assay__sha256_add(&sha, buffer, (size_t)got);
+    }
+    assay__sha256_end(&sha, digest);
+    for (int i = 0; i < 32; i++)
+        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+out:
+    if (fd >= 0) close(fd);
+    free(buffer);
+    return code;
+}
