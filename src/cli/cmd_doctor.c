@@ -200,15 +200,19 @@ static void check_clock(const struct patient *p, struct diagnosis *d)
     }
 }
 
+struct cpu_device {
+    bool available;
+    char library[1024], reason[1024];
+};
+
+/* The device "cpu" itself: other providers of the class (XNNPACK, OpenVINO) may well be missing. */
 static int on_device(void *context, const struct assay_device *device)
 {
-    struct assay_device *found = context;
-    if (strcmp(device->kind ? device->kind : "", "cpu") != 0) return 0;
-    static char library[1024], reason[1024];
-    snprintf(library, sizeof library, "%s", device->library ? device->library : "");
-    snprintf(reason, sizeof reason, "%s", device->reason ? device->reason : "");
-    *found = (struct assay_device){
-        .library = library, .reason = reason, .available = device->available};
+    struct cpu_device *cpu = context;
+    if (!device->name || strcmp(device->name, "cpu") != 0) return 0;
+    cpu->available = device->available;
+    snprintf(cpu->library, sizeof cpu->library, "%s", device->library ? device->library : "");
+    snprintf(cpu->reason, sizeof cpu->reason, "%s", device->reason ? device->reason : "");
     return 0;
 }
 
@@ -216,7 +220,7 @@ static void check_engine(const struct patient *p, struct diagnosis *d)
 {
     (void)p;
     struct assay_error error = {0};
-    struct assay_device cpu = {.library = "", .reason = ""};
+    struct cpu_device cpu = {0};
     const struct assay_engine_ops *engine = assay_engine_find("ort");
     int code = engine && engine->devices ? engine->devices(NULL, on_device, &cpu, &error)
                                          : ASSAY_EUNSUPPORTED;

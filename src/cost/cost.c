@@ -1,12 +1,18 @@
 /* cost.c - what each node computes and moves, from the shapes.
  *
  * Counting rules:
- *  - a multiply-add is one MAC and two FLOPs; adding a bias is one MAC (as profilers of networks count it) and one FLOP;
- *  - the count is of the textbook algorithm (direct convolution), not of what a library does (Winograd, FFT);
- *  - padded positions count like others; integer (quantised) products count like floating-point ones;
- *  - element-wise work on integers and booleans (shapes, indices, masks) is not floating-point: zero;
+ *  - a multiply-add is one MAC and two FLOPs; adding a bias is one MAC (as profilers of networks
+ *    count it) and one FLOP;
+ *  - the count is of the textbook algorithm (direct convolution), not of what a library does
+ *    (Winograd, FFT);
+ *  - padded positions count like others; integer (quantised) products count like floating-point
+ *    ones;
+ *  - element-wise work on integers and booleans (shapes, indices, masks) is not floating-point:
+ *    zero;
  *  - bytes are compulsory traffic: every input and output once, at its data type's size.
- * What cannot be told from the shapes is NaN: an operator without a row, an unknown dimension, control flow. */
+ *
+ * What cannot be told from the shapes is NaN: an operator without a row, an unknown dimension,
+ * control flow. */
 #include "cost/cost.h"
 
 #include "cost/cost_table.h"
@@ -16,14 +22,16 @@
 #include <math.h>
 #include <string.h>
 
-/* --- helpers of the rows ------------------------------------------------------------------------------ */
+/* --- helpers of the rows
+ * ------------------------------------------------------------------------------ */
 
 double assay__cost_elements(const struct assay__shape_entry *entry)
 {
     int64_t product = 1;
     if (!entry || entry->rank < 0) return NAN;
     for (int i = 0; i < entry->rank; i++)
-        if (entry->dims[i] < 0 || assay__mul_i64_overflows(product, entry->dims[i], &product)) return NAN;
+        if (entry->dims[i] < 0 || assay__mul_i64_overflows(product, entry->dims[i], &product))
+            return NAN;
     return (double)product;
 }
 
@@ -51,7 +59,8 @@ const struct assay__shape_entry *assay__cost_out(const struct assay__cost_call *
     return assay__shapes_get(call->shapes, call->node->outputs[i]);
 }
 
-/* --- bytes -------------------------------------------------------------------------------------------- */
+/* --- bytes
+ * -------------------------------------------------------------------------------------------- */
 
 static double entry_bytes(const struct assay__shape_entry *entry)
 {
@@ -81,20 +90,21 @@ static void count_bytes(const struct assay__cost_call *call, const struct assay_
         double most = partial ? entry_bytes(assay__cost_out(call, 0)) : INFINITY;
         if (partial && !(bytes <= most)) bytes = most;
         cost->bytes_read += bytes;
-        if (assay__map_get(constants, node->inputs[i]) != ASSAY__MAP_NONE) cost->bytes_weights += bytes;
+        if (assay__map_get(constants, node->inputs[i]) != ASSAY__MAP_NONE)
+            cost->bytes_weights += bytes;
     }
     for (size_t i = 0; i < node->output_count; i++)
         if (*node->outputs[i]) cost->bytes_written += entry_bytes(assay__cost_out(call, i));
 }
 
-/* --- the graph ---------------------------------------------------------------------------------------- */
+/* --- the graph
+ * ---------------------------------------------------------------------------------------- */
 
 static bool domain_matches(const char *row, const char *domain)
 {
     if (!*domain) return !*row || *row == '*';
     if (strcmp(domain, "com.microsoft") == 0) return strcmp(row, "ms") == 0 || *row == '*';
-    if (strcmp(domain, "com.microsoft.nchwc") == 0)
-        return strcmp(row, "nchwc") == 0 || *row == '*';
+    if (strcmp(domain, "com.microsoft.nchwc") == 0) return strcmp(row, "nchwc") == 0 || *row == '*';
     return false;
 }
 
@@ -122,7 +132,8 @@ static bool is_float(enum assay__dtype dtype)
     case ASSAY__INT4:
     case ASSAY__UINT2:
     case ASSAY__INT2: return false;
-    default: return true; /* unknown types count: the result is NaN when the shape is unknown, too */
+    default:
+        return true; /* unknown types count: the result is NaN when the shape is unknown, too */
     }
 }
 
@@ -140,8 +151,9 @@ static void cost_node(const struct assay__cost_call *call, const struct assay__m
         cost->flops = 2 * work.multiply_adds + work.bias_adds + work.other;
         return;
     }
-    const struct assay__shape_entry *subject =
-        row->per == ASSAY__PER_INPUT ? assay__cost_in(call, 0) : assay__cost_out(call, 0);
+    const struct assay__shape_entry *subject = row->per == ASSAY__PER_INPUT
+                                                   ? assay__cost_in(call, 0)
+                                                   : assay__cost_out(call, 0);
     cost->macs = 0;
     bool counts = row->flops > 0 && (!subject || is_float(subject->dtype));
     if (row->per == ASSAY__PER_OUTPUT && row->flops > 0 && !counts) {
@@ -153,8 +165,9 @@ static void cost_node(const struct assay__cost_call *call, const struct assay__m
     if (row->variadic && counts) cost->flops *= (double)call->node->input_count - 1;
 }
 
-/* Names that do not change between runs: initializers, and what is made from nothing else (light models and some exporters
- * make weights with ConstantOfShape; engines fold them). Random operators are not constant. */
+/* Names that do not change between runs: initializers, and what is made from nothing else (light
+ * models and some exporters make weights with ConstantOfShape; engines fold them). Random
+ * operators are not constant. */
 static int find_constants(const struct assay__graph *graph, const size_t *order,
                           struct assay__map *constants)
 {

@@ -1,8 +1,9 @@
-/* check.c - what running a model needs: an order of execution, every input produced, no name produced twice, data where the
- * model says it is. Types and operators are the engine's business.
+/* check.c - what running a model needs: an order of execution, every input produced, no name
+ * produced twice, data where the model says it is. Types and operators are the engine's
+ * business.
  *
- * A name used inside a subgraph may come from any enclosing graph, so a node depends on what its subgraphs capture. Scopes
- * are a chain of name maps, one per graph. */
+ * A name used inside a subgraph may come from any enclosing graph, so a node depends on what its
+ * subgraphs capture. Scopes are a chain of name maps, one per graph. */
 #include "model/graph.h"
 #include "model/onnx.h"
 
@@ -50,17 +51,20 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph,
         const struct assay__node *node = &graph->nodes[i];
         for (size_t k = 0; k < node->output_count && !code; k++) {
             if (!*node->outputs[k]) continue;
-            /* ONNX Runtime lets a Constant repeat an initializer (the last one counts), so that is let through. */
+            /* ONNX Runtime lets a Constant repeat an initializer (the last one counts), so that
+             * is let through. */
             size_t before = assay__map_get(scope->names, node->outputs[k]);
             bool constant = before == FROM_OUTSIDE && strcmp(node->op, "Constant") == 0;
-            if (before != ASSAY__MAP_NONE && !constant && twice && !*twice) *twice = node->outputs[k];
+            if (before != ASSAY__MAP_NONE && !constant && twice && !*twice)
+                *twice = node->outputs[k];
             code = assay__map_set(scope->names, node->outputs[k], i);
         }
     }
     return code;
 }
 
-/* --- the names a node uses, its subgraphs' captures included ------------------------------------------ */
+/* --- the names a node uses, its subgraphs' captures included
+ * ------------------------------------------ */
 
 typedef int use_fn(void *context, const char *name);
 
@@ -82,7 +86,8 @@ static int each_graph_use(const struct assay__graph *graph, struct assay__arena 
     return code;
 }
 
-/* Calls back for every name that `node` takes from outside of `inner` (NULL: the node's own graph). */
+/* Calls back for every name that `node` takes from outside of `inner` (NULL: the node's own
+ * graph). */
 static int each_use(const struct assay__node *node, struct assay__arena *arena,
                     const struct scope *inner, use_fn *used, void *context, int depth)
 {
@@ -99,14 +104,15 @@ static int each_use(const struct assay__node *node, struct assay__arena *arena,
     return code;
 }
 
-/* --- order -------------------------------------------------------------------------------------------- */
+/* --- order
+ * -------------------------------------------------------------------------------------------- */
 
 struct edges {
     const struct scope *scope;
     size_t consumer;
     struct edge {
         size_t from, to;
-    } *list;
+    } * list;
     size_t count, capacity;
 };
 
@@ -206,9 +212,10 @@ static int sort_edges(const struct assay__graph *graph, const struct edges *edge
     }
     if (kahn(edges, n, waiting, starts, targets, heap, order) < n) {
         const struct assay__node *node = &graph->nodes[find_cycle(edges, waiting, n, heap)];
-        code = assay_error_set(error, ASSAY_EFORMAT,
-                               "the graph has a cycle through node '%.120s' (%.60s, output '%.120s')",
-                               node->name, node->op, node->output_count ? node->outputs[0] : "");
+        code = assay_error_set(
+            error, ASSAY_EFORMAT,
+            "the graph has a cycle through node '%.120s' (%.60s, output '%.120s')", node->name,
+            node->op, node->output_count ? node->outputs[0] : "");
     }
 out:
     free(waiting);
@@ -239,7 +246,8 @@ int assay__graph_order(const struct assay__graph *graph, size_t *order, struct a
     return code;
 }
 
-/* --- check -------------------------------------------------------------------------------------------- */
+/* --- check
+ * -------------------------------------------------------------------------------------------- */
 
 struct check {
     const struct assay__model *model;
@@ -261,24 +269,28 @@ static int check_external(const struct check *check, const struct assay__tensor 
     size_t needed = assay__dtype_bytes(tensor->dtype, tensor->elements);
     uint64_t length = tensor->length ? tensor->length : needed, end = 0;
     if (assay__path_join(check->model->folder, tensor->location, path, sizeof path))
-        return assay_error_set(check->error, ASSAY_ELIMIT, "%.160s: the path of '%.120s' is too long",
-                               label(check), tensor->location);
+        return assay_error_set(check->error, ASSAY_ELIMIT,
+                               "%.160s: the path of '%.120s' is too long", label(check),
+                               tensor->location);
     if (stat(path, &info) != 0)
         return assay_error_set(check->error, errno == ENOENT ? ASSAY_ENOTFOUND : ASSAY_EIO,
                                "%.160s: keeps tensor '%.80s' in '%.160s': %s", label(check),
                                tensor->name, path, strerror(errno));
     if (!S_ISREG(info.st_mode))
-        return assay_error_set(check->error, ASSAY_EFORMAT, "%.200s: external data is not a file", path);
+        return assay_error_set(check->error, ASSAY_EFORMAT, "%.200s: external data is not a file",
+                               path);
     if (length < needed)
         return assay_error_set(check->error, ASSAY_EFORMAT,
                                "%.160s: tensor '%.80s' has %" PRIu64
                                " bytes of external data where its shape needs %zu",
                                label(check), tensor->name, length, needed);
     if (__builtin_add_overflow(tensor->offset, length, &end) || end > (uint64_t)info.st_size)
-        return assay_error_set(check->error, ASSAY_EFORMAT,
-                               "%.200s: has %lld bytes, but tensor '%.80s' of %.80s needs bytes %" PRIu64
-                               " to %" PRIu64, path, (long long)info.st_size, tensor->name,
-                               label(check), tensor->offset, tensor->offset + length);
+        return assay_error_set(
+            check->error, ASSAY_EFORMAT,
+            "%.200s: has %lld bytes, but tensor '%.80s' of %.80s needs bytes %" PRIu64
+            " to %" PRIu64,
+            path, (long long)info.st_size, tensor->name, label(check), tensor->offset,
+            tensor->offset + length);
     return 0;
 }
 

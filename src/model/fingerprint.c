@@ -1,9 +1,11 @@
-/* fingerprint.c - what a model is, in one short word: the first 64 bits of the SHA-256 of a canonical form of its structure
- * (operator sets, operators, how values connect, attributes, shapes), not of its weights. And how many parameters it has.
+/* fingerprint.c - what a model is, in one short word: the first 64 bits of the SHA-256 of a
+ * canonical form of its structure (operator sets, operators, how values connect, attributes,
+ * shapes), not of its weights. And how many parameters it has.
  *
- * Values inside the graph are numbered by first appearance, so renaming them changes nothing; inputs and outputs count with
- * their names. Attributes are taken in order of name. Numbers are hashed little-endian. Integer tensors of at most
- * SMALL_TENSOR elements count with their values: they are shapes and axes, that is structure. */
+ * Values inside the graph are numbered by first appearance, so renaming them changes nothing;
+ * inputs and outputs count with their names. Attributes are taken in order of name. Numbers are
+ * hashed little-endian. Integer tensors of at most SMALL_TENSOR elements count with their
+ * values: they are shapes and axes, that is structure. */
 #include "base/checked.h"
 #include "model/graph.h"
 #include "model/onnx.h"
@@ -199,11 +201,13 @@ int assay__model_fingerprint(const struct assay__model *model, char out[17])
     return hash.failed;
 }
 
-/* --- parameters --------------------------------------------------------------------------------------- */
+/* --- parameters
+ * --------------------------------------------------------------------------------------- */
 
 enum { USED_AS_STATISTIC = 1, USED_OTHERWISE = 2 };
 
-/* How each name is used: BatchNormalization's inputs 3 and 4 are running statistics, not trained by gradients. */
+/* How each name is used: BatchNormalization's inputs 3 and 4 are running statistics, not trained
+ * by gradients. */
 static int mark_uses(const struct assay__graph *graph, struct assay__map *uses, int depth)
 {
     for (size_t i = 0; i < graph->node_count; i++) {
@@ -236,7 +240,8 @@ static bool count_graph(const struct assay__graph *graph, const struct assay__ma
     for (size_t i = 0; i < graph->initializer_count; i++) {
         const struct assay__tensor *tensor = &graph->initializers[i];
         size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
-        if (size > INT64_MAX || assay__add_i64_overflows(*bytes, (int64_t)size, bytes)) return false;
+        if (size > INT64_MAX || assay__add_i64_overflows(*bytes, (int64_t)size, bytes))
+            return false;
         if (is_parameter(tensor, uses) &&
             assay__add_i64_overflows(*elements, tensor->elements, elements))
             return false;

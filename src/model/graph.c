@@ -1,6 +1,7 @@
-/* graph.c - building and looking up: the data types, an empty model, nodes, attributes, values, initializers.
- * Arrays grow inside the model's arena by doubling; the old array is left behind, so a model that is edited takes at most
- * twice its size. Growing moves an array: pointers to its elements are good until the next add to the same array. */
+/* graph.c - building and looking up: the data types, an empty model, nodes, attributes, values,
+ * initializers. Arrays grow inside the model's arena by doubling; the old array is left behind,
+ * so a model that is edited takes at most twice its size. Growing moves an array: pointers to
+ * its elements are good until the next add to the same array. */
 #include "model/graph.h"
 
 #include "base/checked.h"
@@ -11,19 +12,32 @@ static const struct {
     const char *name;
     int bits;
 } dtypes[] = {
-    [ASSAY__UNDEFINED] = {"undefined", 0},     [ASSAY__FLOAT32] = {"float32", 32},
-    [ASSAY__UINT8] = {"uint8", 8},             [ASSAY__INT8] = {"int8", 8},
-    [ASSAY__UINT16] = {"uint16", 16},          [ASSAY__INT16] = {"int16", 16},
-    [ASSAY__INT32] = {"int32", 32},            [ASSAY__INT64] = {"int64", 64},
-    [ASSAY__STRING] = {"string", 0},           [ASSAY__BOOL] = {"bool", 8},
-    [ASSAY__FLOAT16] = {"float16", 16},        [ASSAY__FLOAT64] = {"float64", 64},
-    [ASSAY__UINT32] = {"uint32", 32},          [ASSAY__UINT64] = {"uint64", 64},
-    [ASSAY__COMPLEX64] = {"complex64", 64},    [ASSAY__COMPLEX128] = {"complex128", 128},
-    [ASSAY__BFLOAT16] = {"bfloat16", 16},      [ASSAY__FLOAT8E4M3FN] = {"float8e4m3fn", 8},
-    [ASSAY__FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", 8}, [ASSAY__FLOAT8E5M2] = {"float8e5m2", 8},
-    [ASSAY__FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", 8}, [ASSAY__UINT4] = {"uint4", 4},
-    [ASSAY__INT4] = {"int4", 4},               [ASSAY__FLOAT4E2M1] = {"float4e2m1", 4},
-    [ASSAY__FLOAT8E8M0] = {"float8e8m0", 8},   [ASSAY__UINT2] = {"uint2", 2},
+    [ASSAY__UNDEFINED] = {"undefined", 0},
+    [ASSAY__FLOAT32] = {"float32", 32},
+    [ASSAY__UINT8] = {"uint8", 8},
+    [ASSAY__INT8] = {"int8", 8},
+    [ASSAY__UINT16] = {"uint16", 16},
+    [ASSAY__INT16] = {"int16", 16},
+    [ASSAY__INT32] = {"int32", 32},
+    [ASSAY__INT64] = {"int64", 64},
+    [ASSAY__STRING] = {"string", 0},
+    [ASSAY__BOOL] = {"bool", 8},
+    [ASSAY__FLOAT16] = {"float16", 16},
+    [ASSAY__FLOAT64] = {"float64", 64},
+    [ASSAY__UINT32] = {"uint32", 32},
+    [ASSAY__UINT64] = {"uint64", 64},
+    [ASSAY__COMPLEX64] = {"complex64", 64},
+    [ASSAY__COMPLEX128] = {"complex128", 128},
+    [ASSAY__BFLOAT16] = {"bfloat16", 16},
+    [ASSAY__FLOAT8E4M3FN] = {"float8e4m3fn", 8},
+    [ASSAY__FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", 8},
+    [ASSAY__FLOAT8E5M2] = {"float8e5m2", 8},
+    [ASSAY__FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", 8},
+    [ASSAY__UINT4] = {"uint4", 4},
+    [ASSAY__INT4] = {"int4", 4},
+    [ASSAY__FLOAT4E2M1] = {"float4e2m1", 4},
+    [ASSAY__FLOAT8E8M0] = {"float8e8m0", 8},
+    [ASSAY__UINT2] = {"uint2", 2},
     [ASSAY__INT2] = {"int2", 2},
 };
 
@@ -61,8 +75,13 @@ struct assay__model *assay__model_new(void)
         assay__arena_free(arena);
         return NULL;
     }
-    *model = (struct assay__model){.arena = arena, .path = "", .folder = ".", .producer = "",
-                                   .producer_version = "", .domain = "", .doc = "",
+    *model = (struct assay__model){.arena = arena,
+                                   .path = "",
+                                   .folder = ".",
+                                   .producer = "",
+                                   .producer_version = "",
+                                   .domain = "",
+                                   .doc = "",
                                    .graph = {.name = "graph"}};
     return model;
 }
@@ -74,7 +93,8 @@ void assay__model_free(struct assay__model *model)
     assay__arena_free(model->arena); /* the model itself lies in it */
 }
 
-/* --- building ----------------------------------------------------------------------------------------- */
+/* --- building
+ * ----------------------------------------------------------------------------------------- */
 
 static void *grow(struct assay__arena *arena, const void *old, size_t count, size_t capacity,
                   size_t size)
@@ -106,8 +126,8 @@ struct assay__node *assay__graph_add_node(struct assay__model *model, struct ass
         graph->nodes = fresh;
         graph->node_capacity = capacity;
     }
-    struct assay__node node = {.domain = "", .doc = "", .input_count = input_count,
-                               .output_count = output_count};
+    struct assay__node node = {
+        .domain = "", .doc = "", .input_count = input_count, .output_count = output_count};
     node.op = assay__arena_strdup(arena, op);
     node.name = assay__arena_strdup(arena, name ? name : "");
     node.inputs = copy_names(arena, inputs, input_count);
@@ -193,7 +213,8 @@ int assay__graph_add_value(struct assay__model *model, struct assay__value **lis
                            const struct assay__dim *dims)
 {
     struct assay__arena *arena = model->arena;
-    /* Lists have a power-of-two size of at least 4 (the reader sees to that), so a full one shows in its count. */
+    /* Lists have a power-of-two size of at least 4 (the reader sees to that), so a full one
+     * shows in its count. */
     bool full = *count == 0 || (*count >= 4 && (*count & (*count - 1)) == 0);
     if (full) {
         void *fresh = grow(arena, *list, *count, *count ? 2 * *count : 4, sizeof **list);
@@ -229,8 +250,12 @@ struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
         graph->initializers = fresh;
         graph->initializer_capacity = capacity;
     }
-    struct assay__tensor tensor = {.dtype = dtype, .rank = rank, .data = data,
-                                   .data_size = data_size, .location = "", .elements = 1};
+    struct assay__tensor tensor = {.dtype = dtype,
+                                   .rank = rank,
+                                   .data = data,
+                                   .data_size = data_size,
+                                   .location = "",
+                                   .elements = 1};
     tensor.name = assay__arena_strdup(arena, name);
     tensor.dims = assay__arena_array(arena, rank > 0 ? (size_t)rank : 0, sizeof *dims);
     if (!tensor.name || !tensor.dims) return NULL;
@@ -244,7 +269,8 @@ struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
     return &graph->initializers[graph->initializer_count++];
 }
 
-/* --- looking up --------------------------------------------------------------------------------------- */
+/* --- looking up
+ * --------------------------------------------------------------------------------------- */
 
 const struct assay__attr *assay__node_attr(const struct assay__node *node, const char *name)
 {

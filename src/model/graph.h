@@ -1,5 +1,6 @@
-/* graph.h - a model in memory: the ONNX view (names, nodes, attributes, shapes, initializers). Weights stay in the mapped file.
- * All strings and arrays live in the model's arena. Names are what joins things, as in ONNX; "" is an absent optional. */
+/* graph.h - a model in memory: the ONNX view (names, nodes, attributes, shapes, initializers).
+ * Weights stay in the mapped file. All strings and arrays live in the model's arena. Names are
+ * what joins things, as in ONNX; "" is an absent optional. */
 #ifndef ASSAY_MODEL_GRAPH_H
 #define ASSAY_MODEL_GRAPH_H
 
@@ -14,11 +15,33 @@
 
 /* Values are ONNX TensorProto.DataType's. */
 enum assay__dtype {
-    ASSAY__UNDEFINED = 0, ASSAY__FLOAT32 = 1, ASSAY__UINT8 = 2, ASSAY__INT8 = 3, ASSAY__UINT16 = 4, ASSAY__INT16 = 5,
-    ASSAY__INT32 = 6, ASSAY__INT64 = 7, ASSAY__STRING = 8, ASSAY__BOOL = 9, ASSAY__FLOAT16 = 10, ASSAY__FLOAT64 = 11,
-    ASSAY__UINT32 = 12, ASSAY__UINT64 = 13, ASSAY__COMPLEX64 = 14, ASSAY__COMPLEX128 = 15, ASSAY__BFLOAT16 = 16,
-    ASSAY__FLOAT8E4M3FN = 17, ASSAY__FLOAT8E4M3FNUZ = 18, ASSAY__FLOAT8E5M2 = 19, ASSAY__FLOAT8E5M2FNUZ = 20,
-    ASSAY__UINT4 = 21, ASSAY__INT4 = 22, ASSAY__FLOAT4E2M1 = 23, ASSAY__FLOAT8E8M0 = 24, ASSAY__UINT2 = 25, ASSAY__INT2 = 26,
+    ASSAY__UNDEFINED = 0,
+    ASSAY__FLOAT32 = 1,
+    ASSAY__UINT8 = 2,
+    ASSAY__INT8 = 3,
+    ASSAY__UINT16 = 4,
+    ASSAY__INT16 = 5,
+    ASSAY__INT32 = 6,
+    ASSAY__INT64 = 7,
+    ASSAY__STRING = 8,
+    ASSAY__BOOL = 9,
+    ASSAY__FLOAT16 = 10,
+    ASSAY__FLOAT64 = 11,
+    ASSAY__UINT32 = 12,
+    ASSAY__UINT64 = 13,
+    ASSAY__COMPLEX64 = 14,
+    ASSAY__COMPLEX128 = 15,
+    ASSAY__BFLOAT16 = 16,
+    ASSAY__FLOAT8E4M3FN = 17,
+    ASSAY__FLOAT8E4M3FNUZ = 18,
+    ASSAY__FLOAT8E5M2 = 19,
+    ASSAY__FLOAT8E5M2FNUZ = 20,
+    ASSAY__UINT4 = 21,
+    ASSAY__INT4 = 22,
+    ASSAY__FLOAT4E2M1 = 23,
+    ASSAY__FLOAT8E8M0 = 24,
+    ASSAY__UINT2 = 25,
+    ASSAY__INT2 = 26,
 };
 const char *assay__dtype_name(enum assay__dtype dtype); /* "float32"; "undefined" */
 int assay__dtype_bits(enum assay__dtype dtype);         /* 32; 0 for string and undefined */
@@ -28,7 +51,14 @@ struct assay__dim {
     const char *symbol; /* "" when it has no name */
 };
 
-enum assay__value_kind { ASSAY__KIND_TENSOR, ASSAY__KIND_SPARSE, ASSAY__KIND_SEQUENCE, ASSAY__KIND_MAP, ASSAY__KIND_OPTIONAL, ASSAY__KIND_UNKNOWN };
+enum assay__value_kind {
+    ASSAY__KIND_TENSOR,
+    ASSAY__KIND_SPARSE,
+    ASSAY__KIND_SEQUENCE,
+    ASSAY__KIND_MAP,
+    ASSAY__KIND_OPTIONAL,
+    ASSAY__KIND_UNKNOWN
+};
 
 struct assay__value {
     const char *name;
@@ -36,9 +66,12 @@ struct assay__value {
     enum assay__dtype dtype;
     int rank; /* -1 unknown */
     struct assay__dim *dims;
-    const uint8_t *type_proto; /* raw TypeProto for kinds we carry but do not interpret; NULL for tensors */
+    /* raw TypeProto for kinds we carry but do not interpret; NULL for tensors */
+    const uint8_t *type_proto;
     size_t type_proto_size;
-    const uint8_t *raw; /* the ValueInfoProto as read; written back verbatim while the fields above still agree with it; NULL when built */
+    /* the ValueInfoProto as read: written back verbatim while the fields above still agree with
+       it; NULL when built */
+    const uint8_t *raw;
     size_t raw_size;
 };
 
@@ -47,23 +80,40 @@ struct assay__tensor {
     enum assay__dtype dtype;
     int rank;
     int64_t *dims;
-    int64_t elements;        /* checked product */
-    const uint8_t *data;     /* raw little-endian bytes (maybe unaligned): into the mapping, into the arena (small typed fields), or NULL when
-                                external, string, or one of the large typed fields that are carried undecoded */
+    int64_t elements; /* checked product */
+    /* raw little-endian bytes (maybe unaligned): into the mapping, into the arena (small typed
+       fields), or NULL when external, string, or a large typed field that is carried undecoded */
+    const uint8_t *data;
     size_t data_size;
     bool external;
-    const char *location;    /* external: file beside the model (checked: no absolute path, no "..") */
+    const char *location; /* external: file beside the model (checked: no absolute path, no "..") */
     uint64_t offset, length; /* external; length 0 = to the end by shape */
     const char **strings;    /* STRING tensors */
     size_t string_count;
-    const uint8_t *raw;      /* the TensorProto as read; written back verbatim while the fields above still agree with it; NULL when built */
+    /* the TensorProto as read: written back verbatim while the fields above still agree with it;
+       NULL when built */
+    const uint8_t *raw;
     size_t raw_size;
     const uint8_t *raw_data; /* what `data` was when read, so that an edit is noticed */
 };
 
-enum assay__attr_type { ASSAY__ATTR_NONE = 0, ASSAY__ATTR_FLOAT = 1, ASSAY__ATTR_INT = 2, ASSAY__ATTR_STRING = 3, ASSAY__ATTR_TENSOR = 4,
-    ASSAY__ATTR_GRAPH = 5, ASSAY__ATTR_FLOATS = 6, ASSAY__ATTR_INTS = 7, ASSAY__ATTR_STRINGS = 8, ASSAY__ATTR_TENSORS = 9, ASSAY__ATTR_GRAPHS = 10,
-    ASSAY__ATTR_SPARSE_TENSOR = 11, ASSAY__ATTR_SPARSE_TENSORS = 12, ASSAY__ATTR_TYPE_PROTO = 13, ASSAY__ATTR_TYPE_PROTOS = 14 };
+enum assay__attr_type {
+    ASSAY__ATTR_NONE = 0,
+    ASSAY__ATTR_FLOAT = 1,
+    ASSAY__ATTR_INT = 2,
+    ASSAY__ATTR_STRING = 3,
+    ASSAY__ATTR_TENSOR = 4,
+    ASSAY__ATTR_GRAPH = 5,
+    ASSAY__ATTR_FLOATS = 6,
+    ASSAY__ATTR_INTS = 7,
+    ASSAY__ATTR_STRINGS = 8,
+    ASSAY__ATTR_TENSORS = 9,
+    ASSAY__ATTR_GRAPHS = 10,
+    ASSAY__ATTR_SPARSE_TENSOR = 11,
+    ASSAY__ATTR_SPARSE_TENSORS = 12,
+    ASSAY__ATTR_TYPE_PROTO = 13,
+    ASSAY__ATTR_TYPE_PROTOS = 14
+};
 
 struct assay__attr {
     const char *name;
@@ -78,10 +128,12 @@ struct assay__attr {
     float *floats;
     const char **strings;
     struct assay__graph **graphs;
-    size_t count;           /* of ints / floats / strings / graphs */
-    const char *reference;  /* ref_attr_name inside functions, "" otherwise */
-    const uint8_t *raw;     /* the whole AttributeProto as it stood in the file: written back verbatim, but g and graphs are always written from the
-                               structures. An editor of another field sets raw to NULL (assay__node_set_* do). NULL when built */
+    size_t count;          /* of ints / floats / strings / graphs */
+    const char *reference; /* ref_attr_name inside functions, "" otherwise */
+    /* the whole AttributeProto as it stood in the file: written back verbatim, but g and graphs
+       are always written from the structures. An editor of another field sets raw to NULL
+       (assay__node_set_* do). NULL when built */
+    const uint8_t *raw;
     size_t raw_size;
 };
 
@@ -93,7 +145,8 @@ struct assay__node {
     size_t output_count;
     struct assay__attr *attrs;
     size_t attr_count;
-    const uint8_t *extra; /* unknown or uninterpreted fields, written back verbatim (overload, metadata_props, …) */
+    /* unknown or uninterpreted fields, written back verbatim (overload, metadata_props, …) */
+    const uint8_t *extra;
     size_t extra_size;
 };
 
@@ -108,7 +161,8 @@ struct assay__graph {
     const uint8_t *sparse; /* sparse initializers kept verbatim (concatenated fields) */
     size_t sparse_size;
     size_t sparse_count;
-    const uint8_t *extra; /* doc_string, quantization_annotation, metadata_props, unknown fields: verbatim */
+    /* doc_string, quantization_annotation, metadata_props, unknown fields: verbatim */
+    const uint8_t *extra;
     size_t extra_size;
 };
 
@@ -134,49 +188,71 @@ struct assay__model {
     const char **function_names; /* "domain:name" */
 };
 
-/** Maps and parses. Bounds-checked; weights are never copied or touched. One clear line for: missing, a folder, empty, not ONNX, truncated, lying lengths,
- *  too deep. Does not validate semantics. */
+/** Maps and parses. Bounds-checked; weights are never copied or touched. One clear line for:
+ *  missing, a folder, empty, not ONNX, truncated, lying lengths, too deep. Does not validate
+ *  semantics. */
 int assay__model_read(const char *path, struct assay__model **model, struct assay_error *error);
 /** The same over memory that outlives the model (fuzzers, tests). */
-int assay__model_parse(const uint8_t *data, size_t size, struct assay__model **model, struct assay_error *error);
-/** Checks what running needs: no cycle, every input produced, no duplicate outputs, external files present and long enough. */
+int assay__model_parse(const uint8_t *data, size_t size, struct assay__model **model,
+                       struct assay_error *error);
+/** Checks what running needs: no cycle, every input produced, no duplicate outputs, external
+ *  files present and long enough. */
 int assay__model_check(const struct assay__model *model, struct assay_error *error);
 struct assay__model *assay__model_new(void); /* empty, for builders */
 void assay__model_free(struct assay__model *model);
 
-/** Writes model to a temporary beside `path` and renames it. Tensor data that lies in memory or a mapping is streamed, never copied; external
- *  tensors keep their reference unchanged, so the caller writes beside the original (ONNX Runtime refuses absolute paths and ".."). */
-int assay__model_write(const struct assay__model *model, const char *path, struct assay_error *error);
+/** Writes model to a temporary beside `path` and renames it. Tensor data that lies in memory or a
+ *  mapping is streamed, never copied; external tensors keep their reference unchanged, so the
+ *  caller writes beside the original (ONNX Runtime refuses absolute paths and ".."). */
+int assay__model_write(const struct assay__model *model, const char *path,
+                       struct assay_error *error);
 
 /* Editing and looking up. Everything is copied into the model's arena. NULL/-ENOMEM on failure. */
-struct assay__node *assay__graph_add_node(struct assay__model *model, struct assay__graph *graph, const char *op, const char *name,
-                                          const char *const *inputs, size_t input_count, const char *const *outputs, size_t output_count);
-int assay__node_set_int(struct assay__model *model, struct assay__node *node, const char *name, int64_t value);
-int assay__node_set_ints(struct assay__model *model, struct assay__node *node, const char *name, const int64_t *values, size_t count);
-int assay__node_set_float(struct assay__model *model, struct assay__node *node, const char *name, float value);
-int assay__node_set_string(struct assay__model *model, struct assay__node *node, const char *name, const char *value);
-int assay__graph_add_value(struct assay__model *model, struct assay__value **list, size_t *count, const char *name, enum assay__dtype dtype,
-                           int rank, const struct assay__dim *dims); /* to inputs, outputs or values */
+struct assay__node *assay__graph_add_node(struct assay__model *model, struct assay__graph *graph,
+                                          const char *op, const char *name,
+                                          const char *const *inputs, size_t input_count,
+                                          const char *const *outputs, size_t output_count);
+int assay__node_set_int(struct assay__model *model, struct assay__node *node, const char *name,
+                        int64_t value);
+int assay__node_set_ints(struct assay__model *model, struct assay__node *node, const char *name,
+                         const int64_t *values, size_t count);
+int assay__node_set_float(struct assay__model *model, struct assay__node *node, const char *name,
+                          float value);
+int assay__node_set_string(struct assay__model *model, struct assay__node *node, const char *name,
+                           const char *value);
+int assay__graph_add_value(struct assay__model *model, struct assay__value **list, size_t *count,
+                           const char *name, enum assay__dtype dtype, int rank,
+                           const struct assay__dim *dims); /* to inputs, outputs or values */
 /** data is borrowed and must outlive the model (or lie in its arena). */
-struct assay__tensor *assay__graph_add_initializer(struct assay__model *model, struct assay__graph *graph, const char *name, enum assay__dtype dtype,
-                                                   int rank, const int64_t *dims, const void *data, size_t data_size);
-int assay__node_set_floats(struct assay__model *model, struct assay__node *node, const char *name, const float *values, size_t count);
+struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
+                                                   struct assay__graph *graph, const char *name,
+                                                   enum assay__dtype dtype, int rank,
+                                                   const int64_t *dims, const void *data,
+                                                   size_t data_size);
+int assay__node_set_floats(struct assay__model *model, struct assay__node *node, const char *name,
+                           const float *values, size_t count);
 const struct assay__attr *assay__node_attr(const struct assay__node *node, const char *name);
 float assay__node_float(const struct assay__node *node, const char *name, float otherwise);
 int64_t assay__node_int(const struct assay__node *node, const char *name, int64_t otherwise);
-const struct assay__tensor *assay__graph_initializer(const struct assay__graph *graph, const char *name); /* linear; build a map for loops */
-/** Execution order (Kahn, file order among the ready). order has node_count entries. ASSAY_EFORMAT on a cycle, naming a node on it. */
+const struct assay__tensor *assay__graph_initializer(
+    const struct assay__graph *graph, const char *name); /* linear; build a map for loops */
+/** Execution order (Kahn, file order among the ready). order has node_count entries.
+ *  ASSAY_EFORMAT on a cycle, naming a node on it. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error);
-/** elements: trainable parameters as the initializers have them: of all graphs, but not int64, bool and string tensors (shapes, indices) and not
- *  tensors used only as BatchNormalization's running mean and variance. bytes: what all initializers take. false when a size overflows. */
+/** elements: trainable parameters as the initializers have them: of all graphs, but not int64,
+ *  bool and string tensors (shapes, indices) and not tensors used only as BatchNormalization's
+ *  running mean and variance. bytes: what all initializers take. false when a size overflows. */
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes);
 /** Version of the operator set `domain` ("" is ai.onnx), 0 when not imported. */
 int64_t assay__model_opset(const struct assay__model *model, const char *domain);
-/** Is this graph input also an initializer (IR 3 lists them all; from IR 4 a default the caller may override)? Then it is not a workload input. */
+/** Is this graph input also an initializer (IR 3 lists them all; from IR 4 a default the caller
+ *  may override)? Then it is not a workload input. */
 bool assay__graph_is_initializer(const struct assay__graph *graph, const char *name);
-/** Bytes `elements` of a type take, sub-byte types packed; SIZE_MAX when it overflows; 0 for strings. */
+/** Bytes `elements` of a type take, sub-byte types packed; SIZE_MAX when it overflows; 0 for
+ *  strings. */
 size_t assay__dtype_bytes(enum assay__dtype dtype, int64_t elements);
-/** "sha…"-free fingerprint of graph structure, attributes and shapes (not weights): 16 hex digits, stable across machines. */
+/** "sha…"-free fingerprint of graph structure, attributes and shapes (not weights): 16 hex
+ *  digits, stable across machines. */
 int assay__model_fingerprint(const struct assay__model *model, char out[17]);
 
 #endif

@@ -1,10 +1,14 @@
 /* inputs.c - fixes the shapes of a model's inputs from the options.
  *
- * Every symbolic dimension is one variable, shared by all inputs that name it. It gets its value from, and a contradiction is an
- * error: --dim, --shape, the shape of an --input file, --batch, --seq. What is still open becomes 1, with a note.
- *  - The batch axis: symbols named like "batch"; else the symbolic (or unnamed) first dimension of the inputs.
- *  - The sequence axis: symbols named like "seq", "time", "length", …; else the symbolic second axis of integer inputs.
- *  - A symbol that is a sum ("past + seq", as exporters write it) is computed; one named "total…" is past + sequence. */
+ * Every symbolic dimension is one variable, shared by all inputs that name it. It gets its value
+ * from, and a contradiction is an error: --dim, --shape, the shape of an --input file, --batch,
+ * --seq. What is still open becomes 1, with a note.
+ *  - The batch axis: symbols named like "batch"; else the symbolic (or unnamed) first dimension
+ *    of the inputs.
+ *  - The sequence axis: symbols named like "seq", "time", "length", …; else the symbolic second
+ *    axis of integer inputs.
+ *  - A symbol that is a sum ("past + seq", as exporters write it) is computed; one named "total…"
+ *    is past + sequence. */
 #include "model/inputs.h"
 
 #include "base/checked.h"
@@ -90,7 +94,8 @@ static bool like_past(const char *symbol)
 static bool like_sequence(const char *symbol)
 {
     static const char *const whole[] = {"t", "s", "l", "len", "length", "time", "steps"};
-    static const char *const part[] = {"seq", "token", "timestep", "time_step", "max_len", "num_frames"};
+    static const char *const part[] = {"seq",       "token",   "timestep",
+                                       "time_step", "max_len", "num_frames"};
     if (like_past(symbol) || like_batch(symbol)) return false;
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
         if (name_is(symbol, whole[i])) return true;
@@ -128,7 +133,8 @@ static int add_note(struct planner *planner, const char *note)
     return 0;
 }
 
-/* --- the open shapes ---------------------------------------------------------------------------------- */
+/* --- the open shapes
+ * ---------------------------------------------------------------------------------- */
 
 static struct symbol *find_symbol(struct planner *planner, const char *name)
 {
@@ -139,10 +145,11 @@ static struct symbol *find_symbol(struct planner *planner, const char *name)
 
 static int check_kind(const struct planner *planner, const struct assay__value *value)
 {
-    static const char *const kinds[] = {
-        [ASSAY__KIND_SPARSE] = "a sparse tensor", [ASSAY__KIND_SEQUENCE] = "a sequence",
-        [ASSAY__KIND_MAP] = "a map", [ASSAY__KIND_OPTIONAL] = "an optional",
-        [ASSAY__KIND_UNKNOWN] = "of no stated type"};
+    static const char *const kinds[] = {[ASSAY__KIND_SPARSE] = "a sparse tensor",
+                                        [ASSAY__KIND_SEQUENCE] = "a sequence",
+                                        [ASSAY__KIND_MAP] = "a map",
+                                        [ASSAY__KIND_OPTIONAL] = "an optional",
+                                        [ASSAY__KIND_UNKNOWN] = "of no stated type"};
     if (value->kind != ASSAY__KIND_TENSOR)
         return assay_error_set(planner->error, ASSAY_EUNSUPPORTED,
                                "input '%.120s' is %s; only tensors can be fed", value->name,
@@ -164,8 +171,11 @@ static int open_input(struct planner *planner, const struct assay__value *value)
     if (code) return code;
     *input = (struct open_input){.value = value, .rank = value->rank};
     *plan = (struct assay__input_plan){.name = assay__arena_strdup(arena, value->name),
-                                       .dtype = value->dtype, .file = "", .why = ""};
-    input->dims = assay__arena_array(arena, value->rank > 0 ? (size_t)value->rank : 0, sizeof(int64_t));
+                                       .dtype = value->dtype,
+                                       .file = "",
+                                       .why = ""};
+    input->dims = assay__arena_array(arena, value->rank > 0 ? (size_t)value->rank : 0,
+                                     sizeof(int64_t));
     if (!plan->name || !input->dims) return no_memory(planner);
     for (int i = 0; i < value->rank; i++) {
         input->dims[i] = value->dims[i].value;
@@ -202,7 +212,8 @@ static int open_inputs(struct planner *planner)
     return code;
 }
 
-/* --- binding ------------------------------------------------------------------------------------------ */
+/* --- binding
+ * ------------------------------------------------------------------------------------------ */
 
 static int bind(struct planner *planner, struct symbol *symbol, int64_t value, const char *by)
 {
@@ -225,11 +236,12 @@ static int bind_dim(struct planner *planner, struct open_input *input, int axis,
         return 0;
     }
     if (model->dims[axis].value >= 0 && model->dims[axis].value != value)
-        return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "%s makes dimension %d of input '%.80s' %lld, but it is fixed at %lld in "
-                               "the model (%s)", by, axis, model->name, (long long)value,
-                               (long long)model->dims[axis].value,
-                               shape_text(model, text, sizeof text));
+        return assay_error_set(
+            planner->error, ASSAY_EINVAL,
+            "%s makes dimension %d of input '%.80s' %lld, but it is fixed at %lld in "
+            "the model (%s)",
+            by, axis, model->name, (long long)value, (long long)model->dims[axis].value,
+            shape_text(model, text, sizeof text));
     if (model->dims[axis].value >= 0) return 0;
     if (*model->dims[axis].symbol)
         return bind(planner, find_symbol(planner, model->dims[axis].symbol), value, by);
@@ -241,7 +253,8 @@ static int bind_dim(struct planner *planner, struct open_input *input, int axis,
     return 0;
 }
 
-/* --- options ------------------------------------------------------------------------------------------ */
+/* --- options
+ * ------------------------------------------------------------------------------------------ */
 
 /* " (did you mean 'x'?)" or "", whichever name is near enough. */
 static void suggest(const char *name, const char *candidate, size_t *best, char *out, size_t size)
@@ -270,15 +283,16 @@ static int find_input(struct planner *planner, const char *option, const char *f
             return 0;
         }
     if (!option[length])
-        return assay_error_set(planner->error, ASSAY_EINVAL, "%s %.120s: write it as input=%s", flag,
-                               option, flag[2] == 's' ? "1x3x224x224" : "file.npy");
+        return assay_error_set(planner->error, ASSAY_EINVAL, "%s %.120s: write it as input=%s",
+                               flag, option, flag[2] == 's' ? "1x3x224x224" : "file.npy");
     snprintf(name, sizeof name, "%.*s", (int)(length < 100 ? length : 100), option);
     for (size_t i = 0; i < planner->workload->input_count; i++)
         suggest(name, planner->inputs[i].value->name, &best, hint, sizeof hint);
     if (!*hint && planner->workload->input_count)
-        snprintf(hint, sizeof hint, " (its first input is '%.80s')", planner->inputs[0].value->name);
-    return assay_error_set(planner->error, ASSAY_EINVAL, "%s: the model has no input '%s'%s", flag, name,
-                           hint);
+        snprintf(hint, sizeof hint, " (its first input is '%.80s')",
+                 planner->inputs[0].value->name);
+    return assay_error_set(planner->error, ASSAY_EINVAL, "%s: the model has no input '%s'%s", flag,
+                           name, hint);
 }
 
 static int apply_dim(struct planner *planner, const char *option)
@@ -328,8 +342,8 @@ static int parse_shape(struct planner *planner, const char *text, int64_t dims[A
                            "--shape: '%.80s' is not a shape such as 1x3x224x224", text);
 }
 
-static int set_shape(struct planner *planner, struct open_input *input, int rank, const int64_t *dims,
-                     const char *by)
+static int set_shape(struct planner *planner, struct open_input *input, int rank,
+                     const int64_t *dims, const char *by)
 {
     char text[160];
     int code = 0;
@@ -406,7 +420,8 @@ static int apply_file(struct planner *planner, const char *option)
     return plan->file && plan->why ? 0 : no_memory(planner);
 }
 
-/* --- batch and sequence ------------------------------------------------------------------------------- */
+/* --- batch and sequence
+ * ------------------------------------------------------------------------------- */
 
 /* Calls bind for every axis that is the batch. *found counts them. */
 static int bind_batch(struct planner *planner, int64_t batch, bool only_look, size_t *found)
@@ -414,7 +429,8 @@ static int bind_batch(struct planner *planner, int64_t batch, bool only_look, si
     int code = 0;
     *found = 0;
     for (size_t i = 0; i < planner->symbol_count && !code; i++) {
-        if (!is_batch(planner, planner->symbols[i].name) || like_past(planner->symbols[i].name)) continue;
+        if (!is_batch(planner, planner->symbols[i].name) || like_past(planner->symbols[i].name))
+            continue;
         if (!planner->batch_symbol) planner->batch_symbol = planner->symbols[i].name;
         ++*found;
         if (!only_look) code = bind(planner, &planner->symbols[i], batch, "--batch");
@@ -448,10 +464,12 @@ static int apply_batch(struct planner *planner)
             continue;
         }
         if (input->value->rank < 0) continue;
-        return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "batch is fixed at %lld in this model (input '%.80s' is %s); export it "
-                               "with a symbolic batch", (long long)input->dims[0], input->value->name,
-                               shape_text(input->value, text, sizeof text));
+        return assay_error_set(
+            planner->error, ASSAY_EINVAL,
+            "batch is fixed at %lld in this model (input '%.80s' is %s); export it "
+            "with a symbolic batch",
+            (long long)input->dims[0], input->value->name,
+            shape_text(input->value, text, sizeof text));
     }
     if (found) return 0;
     return assay_error_set(planner->error, ASSAY_EINVAL, "--batch: this model has no batch axis");
@@ -493,15 +511,17 @@ static int apply_sequence(struct planner *planner)
         struct open_input *input = &planner->inputs[i];
         if (!is_integer(input->value->dtype) || input->rank < 2) continue;
         if (input->dims[1] == length) return 0;
-        return assay_error_set(planner->error, ASSAY_EINVAL,
-                               "the sequence length is fixed at %lld in this model (input '%.80s' is %s)",
-                               (long long)input->dims[1], input->value->name,
-                               shape_text(input->value, text, sizeof text));
+        return assay_error_set(
+            planner->error, ASSAY_EINVAL,
+            "the sequence length is fixed at %lld in this model (input '%.80s' is %s)",
+            (long long)input->dims[1], input->value->name,
+            shape_text(input->value, text, sizeof text));
     }
     return assay_error_set(planner->error, ASSAY_EINVAL, "--seq: this model has no sequence axis");
 }
 
-/* --- what is still open ------------------------------------------------------------------------------- */
+/* --- what is still open
+ * ------------------------------------------------------------------------------- */
 
 /* "a + b + 1"; a term that is no symbol and no number counts 1. */
 static int64_t sum_of(struct planner *planner, const char *expression)
@@ -557,10 +577,10 @@ static int default_symbols(struct planner *planner)
             bool later = strchr(symbol->name, '+') || assay__name_has(symbol->name, "total");
             if (symbol->value >= 0 || (pass == 0 && later)) continue;
             if (pass == 1 && derived(planner, symbol, &symbol->value)) {
-                code = add_note(planner,
-                                assay__arena_printf(arena,
-                                                    "symbolic dimension '%s' follows from others: %lld",
-                                                    symbol->name, (long long)symbol->value));
+                code = add_note(
+                    planner,
+                    assay__arena_printf(arena, "symbolic dimension '%s' follows from others: %lld",
+                                        symbol->name, (long long)symbol->value));
                 continue;
             }
             symbol->value = 1;
@@ -582,17 +602,19 @@ static int finish_input(struct planner *planner, size_t index)
     if (input->rank < 0)
         return assay_error_set(planner->error, ASSAY_EINVAL,
                                "the model does not state the shape of input '%.120s': give it with "
-                               "--shape '%.120s=…'", value->name, value->name);
+                               "--shape '%.120s=…'",
+                               value->name, value->name);
     for (int i = 0; i < input->rank; i++) {
         bool stated = value->rank >= 0;
         if (stated && input->dims[i] < 0 && *value->dims[i].symbol) {
             input->dims[i] = find_symbol(planner, value->dims[i].symbol)->value;
         } else if (input->dims[i] < 0) {
             input->dims[i] = 1;
-            int code = add_note(planner, assay__arena_printf(planner->workload->arena,
-                                                             "unnamed dimension %d of '%s' set to 1 "
-                                                             "(--shape %s=… changes it)",
-                                                             i, value->name, value->name));
+            int code = add_note(planner,
+                                assay__arena_printf(planner->workload->arena,
+                                                    "unnamed dimension %d of '%s' set to 1 "
+                                                    "(--shape %s=… changes it)",
+                                                    i, value->name, value->name));
             if (code) return code;
         }
         if (assay__mul_i64_overflows(elements, input->dims[i], &elements)) elements = -1;
@@ -602,8 +624,8 @@ static int finish_input(struct planner *planner, size_t index)
     plan->dims = input->dims;
     plan->bytes = assay__dtype_bytes(plan->dtype, elements);
     if (elements < 0 || plan->bytes > (size_t)1 << 40 || elements > (int64_t)1 << 40)
-        return assay_error_set(planner->error, ASSAY_ELIMIT, "input '%.120s' would take more than 1 TB",
-                               value->name);
+        return assay_error_set(planner->error, ASSAY_ELIMIT,
+                               "input '%.120s' would take more than 1 TB", value->name);
     return 0;
 }
 
@@ -614,7 +636,8 @@ static int finish(struct planner *planner)
     for (size_t i = 0; i < workload->input_count && !code; i++)
         code = finish_input(planner, i);
     if (code) return code;
-    workload->dims = assay__arena_array(workload->arena, planner->symbol_count, sizeof *workload->dims);
+    workload->dims = assay__arena_array(workload->arena, planner->symbol_count,
+                                        sizeof *workload->dims);
     if (!workload->dims) return no_memory(planner);
     for (size_t i = 0; i < planner->symbol_count; i++) {
         const struct symbol *symbol = &planner->symbols[i];
@@ -622,12 +645,14 @@ static int finish(struct planner *planner)
         if (!name) return no_memory(planner);
         workload->dims[workload->dim_count++] = (struct assay__dim_value){name, symbol->value};
     }
-    const struct symbol *sequence =
-        planner->sequence_symbol ? find_symbol(planner, planner->sequence_symbol) : NULL;
-    const struct symbol *batch =
-        planner->batch_symbol ? find_symbol(planner, planner->batch_symbol) : NULL;
+    const struct symbol *sequence = planner->sequence_symbol
+                                        ? find_symbol(planner, planner->sequence_symbol)
+                                        : NULL;
+    const struct symbol *batch = planner->batch_symbol ? find_symbol(planner, planner->batch_symbol)
+                                                       : NULL;
     if (sequence) workload->sequence = sequence->value;
-    if (!sequence && planner->options->sequence > 0) workload->sequence = planner->options->sequence;
+    if (!sequence && planner->options->sequence > 0)
+        workload->sequence = planner->options->sequence;
     if (batch) workload->batch = batch->value;
     return 0;
 }
@@ -646,11 +671,13 @@ static int make_plan(struct planner *planner)
     if (!code) code = apply_sequence(planner);
     if (!code) code = finish(planner);
     if (!code)
-        code = assay__inputs_values(planner->model, planner->workload, options->seed, planner->error);
+        code = assay__inputs_values(planner->model, planner->workload, options->seed,
+                                    planner->error);
     return code;
 }
 
-int assay__workload_plan(const struct assay__model *model, const struct assay__workload_options *options,
+int assay__workload_plan(const struct assay__model *model,
+                         const struct assay__workload_options *options,
                          struct assay__workload **out, struct assay_error *error)
 {
     *out = NULL;

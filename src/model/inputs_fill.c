@@ -1,6 +1,7 @@
-/* inputs_fill.c - fills an input's memory as its plan says, for every data type, and carries plans as JSON to the worker.
- * The same plan gives the same bytes on every machine: the generator is our own, conversions are done by hand
- * (round to nearest, ties to even, as IEEE 754 and the float8 papers have it). */
+/* inputs_fill.c - fills an input's memory as its plan says, for every data type, and carries
+ * plans as JSON to the worker. The same plan gives the same bytes on every machine: the
+ * generator is our own, conversions are done by hand (round to nearest, ties to even, as IEEE
+ * 754 and the float8 papers have it). */
 #include "model/inputs.h"
 
 #include "base/json.h"
@@ -14,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- small floats ------------------------------------------------------------------------------------- */
+/* --- small floats
+ * ------------------------------------------------------------------------------------- */
 
 struct small_float {
     int exponent_bits, mantissa_bits, bias;
@@ -27,8 +29,8 @@ static const struct small_float *small_float(enum assay__dtype dtype)
     static const struct small_float half = {5, 10, 15, 65504, false},
                                     brain = {8, 7, 127, 3.3895313892515355e38, false},
                                     e4m3 = {4, 3, 7, 448, false}, e4m3z = {4, 3, 8, 240, true},
-                                    e5m2 = {5, 2, 15, 57344, false}, e5m2z = {5, 2, 16, 57344, true},
-                                    e2m1 = {2, 1, 1, 6, false};
+                                    e5m2 = {5, 2, 15, 57344, false},
+                                    e5m2z = {5, 2, 16, 57344, true}, e2m1 = {2, 1, 1, 6, false};
     switch (dtype) {
     case ASSAY__FLOAT16: return &half;
     case ASSAY__BFLOAT16: return &brain;
@@ -48,23 +50,24 @@ static uint32_t encode_small(const struct small_float *type, double value)
     if (magnitude > type->largest) magnitude = type->largest;
     int exponent = 0;
     if (magnitude > 0) frexp(magnitude, &exponent);
-    exponent -= 1;                                                   /* magnitude = 1.f × 2^exponent */
-    if (exponent < 1 - type->bias) exponent = 1 - type->bias;        /* subnormal: the lowest exponent */
+    exponent -= 1;                                            /* magnitude = 1.f × 2^exponent */
+    if (exponent < 1 - type->bias) exponent = 1 - type->bias; /* subnormal: the lowest exponent */
     double units = nearbyint(ldexp(magnitude, type->mantissa_bits - exponent)); /* ties to even */
     uint32_t mantissa = (uint32_t)units, one = 1u << type->mantissa_bits;
     if (mantissa >= 2 * one) { /* rounded up to the next power of two */
         mantissa /= 2;
         exponent++;
     }
-    uint32_t bits = mantissa < one
-                        ? mantissa
-                        : (uint32_t)(exponent + type->bias) << type->mantissa_bits | (mantissa - one);
+    uint32_t bits = mantissa < one ? mantissa
+                                   : (uint32_t)(exponent + type->bias) << type->mantissa_bits |
+                                         (mantissa - one);
     if (negative && !(bits == 0 && type->no_negative_zero))
         bits |= 1u << (type->exponent_bits + type->mantissa_bits);
     return bits;
 }
 
-/* --- one element -------------------------------------------------------------------------------------- */
+/* --- one element
+ * -------------------------------------------------------------------------------------- */
 
 static void store_sub_byte(uint8_t *data, int64_t index, int bits, uint32_t value)
 {
@@ -95,11 +98,12 @@ static void store(uint8_t *data, enum assay__dtype dtype, int64_t index, double 
         memcpy(at, &value, sizeof value);
         return;
     } else if (dtype == ASSAY__FLOAT8E8M0) {
-        raw = value > 0 ? (uint64_t)(127 + (int)floor(log2(value))) : 0; /* a power of two, bias 127 */
+        raw = value > 0 ? (uint64_t)(127 + (int)floor(log2(value)))
+                        : 0; /* a power of two, bias 127 */
     } else if (dtype == ASSAY__BOOL) {
         raw = value != 0;
     } else {
-        raw = (uint64_t)(int64_t)value;
+        raw = fabs(value) < 9e18 ? (uint64_t)(int64_t)value : 0; /* beyond: no integer of ours */
     }
     if (bits < 8) {
         store_sub_byte(data, index, bits, (uint32_t)raw);
@@ -113,11 +117,13 @@ static int64_t element_count(const struct assay__input_plan *plan)
 {
     int64_t product = 1;
     for (int i = 0; i < plan->rank; i++)
-        if (plan->dims[i] < 0 || __builtin_mul_overflow(product, plan->dims[i], &product)) return -1;
+        if (plan->dims[i] < 0 || __builtin_mul_overflow(product, plan->dims[i], &product))
+            return -1;
     return product;
 }
 
-/* --- fills -------------------------------------------------------------------------------------------- */
+/* --- fills
+ * -------------------------------------------------------------------------------------------- */
 
 static void fill_values(const struct assay__input_plan *plan, uint8_t *data, int64_t count)
 {
@@ -154,8 +160,8 @@ static int fill_file(const struct assay__input_plan *plan, void *data, struct as
     if (code)
         assay_error_set(error, code, "%.200s: %s", plan->file, detail.message);
     else if (!same)
-        code = assay_error_set(error, ASSAY_EINVAL, "%.300s: no longer fits input '%.120s'", plan->file,
-                               plan->name);
+        code = assay_error_set(error, ASSAY_EINVAL, "%.300s: no longer fits input '%.120s'",
+                               plan->file, plan->name);
     else if (plan->bytes)
         memcpy(data, npy.data, plan->bytes);
     assay__file_unmap(&mapping);
@@ -187,7 +193,8 @@ int assay__input_strings(const struct assay__input_plan *plan, struct assay__are
     assay__random_seed(&random, plan->seed);
     for (int64_t i = 0; i < elements; i++) {
         uint64_t pick = assay__random_u64(&random);
-        list[i] = assay__arena_printf(arena, "%s%s%s", syllables[pick & 15], syllables[pick >> 4 & 15],
+        list[i] = assay__arena_printf(arena, "%s%s%s", syllables[pick & 15],
+                                      syllables[pick >> 4 & 15],
                                       pick >> 8 & 1 ? syllables[pick >> 9 & 15] : "");
         if (!list[i]) return ASSAY_ENOMEM;
     }
@@ -196,17 +203,19 @@ int assay__input_strings(const struct assay__input_plan *plan, struct assay__are
     return 0;
 }
 
-/* --- JSON --------------------------------------------------------------------------------------------- */
+/* --- JSON
+ * --------------------------------------------------------------------------------------------- */
 
 static const char *const fill_names[] = {
-    [ASSAY__FILL_UNIFORM] = "uniform", [ASSAY__FILL_INTEGERS] = "integers",
+    [ASSAY__FILL_UNIFORM] = "uniform",   [ASSAY__FILL_INTEGERS] = "integers",
     [ASSAY__FILL_CONSTANT] = "constant", [ASSAY__FILL_RANGE] = "range",
-    [ASSAY__FILL_FILE] = "file", [ASSAY__FILL_STRINGS] = "strings"};
+    [ASSAY__FILL_FILE] = "file",         [ASSAY__FILL_STRINGS] = "strings"};
 
 void assay__input_to_json(const struct assay__input_plan *plan, struct assay__json_writer *writer)
 {
     char seed[24];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)plan->seed); /* 64 bits do not fit a JSON number */
+    snprintf(seed, sizeof seed, "%llu",
+             (unsigned long long)plan->seed); /* 64 bits do not fit a JSON number */
     assay__json_object(writer);
     assay__json_put_string(writer, "name", plan->name);
     assay__json_put_integer(writer, "dtype", (int64_t)plan->dtype);
@@ -264,13 +273,15 @@ int assay__input_from_json(const struct assay__json *json, struct assay__arena *
     plan->why = assay__arena_strdup(arena, assay__json_get_string(json, "why", ""));
     if (!plan->name || !plan->file || !plan->why)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    bool good = dtype > 0 && dtype <= ASSAY__INT2 && read_dims(json, arena, plan) && read_fill(json, plan);
+    bool good = dtype > 0 && dtype <= ASSAY__INT2 && read_dims(json, arena, plan) &&
+                read_fill(json, plan);
     /* Whole numbers a double holds exactly; also keeps the conversions to integers defined. */
     good = good && fabs(plan->low) <= 9007199254740992.0 && fabs(plan->high) <= 9007199254740992.0;
     plan->dtype = good ? (enum assay__dtype)dtype : ASSAY__UNDEFINED;
     int64_t count = good ? element_count(plan) : -1;
     size_t bytes = count >= 0 ? assay__dtype_bytes(plan->dtype, count) : SIZE_MAX;
-    if (bytes == SIZE_MAX) return assay_error_set(error, ASSAY_EFORMAT, "an input's plan is malformed");
+    if (bytes == SIZE_MAX)
+        return assay_error_set(error, ASSAY_EFORMAT, "an input's plan is malformed");
     plan->bytes = bytes;
     return 0;
 }

@@ -1,8 +1,10 @@
-/* inputs_values.c - values that are valid for the model: each input is followed forwards through operators that only relabel
- * or move data (Cast, Reshape, Concat, …, into subgraphs, too) to what consumes it, and that says what it may hold: ids are
- * below the rows of the table that Gather looks them up in, lengths are the length of their axis, a value that decides a
- * shape cannot be made up. Where the graph says nothing, the name helps (mask, position, …); where that says nothing
- * either: floats in [-1, 1), integers 0 and 1. Every choice is explained in the plan's `why`. */
+/* inputs_values.c - values that are valid for the model: each input is followed forwards through
+ * operators that only relabel or move data (Cast, Reshape, Concat, …, into subgraphs, too) to
+ * what consumes it, and that says what it may hold: ids are below the rows of the table that
+ * Gather looks them up in, lengths are the length of their axis, a value that decides a shape
+ * cannot be made up. Where the graph says nothing, the name helps (mask, position, …); where
+ * that says nothing either: floats in [-1, 1), integers 0 and 1. Every choice is explained in
+ * the plan's `why`. */
 #include "model/inputs_plan.h"
 
 #include "model/onnx.h"
@@ -45,7 +47,7 @@ struct finding {
     const char *length_op;
     bool trip_count, condition, positive;
     bool time_major; /* axis 0 is time: fed as it is to a recurrent cell or a Scan */
-    int true_hides; /* -1 unknown, 0 true keeps, 1 true masks out */
+    int true_hides;  /* -1 unknown, 0 true keeps, 1 true masks out */
     bool compared;
     int64_t compared_with;
 };
@@ -69,7 +71,8 @@ struct walk {
 
 #define WALK_LIMIT 4096
 
-/* --- index -------------------------------------------------------------------------------------------- */
+/* --- index
+ * -------------------------------------------------------------------------------------------- */
 
 static int index_tensor(struct tracer *tracer, const char *name, const struct assay__tensor *tensor)
 {
@@ -92,7 +95,8 @@ static int index_node(struct tracer *tracer, const struct assay__node *node, int
             return ASSAY_ENOMEM;
         size_t head = assay__map_get(tracer->heads, node->inputs[k]);
         tracer->uses[tracer->use_count] = (struct use){node, k, head};
-        if (assay__map_set(tracer->heads, node->inputs[k], tracer->use_count++)) return ASSAY_ENOMEM;
+        if (assay__map_set(tracer->heads, node->inputs[k], tracer->use_count++))
+            return ASSAY_ENOMEM;
     }
     int code = 0;
     for (size_t k = 0; k < node->attr_count && !code; k++) {
@@ -115,8 +119,8 @@ static int index_graph(struct tracer *tracer, const struct assay__graph *graph, 
     return code;
 }
 
-static const struct assay__tensor *constant(const struct tracer *tracer, const struct assay__node *node,
-                                            size_t i)
+static const struct assay__tensor *constant(const struct tracer *tracer,
+                                            const struct assay__node *node, size_t i)
 {
     if (i >= node->input_count || !*node->inputs[i]) return NULL;
     size_t index = assay__map_get(tracer->tensors, node->inputs[i]);
@@ -129,8 +133,9 @@ static int64_t input_dim(const struct tracer *tracer, const struct assay__node *
 {
     const struct assay__tensor *tensor = constant(tracer, node, i);
     if (i >= node->input_count) return -1;
-    const struct assay__shape_entry *entry =
-        tensor ? NULL : assay__shapes_get(tracer->shapes, node->inputs[i]);
+    const struct assay__shape_entry *entry = tensor ? NULL
+                                                    : assay__shapes_get(tracer->shapes,
+                                                                        node->inputs[i]);
     int rank = tensor ? tensor->rank : entry ? entry->rank : -1;
     if (rank < 0) return -1;
     if (axis < 0) axis += rank;
@@ -158,13 +163,15 @@ static bool constant_number(const struct tracer *tracer, const struct assay__nod
     }
 }
 
-/* --- following one input ------------------------------------------------------------------------------ */
+/* --- following one input
+ * ------------------------------------------------------------------------------ */
 
 static int follow(struct walk *walk, const char *name, const struct work *from)
 {
     if (!*name || walk->count >= WALK_LIMIT || assay__map_get(walk->seen, name) != ASSAY__MAP_NONE)
         return 0;
-    if (assay__vec_grow((void **)&walk->queue, &walk->capacity, walk->count + 1, sizeof *walk->queue) ||
+    if (assay__vec_grow((void **)&walk->queue, &walk->capacity, walk->count + 1,
+                        sizeof *walk->queue) ||
         assay__map_set(walk->seen, name, walk->count))
         return ASSAY_ENOMEM;
     walk->queue[walk->count++] = *from;
@@ -172,7 +179,8 @@ static int follow(struct walk *walk, const char *name, const struct work *from)
     return 0;
 }
 
-static int follow_outputs(struct walk *walk, const struct assay__node *node, const struct work *from)
+static int follow_outputs(struct walk *walk, const struct assay__node *node,
+                          const struct work *from)
 {
     int code = 0;
     for (size_t i = 0; i < node->output_count && !code; i++)
@@ -210,11 +218,14 @@ static void sink_index(struct walk *walk, const struct work *work, const struct 
     const struct tracer *tracer = walk->tracer;
     const struct assay__node *node = use->node;
     const char *table = node->input_count ? node->inputs[0] : "";
-    bool elements = is(node, "GatherElements") || is(node, "ScatterElements") || is(node, "Scatter");
+    bool elements = is(node, "GatherElements") || is(node, "ScatterElements") ||
+                    is(node, "Scatter");
     if (use->index == 1 && (is(node, "Gather") || elements)) {
-        limit(walk, work, node, input_dim(tracer, node, 0, assay__node_int(node, "axis", 0)), table);
+        limit(walk, work, node, input_dim(tracer, node, 0, assay__node_int(node, "axis", 0)),
+              table);
     } else if (use->index == 1 && (is(node, "GatherND") || is(node, "ScatterND"))) {
-        int64_t depth = input_dim(tracer, node, 1, -1), batch = assay__node_int(node, "batch_dims", 0);
+        int64_t depth = input_dim(tracer, node, 1, -1),
+                batch = assay__node_int(node, "batch_dims", 0);
         for (int64_t axis = batch; axis < batch + (depth > 0 && depth < 64 ? depth : 1); axis++)
             limit(walk, work, node, input_dim(tracer, node, 0, axis), table);
     } else if (use->index == 0 && is(node, "OneHot")) {
@@ -244,9 +255,11 @@ static void sink_time(struct walk *walk, const struct work *work, const struct u
 /* Operators that compute but leave the leading axes where they are. */
 static bool keeps_axes(const struct use *use)
 {
-    static const char *const each[] = {"Add", "Sub", "Mul", "Div", "Relu", "Tanh", "Sigmoid", "Clip",
-                                       "Neg", "Exp", "Gelu", "Erf", "Sqrt", "Pow", NULL};
-    static const char *const first[] = {"MatMul", "LayerNormalization", "Softmax", "LeakyRelu", NULL};
+    static const char *const each[] = {"Add",  "Sub",     "Mul",  "Div", "Relu",
+                                       "Tanh", "Sigmoid", "Clip", "Neg", "Exp",
+                                       "Gelu", "Erf",     "Sqrt", "Pow", NULL};
+    static const char *const first[] = {"MatMul", "LayerNormalization", "Softmax", "LeakyRelu",
+                                        NULL};
     if (one_of(use->node, each)) return true;
     if (is(use->node, "Gather"))
         return use->index == 1 && assay__node_int(use->node, "axis", 0) == 0; /* an embedding */
@@ -272,7 +285,8 @@ static void sink_control(struct walk *walk, const struct use *use)
         finding->condition = true;
     } else if (is(node, "GroupQueryAttention") && (use->index == 5 || use->index == 6)) {
         /* seqlens_k is the total length less one, total_sequence_length the total: past + new. */
-        int64_t past = input_dim(walk->tracer, node, 3, 2), fresh = input_dim(walk->tracer, node, 0, 1);
+        int64_t past = input_dim(walk->tracer, node, 3, 2),
+                fresh = input_dim(walk->tracer, node, 0, 1);
         if (fresh < 0) return;
         finding->length = (past > 0 ? past : 0) + fresh - (use->index == 5 ? 1 : 0);
         finding->length_op = node->op;
@@ -285,10 +299,10 @@ static bool decides_shape(const struct use *use)
     static const struct {
         const char *op;
         size_t first, last;
-    } rows[] = {{"Reshape", 1, 1}, {"Expand", 1, 1}, {"ConstantOfShape", 0, 0}, {"Tile", 1, 1},
-                {"Resize", 2, 3}, {"Pad", 1, 1}, {"Slice", 1, 4}, {"TopK", 1, 1}, {"Range", 0, 2},
-                {"Unsqueeze", 1, 1}, {"Squeeze", 1, 1}, {"Split", 1, 1}, {"OneHot", 1, 1},
-                {"Upsample", 1, 1}, {"SplitToSequence", 1, 1}};
+    } rows[] = {{"Reshape", 1, 1}, {"Expand", 1, 1},    {"ConstantOfShape", 0, 0}, {"Tile", 1, 1},
+                {"Resize", 2, 3},  {"Pad", 1, 1},       {"Slice", 1, 4},           {"TopK", 1, 1},
+                {"Range", 0, 2},   {"Unsqueeze", 1, 1}, {"Squeeze", 1, 1},         {"Split", 1, 1},
+                {"OneHot", 1, 1},  {"Upsample", 1, 1},  {"SplitToSequence", 1, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (is(use->node, rows[i].op) && use->index >= rows[i].first && use->index <= rows[i].last)
             return true;
@@ -316,10 +330,11 @@ static int follow_body(struct walk *walk, const struct work *work, const struct 
 
 static int visit(struct walk *walk, const struct work *work, const struct use *use)
 {
-    static const char *const relabel[] = {"Cast", "CastLike", "Identity", "Unsqueeze", "Squeeze",
-                                          "Reshape", "Flatten", "Transpose", "Expand", "Tile",
-                                          "Slice", "Split", "Gather", "Dropout", NULL};
-    static const char *const same_axes[] = {"Cast", "CastLike", "Identity", "Dropout", "Loop", NULL};
+    static const char *const relabel[] = {
+        "Cast",   "CastLike", "Identity", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose",
+        "Expand", "Tile",     "Slice",    "Split",     "Gather",  "Dropout", NULL};
+    static const char *const same_axes[] = {"Cast",    "CastLike", "Identity",
+                                            "Dropout", "Loop",     NULL};
     static const char *const roots[] = {"Log", "Sqrt", "Reciprocal", NULL};
     const struct assay__node *node = use->node;
     struct work next = *work;
@@ -359,9 +374,11 @@ static int visit(struct walk *walk, const struct work *work, const struct use *u
     return keeps_axes(use) && !next.moved ? follow_outputs(walk, node, &next) : 0;
 }
 
-static int trace(struct tracer *tracer, const struct assay__input_plan *plan, struct finding *finding)
+static int trace(struct tracer *tracer, const struct assay__input_plan *plan,
+                 struct finding *finding)
 {
-    struct walk walk = {.tracer = tracer, .finding = finding, .plan = plan, .seen = assay__map_new()};
+    struct walk walk = {
+        .tracer = tracer, .finding = finding, .plan = plan, .seen = assay__map_new()};
     const struct work start = {plan->name, 0, false, false, false};
     *finding = (struct finding){.bound = INT64_MAX, .length = -1, .true_hides = -1};
     int code = walk.seen ? follow(&walk, plan->name, &start) : ASSAY_ENOMEM;
@@ -376,7 +393,8 @@ static int trace(struct tracer *tracer, const struct assay__input_plan *plan, st
     return code;
 }
 
-/* --- deciding ----------------------------------------------------------------------------------------- */
+/* --- deciding
+ * ----------------------------------------------------------------------------------------- */
 
 static int64_t elements_of(const struct assay__input_plan *plan)
 {
@@ -432,16 +450,16 @@ static void integer_range(enum assay__dtype dtype, double *low, double *high)
 static int decide_bounded(struct tracer *tracer, struct assay__input_plan *plan,
                           const struct finding *finding)
 {
-    double low, high, top = (double)(finding->bound - 1);
+    double low, high, top = fmin((double)(finding->bound - 1), 9e15);
     integer_range(plan->dtype, &low, &high);
-    if (plan->dtype != ASSAY__INT64 && plan->dtype != ASSAY__INT32 && assay__dtype_bits(plan->dtype) <= 8 &&
-        high < top)
+    if (plan->dtype != ASSAY__INT64 && plan->dtype != ASSAY__INT32 &&
+        assay__dtype_bits(plan->dtype) <= 8 && high < top)
         top = high;
     bool positions = assay__name_has(plan->name, "position");
     choose(plan, positions ? ASSAY__FILL_RANGE : ASSAY__FILL_INTEGERS, 0, top,
            assay__arena_printf(tracer->arena, "%s below %" PRId64 ": the rows of '%s' (%s)",
-                               positions ? "0, 1, 2, …" : "ids", finding->bound, finding->bound_table,
-                               finding->bound_op));
+                               positions ? "0, 1, 2, …" : "ids", finding->bound,
+                               finding->bound_table, finding->bound_op));
     return plan->why ? 0 : ASSAY_ENOMEM;
 }
 
@@ -473,12 +491,13 @@ static int decide_integer(struct tracer *tracer, const struct assay__workload *w
     } else if (assay__name_has(name, "position")) {
         choose(plan, ASSAY__FILL_RANGE, 0, 0, "0, 1, 2, …: positions");
     } else if (assay__name_has(name, "length") || assay__name_has(name, "_len")) {
-        choose(plan, ASSAY__FILL_CONSTANT, workload->sequence > 0 ? (double)workload->sequence : 1, 0,
-               "the sequence length: named like one");
+        choose(plan, ASSAY__FILL_CONSTANT, workload->sequence > 0 ? (double)workload->sequence : 1,
+               0, "the sequence length: named like one");
     } else if (high > 1) {
         choose(plan, ASSAY__FILL_INTEGERS, low, high, "all values of its type, at random");
     } else {
-        choose(plan, ASSAY__FILL_INTEGERS, 0, 1, "0 and 1 at random: nothing in the graph says more");
+        choose(plan, ASSAY__FILL_INTEGERS, 0, 1,
+               "0 and 1 at random: nothing in the graph says more");
     }
     return 0;
 }
@@ -497,7 +516,8 @@ static int decide_float(struct tracer *tracer, struct assay__input_plan *plan,
     else if (span)
         choose(plan, ASSAY__FILL_UNIFORM, 0.5, 1.5, "uniform in [0.5, 1.5): a span of time");
     else if (finding->positive)
-        choose(plan, ASSAY__FILL_UNIFORM, 0.1, 1, "uniform in [0.1, 1): a root, logarithm or reciprocal is taken");
+        choose(plan, ASSAY__FILL_UNIFORM, 0.1, 1,
+               "uniform in [0.1, 1): a root, logarithm or reciprocal is taken");
     else
         choose(plan, ASSAY__FILL_UNIFORM, -1, 1, "uniform in [-1, 1)");
     return 0;
@@ -510,17 +530,20 @@ static bool is_integer_type(enum assay__dtype dtype)
            dtype == ASSAY__UINT2 || dtype == ASSAY__INT2;
 }
 
-/* An image: four axes, 1, 3 or 4 channels, at least 8 × 8 pixels, and not a cache of keys or values. */
+/* An image: four axes, 1, 3 or 4 channels, at least 8 × 8 pixels, and not a cache of keys or
+ * values. */
 static bool looks_like_image(const struct assay__input_plan *plan)
 {
-    if (plan->rank != 4 || (is_integer_type(plan->dtype) && plan->dtype != ASSAY__UINT8)) return false;
+    if (plan->rank != 4 || (is_integer_type(plan->dtype) && plan->dtype != ASSAY__UINT8))
+        return false;
     if (assay__name_has(plan->name, "past") || assay__name_has(plan->name, "cache") ||
         looks_like_mask(plan->name))
         return false;
     for (int axis = 1; axis <= 3; axis += 2) {
         int64_t channels = plan->dims[axis];
         int64_t high = plan->dims[axis == 1 ? 2 : 1], wide = plan->dims[axis == 1 ? 3 : 2];
-        if ((channels == 1 || channels == 3 || channels == 4) && high >= 8 && wide >= 8) return true;
+        if ((channels == 1 || channels == 3 || channels == 4) && high >= 8 && wide >= 8)
+            return true;
     }
     return false;
 }
@@ -534,7 +557,8 @@ static int decide(struct tracer *tracer, struct assay__workload *workload, size_
     if (code) return code;
     workload->has_images = workload->has_images || looks_like_image(plan);
     if (workload->batch < 0 && plan->rank >= 2) {
-        /* By custom the first axis is the batch; recurrent cells have time first, then the batch. */
+        /* By custom the first axis is the batch; recurrent cells have time first, then the
+         * batch. */
         workload->batch = plan->dims[finding.time_major ? 1 : 0];
         if (finding.time_major && workload->sequence < 0) workload->sequence = plan->dims[0];
     }
@@ -554,36 +578,44 @@ static int decide(struct tracer *tracer, struct assay__workload *workload, size_
         return 0;
     }
     if (finding.shape_node)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "input '%.100s' decides a shape (%.40s '%.100s'): its value cannot be made "
-                               "up; give it with --input '%.100s=FILE.npy'", plan->name,
-                               finding.shape_node->op, finding.shape_node->name, plan->name);
+        return assay_error_set(
+            error, ASSAY_EINVAL,
+            "input '%.100s' decides a shape (%.40s '%.100s'): its value cannot be made "
+            "up; give it with --input '%.100s=FILE.npy'",
+            plan->name, finding.shape_node->op, finding.shape_node->name, plan->name);
     if (is_integer_type(plan->dtype)) return decide_integer(tracer, workload, plan, &finding);
     return decide_float(tracer, plan, &finding);
 }
 
 /* The shapes of everything, with the inputs as they are fixed now. */
-static int infer(struct tracer *tracer, const struct assay__workload *workload, struct assay_error *error)
+static int infer(struct tracer *tracer, const struct assay__workload *workload,
+                 struct assay_error *error)
 {
-    struct assay__value *values =
-        assay__arena_array(tracer->arena, workload->input_count, sizeof *values);
+    struct assay__value *values = assay__arena_array(tracer->arena, workload->input_count,
+                                                     sizeof *values);
     if (!values) return ASSAY_ENOMEM;
     for (size_t i = 0; i < workload->input_count; i++) {
         const struct assay__input_plan *plan = &workload->inputs[i];
-        values[i] = (struct assay__value){.name = plan->name, .kind = ASSAY__KIND_TENSOR,
-                                          .dtype = plan->dtype, .rank = plan->rank};
-        values[i].dims = assay__arena_array(tracer->arena, (size_t)plan->rank, sizeof *values[i].dims);
+        values[i] = (struct assay__value){.name = plan->name,
+                                          .kind = ASSAY__KIND_TENSOR,
+                                          .dtype = plan->dtype,
+                                          .rank = plan->rank};
+        values[i].dims = assay__arena_array(tracer->arena, (size_t)plan->rank,
+                                            sizeof *values[i].dims);
         if (!values[i].dims) return ASSAY_ENOMEM;
         for (int k = 0; k < plan->rank; k++)
             values[i].dims[k] = (struct assay__dim){plan->dims[k], ""};
     }
-    return assay__shapes_infer(tracer->model, values, workload->input_count, &tracer->shapes, error);
+    return assay__shapes_infer(tracer->model, values, workload->input_count, &tracer->shapes,
+                               error);
 }
 
-int assay__inputs_values(const struct assay__model *model, struct assay__workload *workload, uint64_t seed,
-                         struct assay_error *error)
+int assay__inputs_values(const struct assay__model *model, struct assay__workload *workload,
+                         uint64_t seed, struct assay_error *error)
 {
-    struct tracer tracer = {.model = model, .arena = workload->arena, .heads = assay__map_new(),
+    struct tracer tracer = {.model = model,
+                            .arena = workload->arena,
+                            .heads = assay__map_new(),
                             .tensors = assay__map_new()};
     int code = tracer.heads && tracer.tensors ? 0 : ASSAY_ENOMEM;
     if (!code) code = infer(&tracer, workload, error);

@@ -1,6 +1,7 @@
-/* npy.c - NumPy's .npy. Layout: "\x93NUMPY", major, minor, header length (2 bytes little-endian in version 1, 4 in 2 and 3),
- * header: a Python dictionary such as {'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }, padded; then the data.
- * The dictionary is read by hand: exactly these three keys, in any order. Untrusted input: every step is bounds-checked.
+/* npy.c - NumPy's .npy. Layout: "\x93NUMPY", major, minor, header length (2 bytes little-endian
+ * in version 1, 4 in 2 and 3), header: a Python dictionary such as {'descr': '<f4',
+ * 'fortran_order': False, 'shape': (1, 3), }, padded; then the data. The dictionary is read by
+ * hand: exactly these three keys, in any order. Untrusted input: every step is bounds-checked.
  * Little-endian (or byte-sized) only; Fortran order only where it makes no difference. */
 #include "model/npy.h"
 
@@ -23,7 +24,8 @@ static int bad(struct assay_error *error, const char *why)
 
 static void skip_space(struct header *header)
 {
-    while (header->at < header->end && (*header->at == ' ' || *header->at == '\n' || *header->at == '\t'))
+    while (header->at < header->end &&
+           (*header->at == ' ' || *header->at == '\n' || *header->at == '\t'))
         header->at++;
 }
 
@@ -72,7 +74,8 @@ static bool take_number(struct header *header, int64_t *value)
         header->at++;
         any = true;
     }
-    if (any && header->at < header->end && *header->at == 'L') header->at++; /* written by Python 2 */
+    if (any && header->at < header->end && *header->at == 'L')
+        header->at++; /* written by Python 2 */
     return any;
 }
 
@@ -80,11 +83,12 @@ static const struct {
     const char *descr;
     enum assay__dtype dtype;
 } types[] = {
-    {"<f4", ASSAY__FLOAT32}, {"<f8", ASSAY__FLOAT64}, {"<f2", ASSAY__FLOAT16}, {"|i1", ASSAY__INT8},
-    {"|u1", ASSAY__UINT8}, {"<i2", ASSAY__INT16}, {"<u2", ASSAY__UINT16}, {"<i4", ASSAY__INT32},
-    {"<u4", ASSAY__UINT32}, {"<i8", ASSAY__INT64}, {"<u8", ASSAY__UINT64}, {"|b1", ASSAY__BOOL},
+    {"<f4", ASSAY__FLOAT32},   {"<f8", ASSAY__FLOAT64},     {"<f2", ASSAY__FLOAT16},
+    {"|i1", ASSAY__INT8},      {"|u1", ASSAY__UINT8},       {"<i2", ASSAY__INT16},
+    {"<u2", ASSAY__UINT16},    {"<i4", ASSAY__INT32},       {"<u4", ASSAY__UINT32},
+    {"<i8", ASSAY__INT64},     {"<u8", ASSAY__UINT64},      {"|b1", ASSAY__BOOL},
     {"<c8", ASSAY__COMPLEX64}, {"<c16", ASSAY__COMPLEX128}, {"<i1", ASSAY__INT8},
-    {"<u1", ASSAY__UINT8}, {"<b1", ASSAY__BOOL}, {"|i1", ASSAY__INT8},
+    {"<u1", ASSAY__UINT8},     {"<b1", ASSAY__BOOL},        {"|i1", ASSAY__INT8},
 };
 
 static int read_descr(struct header *header, struct assay__npy *npy, struct assay_error *error)
@@ -111,7 +115,8 @@ static int read_shape(struct header *header, struct assay__npy *npy, struct assa
     npy->rank = 0;
     while (!take(header, ')')) {
         if (npy->rank == ASSAY__NPY_RANK) return bad(error, "it has more than 32 dimensions");
-        if (!take_number(header, &npy->dims[npy->rank++])) return bad(error, "its shape is malformed");
+        if (!take_number(header, &npy->dims[npy->rank++]))
+            return bad(error, "its shape is malformed");
         if (!take(header, ',')) {
             if (!take(header, ')')) return bad(error, "its shape is malformed");
             break;
@@ -171,14 +176,16 @@ static int check_data(struct assay__npy *npy, size_t have, struct assay_error *e
     size_t needed = assay__dtype_bytes(npy->dtype, elements);
     if (needed == SIZE_MAX) return bad(error, "its shape is impossibly large");
     if (have != needed)
-        return assay_error_set(error, ASSAY_EFORMAT,
-                               "not a usable .npy file: %zu bytes of data where its shape needs %zu%s",
-                               have, needed, have < needed ? " (cut off)" : "");
+        return assay_error_set(
+            error, ASSAY_EFORMAT,
+            "not a usable .npy file: %zu bytes of data where its shape needs %zu%s", have, needed,
+            have < needed ? " (cut off)" : "");
     npy->data_size = needed;
     return 0;
 }
 
-int assay__npy_parse(const uint8_t *bytes, size_t size, struct assay__npy *npy, struct assay_error *error)
+int assay__npy_parse(const uint8_t *bytes, size_t size, struct assay__npy *npy,
+                     struct assay_error *error)
 {
     *npy = (struct assay__npy){.rank = 0};
     if (size < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)

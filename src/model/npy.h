@@ -1,4 +1,5 @@
-/* npy.h - NumPy's .npy, versions 1.0-3.0: header parsed with bounds, C or Fortran order (Fortran refused with a clear line unless rank <= 1), little-endian. */
+/* npy.h - NumPy's .npy, versions 1.0-3.0: header parsed with bounds, C or Fortran order (Fortran
+ * refused with a clear line unless rank <= 1), little-endian. */
 #ifndef ASSAY_MODEL_NPY_H
 #define ASSAY_MODEL_NPY_H
 
@@ -13,8 +14,10 @@ struct assay__npy {
     const uint8_t *data; /* into the caller's bytes */
     size_t data_size;
 };
-int assay__npy_parse(const uint8_t *bytes, size_t size, struct assay__npy *npy, struct assay_error *error);
+int assay__npy_parse(const uint8_t *bytes, size_t size, struct assay__npy *npy,
+                     struct assay_error *error);
 /** Writes version 1.0. */
-int assay__npy_write(const char *path, enum assay__dtype dtype, int rank, const int64_t *dims, const void *data, size_t size, struct assay_error *error);
+int assay__npy_write(const char *path, enum assay__dtype dtype, int rank, const int64_t *dims,
+                     const void *data, size_t size, struct assay_error *error);
 
 #endif

@@ -1,44 +1,103 @@
-/* onnx.h - what the ONNX reader and writer share: the field numbers of onnx.proto that we interpret, and the readers of
- * single messages. Everything else in a message is carried verbatim. */
+/* onnx.h - what the ONNX reader and writer share: the field numbers of onnx.proto that we
+ * interpret, and the readers of single messages. Everything else in a message is carried
+ * verbatim. */
 #ifndef ASSAY_MODEL_ONNX_H
 #define ASSAY_MODEL_ONNX_H
 
 #include "model/graph.h"
 #include "model/wire.h"
 
-#define ASSAY__ONNX_DEPTH 32          /* graphs within graphs */
-#define ASSAY__ONNX_RANK 64           /* dimensions of one tensor */
-#define ASSAY__ONNX_NODES (1u << 24)  /* nodes of one file */
-#define ASSAY__ONNX_DECODE 65536      /* typed fields of more elements stay undecoded */
+#define ASSAY__ONNX_DEPTH 32         /* graphs within graphs */
+#define ASSAY__ONNX_RANK 64          /* dimensions of one tensor */
+#define ASSAY__ONNX_NODES (1u << 24) /* nodes of one file */
+#define ASSAY__ONNX_DECODE 65536     /* typed fields of more elements stay undecoded */
 
-#define ASSAY__ONNX_TEXT (1u << 20)   /* longer string attributes are not copied: s is "", raw has it */
+#define ASSAY__ONNX_TEXT \
+    (1u << 20) /* longer string attributes are not copied: s is "", raw has it */
 
 enum assay__onnx_field {
     /* ModelProto */
-    MODEL_IR_VERSION = 1, MODEL_PRODUCER = 2, MODEL_PRODUCER_VERSION = 3, MODEL_DOMAIN = 4,
-    MODEL_VERSION = 5, MODEL_DOC = 6, MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_METADATA = 14,
-    MODEL_TRAINING = 20, MODEL_FUNCTION = 25, MODEL_CONFIGURATION = 26,
+    MODEL_IR_VERSION = 1,
+    MODEL_PRODUCER = 2,
+    MODEL_PRODUCER_VERSION = 3,
+    MODEL_DOMAIN = 4,
+    MODEL_VERSION = 5,
+    MODEL_DOC = 6,
+    MODEL_GRAPH = 7,
+    MODEL_OPSET = 8,
+    MODEL_METADATA = 14,
+    MODEL_TRAINING = 20,
+    MODEL_FUNCTION = 25,
+    MODEL_CONFIGURATION = 26,
     /* OperatorSetIdProto, FunctionProto, StringStringEntryProto */
-    OPSET_DOMAIN = 1, OPSET_VERSION = 2, FUNCTION_NAME = 1, FUNCTION_DOMAIN = 10, ENTRY_KEY = 1,
+    OPSET_DOMAIN = 1,
+    OPSET_VERSION = 2,
+    FUNCTION_NAME = 1,
+    FUNCTION_DOMAIN = 10,
+    ENTRY_KEY = 1,
     ENTRY_VALUE = 2,
     /* GraphProto */
-    GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12,
-    GRAPH_VALUE = 13, GRAPH_SPARSE = 15,
+    GRAPH_NODE = 1,
+    GRAPH_NAME = 2,
+    GRAPH_INITIALIZER = 5,
+    GRAPH_INPUT = 11,
+    GRAPH_OUTPUT = 12,
+    GRAPH_VALUE = 13,
+    GRAPH_SPARSE = 15,
     /* NodeProto */
-    NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_OP = 4, NODE_ATTRIBUTE = 5, NODE_DOC = 6,
+    NODE_INPUT = 1,
+    NODE_OUTPUT = 2,
+    NODE_NAME = 3,
+    NODE_OP = 4,
+    NODE_ATTRIBUTE = 5,
+    NODE_DOC = 6,
     NODE_DOMAIN = 7,
     /* AttributeProto */
-    ATTR_NAME = 1, ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_T = 5, ATTR_G = 6, ATTR_FLOATS = 7,
-    ATTR_INTS = 8, ATTR_STRINGS = 9, ATTR_TENSORS = 10, ATTR_GRAPHS = 11, ATTR_TP = 14,
-    ATTR_TPS = 15, ATTR_TYPE = 20, ATTR_REFERENCE = 21, ATTR_SPARSE = 22, ATTR_SPARSES = 23,
+    ATTR_NAME = 1,
+    ATTR_F = 2,
+    ATTR_I = 3,
+    ATTR_S = 4,
+    ATTR_T = 5,
+    ATTR_G = 6,
+    ATTR_FLOATS = 7,
+    ATTR_INTS = 8,
+    ATTR_STRINGS = 9,
+    ATTR_TENSORS = 10,
+    ATTR_GRAPHS = 11,
+    ATTR_TP = 14,
+    ATTR_TPS = 15,
+    ATTR_TYPE = 20,
+    ATTR_REFERENCE = 21,
+    ATTR_SPARSE = 22,
+    ATTR_SPARSES = 23,
     /* TensorProto */
-    TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_FLOATS = 4, TENSOR_INT32S = 5, TENSOR_STRINGS = 6,
-    TENSOR_INT64S = 7, TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_DOUBLES = 10, TENSOR_UINT64S = 11,
-    TENSOR_EXTERNAL = 13, TENSOR_LOCATION = 14,
-    /* ValueInfoProto, TypeProto, TypeProto.Tensor, TensorShapeProto, its Dimension, SparseTensorProto */
-    VALUE_NAME = 1, VALUE_TYPE = 2, TYPE_TENSOR = 1, TYPE_SEQUENCE = 4, TYPE_MAP = 5,
-    TYPE_SPARSE = 8, TYPE_OPTIONAL = 9, TENSORTYPE_ELEMENT = 1, TENSORTYPE_SHAPE = 2, SHAPE_DIM = 1,
-    DIM_VALUE = 1, DIM_PARAM = 2, SPARSE_VALUES = 1,
+    TENSOR_DIMS = 1,
+    TENSOR_TYPE = 2,
+    TENSOR_FLOATS = 4,
+    TENSOR_INT32S = 5,
+    TENSOR_STRINGS = 6,
+    TENSOR_INT64S = 7,
+    TENSOR_NAME = 8,
+    TENSOR_RAW = 9,
+    TENSOR_DOUBLES = 10,
+    TENSOR_UINT64S = 11,
+    TENSOR_EXTERNAL = 13,
+    TENSOR_LOCATION = 14,
+    /* ValueInfoProto, TypeProto, TypeProto.Tensor, TensorShapeProto, its Dimension,
+     * SparseTensorProto */
+    VALUE_NAME = 1,
+    VALUE_TYPE = 2,
+    TYPE_TENSOR = 1,
+    TYPE_SEQUENCE = 4,
+    TYPE_MAP = 5,
+    TYPE_SPARSE = 8,
+    TYPE_OPTIONAL = 9,
+    TENSORTYPE_ELEMENT = 1,
+    TENSORTYPE_SHAPE = 2,
+    SHAPE_DIM = 1,
+    DIM_VALUE = 1,
+    DIM_PARAM = 2,
+    SPARSE_VALUES = 1,
 };
 
 struct assay__onnx_reader {
@@ -69,7 +128,8 @@ int assay__onnx_tensor(struct assay__onnx_reader *reader, const uint8_t *data, s
                        struct assay__tensor *tensor);
 int assay__onnx_value(struct assay__onnx_reader *reader, const uint8_t *data, size_t size,
                       struct assay__value *value);
-/** Calls back with the name of every sparse initializer of a graph. Stops at a non-zero answer and returns it. */
+/** Calls back with the name of every sparse initializer of a graph. Stops at a non-zero answer
+ *  and returns it. */
 int assay__onnx_sparse_names(const struct assay__graph *graph, struct assay__arena *arena,
                              int (*found)(void *context, const char *name), void *context);
 

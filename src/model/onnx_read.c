@@ -1,10 +1,12 @@
 /* onnx_read.c - reads an ONNX file (ModelProto of onnx.proto) into the structures of graph.h.
  *
- * The file is mapped; every message is walked twice, once to count its repeated fields and once to fill arrays of exactly
- * that size (rounded up, see assay__onnx_capacity). Names are copied, tensor data is not touched: memory is proportional
- * to the number of nodes and names. Only graphs nest (through attributes), so recursion is bounded by ASSAY__ONNX_DEPTH.
- * A file is ONNX when its top level is a ModelProto with an ir_version, a graph and an operator set; anything else is
- * refused with one line that says where it went wrong. Fields that are not interpreted are carried verbatim. */
+ * The file is mapped; every message is walked twice, once to count its repeated fields and once
+ * to fill arrays of exactly that size (rounded up, see assay__onnx_capacity). Names are copied,
+ * tensor data is not touched: memory is proportional to the number of nodes and names. Only
+ * graphs nest (through attributes), so recursion is bounded by ASSAY__ONNX_DEPTH. A file is ONNX
+ * when its top level is a ModelProto with an ir_version, a graph and an operator set; anything
+ * else is refused with one line that says where it went wrong. Fields that are not interpreted
+ * are carried verbatim. */
 #include "model/onnx.h"
 
 #include "base/checked.h"
@@ -36,8 +38,10 @@ int assay__onnx_next(struct assay__onnx_reader *reader, struct assay__wire *wire
     case ASSAY__WIRE_FIELD: return 1;
     case ASSAY__WIRE_END: return 0;
     case ASSAY__WIRE_CUT:
-        return assay__onnx_fail(reader, field->start, "a field of %s is longer than %s", what, what);
-    default: return assay__onnx_fail(reader, field->start, "%s holds bytes that are no field", what);
+        return assay__onnx_fail(reader, field->start, "a field of %s is longer than %s", what,
+                                what);
+    default:
+        return assay__onnx_fail(reader, field->start, "%s holds bytes that are no field", what);
     }
 }
 
@@ -71,7 +75,8 @@ int assay__onnx_int(struct assay__onnx_reader *reader, const struct assay__wire_
     return 0;
 }
 
-/* --- fields carried verbatim -------------------------------------------------------------------------- */
+/* --- fields carried verbatim
+ * -------------------------------------------------------------------------- */
 
 struct carried {
     const uint8_t *data; /* valid while contiguous */
@@ -86,7 +91,8 @@ static void carry(struct carried *carried, const struct assay__wire_field *field
     carried->size += field->total;
 }
 
-/* Points into the file when the fields stand together, else copies them: `wanted` tells them from the others. */
+/* Points into the file when the fields stand together, else copies them: `wanted` tells them
+ * from the others. */
 static int carried_finish(struct assay__onnx_reader *reader, const struct carried *carried,
                           const uint8_t *data, size_t size, bool (*wanted)(uint32_t number),
                           const uint8_t **out, size_t *out_size)
@@ -107,7 +113,8 @@ static int carried_finish(struct assay__onnx_reader *reader, const struct carrie
     return 0;
 }
 
-/* --- attributes --------------------------------------------------------------------------------------- */
+/* --- attributes
+ * --------------------------------------------------------------------------------------- */
 
 static int read_graph(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
                       struct assay__graph *graph);
@@ -150,7 +157,8 @@ static int count_attr(struct assay__onnx_reader *reader, const uint8_t *data, si
         if (field.number == ATTR_INTS || field.number == ATTR_FLOATS) {
             int type = field.number == ATTR_INTS ? ASSAY__WIRE_VARINT : ASSAY__WIRE_FIXED32;
             if (!assay__wire_count(&field, type, &count))
-                return assay__onnx_fail(reader, field.start, "an attribute's list is not of its type");
+                return assay__onnx_fail(reader, field.start,
+                                        "an attribute's list is not of its type");
             *(field.number == ATTR_INTS ? &counts->ints : &counts->floats) += count;
         }
         counts->strings += field.number == ATTR_STRINGS;
@@ -215,8 +223,8 @@ struct attr_filled {
     size_t ints, floats, strings, graphs;
 };
 
-static int read_attr_scalar(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                            struct assay__attr *attr)
+static int read_attr_scalar(struct assay__onnx_reader *reader,
+                            const struct assay__wire_field *field, struct assay__attr *attr)
 {
     int64_t number = 0;
     int code = 0;
@@ -261,7 +269,8 @@ static int read_attr_field(struct assay__onnx_reader *reader, const struct assay
     case ATTR_FLOATS: decode_floats(field, attr->floats, &filled->floats); return 0;
     case ATTR_INTS:
         if (!assay__wire_items(field, ASSAY__WIRE_VARINT, (uint64_t *)attr->ints, &filled->ints))
-            return assay__onnx_fail(reader, field->start, "an attribute's number has too many bytes");
+            return assay__onnx_fail(reader, field->start,
+                                    "an attribute's number has too many bytes");
         return 0;
     default: return read_attr_scalar(reader, field, attr);
     }
@@ -290,12 +299,15 @@ static int read_attr(struct assay__onnx_reader *reader, const struct assay__wire
                                                       : 0;
     if ((counts.graphs && attr->type != ASSAY__ATTR_GRAPHS) ||
         (counts.g && attr->type != ASSAY__ATTR_GRAPH))
-        return assay__onnx_fail(reader, message->start, "attribute '%.80s' holds a graph but is not of "
-                                "that type", attr->name);
+        return assay__onnx_fail(reader, message->start,
+                                "attribute '%.80s' holds a graph but is not of "
+                                "that type",
+                                attr->name);
     return 0;
 }
 
-/* --- nodes -------------------------------------------------------------------------------------------- */
+/* --- nodes
+ * -------------------------------------------------------------------------------------------- */
 
 static bool node_extra(uint32_t number)
 {
@@ -353,11 +365,13 @@ static int read_node(struct assay__onnx_reader *reader, const struct assay__wire
     }
     if (!code && !*node->op)
         code = assay__onnx_fail(reader, message->start, "a node has no operator");
-    if (!code && strcmp(node->domain, "ai.onnx") == 0) node->domain = ""; /* two names of one domain */
+    if (!code && strcmp(node->domain, "ai.onnx") == 0)
+        node->domain = ""; /* two names of one domain */
     return code;
 }
 
-/* --- graphs ------------------------------------------------------------------------------------------- */
+/* --- graphs
+ * ------------------------------------------------------------------------------------------- */
 
 static bool graph_extra(uint32_t number)
 {
@@ -404,12 +418,13 @@ static int alloc_graph(struct assay__onnx_reader *reader, const struct assay__wi
     graph->initializer_capacity = round_up(tensors);
     graph->value_capacity = round_up(values);
     graph->nodes = assay__arena_array(arena, graph->node_capacity, sizeof *graph->nodes);
-    graph->initializers =
-        assay__arena_array(arena, graph->initializer_capacity, sizeof *graph->initializers);
+    graph->initializers = assay__arena_array(arena, graph->initializer_capacity,
+                                             sizeof *graph->initializers);
     graph->values = assay__arena_array(arena, graph->value_capacity, sizeof *graph->values);
     graph->inputs = assay__arena_array(arena, round_up(inputs), sizeof *graph->inputs);
     graph->outputs = assay__arena_array(arena, round_up(outputs), sizeof *graph->outputs);
-    if (!graph->nodes || !graph->initializers || !graph->values || !graph->inputs || !graph->outputs)
+    if (!graph->nodes || !graph->initializers || !graph->values || !graph->inputs ||
+        !graph->outputs)
         return assay__onnx_no_memory(reader);
     int code = carried_finish(reader, &sparse, message->data, message->size, graph_sparse,
                               &graph->sparse, &graph->sparse_size);
@@ -418,15 +433,16 @@ static int alloc_graph(struct assay__onnx_reader *reader, const struct assay__wi
                           &graph->extra_size);
 }
 
-static int read_graph_value(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                            struct assay__value *list, size_t *count)
+static int read_graph_value(struct assay__onnx_reader *reader,
+                            const struct assay__wire_field *field, struct assay__value *list,
+                            size_t *count)
 {
     int code = assay__onnx_message(reader, field);
     return code ? code : assay__onnx_value(reader, field->data, field->size, &list[(*count)++]);
 }
 
-static int read_graph_field(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                            struct assay__graph *graph)
+static int read_graph_field(struct assay__onnx_reader *reader,
+                            const struct assay__wire_field *field, struct assay__graph *graph)
 {
     int code = 0;
     switch (field->number) {
@@ -449,7 +465,8 @@ static int read_graph(struct assay__onnx_reader *reader, const struct assay__wir
     struct assay__wire wire = assay__wire_over(message->data, message->size);
     struct assay__wire_field field;
     if (reader->depth >= ASSAY__ONNX_DEPTH)
-        return assay__onnx_fail(reader, message->start, "graphs nest deeper than %d", ASSAY__ONNX_DEPTH);
+        return assay__onnx_fail(reader, message->start, "graphs nest deeper than %d",
+                                ASSAY__ONNX_DEPTH);
     reader->depth++;
     *graph = (struct assay__graph){.name = ""};
     int code = alloc_graph(reader, message, graph);
@@ -459,7 +476,8 @@ static int read_graph(struct assay__onnx_reader *reader, const struct assay__wir
     return code;
 }
 
-/* --- the model ---------------------------------------------------------------------------------------- */
+/* --- the model
+ * ---------------------------------------------------------------------------------------- */
 
 static const struct {
     uint32_t number;
@@ -498,11 +516,12 @@ static bool model_extra(uint32_t number)
 
 static int not_onnx(struct assay__onnx_reader *reader, const char *why, size_t byte)
 {
-    return assay_error_set(reader->error, ASSAY_EFORMAT, "%.300s: not an ONNX model (%s at byte %zu)",
-                           reader->label, why, byte);
+    return assay_error_set(reader->error, ASSAY_EFORMAT,
+                           "%.300s: not an ONNX model (%s at byte %zu)", reader->label, why, byte);
 }
 
-/* A field that runs past the end of the file: cut off, if what came before was a model; garbage otherwise. */
+/* A field that runs past the end of the file: cut off, if what came before was a model; garbage
+ * otherwise. */
 static int cut_off(struct assay__onnx_reader *reader, const struct assay__wire *wire,
                    const struct assay__wire_field *field, bool first)
 {
@@ -510,13 +529,15 @@ static int cut_off(struct assay__onnx_reader *reader, const struct assay__wire *
     const char *name = field->number ? model_field_name(field->number, field->type, &wrong) : NULL;
     size_t end = (size_t)(wire->end - reader->base);
     if (field->number && (!name || wrong || (first && field->number != MODEL_IR_VERSION)))
-        return not_onnx(reader, "a length that goes past the end", (size_t)(field->start - reader->base));
+        return not_onnx(reader, "a length that goes past the end",
+                        (size_t)(field->start - reader->base));
     if (field->type == ASSAY__WIRE_BYTES && field->data)
-        return assay_error_set(reader->error, ASSAY_EFORMAT,
-                               "%.160s: ends in the middle of %s at byte %zu (it should have %zu bytes, "
-                               "%zu are there: the file is cut off)",
-                               reader->label, name ? name : "a field", end, field->size,
-                               (size_t)(wire->end - field->data));
+        return assay_error_set(
+            reader->error, ASSAY_EFORMAT,
+            "%.160s: ends in the middle of %s at byte %zu (it should have %zu bytes, "
+            "%zu are there: the file is cut off)",
+            reader->label, name ? name : "a field", end, field->size,
+            (size_t)(wire->end - field->data));
     return assay_error_set(reader->error, ASSAY_EFORMAT,
                            "%.160s: ends in the middle of %s at byte %zu (the file is cut off)",
                            reader->label, name ? name : "a field", end);
@@ -528,8 +549,8 @@ struct model_counts {
     struct carried extra;
 };
 
-static int count_model_field(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                             struct model_counts *counts)
+static int count_model_field(struct assay__onnx_reader *reader,
+                             const struct assay__wire_field *field, struct model_counts *counts)
 {
     bool wrong = false;
     size_t byte = (size_t)(field->start - reader->base);
@@ -563,13 +584,15 @@ static int count_model(struct assay__onnx_reader *reader, const uint8_t *data, s
     if (status == ASSAY__WIRE_BAD)
         return not_onnx(reader, "bytes that are no protobuf field", (size_t)(field.start - data));
     if (counts->ir_version < 1 || counts->ir_version > 1000)
-        return not_onnx(reader, counts->ir_version ? "an impossible IR version" : "no IR version", size);
+        return not_onnx(reader, counts->ir_version ? "an impossible IR version" : "no IR version",
+                        size);
     if (counts->graphs == 0) return not_onnx(reader, "the file ends without a graph", size);
     if (counts->graphs > 1) return not_onnx(reader, "more than one graph", size);
     if (counts->opsets == 0 && counts->ir_version >= 3)
-        return assay_error_set(reader->error, ASSAY_EFORMAT,
-                               "%.160s: names no operator set: it ends at byte %zu before one (cut off?)",
-                               reader->label, size);
+        return assay_error_set(
+            reader->error, ASSAY_EFORMAT,
+            "%.160s: names no operator set: it ends at byte %zu before one (cut off?)",
+            reader->label, size);
     return 0;
 }
 
@@ -608,8 +631,8 @@ static int read_function_name(struct assay__onnx_reader *reader,
     return *out ? 0 : assay__onnx_no_memory(reader);
 }
 
-static int read_model_field(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                            struct assay__model *model)
+static int read_model_field(struct assay__onnx_reader *reader,
+                            const struct assay__wire_field *field, struct assay__model *model)
 {
     switch (field->number) {
     case MODEL_IR_VERSION: return assay__onnx_int(reader, field, &model->ir_version);
@@ -635,8 +658,8 @@ static int parse(struct assay__model *model, const char *label, const uint8_t *d
     int code = count_model(&reader, data, size, &counts);
     if (code) return code;
     model->opsets = assay__arena_array(model->arena, counts.opsets, sizeof *model->opsets);
-    model->function_names =
-        assay__arena_array(model->arena, counts.functions, sizeof *model->function_names);
+    model->function_names = assay__arena_array(model->arena, counts.functions,
+                                               sizeof *model->function_names);
     if (!model->opsets || !model->function_names) return assay__onnx_no_memory(&reader);
     code = carried_finish(&reader, &counts.extra, data, size, model_extra, &model->extra,
                           &model->extra_size);

@@ -1,17 +1,19 @@
 /* onnx_tensor.c - reads TensorProto and ValueInfoProto.
  *
- * Data of a tensor is one of: raw_data (a pointer into the file is kept), external_data (a reference is kept), or a typed
- * field. float_data and double_data that stand in one packed field are little-endian as they lie, so a pointer is kept;
- * other typed fields are decoded into the arena when they have at most ASSAY__ONNX_DECODE elements. Large ones stay
- * undecoded (data NULL): they are written back verbatim, and nothing here needs their values.
- * What a shape says and what the data holds must agree; a tensor that lies is refused. */
+ * Data of a tensor is one of: raw_data (a pointer into the file is kept), external_data (a
+ * reference is kept), or a typed field. float_data and double_data that stand in one packed
+ * field are little-endian as they lie, so a pointer is kept; other typed fields are decoded into
+ * the arena when they have at most ASSAY__ONNX_DECODE elements. Large ones stay undecoded (data
+ * NULL): they are written back verbatim, and nothing here needs their values. What a shape says
+ * and what the data holds must agree; a tensor that lies is refused. */
 #include "base/checked.h"
 #include "base/text.h"
 #include "model/onnx.h"
 
 #include <string.h>
 
-/* Which field holds the elements of a type, how its items are coded, and how many items n elements take. */
+/* Which field holds the elements of a type, how its items are coded, and how many items n
+ * elements take. */
 static uint32_t typed_field(enum assay__dtype dtype, int *item_type)
 {
     switch (dtype) {
@@ -33,7 +35,8 @@ static size_t item_bytes(enum assay__dtype dtype)
     if (dtype == ASSAY__COMPLEX64) return 4;
     if (dtype == ASSAY__COMPLEX128) return 8;
     int bits = assay__dtype_bits(dtype);
-    return bits < 8 ? 1 : (size_t)bits / 8; /* sub-byte types: one int32 item holds one packed byte */
+    return bits < 8 ? 1
+                    : (size_t)bits / 8; /* sub-byte types: one int32 item holds one packed byte */
 }
 
 static void store_item(uint8_t *out, size_t width, uint64_t value)
@@ -110,8 +113,8 @@ static int typed_strings(struct assay__onnx_reader *reader, const uint8_t *data,
     if (!tensor->strings) return assay__onnx_no_memory(reader);
     while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD && i < typed->items) {
         if (field.number != typed->number) continue;
-        tensor->strings[i] =
-            assay__arena_strndup(reader->arena, (const char *)field.data, field.size);
+        tensor->strings[i] = assay__arena_strndup(reader->arena, (const char *)field.data,
+                                                  field.size);
         if (!tensor->strings[i++]) return assay__onnx_no_memory(reader);
     }
     tensor->string_count = i;
@@ -153,15 +156,18 @@ static int read_typed(struct assay__onnx_reader *reader, const uint8_t *data, si
     typed.number = typed_field(tensor->dtype, &typed.item_type);
     int code = typed_count(reader, data, size, &typed);
     if (code) return code;
-    if (typed.items == 0) return 0; /* no data: assay__model_check says so when there should be some */
-    size_t needed = tensor->dtype == ASSAY__STRING ? (size_t)tensor->elements
-                                                   : assay__dtype_bytes(tensor->dtype, tensor->elements) /
-                                                         item_bytes(tensor->dtype);
+    if (typed.items == 0)
+        return 0; /* no data: assay__model_check says so when there should be some */
+    size_t needed = tensor->dtype == ASSAY__STRING
+                        ? (size_t)tensor->elements
+                        : assay__dtype_bytes(tensor->dtype, tensor->elements) /
+                              item_bytes(tensor->dtype);
     /* Sub-byte types may also come one element per item. */
     bool loose = tensor->dtype != ASSAY__STRING && assay__dtype_bits(tensor->dtype) < 8 &&
                  typed.items == (size_t)tensor->elements;
     if (typed.items != needed && !loose)
-        return assay__onnx_fail(reader, data, "tensor '%.80s' has %zu values where its shape needs %zu",
+        return assay__onnx_fail(reader, data,
+                                "tensor '%.80s' has %zu values where its shape needs %zu",
                                 tensor->name, typed.items, needed);
     if (tensor->dtype == ASSAY__STRING) {
         if (typed.items > ASSAY__ONNX_DECODE) return 0;
@@ -183,8 +189,8 @@ static bool location_is_inside(const char *location)
     return true;
 }
 
-static int read_external_entry(struct assay__onnx_reader *reader, const struct assay__wire_field *entry,
-                               struct assay__tensor *tensor)
+static int read_external_entry(struct assay__onnx_reader *reader,
+                               const struct assay__wire_field *entry, struct assay__tensor *tensor)
 {
     struct assay__wire wire = assay__wire_over(entry->data, entry->size);
     struct assay__wire_field field;
@@ -202,7 +208,8 @@ static int read_external_entry(struct assay__onnx_reader *reader, const struct a
     if (!offset && strcmp(key, "length") != 0) return 0;
     int64_t number = 0;
     if (assay__text_int64(value, &number) || number < 0)
-        return assay__onnx_fail(reader, entry->start, "an external tensor's %s is '%.40s'", key, value);
+        return assay__onnx_fail(reader, entry->start, "an external tensor's %s is '%.40s'", key,
+                                value);
     *(offset ? &tensor->offset : &tensor->length) = (uint64_t)number;
     return 0;
 }
@@ -222,8 +229,9 @@ static int read_dims(struct assay__onnx_reader *reader, const struct assay__wire
     return 0;
 }
 
-static int read_tensor_field(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
-                             int64_t dims[ASSAY__ONNX_RANK], struct assay__tensor *tensor)
+static int read_tensor_field(struct assay__onnx_reader *reader,
+                             const struct assay__wire_field *field, int64_t dims[ASSAY__ONNX_RANK],
+                             struct assay__tensor *tensor)
 {
     int64_t number = 0;
     int code = 0;
@@ -267,22 +275,25 @@ static int finish_tensor(struct assay__onnx_reader *reader, const uint8_t *data,
     }
     size_t needed = assay__dtype_bytes(tensor->dtype, tensor->elements);
     if (needed == SIZE_MAX)
-        return assay__onnx_fail(reader, data, "tensor '%.80s' has an impossible shape", tensor->name);
+        return assay__onnx_fail(reader, data, "tensor '%.80s' has an impossible shape",
+                                tensor->name);
     if (tensor->external) {
         tensor->data = NULL;
         tensor->data_size = 0;
         if (!location_is_inside(tensor->location))
-            return assay__onnx_fail(reader, data,
-                                    "tensor '%.80s' keeps its data in '%.120s', which is not inside "
-                                    "the model's folder", tensor->name, tensor->location);
+            return assay__onnx_fail(
+                reader, data,
+                "tensor '%.80s' keeps its data in '%.120s', which is not inside "
+                "the model's folder",
+                tensor->name, tensor->location);
         return 0;
     }
     if (tensor->data) {
         bool fits = tensor->dtype != ASSAY__STRING && tensor->data_size == needed;
         if (!fits && tensor->dtype != ASSAY__UNDEFINED)
-            return assay__onnx_fail(reader, data,
-                                    "tensor '%.80s' has %zu bytes of data where its shape needs %zu",
-                                    tensor->name, tensor->data_size, needed);
+            return assay__onnx_fail(
+                reader, data, "tensor '%.80s' has %zu bytes of data where its shape needs %zu",
+                tensor->name, tensor->data_size, needed);
         return 0;
     }
     return reader->decode ? read_typed(reader, data, size, tensor) : 0;
@@ -305,7 +316,8 @@ int assay__onnx_tensor(struct assay__onnx_reader *reader, const uint8_t *data, s
     return status;
 }
 
-/* --- values ------------------------------------------------------------------------------------------- */
+/* --- values
+ * ------------------------------------------------------------------------------------------- */
 
 static int read_dim(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
                     struct assay__dim *dim)
@@ -352,8 +364,8 @@ static int read_shape(struct assay__onnx_reader *reader, const struct assay__wir
     return 0;
 }
 
-static int read_tensor_type(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
-                            struct assay__value *value)
+static int read_tensor_type(struct assay__onnx_reader *reader,
+                            const struct assay__wire_field *message, struct assay__value *value)
 {
     struct assay__wire wire = assay__wire_over(message->data, message->size);
     struct assay__wire_field field;

@@ -1,11 +1,12 @@
 /* onnx_write.c - writes the structures of graph.h as an ONNX file.
  *
- * protobuf puts a message's length in front of it. The output is a list of pieces, in order: small bytes that we encode
- * (in one growing buffer), bytes that lie elsewhere (weights in the mapping, fields carried verbatim) and lengths. A
- * length piece is left empty when a message begins and filled when it ends, when the running total is known: one pass,
- * and no weight is ever copied. The pieces then go to a temporary file beside the target, which is renamed over it.
- * Limits: protobuf readers take less than 2 GiB; a larger file is refused (keep the tensors external). Not synced to disk:
- * the files are results that can be made again. */
+ * protobuf puts a message's length in front of it. The output is a list of pieces, in order:
+ * small bytes that we encode (in one growing buffer), bytes that lie elsewhere (weights in the
+ * mapping, fields carried verbatim) and lengths. A length piece is left empty when a message
+ * begins and filled when it ends, when the running total is known: one pass, and no weight is
+ * ever copied. The pieces then go to a temporary file beside the target, which is renamed over
+ * it. Limits: protobuf readers take less than 2 GiB; a larger file is refused (keep the tensors
+ * external). Not synced to disk: the files are results that can be made again. */
 #include "model/onnx.h"
 
 #include "base/vec.h"
@@ -51,7 +52,8 @@ static struct piece *add_piece(struct writer *writer)
 static void put_own(struct writer *writer, const void *data, size_t size)
 {
     if (writer->failed || size == 0) return;
-    if (assay__vec_grow((void **)&writer->bytes, &writer->byte_capacity, writer->byte_count + size, 1)) {
+    if (assay__vec_grow((void **)&writer->bytes, &writer->byte_capacity, writer->byte_count + size,
+                        1)) {
         writer->failed = ASSAY_ENOMEM;
         return;
     }
@@ -141,7 +143,8 @@ struct open_message {
     uint64_t before;
 };
 
-/* A message whose length is not yet known. The length goes into the piece reserved here, at message_end. */
+/* A message whose length is not yet known. The length goes into the piece reserved here, at
+ * message_end. */
 static struct open_message message_begin(struct writer *writer, uint32_t number)
 {
     put_tag(writer, number, ASSAY__WIRE_BYTES);
@@ -156,7 +159,8 @@ static void message_end(struct writer *writer, struct open_message open)
     uint8_t bytes[10];
     if (writer->failed) return;
     size_t size = encode_varint(writer->total - open.before, bytes);
-    if (assay__vec_grow((void **)&writer->bytes, &writer->byte_capacity, writer->byte_count + size, 1)) {
+    if (assay__vec_grow((void **)&writer->bytes, &writer->byte_capacity, writer->byte_count + size,
+                        1)) {
         writer->failed = ASSAY_ENOMEM;
         return;
     }
@@ -168,7 +172,8 @@ static void message_end(struct writer *writer, struct open_message open)
     writer->total += size;
 }
 
-/* --- tensors and values ------------------------------------------------------------------------------- */
+/* --- tensors and values
+ * ------------------------------------------------------------------------------- */
 
 static struct assay__onnx_reader quiet_reader(struct writer *writer, const uint8_t *base)
 {
@@ -233,7 +238,8 @@ static void put_tensor_content(struct writer *writer, const struct assay__tensor
     else if (tensor->data || (tensor->elements == 0 && tensor->dtype != ASSAY__STRING))
         put_bytes(writer, TENSOR_RAW, tensor->data, tensor->data_size);
     else if (tensor->elements != (int64_t)tensor->string_count)
-        writer->failed = ASSAY_EUNSUPPORTED; /* a large undecoded tensor that was renamed or reshaped */
+        writer->failed =
+            ASSAY_EUNSUPPORTED; /* a large undecoded tensor that was renamed or reshaped */
 }
 
 static void put_tensor(struct writer *writer, uint32_t number, const struct assay__tensor *tensor)
@@ -296,7 +302,8 @@ static void put_value(struct writer *writer, uint32_t number, const struct assay
     message_end(writer, open);
 }
 
-/* --- attributes, nodes, graphs ------------------------------------------------------------------------ */
+/* --- attributes, nodes, graphs
+ * ------------------------------------------------------------------------ */
 
 static void put_graph(struct writer *writer, uint32_t number, const struct assay__graph *graph,
                       int depth);
@@ -422,7 +429,8 @@ static void put_model(struct writer *writer, const struct assay__model *model)
     put_foreign(writer, model->extra, model->extra_size);
 }
 
-/* --- the file ----------------------------------------------------------------------------------------- */
+/* --- the file
+ * ----------------------------------------------------------------------------------------- */
 
 static int write_all(int fd, const uint8_t *data, size_t size)
 {
@@ -496,21 +504,25 @@ static int write_file(const struct writer *writer, const char *path, struct assa
 static int writer_error(const struct writer *writer, const char *path, struct assay_error *error)
 {
     if (writer->failed == ASSAY_EUNSUPPORTED)
-        return assay_error_set(error, ASSAY_EUNSUPPORTED,
-                               "%.300s: the model holds an edited attribute or tensor of a kind that "
-                               "cannot be written", path);
+        return assay_error_set(
+            error, ASSAY_EUNSUPPORTED,
+            "%.300s: the model holds an edited attribute or tensor of a kind that "
+            "cannot be written",
+            path);
     if (writer->failed)
         return assay_error_set(error, writer->failed, "%.300s: %s", path,
                                assay_error_text(writer->failed));
     if (writer->total > INT_MAX)
-        return assay_error_set(error, ASSAY_ELIMIT,
-                               "%.300s: the model would take %.2f GB in one file; ONNX files end at "
-                               "2 GB (keep its tensors as external data)",
-                               path, (double)writer->total / 1e9);
+        return assay_error_set(
+            error, ASSAY_ELIMIT,
+            "%.300s: the model would take %.2f GB in one file; ONNX files end at "
+            "2 GB (keep its tensors as external data)",
+            path, (double)writer->total / 1e9);
     return 0;
 }
 
-int assay__model_write(const struct assay__model *model, const char *path, struct assay_error *error)
+int assay__model_write(const struct assay__model *model, const char *path,
+                       struct assay_error *error)
 {
     struct writer writer = {.model = model, .scratch = assay__arena_new()};
     if (!writer.scratch) return assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);

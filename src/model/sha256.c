@@ -1,5 +1,5 @@
-/* sha256.c - SHA-256 after FIPS 180-4: 64-byte blocks, 64 rounds, length in bits appended big-endian.
- * Plain C, about 0.4 GB/s: enough for a file that is hashed once on request. */
+/* sha256.c - SHA-256 after FIPS 180-4: 64-byte blocks, 64 rounds, length in bits appended
+ * big-endian. Plain C, about 0.4 GB/s: enough for a file that is hashed once on request. */
 #include "model/sha256.h"
 
 #include <errno.h>

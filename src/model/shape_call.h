@@ -1,6 +1,7 @@
-/* shape_call.h - what a row of the shape tables gets: one node, what is known of its inputs, and where to put what follows
- * for its outputs. Adding an operator: one function (or one that is there) and one row in a shapes_*.c table.
- * The rule for every function: leave unknown what does not follow; never guess. */
+/* shape_call.h - what a row of the shape tables gets: one node, what is known of its inputs, and
+ * where to put what follows for its outputs. Adding an operator: one function (or one that is
+ * there) and one row in a shapes_*.c table. The rule for every function: leave unknown what does
+ * not follow; never guess. */
 #ifndef ASSAY_MODEL_SHAPE_CALL_H
 #define ASSAY_MODEL_SHAPE_CALL_H
 
@@ -8,13 +9,14 @@
 #include "model/shapes.h"
 
 #define ASSAY__SHAPE_RANK 64
-#define ASSAY__SHAPE_VALUES 1024      /* longer integer vectors are not followed */
-#define ASSAY__SHAPE_ANY (INT64_MIN + 23117) /* an element that is not known; no one writes this number */
+#define ASSAY__SHAPE_VALUES 1024 /* longer integer vectors are not followed */
+#define ASSAY__SHAPE_ANY \
+    (INT64_MIN + 23117) /* an element that is not known; no one writes this number */
 
 /** What is known of one value. */
 struct assay__fact {
     struct assay__shape_entry entry;
-    const int64_t *values;              /* contents of a small integer scalar or vector, or NULL */
+    const int64_t *values; /* contents of a small integer scalar or vector, or NULL */
     size_t value_count;
     const struct assay__tensor *tensor; /* initializer or Constant, or NULL */
 };
@@ -34,7 +36,8 @@ typedef void assay__shape_fn(struct assay__shape_call *call);
 
 struct assay__shape_row {
     const char *op;
-    const char *domain; /* "" ai.onnx, "ms" com.microsoft, "nchwc" com.microsoft.nchwc, "*" any of them */
+    const char
+        *domain; /* "" ai.onnx, "ms" com.microsoft, "nchwc" com.microsoft.nchwc, "*" any of them */
     assay__shape_fn *infer;
 };
 
@@ -48,7 +51,8 @@ const int64_t *assay__shape_dims(const struct assay__shape_call *call, size_t i)
 enum assay__dtype assay__shape_dtype(const struct assay__shape_call *call, size_t i);
 /** Contents of a small integer input, all of them known; NULL otherwise. */
 const int64_t *assay__shape_values(const struct assay__shape_call *call, size_t i, size_t *count);
-/** An axes list: the attribute, else input i (NULL: neither is known; *given says whether one is there at all). */
+/** An axes list: the attribute, else input i (NULL: neither is known; *given says whether one is
+ *  there at all). */
 const int64_t *assay__shape_axes(const struct assay__shape_call *call, const char *attr, size_t i,
                                  size_t *count, bool *given);
 /** A float32/float64/integer scalar constant; false when it is not known. */

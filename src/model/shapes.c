@@ -1,8 +1,10 @@
-/* shapes.c - shape inference: walks the main graph in execution order, asks the row of each operator, keeps what follows.
+/* shapes.c - shape inference: walks the main graph in execution order, asks the row of each
+ * operator, keeps what follows.
  *
- * Besides shapes, the contents of small integer vectors are followed (Shape, Gather, Concat, Slice, arithmetic, …), because
- * that is how exporters compute the target of a Reshape. Where a row says nothing, concrete value_info of the file is
- * used. Subgraphs (If, Loop, Scan) are not entered: their outputs are known only as far as the file states them. */
+ * Besides shapes, the contents of small integer vectors are followed (Shape, Gather, Concat,
+ * Slice, arithmetic, …), because that is how exporters compute the target of a Reshape. Where a
+ * row says nothing, concrete value_info of the file is used. Subgraphs (If, Loop, Scan) are not
+ * entered: their outputs are known only as far as the file states them. */
 #include "model/shapes.h"
 
 #include "base/checked.h"
@@ -21,7 +23,8 @@ struct assay__shapes {
     struct assay__fact nothing; /* stands for absent inputs */
 };
 
-/* --- helpers of the rows ------------------------------------------------------------------------------ */
+/* --- helpers of the rows
+ * ------------------------------------------------------------------------------ */
 
 bool assay__shape_has(const struct assay__shape_call *call, size_t i)
 {
@@ -171,7 +174,8 @@ int64_t assay__shape_product(const int64_t *dims, int from, int to)
     return product;
 }
 
-/* --- facts -------------------------------------------------------------------------------------------- */
+/* --- facts
+ * -------------------------------------------------------------------------------------------- */
 
 static struct assay__fact *find_fact(const struct assay__shapes *shapes, const char *name)
 {
@@ -276,14 +280,14 @@ static int seed_facts(struct assay__shapes *shapes, const struct assay__graph *g
     return code;
 }
 
-/* --- the walk ----------------------------------------------------------------------------------------- */
+/* --- the walk
+ * ----------------------------------------------------------------------------------------- */
 
 static bool domain_matches(const char *row, const char *domain)
 {
     if (!*domain) return !*row || *row == '*';
     if (strcmp(domain, "com.microsoft") == 0) return strcmp(row, "ms") == 0 || *row == '*';
-    if (strcmp(domain, "com.microsoft.nchwc") == 0)
-        return strcmp(row, "nchwc") == 0 || *row == '*';
+    if (strcmp(domain, "com.microsoft.nchwc") == 0) return strcmp(row, "nchwc") == 0 || *row == '*';
     return false;
 }
 
@@ -298,7 +302,8 @@ static assay__shape_fn *find_row(const struct assay__node *node)
     return NULL;
 }
 
-/* Constant is no operator with inputs: its tensor is kept as a tensor, so it stands here and not in a table. */
+/* Constant is no operator with inputs: its tensor is kept as a tensor, so it stands here and not
+ * in a table. */
 static int infer_constant(struct assay__shapes *shapes, const struct assay__node *node,
                           struct assay__fact *fact)
 {
@@ -313,8 +318,10 @@ static int infer_constant(struct assay__shapes *shapes, const struct assay__node
     if (strncmp(attr->name, "value_", 6) != 0) return 0;
     if (!(dims = assay__arena_array(shapes->arena, 1, sizeof *dims))) return ASSAY_ENOMEM;
     dims[0] = (int64_t)attr->count;
-    fact->entry = (struct assay__shape_entry){
-        integer ? ASSAY__INT64 : text ? ASSAY__STRING : ASSAY__FLOAT32, list ? 1 : 0, dims};
+    fact->entry = (struct assay__shape_entry){integer ? ASSAY__INT64
+                                              : text  ? ASSAY__STRING
+                                                      : ASSAY__FLOAT32,
+                                              list ? 1 : 0, dims};
     size_t count = list ? attr->count : 1;
     if (!integer || count > ASSAY__SHAPE_VALUES) return 0;
     fact->values = list ? attr->ints : &attr->i;
@@ -326,7 +333,8 @@ static int infer_node(struct assay__shapes *shapes, const struct assay__model *m
                       const struct assay__node *node)
 {
     struct assay__fact dummy = {.entry = {.rank = -1}};
-    struct assay__shape_call call = {.arena = shapes->arena, .node = node,
+    struct assay__shape_call call = {.arena = shapes->arena,
+                                     .node = node,
                                      .opset = assay__model_opset(model, ""),
                                      .in_count = node->input_count,
                                      .out_count = node->output_count};
@@ -363,8 +371,8 @@ static const struct assay__value *stated_value(const struct assay__graph *graph,
                                       : &graph->outputs[index - graph->value_count];
 }
 
-static int walk(struct assay__shapes *shapes, const struct assay__model *model,
-                const size_t *order, const struct assay__map *stated)
+static int walk(struct assay__shapes *shapes, const struct assay__model *model, const size_t *order,
+                const struct assay__map *stated)
 {
     const struct assay__graph *graph = &model->graph;
     for (size_t i = 0; i < graph->node_count; i++) {
@@ -428,7 +436,8 @@ void assay__shapes_free(struct assay__shapes *shapes)
     free(shapes);
 }
 
-const struct assay__shape_entry *assay__shapes_get(const struct assay__shapes *shapes, const char *name)
+const struct assay__shape_entry *assay__shapes_get(const struct assay__shapes *shapes,
+                                                   const char *name)
 {
     const struct assay__fact *fact = *name ? find_fact(shapes, name) : NULL;
     return fact ? &fact->entry : NULL;

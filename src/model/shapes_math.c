@@ -57,10 +57,12 @@ static void infer_cast_like(struct assay__shape_call *call)
 /* X, scale, zero point: the type of the zero point, uint8 without one. */
 static void infer_quantize(struct assay__shape_call *call)
 {
-    enum assay__dtype otherwise = assay__shape_has(call, 2) ? assay__shape_dtype(call, 2) : ASSAY__UINT8;
+    enum assay__dtype otherwise = assay__shape_has(call, 2) ? assay__shape_dtype(call, 2)
+                                                            : ASSAY__UINT8;
     assay__shape_like(call, 0, 0, ASSAY__UNDEFINED);
-    assay__shape_set_dtype(call, 0, assay__shape_has(call, 2)
-                                        ? otherwise : dtype_attr(call, "output_dtype", ASSAY__UINT8));
+    assay__shape_set_dtype(
+        call, 0,
+        assay__shape_has(call, 2) ? otherwise : dtype_attr(call, "output_dtype", ASSAY__UINT8));
 }
 
 static void infer_dequantize(struct assay__shape_call *call)
@@ -76,21 +78,25 @@ static void infer_dynamic_quantize(struct assay__shape_call *call)
     assay__shape_set(call, 2, ASSAY__UINT8, 0, NULL);
 }
 
-/* --- broadcasting ------------------------------------------------------------------------------------- */
+/* --- broadcasting
+ * ------------------------------------------------------------------------------------- */
 
-/* All inputs from `first` on, NumPy's rules. Before opset 7 the second input broadcast into the first. */
+/* All inputs from `first` on, NumPy's rules. Before opset 7 the second input broadcast into the
+ * first. */
 static void broadcast_inputs(struct assay__shape_call *call, size_t first, enum assay__dtype dtype)
 {
     int64_t dims[ASSAY__SHAPE_RANK];
     int rank = 0;
     assay__shape_set_dtype(call, 0, dtype);
     if (assay__node_attr(call->node, "broadcast") || (call->opset < 7 && call->opset > 0)) {
-        assay__shape_set(call, 0, dtype, assay__shape_rank(call, first), assay__shape_dims(call, first));
+        assay__shape_set(call, 0, dtype, assay__shape_rank(call, first),
+                         assay__shape_dims(call, first));
         return;
     }
     for (size_t i = first; i < call->in_count; i++) {
         int other = assay__shape_rank(call, i);
-        if (other < 0 || !assay__shape_broadcast(dims, &rank, assay__shape_dims(call, i), other)) return;
+        if (other < 0 || !assay__shape_broadcast(dims, &rank, assay__shape_dims(call, i), other))
+            return;
     }
     assay__shape_set(call, 0, dtype, rank, dims);
 }
@@ -100,7 +106,8 @@ static bool compute(const char *op, int64_t a, int64_t b, int64_t *out)
     if (strcmp(op, "Add") == 0) return !assay__add_i64_overflows(a, b, out);
     if (strcmp(op, "Sub") == 0) return !__builtin_sub_overflow(a, b, out);
     if (strcmp(op, "Mul") == 0) return !assay__mul_i64_overflows(a, b, out);
-    bool whole = a >= 0 && b > 0; /* signs are treated differently by different operators: leave those out */
+    bool whole = a >= 0 &&
+                 b > 0; /* signs are treated differently by different operators: leave those out */
     if (strcmp(op, "Div") == 0 && whole) return *out = a / b, true;
     if (strcmp(op, "Mod") == 0 && whole) return *out = a % b, true;
     if (strcmp(op, "Max") == 0) return *out = a > b ? a : b, true;
@@ -123,7 +130,8 @@ static void compute_values(struct assay__shape_call *call)
         int64_t left = a->values[a->value_count == 1 ? 0 : i];
         int64_t right = b->values[b->value_count == 1 ? 0 : i];
         bool known = left != ASSAY__SHAPE_ANY && right != ASSAY__SHAPE_ANY;
-        if (!known || !compute(call->node->op, left, right, &values[i])) values[i] = ASSAY__SHAPE_ANY;
+        if (!known || !compute(call->node->op, left, right, &values[i]))
+            values[i] = ASSAY__SHAPE_ANY;
     }
     assay__shape_set_values(call, 0, values, count);
 }
@@ -145,7 +153,8 @@ static void infer_where(struct assay__shape_call *call)
     broadcast_inputs(call, 0, assay__shape_dtype(call, 1));
 }
 
-/* --- reductions --------------------------------------------------------------------------------------- */
+/* --- reductions
+ * --------------------------------------------------------------------------------------- */
 
 static void reduce(struct assay__shape_call *call, const int64_t *axes, size_t count, bool keep,
                    enum assay__dtype dtype)
@@ -214,14 +223,16 @@ static void infer_topk(struct assay__shape_call *call)
     const int64_t *k = assay__shape_values(call, 1, &count);
     assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
     assay__shape_set_dtype(call, 1, ASSAY__INT64);
-    if (rank < 0 || !assay__shape_axis(assay__node_int(call->node, "axis", -1), rank, &axis)) return;
+    if (rank < 0 || !assay__shape_axis(assay__node_int(call->node, "axis", -1), rank, &axis))
+        return;
     memcpy(dims, assay__shape_dims(call, 0), (size_t)rank * sizeof *dims);
     dims[axis] = k && count == 1 ? k[0] : assay__node_int(call->node, "k", -1);
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, dims);
     assay__shape_set(call, 1, ASSAY__INT64, rank, dims);
 }
 
-/* --- making numbers ----------------------------------------------------------------------------------- */
+/* --- making numbers
+ * ----------------------------------------------------------------------------------- */
 
 static void infer_shape(struct assay__shape_call *call)
 {
@@ -261,7 +272,8 @@ static void infer_constant_of_shape(struct assay__shape_call *call)
     if (!dims || count > ASSAY__SHAPE_RANK) return;
     assay__shape_set(call, 0, dtype, (int)count, dims);
     /* A vector of one integer repeated: exporters pad and expand shapes with it. */
-    bool wide = value && value->t && dtype == ASSAY__INT64 && value->t->data && value->t->elements == 1;
+    bool wide = value && value->t && dtype == ASSAY__INT64 && value->t->data &&
+                value->t->elements == 1;
     if (wide && count <= 1 && (count == 0 || dims[0] <= ASSAY__SHAPE_VALUES)) {
         int64_t values[ASSAY__SHAPE_VALUES], one;
         size_t n = count ? (size_t)dims[0] : 1;

@@ -1,4 +1,5 @@
-/* shapes_move.c - shape rows of operators that move, cut, join or reinterpret data without computing. */
+/* shapes_move.c - shape rows of operators that move, cut, join or reinterpret data without
+ * computing. */
 #include "base/checked.h"
 #include "model/shape_call.h"
 #include "model/wire.h"
@@ -17,7 +18,8 @@ static void infer_same(struct assay__shape_call *call)
     assay__shape_like(call, 0, 0, ASSAY__UNDEFINED);
 }
 
-/* --- Reshape, Flatten, Squeeze, Unsqueeze ------------------------------------------------------------- */
+/* --- Reshape, Flatten, Squeeze, Unsqueeze
+ * ------------------------------------------------------------- */
 
 /* 0 copies the input's dimension (unless allowzero), -1 is what is left over. */
 static void reshape_to(struct assay__shape_call *call, const int64_t *target, size_t count)
@@ -80,7 +82,8 @@ static void infer_unsqueeze(struct assay__shape_call *call)
     int rank = assay__shape_rank(call, 0), axis = 0;
     int64_t out[ASSAY__SHAPE_RANK];
     assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
-    if (!axes || rank < 0 || count > ASSAY__SHAPE_RANK || rank + (int)count > ASSAY__SHAPE_RANK) return;
+    if (!axes || rank < 0 || count > ASSAY__SHAPE_RANK || rank + (int)count > ASSAY__SHAPE_RANK)
+        return;
     int total = rank + (int)count;
     for (size_t i = 0; i < count; i++) {
         if (!assay__shape_axis(axes[i], total, &axis) || added[axis]) return;
@@ -115,7 +118,8 @@ static void infer_squeeze(struct assay__shape_call *call)
     if (kept <= 1) keep_values(call);
 }
 
-/* --- Concat, Split, Slice ----------------------------------------------------------------------------- */
+/* --- Concat, Split, Slice
+ * ----------------------------------------------------------------------------- */
 
 static void concat_values(struct assay__shape_call *call)
 {
@@ -145,7 +149,8 @@ static void infer_concat(struct assay__shape_call *call)
         for (int k = 0; k < rank; k++) {
             if (k != axis)
                 out[k] = out[k] < 0 ? dims[k] : out[k];
-            else if (out[k] < 0 || dims[k] < 0 || assay__add_i64_overflows(out[k], dims[k], &out[k]))
+            else if (out[k] < 0 || dims[k] < 0 ||
+                     assay__add_i64_overflows(out[k], dims[k], &out[k]))
                 out[k] = -1;
         }
     }
@@ -241,7 +246,8 @@ static void infer_slice(struct assay__shape_call *call)
     if (rank == 1 && known && n == 1 && out[0] >= 0) slice_values(call, first, step, out[0]);
 }
 
-/* --- Transpose, Gather, Expand, Tile, Pad ------------------------------------------------------------- */
+/* --- Transpose, Gather, Expand, Tile, Pad
+ * ------------------------------------------------------------- */
 
 static void infer_transpose(struct assay__shape_call *call)
 {
@@ -251,7 +257,8 @@ static void infer_transpose(struct assay__shape_call *call)
     assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
     if (rank < 0 || (perm && perm->count != (size_t)rank)) return;
     for (int i = 0; i < rank; i++) {
-        if (!assay__shape_axis(perm && perm->ints ? perm->ints[i] : rank - 1 - i, rank, &from)) return;
+        if (!assay__shape_axis(perm && perm->ints ? perm->ints[i] : rank - 1 - i, rank, &from))
+            return;
         out[i] = assay__shape_dims(call, 0)[from];
     }
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
@@ -259,7 +266,8 @@ static void infer_transpose(struct assay__shape_call *call)
 
 static void infer_gather(struct assay__shape_call *call)
 {
-    int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), axis = 0, total = 0;
+    int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), axis = 0,
+        total = 0;
     int64_t out[ASSAY__SHAPE_RANK], picked[ASSAY__SHAPE_VALUES];
     assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
     if (rank < 0 || indices < 0 || rank + indices - 1 > ASSAY__SHAPE_RANK ||
@@ -358,7 +366,8 @@ static void infer_pad(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
 }
 
-/* --- images ------------------------------------------------------------------------------------------- */
+/* --- images
+ * ------------------------------------------------------------------------------------------- */
 
 static void block_move(struct assay__shape_call *call, bool to_depth)
 {
@@ -392,7 +401,8 @@ static void infer_depth_to_space(struct assay__shape_call *call)
 static bool scale_at(const struct assay__tensor *scales, size_t i, double *scale)
 {
     float value;
-    if (!scales || scales->dtype != ASSAY__FLOAT32 || !scales->data || i * 4 + 4 > scales->data_size)
+    if (!scales || scales->dtype != ASSAY__FLOAT32 || !scales->data ||
+        i * 4 + 4 > scales->data_size)
         return false;
     uint32_t bits = assay__wire_u32(scales->data + 4 * i);
     memcpy(&value, &bits, sizeof value);
@@ -400,14 +410,15 @@ static bool scale_at(const struct assay__tensor *scales, size_t i, double *scale
     return true;
 }
 
-/* Upsample: X, scales; Resize: X, roi, scales, sizes (opset 10: X, scales). floor(in * scale), or the sizes. */
+/* Upsample: X, scales; Resize: X, roi, scales, sizes (opset 10: X, scales). floor(in * scale),
+ * or the sizes. */
 static void infer_resize(struct assay__shape_call *call)
 {
     bool old = strcmp(call->node->op, "Upsample") == 0 || call->opset < 11;
     size_t scales_at = old ? 1 : 2, count = 0, axes_count = 0;
     const int64_t *sizes = old ? NULL : assay__shape_values(call, 3, &count);
-    const struct assay__tensor *scales =
-        call->in_count > scales_at ? call->in[scales_at]->tensor : NULL;
+    const struct assay__tensor *scales = call->in_count > scales_at ? call->in[scales_at]->tensor
+                                                                    : NULL;
     const struct assay__attr *attr = assay__node_attr(call->node, "scales"); /* Upsample 7 */
     const struct assay__attr *axes = assay__node_attr(call->node, "axes");
     const struct assay__attr *policy = assay__node_attr(call->node, "keep_aspect_ratio_policy");
@@ -433,7 +444,8 @@ static void infer_resize(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
 }
 
-/* Into the blocked layout: channels are padded to the block of the machine's vector unit, which is not known here. */
+/* Into the blocked layout: channels are padded to the block of the machine's vector unit, which
+ * is not known here. */
 static void infer_reorder_input(struct assay__shape_call *call)
 {
     int64_t out[4];
@@ -448,7 +460,8 @@ static void infer_reorder_input(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
 }
 
-/* ONNX Runtime's blocked layout keeps the logical N, C, H, W; ReorderOutput cuts the padding of C. */
+/* ONNX Runtime's blocked layout keeps the logical N, C, H, W; ReorderOutput cuts the padding of
+ * C. */
 static void infer_reorder_output(struct assay__shape_call *call)
 {
     int64_t channels = assay__node_int(call->node, "channels", -1), out[4];

@@ -1,4 +1,5 @@
-/* shapes_nn.c - shape rows of neural-network layers: convolutions, pools, matrix products, norms, recurrent cells. */
+/* shapes_nn.c - shape rows of neural-network layers: convolutions, pools, matrix products,
+ * norms, recurrent cells. */
 #include "base/checked.h"
 #include "model/shape_call.h"
 
@@ -9,7 +10,8 @@ static void infer_same(struct assay__shape_call *call)
     assay__shape_like(call, 0, 0, ASSAY__UNDEFINED);
 }
 
-/* --- windows ------------------------------------------------------------------------------------------ */
+/* --- windows
+ * ------------------------------------------------------------------------------------------ */
 
 struct window {
     int spatial;
@@ -18,8 +20,8 @@ struct window {
     bool same, valid, ceil;
 };
 
-static bool read_list(const struct assay__node *node, const char *name, int count, int64_t otherwise,
-                      int64_t *out)
+static bool read_list(const struct assay__node *node, const char *name, int count,
+                      int64_t otherwise, int64_t *out)
 {
     const struct assay__attr *attr = assay__node_attr(node, name);
     bool there = attr && attr->type == ASSAY__ATTR_INTS && attr->count > 0;
@@ -29,7 +31,8 @@ static bool read_list(const struct assay__node *node, const char *name, int coun
     return true;
 }
 
-/* kernel may be NULL: then kernel_shape must be there. Everything that could overflow is refused. */
+/* kernel may be NULL: then kernel_shape must be there. Everything that could overflow is
+ * refused. */
 static bool read_window(const struct assay__node *node, int spatial, const int64_t *kernel,
                         struct window *window)
 {
@@ -37,7 +40,8 @@ static bool read_window(const struct assay__node *node, int spatial, const int64
     const struct assay__attr *auto_pad = assay__node_attr(node, "auto_pad");
     const char *mode = auto_pad ? auto_pad->s : "NOTSET";
     if (spatial < 1 || 2 * spatial > ASSAY__SHAPE_RANK) return false;
-    *window = (struct window){.spatial = spatial, .same = strncmp(mode, "SAME", 4) == 0,
+    *window = (struct window){.spatial = spatial,
+                              .same = strncmp(mode, "SAME", 4) == 0,
                               .valid = strcmp(mode, "VALID") == 0,
                               .ceil = assay__node_int(node, "ceil_mode", 0) != 0};
     if (!read_list(node, "kernel_shape", spatial, -1, window->kernel) ||
@@ -95,7 +99,8 @@ static void infer_conv(struct assay__shape_call *call)
     assay__shape_set(call, 0, dtype, rank, out);
 }
 
-/* stride (in - 1) + output_padding + ((k - 1) d + 1) - pads; output_shape overrides; SAME: in * stride */
+/* stride (in - 1) + output_padding + ((k - 1) d + 1) - pads; output_shape overrides; SAME: in *
+ * stride */
 static void infer_conv_transpose(struct assay__shape_call *call)
 {
     int rank = assay__shape_rank(call, 0);
@@ -155,7 +160,8 @@ static void infer_global_pool(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
 }
 
-/* --- products ----------------------------------------------------------------------------------------- */
+/* --- products
+ * ----------------------------------------------------------------------------------------- */
 
 static void infer_gemm(struct assay__shape_call *call)
 {
@@ -213,7 +219,8 @@ static void infer_qlinear_matmul(struct assay__shape_call *call)
 
 static void infer_fused_matmul(struct assay__shape_call *call)
 {
-    if (assay__node_int(call->node, "transBatchA", 0) || assay__node_int(call->node, "transBatchB", 0)) {
+    if (assay__node_int(call->node, "transBatchA", 0) ||
+        assay__node_int(call->node, "transBatchB", 0)) {
         assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
         return;
     }
@@ -233,14 +240,16 @@ static void infer_matmul_nbits(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
 }
 
-/* --- Einsum ------------------------------------------------------------------------------------------- */
+/* --- Einsum
+ * ------------------------------------------------------------------------------------------- */
 
 struct einsum {
     int64_t size[128]; /* of each letter; -1 unknown, 0-initialised + seen */
     bool seen[128];
 };
 
-/* One operand's letters against its dimensions. false: an ellipsis or a mismatch, which we leave unknown. */
+/* One operand's letters against its dimensions. false: an ellipsis or a mismatch, which we leave
+ * unknown. */
 static bool einsum_operand(struct einsum *einsum, const char **at, const int64_t *dims, int rank)
 {
     int i = 0;
@@ -267,20 +276,23 @@ static void infer_einsum(struct assay__shape_call *call)
     const char *at = equation->s;
     for (size_t i = 0; i < call->in_count; i++) {
         int operand = assay__shape_rank(call, i);
-        if (operand < 0 || !einsum_operand(&einsum, &at, assay__shape_dims(call, i), operand)) return;
+        if (operand < 0 || !einsum_operand(&einsum, &at, assay__shape_dims(call, i), operand))
+            return;
         if (i + 1 < call->in_count && *at++ != ',') return;
     }
     if (strncmp(at, "->", 2) != 0) return; /* the implicit form is left unknown */
     for (at += 2; *at; at++) {
         unsigned char letter = (unsigned char)*at;
         if (letter == ' ') continue;
-        if (letter == '.' || letter >= 128 || !einsum.seen[letter] || rank == ASSAY__SHAPE_RANK) return;
+        if (letter == '.' || letter >= 128 || !einsum.seen[letter] || rank == ASSAY__SHAPE_RANK)
+            return;
         out[rank++] = einsum.size[letter];
     }
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
 }
 
-/* --- norms -------------------------------------------------------------------------------------------- */
+/* --- norms
+ * -------------------------------------------------------------------------------------------- */
 
 /* Outputs after the first are per-channel statistics of training; known only by type. */
 static void infer_batch_norm(struct assay__shape_call *call)
@@ -294,7 +306,8 @@ static void layer_norm_statistics(struct assay__shape_call *call, size_t first)
 {
     int rank = assay__shape_rank(call, 0), axis = 0;
     int64_t out[ASSAY__SHAPE_RANK];
-    if (rank < 0 || !assay__shape_axis(assay__node_int(call->node, "axis", -1), rank, &axis)) return;
+    if (rank < 0 || !assay__shape_axis(assay__node_int(call->node, "axis", -1), rank, &axis))
+        return;
     for (int i = 0; i < rank; i++)
         out[i] = i < axis ? assay__shape_dims(call, 0)[i] : 1;
     for (size_t o = first; o < first + 2; o++)
@@ -341,10 +354,12 @@ static void infer_attention(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), 3, out);
 }
 
-/* --- recurrent ---------------------------------------------------------------------------------------- */
+/* --- recurrent
+ * ---------------------------------------------------------------------------------------- */
 
-/* X [seq, batch, in] (layout 1: [batch, seq, in]), W [directions, gates × hidden, in].
- * Y [seq, directions, batch, hidden] (layout 1: [batch, seq, directions, hidden]), Y_h and Y_c without seq. */
+/* X [seq, batch, in] (layout 1: [batch, seq, in]), W [directions, gates × hidden, in]. Y [seq,
+ * directions, batch, hidden] (layout 1: [batch, seq, directions, hidden]), Y_h and Y_c without
+ * seq. */
 static void infer_recurrent(struct assay__shape_call *call)
 {
     bool batch_first = assay__node_int(call->node, "layout", 0) == 1;

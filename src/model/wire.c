@@ -19,7 +19,8 @@ static enum assay__wire_status read_varint(struct assay__wire *wire, uint64_t *v
     for (int i = 0; i < 10; i++) {
         if (wire->at == wire->end) return ASSAY__WIRE_CUT;
         uint8_t byte = *wire->at++;
-        result |= (uint64_t)(byte & 0x7f) << (7 * i); /* the tenth byte's upper bits fall off, as in protobuf */
+        result |= (uint64_t)(byte & 0x7f)
+                  << (7 * i); /* the tenth byte's upper bits fall off, as in protobuf */
         if (!(byte & 0x80)) {
             *value = result;
             return ASSAY__WIRE_FIELD;

@@ -230,9 +230,11 @@ void assay__render_answer(struct assay__buf *out, const struct assay__trial *tri
 {
     const struct assay__layers *layers = &trial->layers;
     const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
-    bool any = false;
-    for (size_t i = 0; i < layers->count; i++)
+    bool any = false, enqueued = false;
+    for (size_t i = 0; i < layers->count; i++) {
         any |= layers->items[i].state != ASSAY_UNAVAILABLE && layers->items[i].time_ns > 0;
+        enqueued |= isfinite(layers->items[i].host_enqueue_ns);
+    }
     if (!p50 || p50->value <= 0) {
         assay__buf_puts(out, "The latency is not known, so where the time goes cannot be said.");
     } else if (any) {
@@ -241,8 +243,11 @@ void assay__render_answer(struct assay__buf *out, const struct assay__trial *tri
         assay__buf_puts(out, "One inference takes ");
         assay__render_ns(out, p50->value * 1e9);
         assay__buf_puts(out, "; where it goes inside is not known");
-        if (layers->reason && *layers->reason) assay__buf_printf(out, ": %s", layers->reason);
-        assay__buf_putc(out, '.');
+        const char *reason = enqueued ? "the engine tells only how long the host took to enqueue each layer"
+                                      : layers->reason;
+        size_t length = reason ? strlen(reason) : 0;
+        if (length) assay__buf_printf(out, ": %s", reason);
+        if (!length || reason[length - 1] != '.') assay__buf_putc(out, '.');
     }
 }
 

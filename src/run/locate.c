@@ -21,13 +21,13 @@ static bool usable(const char *path)
     return assay__file_exists(path) && access(path, X_OK) == 0;
 }
 
-/* `file`'s folder joined with `relative`, when the worker is there. */
+/* `file`'s folder joined with `relative` ("" for the folder itself), when the worker is there. */
 static bool beside(const char *file, const char *relative, char *out, size_t out_size)
 {
     char folder[PATH_MAX], place[PATH_MAX];
     if (file[0] == '\0' || assay__path_folder(file, folder, sizeof folder)) return false;
-    if (assay__path_join(folder, relative, place, sizeof place)) return false;
-    return assay__path_join(place, worker_name, out, out_size) == 0 && usable(out);
+    if (relative[0] && assay__path_join(folder, relative, place, sizeof place)) return false;
+    return assay__path_join(relative[0] ? place : folder, worker_name, out, out_size) == 0 && usable(out);
 }
 
 static const char address_in_library;
@@ -51,14 +51,14 @@ int assay__worker_locate(char *out, size_t out_size, struct assay_error *error)
     }
     char program[PATH_MAX] = "", library[PATH_MAX] = "";
     if (assay__executable_path(program, sizeof program)) program[0] = '\0';
-    if (beside(program, ".", out, out_size) || beside(program, "../libexec/assay", out, out_size))
+    if (beside(program, "", out, out_size) || beside(program, "../libexec/assay", out, out_size))
         return 0;
 #ifdef ASSAY_LIBEXECDIR
     if (assay__path_join(ASSAY_LIBEXECDIR, worker_name, out, out_size) == 0 && usable(out))
         return 0;
 #endif
     assay__library_path(&address_in_library, library, sizeof library);
-    if (beside(library, ".", out, out_size) || beside(library, "../libexec/assay", out, out_size))
+    if (beside(library, "", out, out_size) || beside(library, "../libexec/assay", out, out_size))
         return 0;
     return assay_error_set(
         error, ASSAY_ENOTFOUND,

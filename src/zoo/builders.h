@@ -4,7 +4,8 @@
 
 #include "zoo/zoo.h"
 
-/** After the last assay__zoo_param_int: an error for a key that was not asked for, before any work is done. */
+/** After the last assay__zoo_param_int: an error for a key that was not asked for, before any
+ *  work is done. */
 int assay__zoo_params_done(const struct assay__zoo_params *params, struct assay_error *error);
 
 int assay__zoo_resnet50(struct assay__zoo_params *params, struct assay__model *model,

@@ -1,11 +1,13 @@
-/* resnet50.c - ResNet-50 v1.5 (He et al., "Deep residual learning", arXiv 1512.03385, with the stride in the 3 × 3 convolution,
- * the layout of torchvision's model): a 7 × 7 stem, four stages of 3, 4, 6 and 3 bottlenecks of widths 64 … 512
- * (outputs 4 × as wide), global average pooling and a linear classifier. Convolutions have no bias; each is followed by
- * a BatchNormalization node. 25,557,032 trainable parameters with 1,000 classes, and 53,120 running statistics.
+/* resnet50.c - ResNet-50 v1.5 (He et al., "Deep residual learning", arXiv 1512.03385, with the
+ * stride in the 3 × 3 convolution, the layout of torchvision's model): a 7 × 7 stem, four stages
+ * of 3, 4, 6 and 3 bottlenecks of widths 64 … 512 (outputs 4 × as wide), global average pooling
+ * and a linear classifier. Convolutions have no bias; each is followed by a BatchNormalization
+ * node. 25,557,032 trainable parameters with 1,000 classes, and 53,120 running statistics.
  *
- * Weights are random and always the same: convolutions N(0, 2 / fan-out), as the paper's initialisation, the classifier
- * N(0, 1 / 2048). The last norm of each bottleneck is scaled by about one half, so that sixteen residual sums neither
- * vanish nor explode: activations stay finite, normal and not constant. */
+ * Weights are random and always the same: convolutions N(0, 2 / fan-out), as the paper's
+ * initialisation, the classifier N(0, 1 / 2048). The last norm of each bottleneck is scaled by
+ * about one half, so that sixteen residual sums neither vanish nor explode: activations stay
+ * finite, normal and not constant. */
 #include "zoo/builders.h"
 
 #include "base/stats.h"
@@ -17,11 +19,12 @@
 struct builder {
     struct assay__model *model;
     struct assay__random random;
-    bool failed; /* out of memory */
+    bool failed;    /* out of memory */
     char value[96]; /* the value the next layer reads */
 };
 
-/* Sum of four 16-bit uniforms, scaled to unit variance (var of one: 1/12): near enough to normal, one draw each. */
+/* Sum of four 16-bit uniforms, scaled to unit variance (var of one: 1/12): near enough to
+ * normal, one draw each. */
 static void fill_normal(struct assay__random *random, float *out, size_t count, double deviation)
 {
     const float scale = (float)(deviation * sqrt(3.0) / 65536.0);
@@ -39,8 +42,9 @@ static float *add_weights(struct builder *builder, const char *name, int rank, c
     for (int i = 0; i < rank; i++)
         count *= (size_t)dims[i]; /* at most 8 M here: parameters are range-checked */
     float *data = assay__arena_array(builder->model->arena, count, sizeof *data);
-    if (!data || !assay__graph_add_initializer(builder->model, &builder->model->graph, name,
-                                               ASSAY__FLOAT32, rank, dims, data, count * sizeof *data)) {
+    if (!data ||
+        !assay__graph_add_initializer(builder->model, &builder->model->graph, name, ASSAY__FLOAT32,
+                                      rank, dims, data, count * sizeof *data)) {
         builder->failed = true;
         return NULL;
     }
@@ -54,23 +58,26 @@ static struct assay__node *add_node(struct builder *builder, const char *op, con
     const char *outputs[] = {output};
     snprintf(name, sizeof name, "/%s%s%s", scope, *scope ? "/" : "", op);
     snprintf(output, sizeof output, "/%s%s%s_output_0", scope, *scope ? "/" : "", op);
-    struct assay__node *node = assay__graph_add_node(builder->model, &builder->model->graph, op, name,
-                                                     inputs, count, outputs, 1);
+    struct assay__node *node = assay__graph_add_node(builder->model, &builder->model->graph, op,
+                                                     name, inputs, count, outputs, 1);
     if (!node) builder->failed = true;
     snprintf(builder->value, sizeof builder->value, "%s", output);
     return node;
 }
 
-static void set_square(struct builder *builder, struct assay__node *node, const char *name, int64_t value,
-                       size_t count)
+static void set_square(struct builder *builder, struct assay__node *node, const char *name,
+                       int64_t value, size_t count)
 {
     const int64_t values[4] = {value, value, value, value};
-    if (!node || assay__node_set_ints(builder->model, node, name, values, count)) builder->failed = true;
+    if (!node || assay__node_set_ints(builder->model, node, name, values, count))
+        builder->failed = true;
 }
 
-/* A convolution without bias and its norm. gain scales the norm. Reads and replaces builder->value. */
-static void conv_norm(struct builder *builder, const char *scope, const char *conv, const char *norm,
-                      int64_t in, int64_t out, int64_t kernel, int64_t stride, double gain)
+/* A convolution without bias and its norm. gain scales the norm. Reads and replaces
+ * builder->value. */
+static void conv_norm(struct builder *builder, const char *scope, const char *conv,
+                      const char *norm, int64_t in, int64_t out, int64_t kernel, int64_t stride,
+                      double gain)
 {
     static const char *const parts[] = {"weight", "bias", "running_mean", "running_var"};
     char weight[96], where[96], names[4][96];
@@ -104,7 +111,8 @@ static void conv_norm(struct builder *builder, const char *scope, const char *co
     }
     snprintf(where, sizeof where, "%s%s%s", scope, dot, norm);
     node = add_node(builder, "BatchNormalization", where, inputs, 5);
-    if (!node || assay__node_set_float(builder->model, node, "epsilon", 1e-5f)) builder->failed = true;
+    if (!node || assay__node_set_float(builder->model, node, "epsilon", 1e-5f))
+        builder->failed = true;
 }
 
 static void relu(struct builder *builder, const char *scope)
@@ -115,8 +123,10 @@ static void relu(struct builder *builder, const char *scope)
     add_node(builder, "Relu", scope, inputs, 1);
 }
 
-/* 1 × 1 down, 3 × 3 (with the stride), 1 × 1 up, plus the input (projected where its shape differs). */
-static void bottleneck(struct builder *builder, const char *scope, int64_t in, int64_t width, int64_t stride)
+/* 1 × 1 down, 3 × 3 (with the stride), 1 × 1 up, plus the input (projected where its shape
+ * differs). */
+static void bottleneck(struct builder *builder, const char *scope, int64_t in, int64_t width,
+                       int64_t stride)
 {
     char entry[96], branch[96], place[96];
     int64_t out = 4 * width;
@@ -172,8 +182,8 @@ static void head(struct builder *builder, int64_t classes)
     if (!weights || !bias) return;
     fill_normal(&builder->random, weights, (size_t)classes * 2048, sqrt(1.0 / 2048));
     fill_normal(&builder->random, bias, (size_t)classes, 0.01);
-    node = assay__graph_add_node(builder->model, &builder->model->graph, "Gemm", "/fc/Gemm", inputs, 3,
-                                 outputs, 1);
+    node = assay__graph_add_node(builder->model, &builder->model->graph, "Gemm", "/fc/Gemm", inputs,
+                                 3, outputs, 1);
     if (!node || assay__node_set_int(builder->model, node, "transB", 1)) builder->failed = true;
 }
 
@@ -201,7 +211,8 @@ int assay__zoo_resnet50(struct assay__zoo_params *params, struct assay__model *m
     if (!code) code = assay__zoo_param_int(params, "image", 224, 32, 4096, &image, error);
     if (!code) code = assay__zoo_params_done(params, error);
     if (code) return code;
-    const struct assay__dim in[] = {{batch, batch < 0 ? "batch" : ""}, {3, ""}, {image, ""}, {image, ""}};
+    const struct assay__dim in[] = {
+        {batch, batch < 0 ? "batch" : ""}, {3, ""}, {image, ""}, {image, ""}};
     const struct assay__dim out[] = {{batch, batch < 0 ? "batch" : ""}, {classes, ""}};
     model->ir_version = 8;
     model->producer = "assay";
@@ -212,10 +223,11 @@ int assay__zoo_resnet50(struct assay__zoo_params *params, struct assay__model *m
     model->opsets[0] = (struct assay__opset){"", 17};
     model->opset_count = 1;
     assay__random_seed(&builder.random, 50);
-    builder.failed = assay__graph_add_value(model, &model->graph.inputs, &model->graph.input_count, "input",
-                                            ASSAY__FLOAT32, 4, in) ||
-                     assay__graph_add_value(model, &model->graph.outputs, &model->graph.output_count,
-                                            "output", ASSAY__FLOAT32, 2, out);
+    builder.failed = assay__graph_add_value(model, &model->graph.inputs, &model->graph.input_count,
+                                            "input", ASSAY__FLOAT32, 4, in) ||
+                     assay__graph_add_value(model, &model->graph.outputs,
+                                            &model->graph.output_count, "output", ASSAY__FLOAT32, 2,
+                                            out);
     stem(&builder);
     stages(&builder);
     head(&builder, classes);

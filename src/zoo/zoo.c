@@ -1,5 +1,6 @@
-/* zoo.c - the table of builders, and the reading of "name:key=value,key=value".
- * A builder asks for its parameters by name; a key that no builder asked for is an error, with the nearest key suggested. */
+/* zoo.c - the table of builders, and the reading of "name:key=value,key=value". A builder asks
+ * for its parameters by name; a key that no builder asked for is an error, with the nearest key
+ * suggested. */
 #include "zoo/zoo.h"
 
 #include "base/text.h"
@@ -51,15 +52,18 @@ static int unknown_model(const char *name, struct assay_error *error)
     char wanted[64];
     const char *nearest = entries[0].name;
     size_t best = SIZE_MAX;
-    snprintf(wanted, sizeof wanted, "%.*s", (int)(strcspn(name, ":") < 60 ? strcspn(name, ":") : 60), name);
+    snprintf(wanted, sizeof wanted, "%.*s",
+             (int)(strcspn(name, ":") < 60 ? strcspn(name, ":") : 60), name);
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
         size_t distance = assay__text_distance(wanted, entries[i].name);
         if (distance < best) nearest = entries[i].name;
         if (distance < best) best = distance;
     }
-    return assay_error_set(error, ASSAY_ENOTFOUND,
-                           "the zoo has no model '%s'; the nearest is '%s' (a path needs its ending or a "
-                           "'/')", wanted, nearest);
+    return assay_error_set(
+        error, ASSAY_ENOTFOUND,
+        "the zoo has no model '%s'; the nearest is '%s' (a path needs its ending or a "
+        "'/')",
+        wanted, nearest);
 }
 
 /* Cuts "k=v,k=v" in place. */
@@ -70,15 +74,16 @@ static int parse_params(struct assay__zoo_params *params, struct assay_error *er
         if (comma) *comma = 0;
         equals = strchr(at, '=');
         if (!equals || equals == at)
-            return assay_error_set(error, ASSAY_EINVAL, "%s: '%.60s' is not key=value", params->model, at);
+            return assay_error_set(error, ASSAY_EINVAL, "%s: '%.60s' is not key=value",
+                                   params->model, at);
         if (params->given_count == MAX_PARAMS)
-            return assay_error_set(error, ASSAY_ELIMIT, "%s: more than %d parameters", params->model,
-                                   MAX_PARAMS);
+            return assay_error_set(error, ASSAY_ELIMIT, "%s: more than %d parameters",
+                                   params->model, MAX_PARAMS);
         *equals = 0;
         for (size_t i = 0; i < params->given_count; i++)
             if (strcmp(params->given[i].key, at) == 0)
-                return assay_error_set(error, ASSAY_EINVAL, "%s: '%.60s' is given twice", params->model,
-                                       at);
+                return assay_error_set(error, ASSAY_EINVAL, "%s: '%.60s' is given twice",
+                                       params->model, at);
         params->given[params->given_count].key = at;
         params->given[params->given_count++].value = equals + 1;
         at = comma ? comma + 1 : NULL;
@@ -86,8 +91,8 @@ static int parse_params(struct assay__zoo_params *params, struct assay_error *er
     return 0;
 }
 
-int assay__zoo_param_int(struct assay__zoo_params *params, const char *key, int64_t otherwise, int64_t low,
-                         int64_t high, int64_t *value, struct assay_error *error)
+int assay__zoo_param_int(struct assay__zoo_params *params, const char *key, int64_t otherwise,
+                         int64_t low, int64_t high, int64_t *value, struct assay_error *error)
 {
     *value = otherwise;
     if (params->asked_count < MAX_PARAMS) params->asked[params->asked_count++] = key;
@@ -95,9 +100,9 @@ int assay__zoo_param_int(struct assay__zoo_params *params, const char *key, int6
         if (strcmp(params->given[i].key, key) != 0) continue;
         params->given[i].used = true;
         if (assay__text_int64(params->given[i].value, value) || *value < low || *value > high)
-            return assay_error_set(error, ASSAY_EINVAL, "%s: %s=%.40s: a whole number from %lld to %lld",
-                                   params->model, key, params->given[i].value, (long long)low,
-                                   (long long)high);
+            return assay_error_set(error, ASSAY_EINVAL,
+                                   "%s: %s=%.40s: a whole number from %lld to %lld", params->model,
+                                   key, params->given[i].value, (long long)low, (long long)high);
     }
     return 0;
 }
@@ -127,7 +132,8 @@ int assay__zoo_build(const char *name, struct assay__model **out, struct assay_e
     const struct assay__zoo_entry *entry = find(name, length);
     *out = NULL;
     if (!entry) return unknown_model(name, error);
-    struct assay__zoo_params params = {.model = entry->name, .text = strdup(name[length] ? name + length + 1 : "")};
+    struct assay__zoo_params params = {.model = entry->name,
+                                       .text = strdup(name[length] ? name + length + 1 : "")};
     struct assay__model *model = assay__model_new();
     int code = params.text && model ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (!code) code = parse_params(&params, error);

@@ -1,0 +1,89 @@
+# The front door. Each target sets up what it needs, says what it does, and does nothing twice.
+# The build itself is CMake's: see CMakeLists.txt. CC chooses the compiler (a change needs `make clean`).
+
+BUILD   := build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+T       ?= 600
+
+CMAKE_FLAGS ?=
+ifneq ($(origin CC),default)
+CMAKE_FLAGS += -DCMAKE_C_COMPILER=$(CC)
+endif
+configure = cmake -S . -B $(1) -G Ninja $(CMAKE_FLAGS) $(2)
+version   = $(shell sed -n 's/.*ASSAY_VERSION_STRING "\(.*\)".*/\1/p' include/assay/api.h)
+
+.DELETE_ON_ERROR:
+.PHONY: all setup run test test-all bench lint format install dist check-macos fuzz clean help
+
+all: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD)
+
+setup:
+	@scripts/setup build
+
+$(BUILD)/build.ninja: | setup
+	@$(call configure,$(BUILD))
+build-asan/build.ninja: | setup
+	@$(call configure,build-asan,-DASSAY_SANITIZE=ON)
+build-fuzz/build.ninja: | setup
+	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DASSAY_FUZZ=ON -DASSAY_TESTS=OFF
+
+run: all
+	$(BUILD)/assay run resnet50 -o resnet50.assay
+
+test: all build-asan/build.ninja
+	@scripts/setup test
+	@cmake --build build-asan
+	@tests/run
+
+test-all: test
+	@tests/run --oracles
+
+bench: all
+	@python3 bench/bench.py --build $(BUILD)
+
+lint:
+	@scripts/setup lint
+	@scripts/lint
+
+format:
+	@scripts/setup lint
+	@scripts/format
+
+install: setup
+	@$(call configure,$(BUILD),-DCMAKE_INSTALL_PREFIX=$(PREFIX))
+	@cmake --build $(BUILD)
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
+
+dist: setup
+	@$(call configure,build-dist,-DASSAY_STATIC_DEPS=ON -DASSAY_TESTS=OFF -DASSAY_BENCH=OFF)
+	@cmake --build build-dist
+	@scripts/dist build-dist $(version)
+
+check-macos:
+	@scripts/setup build macos
+	@scripts/check-macos
+
+fuzz:
+	@scripts/setup build fuzz
+	@$(MAKE) --no-print-directory build-fuzz/build.ninja
+	@cmake --build build-fuzz
+	@scripts/fuzz $(T)
+
+clean:
+	rm -rf build build-asan build-dist build-fuzz dist
+
+help:
+	@echo 'make              set up and build; the program is build/assay'
+	@echo 'make run          the same, then profile the built-in resnet50 on this CPU into resnet50.assay'
+	@echo 'make test         everything a machine without an accelerator can check, also under sanitizers'
+	@echo 'make test-all     and the live oracles (large packages are fetched)'
+	@echo 'make bench        speed and memory against peers, as ratios'
+	@echo 'make lint         format, analyser, layers, banned functions, sizes'
+	@echo 'make format       rewrite the sources in the one format'
+	@echo 'make install      into PREFIX (default /usr/local), below DESTDIR when set'
+	@echo 'make dist         a relocatable folder and archive in dist/'
+	@echo 'make check-macos  compile everything for macOS on arm64 with zig'
+	@echo 'make fuzz         run each fuzzer for T seconds (default 600)'
+	@echo 'make clean        remove what was built; .cache/ (what was fetched) stays'
