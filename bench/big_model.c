@@ -31,7 +31,12 @@ static int build(struct assay__model *model)
 {
     struct assay__dim io[2] = {{1, ""}, {WIDTH, ""}};
     int64_t dims[2] = {WIDTH, WIDTH};
+    static struct assay__opset opset = {"", 17};
     struct assay__graph *graph = &model->graph;
+    model->ir_version = 8;
+    model->opsets = &opset;
+    model->opset_count = 1;
+    graph->name = "big";
     char names[LAYERS + 1][16];
     snprintf(names[0], sizeof names[0], "x");
     for (int i = 0; i < LAYERS; i++) {
@@ -63,8 +68,10 @@ int main(int argc, char **argv)
         assay__path_join(folder, "big.bin", weights, sizeof weights))
         return 2;
     struct assay__model *model = assay__model_new();
-    if (!model || build(model) || assay__model_write(model, argv[1], &error) || write_weights(weights)) {
-        fprintf(stderr, "big_model: could not write %s: %s\n", argv[1], error.message);
+    int code = model && !build(model) ? assay__model_write(model, argv[1], &error) : ASSAY_ENOMEM;
+    if (code || write_weights(weights)) {
+        fprintf(stderr, "big_model: could not write %s: %s\n", argv[1],
+                code ? error.message : "its weights");
         return 1;
     }
     assay__model_free(model);

@@ -5,6 +5,7 @@
 #include <assay/api.h>
 #include <assay/engine.h>
 #include <assay/error.h>
+#include <assay/log.h>
 #include <assay/measure.h>
 #include <assay/metric.h>
 #include <assay/profile.h>

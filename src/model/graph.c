@@ -264,7 +264,8 @@ struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
         if (dims[i] < 0 || assay__mul_i64_overflows(tensor.elements, dims[i], &tensor.elements))
             return NULL;
     }
-    if (assay__dtype_bytes(dtype, tensor.elements) != data_size) return NULL;
+    /* Without data the caller makes it external. */
+    if (data && assay__dtype_bytes(dtype, tensor.elements) != data_size) return NULL;
     graph->initializers[graph->initializer_count] = tensor;
     return &graph->initializers[graph->initializer_count++];
 }

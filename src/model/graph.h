@@ -223,7 +223,7 @@ int assay__node_set_string(struct assay__model *model, struct assay__node *node,
 int assay__graph_add_value(struct assay__model *model, struct assay__value **list, size_t *count,
                            const char *name, enum assay__dtype dtype, int rank,
                            const struct assay__dim *dims); /* to inputs, outputs or values */
-/** data is borrowed and must outlive the model (or lie in its arena). */
+/** data is borrowed and must outlive the model (or lie in its arena); NULL: the caller makes the tensor external. */
 struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
                                                    struct assay__graph *graph, const char *name,
                                                    enum assay__dtype dtype, int rank,

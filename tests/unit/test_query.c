@@ -45,6 +45,14 @@ static struct answer ask(const char *path, const char *sql)
     return answer;
 }
 
+/* The first column of the last row; stays until the next call. */
+static const char *ask_one(const char *path, const char *sql)
+{
+    static struct answer answer;
+    answer = ask(path, sql);
+    return answer.text[0];
+}
+
 static void test_query(void)
 {
     make_folder();
@@ -64,25 +72,22 @@ static void test_query(void)
     CHECK_STR(a.text[3], "149999");
     CHECK(strtod(a.text[4], NULL) == sum);
     CHECK(a.types[0] == 1 && a.types[1] == 2);
-    CHECK_STR(ask(path, "SELECT count(*) FROM samples").text[0], "150005");
-    CHECK_STR(ask(path, "SELECT count(*) FROM samples WHERE launch=2 AND stream=2").text[0], "2");
-    CHECK_STR(ask(path, "SELECT count(*) FROM samples WHERE launch=9").text[0], "0");
+    CHECK_STR(ask_one(path, "SELECT count(*) FROM samples"), "150005");
+    CHECK_STR(ask_one(path, "SELECT count(*) FROM samples WHERE launch=2 AND stream=2"), "2");
+    CHECK_STR(ask_one(path, "SELECT count(*) FROM samples WHERE launch=9"), "0");
     char exact[64];
     snprintf(exact, sizeof exact, "%.1f", long_sample(70001));
-    CHECK_STR(ask(path, "SELECT ns FROM samples WHERE launch=1 AND seq=70001").text[0], exact);
-    CHECK_STR(ask(path,
+    CHECK_STR(ask_one(path, "SELECT ns FROM samples WHERE launch=1 AND seq=70001"), exact);
+    CHECK_STR(ask_one(path,
                   "SELECT count(*) FROM samples JOIN launches ON samples.trial=launches.trial AND"
-                  " samples.launch=launches.id WHERE seq>=warmup AND launch=1")
-                  .text[0],
+                  " samples.launch=launches.id WHERE seq>=warmup AND launch=1"),
               "149990");
-    CHECK_STR(ask(path,
+    CHECK_STR(ask_one(path,
                   "SELECT group_concat(stream||':'||seq) FROM (SELECT * FROM samples WHERE launch=2"
-                  " ORDER BY trial, launch, stream, seq)")
-                  .text[0],
+                  " ORDER BY trial, launch, stream, seq)"),
               "0:0,0:1,0:2,2:0,2:1");
-    CHECK_STR(ask(path, "SELECT seq FROM samples WHERE launch=2 ORDER BY seq DESC, stream DESC"
-                        " LIMIT 1 OFFSET 1")
-                  .text[0],
+    CHECK_STR(ask_one(path, "SELECT seq FROM samples WHERE launch=2 ORDER BY seq DESC, stream DESC"
+                        " LIMIT 1 OFFSET 1"),
               "1");
     a = ask(path, "SELECT NULL, x'00ff', 'a' || char(10), 1.5");
     CHECK_STR(a.text[0], "NULL");
@@ -91,9 +96,9 @@ static void test_query(void)
     CHECK(a.types[0] == 5 && a.types[1] == 4 && a.types[2] == 3 && a.types[3] == 2);
     CHECK_INT(ask(path, "PRAGMA table_info(metrics)").rows, 9);
     CHECK_STR(
-        ask(path, "SELECT value FROM metrics WHERE name='power.average' AND launch=0").text[0],
+        ask_one(path, "SELECT value FROM metrics WHERE name='power.average' AND launch=0"),
         "NULL");
-    CHECK_STR(ask(path, "PRAGMA user_version").text[0], "1");
+    CHECK_STR(ask_one(path, "PRAGMA user_version"), "1");
 }
 
 static void test_query_refused(void)
@@ -186,8 +191,8 @@ static void test_query_killed(void)
     make_folder();
     const char *path = in_folder("p.assay");
     kill_capture(path);
-    CHECK_STR(ask(path, "SELECT count(*) FROM samples").text[0], "150005");
-    CHECK_STR(ask(path, "SELECT complete FROM profiles").text[0], "0");
+    CHECK_STR(ask_one(path, "SELECT count(*) FROM samples"), "150005");
+    CHECK_STR(ask_one(path, "SELECT complete FROM profiles"), "0");
 }
 
 /* A million samples, written in windows, must not cost the parent more than a few megabytes. */
@@ -213,7 +218,7 @@ static void test_memory(void)
     struct stat status;
     CHECK_INT(stat(path, &status), 0);
     CHECK(status.st_size < 3 * 1000 * 1000); /* under 3 bytes a sample */
-    CHECK_STR(ask(path, "SELECT count(*) FROM samples").text[0], "1000000");
+    CHECK_STR(ask_one(path, "SELECT count(*) FROM samples"), "1000000");
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,15 @@
+/* log.h - the library never prints: it hands lines to a callback (none by default). */
+#ifndef ASSAY_LOG_H
+#define ASSAY_LOG_H
+
+#include <assay/api.h>
+
+enum assay_log_level { ASSAY_LOG_DEBUG, ASSAY_LOG_INFO, ASSAY_LOG_WARNING, ASSAY_LOG_ERROR };
+
+typedef void assay_log_fn(void *context, enum assay_log_level level, const char *domain,
+                          const char *message);
+
+/** Process-wide; NULL silences. */
+ASSAY_API void assay_log_set(assay_log_fn *function, void *context, enum assay_log_level minimum);
+
+#endif
