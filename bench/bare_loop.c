@@ -67,9 +67,11 @@ static struct OrtValue *make_input(const struct OrtSession *session, size_t inde
     }
     float *data = malloc(count * sizeof *data);
     if (!data) exit(2);
-    for (size_t i = 0; i < count; i++) data[i] = (float)rand() / (float)RAND_MAX * 2 - 1;
+    for (size_t i = 0; i < count; i++)
+        data[i] = (float)rand() / (float)RAND_MAX * 2 - 1;
     struct OrtValue *value;
-    must(ort.create_tensor_with_data(memory, data, count * sizeof *data, dims, rank, element, &value));
+    must(ort.create_tensor_with_data(memory, data, count * sizeof *data, dims, rank, element,
+                                     &value));
     ort.release_type_info(type);
     return value;
 }
@@ -104,9 +106,11 @@ static void open_session(struct loop *loop, const char *model, int threads)
 static void run_once(struct loop *loop)
 {
     struct OrtValue *outputs[MAX_VALUES] = {NULL};
-    must(ort.run(loop->session, NULL, loop->input_names, (const struct OrtValue *const *)loop->inputs,
-                 loop->input_count, loop->output_names, loop->output_count, outputs));
-    for (size_t i = 0; i < loop->output_count; i++) ort.release_value(outputs[i]);
+    must(ort.run(loop->session, NULL, loop->input_names,
+                 (const struct OrtValue *const *)loop->inputs, loop->input_count,
+                 loop->output_names, loop->output_count, outputs));
+    for (size_t i = 0; i < loop->output_count; i++)
+        ort.release_value(outputs[i]);
 }
 
 int main(int argc, char **argv)
@@ -115,16 +119,20 @@ int main(int argc, char **argv)
     struct assay_error error = {0};
     struct loop loop = {0};
     if (argc != 5 || assay__ort_load(argv[1], &ort, &error)) {
-        fprintf(stderr, "bare_loop: %s\n", argc != 5 ? "LIBRARY MODEL SECONDS THREADS" : error.message);
+        fprintf(stderr, "bare_loop: %s\n",
+                argc != 5 ? "LIBRARY MODEL SECONDS THREADS" : error.message);
         return 2;
     }
     open_session(&loop, argv[2], (int)strtol(argv[4], NULL, 10));
-    for (int i = 0; i < 10; i++) run_once(&loop);
+    for (int i = 0; i < 10; i++)
+        run_once(&loop);
     unsigned long long length = (unsigned long long)(strtod(argv[3], NULL) * 1e9);
     unsigned long long warm_end = now_ns() + length / 5;
-    while (now_ns() < warm_end) run_once(&loop);
+    while (now_ns() < warm_end)
+        run_once(&loop);
     size_t count = 0;
-    for (unsigned long long start = now_ns(), end = start + length; start < end && count < MAX_SAMPLES;) {
+    for (unsigned long long start = now_ns(), end = start + length;
+         start < end && count < MAX_SAMPLES;) {
         run_once(&loop);
         unsigned long long stop = now_ns();
         samples[count++] = stop - start;
@@ -133,7 +141,7 @@ int main(int argc, char **argv)
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     qsort(samples, count, sizeof samples[0], by_value);
-    printf("{\"median_ns\": %llu, \"samples\": %zu, \"peak_bytes\": %lld}\n", samples[count / 2], count,
-           (long long)usage.ru_maxrss * 1024);
+    printf("{\"median_ns\": %llu, \"samples\": %zu, \"peak_bytes\": %lld}\n", samples[count / 2],
+           count, (long long)usage.ru_maxrss * 1024);
     return 0;
 }

@@ -4,7 +4,9 @@
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
 these machines are shared, so a single number means little. Sections: loop start memory big layers budget.
 
-    bench/bench.py [--build DIR] [--rounds N] [section ...]
+    bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [section ...]
+
+--model limits the section `layers` to models of that name.
 
 Exit status 1 when a floor that is stated as a ratio or a size is missed.
 """
@@ -38,10 +40,11 @@ def spread(values):
 
 
 class Bench:
-    def __init__(self, build, rounds):
+    def __init__(self, build, rounds, chosen):
         self.assay = str(build / "assay")
         self.build = build
         self.rounds = rounds
+        self.chosen = chosen
         self.ort = os.environ.get("ASSAY_ORT_LIBRARY") or self.find_ort()
         self.cfc = ROOT / "tests/fixtures/models/cfc/model.onnx"
 
@@ -147,7 +150,9 @@ class Bench:
     def models(self):
         light = sorted(ROOT.glob(".cache/onnx/*/onnx/backend/test/data/light/*.onnx"))
         fixtures = [ROOT / "tests/fixtures/models" / name / "model.onnx" for name in ("cfc", "ltc", "encoder")]
-        return [(path.parent.name, path) for path in fixtures if path.exists()] + [(path.stem[6:], path) for path in light]
+        found = [(path.parent.name, path) for path in fixtures if path.exists()]
+        found += [(path.stem[len("light_"):], path) for path in light]
+        return [row for row in found if not self.chosen or row[0] in self.chosen]
 
     def layers(self):
         say("layers: layers + engine + unattributed = latency.p50; unattributed as a share, median of 5 launches [min … max]")
@@ -187,9 +192,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--model", action="append", default=[])
     parser.add_argument("sections", nargs="*", default=[])
     arguments = parser.parse_args()
-    bench = Bench(pathlib.Path(arguments.build), arguments.rounds)
+    bench = Bench(pathlib.Path(arguments.build), arguments.rounds, arguments.model)
     for section in arguments.sections or sections:
         if section not in sections:
             sys.exit(f"bench: no section '{section}'; there are: {' '.join(sections)}")

@@ -19,7 +19,8 @@ static int write_weights(const char *path)
     int failed = !file || !row;
     for (int r = 0; !failed && r < WIDTH * LAYERS; r++) {
         for (int c = 0; c < WIDTH; c++)
-            row[c] = (float)(((unsigned)r * 2654435761u + (unsigned)c * 40503u) % 2048u + 1u) * 1e-6f;
+            row[c] = (float)(((unsigned)r * 2654435761u + (unsigned)c * 40503u) % 2048u + 1u) *
+                     1e-6f;
         failed = fwrite(row, sizeof *row, WIDTH, file) != WIDTH;
     }
     free(row);
@@ -43,8 +44,8 @@ static int build(struct assay__model *model)
         char weight[16];
         snprintf(names[i + 1], sizeof names[i + 1], i + 1 == LAYERS ? "y" : "h%d", i);
         snprintf(weight, sizeof weight, "w%d", i);
-        struct assay__tensor *tensor =
-            assay__graph_add_initializer(model, graph, weight, ASSAY__FLOAT32, 2, dims, NULL, 0);
+        struct assay__tensor *tensor = assay__graph_add_initializer(
+            model, graph, weight, ASSAY__FLOAT32, 2, dims, NULL, 0);
         if (!tensor) return 1;
         tensor->external = true;
         tensor->location = "big.bin";
@@ -55,8 +56,10 @@ static int build(struct assay__model *model)
         snprintf(node, sizeof node, "matmul%d", i);
         if (!assay__graph_add_node(model, graph, "MatMul", node, inputs, 2, outputs, 1)) return 1;
     }
-    return assay__graph_add_value(model, &graph->inputs, &graph->input_count, "x", ASSAY__FLOAT32, 2, io) ||
-           assay__graph_add_value(model, &graph->outputs, &graph->output_count, "y", ASSAY__FLOAT32, 2, io);
+    return assay__graph_add_value(model, &graph->inputs, &graph->input_count, "x", ASSAY__FLOAT32,
+                                  2, io) ||
+           assay__graph_add_value(model, &graph->outputs, &graph->output_count, "y", ASSAY__FLOAT32,
+                                  2, io);
 }
 
 int main(int argc, char **argv)

@@ -36,61 +36,61 @@ static inline void harness_fail(const char *file, int line, const char *what)
     exit(1);
 }
 
-#define CHECK(condition)                                                   \
-    do {                                                                   \
+#define CHECK(condition)                                                             \
+    do {                                                                             \
         if (!(condition)) harness_fail(__FILE__, __LINE__, "not true: " #condition); \
     } while (0)
 
-#define CHECK_INT(actual, expected)                                                          \
-    do {                                                                                     \
-        long long harness_a = (long long)(actual), harness_e = (long long)(expected);        \
-        if (harness_a != harness_e) {                                                        \
-            printf("  %s:%d: %s is %lld, expected %lld\n", __FILE__, __LINE__, #actual,      \
-                   harness_a, harness_e);                                                    \
-            fflush(stdout);                                                                  \
-            exit(1);                                                                         \
-        }                                                                                    \
+#define CHECK_INT(actual, expected)                                                                \
+    do {                                                                                           \
+        long long harness_a = (long long)(actual), harness_e = (long long)(expected);              \
+        if (harness_a != harness_e) {                                                              \
+            printf("  %s:%d: %s is %lld, expected %lld\n", __FILE__, __LINE__, #actual, harness_a, \
+                   harness_e);                                                                     \
+            fflush(stdout);                                                                        \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
-#define CHECK_STR(actual, expected)                                                           \
-    do {                                                                                      \
-        const char *harness_a = (actual), *harness_e = (expected);                            \
-        if (!harness_a || strcmp(harness_a, harness_e) != 0) {                                \
-            printf("  %s:%d: %s is \"%s\", expected \"%s\"\n", __FILE__, __LINE__, #actual,   \
-                   harness_a ? harness_a : "(null)", harness_e);                              \
-            fflush(stdout);                                                                   \
-            exit(1);                                                                          \
-        }                                                                                     \
+#define CHECK_STR(actual, expected)                                                         \
+    do {                                                                                    \
+        const char *harness_a = (actual), *harness_e = (expected);                          \
+        if (!harness_a || strcmp(harness_a, harness_e) != 0) {                              \
+            printf("  %s:%d: %s is \"%s\", expected \"%s\"\n", __FILE__, __LINE__, #actual, \
+                   harness_a ? harness_a : "(null)", harness_e);                            \
+            fflush(stdout);                                                                 \
+            exit(1);                                                                        \
+        }                                                                                   \
     } while (0)
 
 /* Contains: the needle must stand in the text. */
-#define CHECK_HAS(text, needle)                                                              \
-    do {                                                                                     \
-        const char *harness_a = (text), *harness_e = (needle);                               \
-        if (!harness_a || !strstr(harness_a, harness_e)) {                                   \
-            printf("  %s:%d: \"%s\" does not contain \"%s\"\n", __FILE__, __LINE__,          \
-                   harness_a ? harness_a : "(null)", harness_e);                             \
-            fflush(stdout);                                                                  \
-            exit(1);                                                                         \
-        }                                                                                    \
+#define CHECK_HAS(text, needle)                                                     \
+    do {                                                                            \
+        const char *harness_a = (text), *harness_e = (needle);                      \
+        if (!harness_a || !strstr(harness_a, harness_e)) {                          \
+            printf("  %s:%d: \"%s\" does not contain \"%s\"\n", __FILE__, __LINE__, \
+                   harness_a ? harness_a : "(null)", harness_e);                    \
+            fflush(stdout);                                                         \
+            exit(1);                                                                \
+        }                                                                           \
     } while (0)
 
-#define CHECK_NEAR(actual, expected, tolerance)                                              \
-    do {                                                                                     \
-        double harness_a = (actual), harness_e = (expected);                                 \
-        if (!(fabs(harness_a - harness_e) <= (tolerance))) {                                 \
-            printf("  %s:%d: %s is %.17g, expected %.17g\n", __FILE__, __LINE__, #actual,    \
-                   harness_a, harness_e);                                                    \
-            fflush(stdout);                                                                  \
-            exit(1);                                                                         \
-        }                                                                                    \
+#define CHECK_NEAR(actual, expected, tolerance)                                           \
+    do {                                                                                  \
+        double harness_a = (actual), harness_e = (expected);                              \
+        if (!(fabs(harness_a - harness_e) <= (tolerance))) {                              \
+            printf("  %s:%d: %s is %.17g, expected %.17g\n", __FILE__, __LINE__, #actual, \
+                   harness_a, harness_e);                                                 \
+            fflush(stdout);                                                               \
+            exit(1);                                                                      \
+        }                                                                                 \
     } while (0)
 
-#define SKIP(reason)                                  \
-    do {                                              \
-        printf("  skipped: %s\n", (reason));          \
-        fflush(stdout);                               \
-        exit(HARNESS_SKIP_STATUS);                    \
+#define SKIP(reason)                         \
+    do {                                     \
+        printf("  skipped: %s\n", (reason)); \
+        fflush(stdout);                      \
+        exit(HARNESS_SKIP_STATUS);           \
     } while (0)
 
 static inline int harness_run_one(const struct harness_test *test)
@@ -113,7 +113,8 @@ static inline int harness_run_one(const struct harness_test *test)
     return WEXITSTATUS(status);
 }
 
-static inline int harness_main(int argc, char **argv, const struct harness_test *tests, size_t count)
+static inline int harness_main(int argc, char **argv, const struct harness_test *tests,
+                               size_t count)
 {
     int passed = 0, failed = 0, skipped = 0;
     bool fork_each = !(argc > 1 && strcmp(argv[1], "--nofork") == 0);

@@ -5,8 +5,7 @@
 
 #if defined(__GNUC__)
 #define ASSAY_API __attribute__((visibility("default")))
-#define ASSAY_PRINTF(fmt_index, args_index) \
-    __attribute__((format(printf, fmt_index, args_index)))
+#define ASSAY_PRINTF(fmt_index, args_index) __attribute__((format(printf, fmt_index, args_index)))
 #else
 #define ASSAY_API
 #define ASSAY_PRINTF(fmt_index, args_index)

@@ -20,9 +20,9 @@ struct assay_tensor {
     int dtype;
     int rank;
     const int64_t *dims;
-    void *data;                  /* NULL for strings */
+    void *data; /* NULL for strings */
     size_t data_size;
-    const char *const *strings;  /* dtype 8 only */
+    const char *const *strings; /* dtype 8 only */
     size_t string_count;
 };
 
@@ -33,38 +33,46 @@ struct assay_session_options {
     const char *device;       /* "cpu", "cuda:0"; NULL: "cpu" */
     const char *optimization; /* "none" | "basic" | "extended" | "all"; NULL: "all" */
     int threads;              /* 0: the engine's default */
-    int streams;              /* requests in flight: step() is called from that many threads, stream 0 … n-1; 0 means 1 */
-    int spinning;             /* -1 engine's default, 0 off, 1 on */
-    const struct assay_tensor *inputs; /* one set, shared read-only by all streams; outlives the session */
+    int streams; /* requests in flight: step() is called from that many threads, stream 0 … n-1; 0 means 1 */
+    int spinning; /* -1 engine's default, 0 off, 1 on */
+    const struct assay_tensor
+        *inputs; /* one set, shared read-only by all streams; outlives the session */
     size_t input_count;
-    const char *script;       /* fake engine only: its script */
+    const char *script; /* fake engine only: its script */
 };
 
 struct assay_session_facts {
-    double load_ns, compile_ns, create_ns; /* NaN when the engine cannot separate them; create = whole session creation */
-    const char *load_reason;               /* why load/compile are NaN */
-    const char *version;                   /* engine version */
-    const char *library;                   /* path really loaded */
-    const char *provider;                  /* what the device resolved to */
-    int threads;                           /* really used; 0 unknown */
+    double load_ns, compile_ns,
+        create_ns; /* NaN when the engine cannot separate them; create = whole session creation */
+    const char *load_reason; /* why load/compile are NaN */
+    const char *version;     /* engine version */
+    const char *library;     /* path really loaded */
+    const char *provider;    /* what the device resolved to */
+    int threads;             /* really used; 0 unknown */
 };
 
-/* --- layers ------------------------------------------------------------------------------------------- */
+/* --- layers ----------------------------------------------------------------------------------- */
 
-enum assay_layer_method { ASSAY_LAYERS_OFF, ASSAY_LAYERS_AUTO, ASSAY_LAYERS_MARKERS, ASSAY_LAYERS_ISOLATED, ASSAY_LAYERS_ENGINE };
+enum assay_layer_method {
+    ASSAY_LAYERS_OFF,
+    ASSAY_LAYERS_AUTO,
+    ASSAY_LAYERS_MARKERS,
+    ASSAY_LAYERS_ISOLATED,
+    ASSAY_LAYERS_ENGINE
+};
 
 struct assay_layer_options {
     size_t size;
     enum assay_layer_method method;
-    double budget_s;       /* soft limit of wall time; 0: 2 s below 1 ms per run, else 10 s */
-    double latency_ns;     /* the unprofiled median of this launch, to judge passes by */
+    double budget_s;   /* soft limit of wall time; 0: 2 s below 1 ms per run, else 10 s */
+    double latency_ns; /* the unprofiled median of this launch, to judge passes by */
 };
 
 struct assay_layer {
     const char *name, *op, *provider;
-    double time_ns;          /* NaN unavailable */
-    double host_enqueue_ns;  /* NaN unless that is all the engine gives */
-    double flops, bytes;     /* NaN unknown */
+    double time_ns;         /* NaN unavailable */
+    double host_enqueue_ns; /* NaN unless that is all the engine gives */
+    double flops, bytes;    /* NaN unknown */
     enum assay_state state;
     const char *note;        /* "" or e.g. "alone, hot cache" or why it is unavailable */
     const char *const *from; /* nodes of the original model */
@@ -73,26 +81,26 @@ struct assay_layer {
 
 /** Strings and arrays belong to the session and live until it is closed or layers() is called again. */
 struct assay_layer_result {
-    const char *method;      /* really used */
-    const char *reason;      /* "" or what must be said */
+    const char *method; /* really used */
+    const char *reason; /* "" or what must be said */
     const struct assay_layer *layers;
     size_t layer_count;
-    double engine_ns;        /* fixed cost per run; NaN */
-    double scale_factor;     /* NaN when not scaled */
-    double slowdown;         /* instrumented / plain run; NaN */
+    double engine_ns;    /* fixed cost per run; NaN */
+    double scale_factor; /* NaN when not scaled */
+    double slowdown;     /* instrumented / plain run; NaN */
     double spread, contention;
     int sessions, discarded;
 };
 
-/* --- devices ------------------------------------------------------------------------------------------ */
+/* --- devices ---------------------------------------------------------------------------------- */
 
 struct assay_device {
-    const char *name;    /* "cpu", "cuda:0" */
-    const char *kind;    /* "cpu" | "gpu" | "npu" */
+    const char *name; /* "cpu", "cuda:0" */
+    const char *kind; /* "cpu" | "gpu" | "npu" */
     const char *engine;
     const char *library; /* path, "" none */
     bool available;
-    const char *reason;  /* why not; "" */
+    const char *reason; /* why not; "" */
 };
 typedef int assay_device_fn(void *context, const struct assay_device *device);
 
@@ -103,18 +111,22 @@ struct assay_engine_ops {
     const char *name;
     const char *summary;
     /** Calls back for every device this engine could offer here, available or not (with the reason). */
-    int (*devices)(const char *library, assay_device_fn *found, void *context, struct assay_error *error);
+    int (*devices)(const char *library, assay_device_fn *found, void *context,
+                   struct assay_error *error);
     /** Loads the model and creates what is needed to run it. */
-    int (*open)(const struct assay_session_options *options, struct assay_session **session, struct assay_error *error);
+    int (*open)(const struct assay_session_options *options, struct assay_session **session,
+                struct assay_error *error);
     /** One inference, host to host, synchronised. No allocation, lock or I/O of ours inside. 0 or a code; text by error(). */
     int (*step)(struct assay_session *session, int stream);
     /** What the last failed step() said. */
     const char *(*step_error)(struct assay_session *session);
     void (*facts)(struct assay_session *session, struct assay_session_facts *facts);
     /** optional: the outputs of the last step of stream 0; data borrowed until the next step. */
-    int (*outputs)(struct assay_session *session, const struct assay_tensor **outputs, size_t *count, struct assay_error *error);
+    int (*outputs)(struct assay_session *session, const struct assay_tensor **outputs,
+                   size_t *count, struct assay_error *error);
     /** optional: where the time of one run goes. */
-    int (*layers)(struct assay_session *session, const struct assay_layer_options *options, struct assay_layer_result *result, struct assay_error *error);
+    int (*layers)(struct assay_session *session, const struct assay_layer_options *options,
+                  struct assay_layer_result *result, struct assay_error *error);
     /** optional: a scripted clock in ns instead of the real one (tests). */
     uint64_t (*now_ns)(struct assay_session *session);
     /** optional: bytes the engine's own arena holds / held at its peak; NaN unknown. */

@@ -5,19 +5,19 @@
 
 #include <assay/api.h>
 
-#define ASSAY_ERROR_MAP(X)                                          \
-    X(ENOMEM, -1, "out of memory")                                  \
-    X(EINVAL, -2, "invalid argument")                               \
-    X(EIO, -3, "input or output failed")                            \
-    X(EFORMAT, -4, "the input is not what it claims to be")         \
-    X(ELIMIT, -5, "a limit was exceeded")                           \
-    X(ENOTFOUND, -6, "not found")                                   \
-    X(EUNSUPPORTED, -7, "not supported here")                       \
-    X(EENGINE, -8, "the engine refused or failed")                  \
-    X(ETIMEOUT, -9, "timed out")                                    \
-    X(ECRASH, -10, "the worker died")                               \
-    X(EINTERRUPTED, -11, "interrupted")                             \
-    X(ENEWER, -12, "made by a newer version")                       \
+#define ASSAY_ERROR_MAP(X)                                  \
+    X(ENOMEM, -1, "out of memory")                          \
+    X(EINVAL, -2, "invalid argument")                       \
+    X(EIO, -3, "input or output failed")                    \
+    X(EFORMAT, -4, "the input is not what it claims to be") \
+    X(ELIMIT, -5, "a limit was exceeded")                   \
+    X(ENOTFOUND, -6, "not found")                           \
+    X(EUNSUPPORTED, -7, "not supported here")               \
+    X(EENGINE, -8, "the engine refused or failed")          \
+    X(ETIMEOUT, -9, "timed out")                            \
+    X(ECRASH, -10, "the worker died")                       \
+    X(EINTERRUPTED, -11, "interrupted")                     \
+    X(ENEWER, -12, "made by a newer version")               \
     X(EDENIED, -13, "permission denied")
 
 enum assay_code {

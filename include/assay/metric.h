@@ -22,9 +22,9 @@ ASSAY_API const char *assay_state_name(enum assay_state state);
 ASSAY_API int assay_state_parse(const char *name);
 
 struct assay_metric {
-    const char *name;   /* "latency.p50" */
-    double value;       /* base unit; NaN when unavailable */
-    const char *unit;   /* "s", "B", "1/s", "FLOP", "FLOP/s", "B/s", "ratio", … */
+    const char *name; /* "latency.p50" */
+    double value;     /* base unit; NaN when unavailable */
+    const char *unit; /* "s", "B", "1/s", "FLOP", "FLOP/s", "B/s", "ratio", … */
     enum assay_state state;
     const char *source; /* "clock", "proc.status", "graph", … ; "" when unavailable */
     const char *note;   /* formula, model, or the reason it is unavailable; "" allowed otherwise */
@@ -45,9 +45,11 @@ struct assay_metrics;
 ASSAY_API struct assay_metrics *assay_metrics_new(void);
 ASSAY_API void assay_metrics_free(struct assay_metrics *set);
 ASSAY_API size_t assay_metrics_count(const struct assay_metrics *set);
-ASSAY_API const struct assay_metric *assay_metrics_at(const struct assay_metrics *set, size_t index);
+ASSAY_API const struct assay_metric *assay_metrics_at(const struct assay_metrics *set,
+                                                      size_t index);
 /** NULL when no metric of that name was put. Borrowed until the set dies or the name is put again. */
-ASSAY_API const struct assay_metric *assay_metrics_get(const struct assay_metrics *set, const char *name);
+ASSAY_API const struct assay_metric *assay_metrics_get(const struct assay_metrics *set,
+                                                       const char *name);
 /** Copies the metric. A non-finite value, or state unavailable, is stored as unavailable (value NaN).
  *  Returns 0, ASSAY_ENOMEM, or ASSAY_EINVAL for an unavailable metric without a note. */
 ASSAY_API int assay_metrics_put(struct assay_metrics *set, const struct assay_metric *metric);

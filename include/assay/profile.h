@@ -14,6 +14,7 @@ ASSAY_API int assay_profile_open(const char *path, struct assay_profile **profil
 ASSAY_API void assay_profile_close(struct assay_profile *profile);
 ASSAY_API size_t assay_profile_trials(const struct assay_profile *profile);
 /** The metrics of a trial; borrowed; NULL when there is no such trial. */
-ASSAY_API const struct assay_metrics *assay_profile_metrics(const struct assay_profile *profile, size_t trial);
+ASSAY_API const struct assay_metrics *assay_profile_metrics(const struct assay_profile *profile,
+                                                            size_t trial);
 
 #endif

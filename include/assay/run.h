@@ -11,40 +11,42 @@
 struct assay_progress {
     const char *phase; /* "building", "loading", "warming up", "measuring", "layers" */
     int launch, launches;
-    double done;       /* 0…1; < 0 unknown */
+    double done; /* 0…1; < 0 unknown */
 };
 typedef void assay_progress_fn(void *context, const struct assay_progress *progress);
 
 /** Zero or NULL means default everywhere (set size = sizeof). */
 struct assay_run_options {
     size_t size;
-    const char *model;        /* path or zoo name */
-    const char *engine;       /* "ort" */
-    const char *device;       /* "cpu" */
-    const char *library;      /* engine library; else $ASSAY_ORT_LIBRARY, else the one set up here */
+    const char *model;   /* path or zoo name */
+    const char *engine;  /* "ort" */
+    const char *device;  /* "cpu" */
+    const char *library; /* engine library; else $ASSAY_ORT_LIBRARY, else the one set up here */
     const char *optimization; /* none|basic|extended|all */
     int threads, streams, launches;
-    const char *cpus;         /* pin the worker */
-    int spinning_off;         /* 1: switch the engine pool's spinning off */
+    const char *cpus; /* pin the worker */
+    int spinning_off; /* 1: switch the engine pool's spinning off */
     int64_t batch, sequence;
     const char *const *dims, *const *shapes, *const *inputs; /* "name=value" lists */
     size_t dim_count, shape_count, input_count;
     uint64_t seed;
-    int64_t warmup_plus_1;    /* N + 1 to force N warm-up iterations; 0: found in the data */
+    int64_t warmup_plus_1; /* N + 1 to force N warm-up iterations; 0: found in the data */
     int64_t iterations;
     double time_s;
-    double timeout_s;         /* a launch that is silent for longer is killed; 0: 300 */
+    double timeout_s;               /* a launch that is silent for longer is killed; 0: 300 */
     enum assay_layer_method layers; /* 0 = OFF */
-    bool hash;                /* SHA-256 of the model file */
-    const char *output;       /* *.assay to write; NULL: none */
-    const char *command_line; /* recorded */
-    const char *script;       /* fake engine */
+    bool hash;                      /* SHA-256 of the model file */
+    const char *output;             /* *.assay to write; NULL: none */
+    const char *command_line;       /* recorded */
+    const char *script;             /* fake engine */
     assay_progress_fn *progress;
     void *progress_context;
-    const volatile int *interrupt; /* set to non-zero to stop; the partial profile is kept and ASSAY_EINTERRUPTED returned with *profile set */
+    const volatile int *
+        interrupt; /* set to non-zero to stop; the partial profile is kept and ASSAY_EINTERRUPTED returned with *profile set */
 };
 
 /** Returns 0 with *profile (assay_profile_close it). When launches failed the profile is there too (trial state failed) and the code says why. */
-ASSAY_API int assay_run(const struct assay_run_options *options, struct assay_profile **profile, struct assay_error *error);
+ASSAY_API int assay_run(const struct assay_run_options *options, struct assay_profile **profile,
+                        struct assay_error *error);
 
 #endif

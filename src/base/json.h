@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- writer ------------------------------------------------------------------------------------------- */
+/* --- writer ----------------------------------------------------------------------------------- */
 
 #define ASSAY__JSON_DEPTH 64
 
@@ -44,7 +44,7 @@ void assay__json_put_integer(struct assay__json_writer *writer, const char *key,
 void assay__json_put_bool(struct assay__json_writer *writer, const char *key, bool value);
 void assay__json_put_null(struct assay__json_writer *writer, const char *key);
 
-/* --- token stream ------------------------------------------------------------------------------------- */
+/* --- token stream ----------------------------------------------------------------------------- */
 
 enum assay__json_kind {
     ASSAY__JSON_END, /* end of input */
@@ -82,7 +82,7 @@ int assay__json_skip(struct assay__json_reader *reader, const struct assay__json
 /** Decodes escapes into the arena. NULL when out of memory. */
 char *assay__json_unescape(struct assay__arena *arena, const struct assay__json_token *token);
 
-/* --- small tree --------------------------------------------------------------------------------------- */
+/* --- small tree ------------------------------------------------------------------------------- */
 
 struct assay__json {
     enum assay__json_kind kind; /* OBJECT, ARRAY, STRING, NUMBER, TRUE, FALSE, NULL */

@@ -46,7 +46,7 @@ double assay__stats_drift(const double *values, size_t count, double *p_value);
 bool assay__stats_bimodal(const double *sorted, size_t count, double *low_mode, double *high_mode,
                           double *high_share);
 
-/* --- between launches: the process is the unit of replication --------------------------------------- */
+/* --- between launches: the process is the unit of replication --------------------------------- */
 
 struct assay__ratio {
     double ratio; /* median(b) / median(a) of per-launch medians */
@@ -63,7 +63,7 @@ int assay__stats_compare(const double *a, size_t a_count, const double *b, size_
 struct assay__interval assay__stats_launch_interval(const double *sorted, size_t count,
                                                     double *coverage);
 
-/* --- a small deterministic generator for synthetic data and bootstraps -------------------------------- */
+/* --- a small deterministic generator for synthetic data and bootstraps ------------------------ */
 struct assay__random {
     uint64_t state[4];
 };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- autocorrelation ---------------------------------------------------------------------------------- */
+/* --- autocorrelation -------------------------------------------------------------------------- */
 
 #define BLOCKS_MOST 8192 /* block means kept on the stack: 64 KiB */
 #define LAG_MOST 1000
@@ -76,7 +76,7 @@ double assay__stats_autocorrelation_time(const double *values, size_t count)
     return long_tau > tau ? long_tau : tau;
 }
 
-/* --- warm-up ------------------------------------------------------------------------------------------ */
+/* --- warm-up ---------------------------------------------------------------------------------- */
 
 static double median_of_5(const double *x)
 {
@@ -138,7 +138,7 @@ size_t assay__stats_warmup_end(const double *values, size_t count)
     return 0;
 }
 
-/* --- drift -------------------------------------------------------------------------------------------- */
+/* --- drift ------------------------------------------------------------------------------------ */
 
 #define DRIFT_BLOCKS 40
 #define DRIFT_LEAST 8
@@ -192,7 +192,7 @@ double assay__stats_drift(const double *values, size_t count, double *p_value)
     return level != 0 ? change / fabs(level) : NAN;
 }
 
-/* --- bimodality --------------------------------------------------------------------------------------- */
+/* --- bimodality ------------------------------------------------------------------------------- */
 
 #define MODE_SAMPLES 64 /* fewer samples show valleys by chance */
 #define MODE_SHARE 0.10

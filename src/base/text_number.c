@@ -133,7 +133,7 @@ void assay__text_scaled(char *out, size_t out_size, double value, const char *un
     snprintf(out, out_size, "%s%s%s%s", value < 0 ? "-" : "", digits, behind[0] ? " " : "", behind);
 }
 
-/* --- reading ------------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 int assay__text_int64(const char *text, int64_t *value)
 {

@@ -20,7 +20,7 @@ enum assay__exit_status {
     ASSAY__EXIT_INTERRUPTED = 130,
 };
 
-/* --- options ------------------------------------------------------------------------------------------- */
+/* --- options ---------------------------------------------------------------------------------- */
 
 enum assay__option_kind {
     ASSAY__OPTION_FLAG,     /* bool */
@@ -96,7 +96,7 @@ const char *assay__nearest_get(const struct assay__nearest *nearest);
 /** Appends `word` quoted for a POSIX shell when it needs quoting. */
 void assay__shell_quote(struct assay__buf *out, const char *word);
 
-/* --- talk and data ------------------------------------------------------------------------------------- */
+/* --- talk and data ---------------------------------------------------------------------------- */
 
 /** "assay: …" on stderr, one line; control characters are replaced. */
 void assay__say(const char *format, ...) ASSAY_PRINTF(1, 2);
@@ -111,13 +111,13 @@ int assay__print(struct assay__buf *out);
 bool assay__stdout_color(void);
 int assay__stdout_columns(void); /* 80 when not a terminal */
 
-/* --- Ctrl-C -------------------------------------------------------------------------------------------- */
+/* --- Ctrl-C ----------------------------------------------------------------------------------- */
 
 extern volatile int assay__interrupted;
 /** The first SIGINT, SIGTERM or SIGHUP sets the flag, the second kills. */
 void assay__catch_interrupts(void);
 
-/* --- progress ------------------------------------------------------------------------------------------ */
+/* --- progress --------------------------------------------------------------------------------- */
 
 struct assay_progress;
 struct assay__bar {
@@ -132,7 +132,7 @@ void assay__bar_start(struct assay__bar *bar, bool quiet);
 void assay__bar_update(void *context, const struct assay_progress *progress);
 void assay__bar_erase(struct assay__bar *bar);
 
-/* --- made from the table ------------------------------------------------------------------------------- */
+/* --- made from the table ---------------------------------------------------------------------- */
 
 void assay__help_overview(struct assay__buf *out);
 void assay__help_command(struct assay__buf *out, const struct assay__command *command);
@@ -140,7 +140,7 @@ void assay__usage(struct assay__buf *out, const struct assay__command *command);
 /** "-o, --output FILE" / "--layers[=METHOD]" */
 void assay__option_label(struct assay__buf *out, const struct assay__option *option);
 
-/* --- shared by the commands that render a profile ------------------------------------------------------- */
+/* --- shared by the commands that render a profile --------------------------------------------- */
 
 struct assay__render_options {
     bool json, ascii, no_color;

@@ -35,7 +35,7 @@ static const char *argument_words(const struct assay__command *command)
                                                                                : NULL;
 }
 
-/* --- bash ---------------------------------------------------------------------------------------------- */
+/* --- bash ------------------------------------------------------------------------------------- */
 
 static void bash_command(struct assay__buf *out, const struct assay__command *command)
 {
@@ -101,7 +101,7 @@ static void put_bash(struct assay__buf *out)
              "complete -F _assay assay\n");
 }
 
-/* --- zsh ----------------------------------------------------------------------------------------------- */
+/* --- zsh -------------------------------------------------------------------------------------- */
 
 /* In an _arguments specification [ ] : and \ have a meaning. */
 static void zsh_text(struct assay__buf *out, const char *text)
@@ -185,7 +185,7 @@ static void put_zsh(struct assay__buf *out)
                     "    compdef _assay assay\nfi\n");
 }
 
-/* --- fish ---------------------------------------------------------------------------------------------- */
+/* --- fish ------------------------------------------------------------------------------------- */
 
 static void put_fish(struct assay__buf *out)
 {

@@ -55,7 +55,7 @@ static void ask(const struct assay_engine_ops *engine, const char *library, stru
     on_device(found, &missing);
 }
 
-/* --- the machine --------------------------------------------------------------------------------------- */
+/* --- the machine ------------------------------------------------------------------------------ */
 
 static void put_bytes(struct assay__json_writer *w, const char *key, uint64_t bytes)
 {
@@ -139,7 +139,7 @@ static void render_json(struct assay__buf *out, const struct found *found,
     assay__buf_putc(out, '\n');
 }
 
-/* --- text ---------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void machine_text(struct assay__buf *out, const struct assay__machine *m)
 {

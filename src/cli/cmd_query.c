@@ -53,7 +53,7 @@ static int flush(struct printer *p, bool all)
     return p->status;
 }
 
-/* --- the aligned table --------------------------------------------------------------------------------- */
+/* --- the aligned table ------------------------------------------------------------------------ */
 
 static void put_cell(struct printer *p, int column, const char *text, bool number)
 {
@@ -131,7 +131,7 @@ static int table_row(struct printer *p, const char *const *values, const int *ty
     return flush(p, false);
 }
 
-/* --- CSV and JSON -------------------------------------------------------------------------------------- */
+/* --- CSV and JSON ----------------------------------------------------------------------------- */
 
 static void csv_text(struct assay__buf *out, const char *text, bool number)
 {
@@ -182,7 +182,7 @@ static int json_row(struct printer *p, const char *const *values, const int *typ
     return flush(p, false);
 }
 
-/* --- the query ----------------------------------------------------------------------------------------- */
+/* --- the query -------------------------------------------------------------------------------- */
 
 static int start(struct printer *p, int columns, const char *const *names)
 {
@@ -253,7 +253,7 @@ static int finish(struct printer *p, int code, const struct assay_error *error)
     return code ? assay__fail(code, error) : ASSAY__EXIT_DONE;
 }
 
-/* --- without SQL: the tables and their columns --------------------------------------------------------- */
+/* --- without SQL: the tables and their columns ------------------------------------------------ */
 
 struct listing {
     struct printer *printer;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- nearest word -------------------------------------------------------------------------------------- */
+/* --- nearest word ----------------------------------------------------------------------------- */
 
 void assay__nearest_try(struct assay__nearest *nearest, const char *candidate)
 {
@@ -48,7 +48,7 @@ void assay__shell_quote(struct assay__buf *out, const char *word)
     assay__buf_putc(out, '\'');
 }
 
-/* --- finding the option -------------------------------------------------------------------------------- */
+/* --- finding the option ----------------------------------------------------------------------- */
 
 static const struct assay__option *find_long(const struct assay__command *command, const char *name,
                                              size_t length)
@@ -85,7 +85,7 @@ static int unknown_option(const struct assay__command *command, const char *give
     return ASSAY__EXIT_USAGE;
 }
 
-/* --- values -------------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static bool is_choice(const char *choices, const char *value)
 {
@@ -200,7 +200,7 @@ bool assay__option_given(const struct assay__invocation *invocation, const char 
     return index < 64 && (invocation->given >> index & 1);
 }
 
-/* --- the command line ---------------------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 /* One option; *at moves over a value that is its own word. `attached` is the value after '=' or after the letter. */
 static int take(struct assay__invocation *invocation, const struct assay__option *o,

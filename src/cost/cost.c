@@ -22,8 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- helpers of the rows
- * ------------------------------------------------------------------------------ */
+/* --- helpers of the rows ---------------------------------------------------------------------- */
 
 double assay__cost_elements(const struct assay__shape_entry *entry)
 {
@@ -59,8 +58,7 @@ const struct assay__shape_entry *assay__cost_out(const struct assay__cost_call *
     return assay__shapes_get(call->shapes, call->node->outputs[i]);
 }
 
-/* --- bytes
- * -------------------------------------------------------------------------------------------- */
+/* --- bytes ------------------------------------------------------------------------------------ */
 
 static double entry_bytes(const struct assay__shape_entry *entry)
 {
@@ -97,8 +95,7 @@ static void count_bytes(const struct assay__cost_call *call, const struct assay_
         if (*node->outputs[i]) cost->bytes_written += entry_bytes(assay__cost_out(call, i));
 }
 
-/* --- the graph
- * ---------------------------------------------------------------------------------------- */
+/* --- the graph -------------------------------------------------------------------------------- */
 
 static bool domain_matches(const char *row, const char *domain)
 {

@@ -103,6 +103,10 @@ void assay__timed_close(struct assay__timed *timed);
 int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
                         struct assay_error *error);
 
+/** Closes the owner's own session for a while (nothing may be borrowed from it), and opens it again. */
+void assay__timed_suspend(struct assay_session *owner);
+int assay__timed_resume(struct assay_session *owner, struct assay_error *error);
+
 /** Tests: called for the options of every session that layer timing opens (to add custom
  * operators). NULL: none. */
 typedef int assay__timed_hook_fn(void *context, struct OrtSessionOptions *options);

@@ -89,6 +89,24 @@ int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
     return timed->outputs ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory for outputs");
 }
 
+void assay__timed_suspend(struct assay_session *owner)
+{
+    if (owner->session) owner->ort.release_session(owner->session);
+    owner->session = NULL;
+}
+
+int assay__timed_resume(struct assay_session *owner, struct assay_error *error)
+{
+    struct assay__timed timed = {0};
+    struct assay__timed_options options = {.path = owner->model_path,
+                                           .optimization = owner->optimization};
+    if (owner->session) return 0;
+    int code = assay__timed_open(owner, &options, &timed, error);
+    owner->session = timed.session; /* the owner's from here on: close() leaves it open */
+    assay__timed_close(&timed);
+    return code;
+}
+
 void assay__timed_close(struct assay__timed *timed)
 {
     if (!timed->owner) return;

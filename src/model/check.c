@@ -63,8 +63,7 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph,
     return code;
 }
 
-/* --- the names a node uses, its subgraphs' captures included
- * ------------------------------------------ */
+/* --- the names a node uses, its subgraphs' captures included ---------------------------------- */
 
 typedef int use_fn(void *context, const char *name);
 
@@ -104,8 +103,7 @@ static int each_use(const struct assay__node *node, struct assay__arena *arena,
     return code;
 }
 
-/* --- order
- * -------------------------------------------------------------------------------------------- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 struct edges {
     const struct scope *scope;
@@ -246,8 +244,7 @@ int assay__graph_order(const struct assay__graph *graph, size_t *order, struct a
     return code;
 }
 
-/* --- check
- * -------------------------------------------------------------------------------------------- */
+/* --- check ------------------------------------------------------------------------------------ */
 
 struct check {
     const struct assay__model *model;

@@ -201,8 +201,7 @@ int assay__model_fingerprint(const struct assay__model *model, char out[17])
     return hash.failed;
 }
 
-/* --- parameters
- * --------------------------------------------------------------------------------------- */
+/* --- parameters ------------------------------------------------------------------------------- */
 
 enum { USED_AS_STATISTIC = 1, USED_OTHERWISE = 2 };
 

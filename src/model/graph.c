@@ -93,8 +93,7 @@ void assay__model_free(struct assay__model *model)
     assay__arena_free(model->arena); /* the model itself lies in it */
 }
 
-/* --- building
- * ----------------------------------------------------------------------------------------- */
+/* --- building --------------------------------------------------------------------------------- */
 
 static void *grow(struct assay__arena *arena, const void *old, size_t count, size_t capacity,
                   size_t size)
@@ -270,8 +269,7 @@ struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
     return &graph->initializers[graph->initializer_count++];
 }
 
-/* --- looking up
- * --------------------------------------------------------------------------------------- */
+/* --- looking up ------------------------------------------------------------------------------- */
 
 const struct assay__attr *assay__node_attr(const struct assay__node *node, const char *name)
 {

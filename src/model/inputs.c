@@ -133,8 +133,7 @@ static int add_note(struct planner *planner, const char *note)
     return 0;
 }
 
-/* --- the open shapes
- * ---------------------------------------------------------------------------------- */
+/* --- the open shapes -------------------------------------------------------------------------- */
 
 static struct symbol *find_symbol(struct planner *planner, const char *name)
 {
@@ -212,8 +211,7 @@ static int open_inputs(struct planner *planner)
     return code;
 }
 
-/* --- binding
- * ------------------------------------------------------------------------------------------ */
+/* --- binding ---------------------------------------------------------------------------------- */
 
 static int bind(struct planner *planner, struct symbol *symbol, int64_t value, const char *by)
 {
@@ -253,8 +251,7 @@ static int bind_dim(struct planner *planner, struct open_input *input, int axis,
     return 0;
 }
 
-/* --- options
- * ------------------------------------------------------------------------------------------ */
+/* --- options ---------------------------------------------------------------------------------- */
 
 /* " (did you mean 'x'?)" or "", whichever name is near enough. */
 static void suggest(const char *name, const char *candidate, size_t *best, char *out, size_t size)
@@ -420,8 +417,7 @@ static int apply_file(struct planner *planner, const char *option)
     return plan->file && plan->why ? 0 : no_memory(planner);
 }
 
-/* --- batch and sequence
- * ------------------------------------------------------------------------------- */
+/* --- batch and sequence ----------------------------------------------------------------------- */
 
 /* Calls bind for every axis that is the batch. *found counts them. */
 static int bind_batch(struct planner *planner, int64_t batch, bool only_look, size_t *found)
@@ -520,8 +516,7 @@ static int apply_sequence(struct planner *planner)
     return assay_error_set(planner->error, ASSAY_EINVAL, "--seq: this model has no sequence axis");
 }
 
-/* --- what is still open
- * ------------------------------------------------------------------------------- */
+/* --- what is still open ----------------------------------------------------------------------- */
 
 /* "a + b + 1"; a term that is no symbol and no number counts 1. */
 static int64_t sum_of(struct planner *planner, const char *expression)

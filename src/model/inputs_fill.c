@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- small floats
- * ------------------------------------------------------------------------------------- */
+/* --- small floats ----------------------------------------------------------------------------- */
 
 struct small_float {
     int exponent_bits, mantissa_bits, bias;
@@ -66,8 +65,7 @@ static uint32_t encode_small(const struct small_float *type, double value)
     return bits;
 }
 
-/* --- one element
- * -------------------------------------------------------------------------------------- */
+/* --- one element ------------------------------------------------------------------------------ */
 
 static void store_sub_byte(uint8_t *data, int64_t index, int bits, uint32_t value)
 {
@@ -122,8 +120,7 @@ static int64_t element_count(const struct assay__input_plan *plan)
     return product;
 }
 
-/* --- fills
- * -------------------------------------------------------------------------------------------- */
+/* --- fills ------------------------------------------------------------------------------------ */
 
 static void fill_values(const struct assay__input_plan *plan, uint8_t *data, int64_t count)
 {
@@ -203,8 +200,7 @@ int assay__input_strings(const struct assay__input_plan *plan, struct assay__are
     return 0;
 }
 
-/* --- JSON
- * --------------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static const char *const fill_names[] = {
     [ASSAY__FILL_UNIFORM] = "uniform",   [ASSAY__FILL_INTEGERS] = "integers",

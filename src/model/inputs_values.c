@@ -71,8 +71,7 @@ struct walk {
 
 #define WALK_LIMIT 4096
 
-/* --- index
- * -------------------------------------------------------------------------------------------- */
+/* --- index ------------------------------------------------------------------------------------ */
 
 static int index_tensor(struct tracer *tracer, const char *name, const struct assay__tensor *tensor)
 {
@@ -163,8 +162,7 @@ static bool constant_number(const struct tracer *tracer, const struct assay__nod
     }
 }
 
-/* --- following one input
- * ------------------------------------------------------------------------------ */
+/* --- following one input ---------------------------------------------------------------------- */
 
 static int follow(struct walk *walk, const char *name, const struct work *from)
 {
@@ -393,8 +391,7 @@ static int trace(struct tracer *tracer, const struct assay__input_plan *plan,
     return code;
 }
 
-/* --- deciding
- * ----------------------------------------------------------------------------------------- */
+/* --- deciding --------------------------------------------------------------------------------- */
 
 static int64_t elements_of(const struct assay__input_plan *plan)
 {

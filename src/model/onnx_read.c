@@ -75,8 +75,7 @@ int assay__onnx_int(struct assay__onnx_reader *reader, const struct assay__wire_
     return 0;
 }
 
-/* --- fields carried verbatim
- * -------------------------------------------------------------------------- */
+/* --- fields carried verbatim ------------------------------------------------------------------ */
 
 struct carried {
     const uint8_t *data; /* valid while contiguous */
@@ -113,8 +112,7 @@ static int carried_finish(struct assay__onnx_reader *reader, const struct carrie
     return 0;
 }
 
-/* --- attributes
- * --------------------------------------------------------------------------------------- */
+/* --- attributes ------------------------------------------------------------------------------- */
 
 static int read_graph(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
                       struct assay__graph *graph);
@@ -306,8 +304,7 @@ static int read_attr(struct assay__onnx_reader *reader, const struct assay__wire
     return 0;
 }
 
-/* --- nodes
- * -------------------------------------------------------------------------------------------- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static bool node_extra(uint32_t number)
 {
@@ -370,8 +367,7 @@ static int read_node(struct assay__onnx_reader *reader, const struct assay__wire
     return code;
 }
 
-/* --- graphs
- * ------------------------------------------------------------------------------------------- */
+/* --- graphs ----------------------------------------------------------------------------------- */
 
 static bool graph_extra(uint32_t number)
 {
@@ -476,8 +472,7 @@ static int read_graph(struct assay__onnx_reader *reader, const struct assay__wir
     return code;
 }
 
-/* --- the model
- * ---------------------------------------------------------------------------------------- */
+/* --- the model -------------------------------------------------------------------------------- */
 
 static const struct {
     uint32_t number;

@@ -316,8 +316,7 @@ int assay__onnx_tensor(struct assay__onnx_reader *reader, const uint8_t *data, s
     return status;
 }
 
-/* --- values
- * ------------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static int read_dim(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
                     struct assay__dim *dim)

@@ -172,8 +172,7 @@ static void message_end(struct writer *writer, struct open_message open)
     writer->total += size;
 }
 
-/* --- tensors and values
- * ------------------------------------------------------------------------------- */
+/* --- tensors and values ----------------------------------------------------------------------- */
 
 static struct assay__onnx_reader quiet_reader(struct writer *writer, const uint8_t *base)
 {
@@ -302,8 +301,7 @@ static void put_value(struct writer *writer, uint32_t number, const struct assay
     message_end(writer, open);
 }
 
-/* --- attributes, nodes, graphs
- * ------------------------------------------------------------------------ */
+/* --- attributes, nodes, graphs ---------------------------------------------------------------- */
 
 static void put_graph(struct writer *writer, uint32_t number, const struct assay__graph *graph,
                       int depth);
@@ -429,8 +427,7 @@ static void put_model(struct writer *writer, const struct assay__model *model)
     put_foreign(writer, model->extra, model->extra_size);
 }
 
-/* --- the file
- * ----------------------------------------------------------------------------------------- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 static int write_all(int fd, const uint8_t *data, size_t size)
 {

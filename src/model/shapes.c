@@ -23,8 +23,7 @@ struct assay__shapes {
     struct assay__fact nothing; /* stands for absent inputs */
 };
 
-/* --- helpers of the rows
- * ------------------------------------------------------------------------------ */
+/* --- helpers of the rows ---------------------------------------------------------------------- */
 
 bool assay__shape_has(const struct assay__shape_call *call, size_t i)
 {
@@ -174,8 +173,7 @@ int64_t assay__shape_product(const int64_t *dims, int from, int to)
     return product;
 }
 
-/* --- facts
- * -------------------------------------------------------------------------------------------- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 static struct assay__fact *find_fact(const struct assay__shapes *shapes, const char *name)
 {
@@ -280,8 +278,7 @@ static int seed_facts(struct assay__shapes *shapes, const struct assay__graph *g
     return code;
 }
 
-/* --- the walk
- * ----------------------------------------------------------------------------------------- */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 static bool domain_matches(const char *row, const char *domain)
 {

@@ -78,8 +78,7 @@ static void infer_dynamic_quantize(struct assay__shape_call *call)
     assay__shape_set(call, 2, ASSAY__UINT8, 0, NULL);
 }
 
-/* --- broadcasting
- * ------------------------------------------------------------------------------------- */
+/* --- broadcasting ----------------------------------------------------------------------------- */
 
 /* All inputs from `first` on, NumPy's rules. Before opset 7 the second input broadcast into the
  * first. */
@@ -153,8 +152,7 @@ static void infer_where(struct assay__shape_call *call)
     broadcast_inputs(call, 0, assay__shape_dtype(call, 1));
 }
 
-/* --- reductions
- * --------------------------------------------------------------------------------------- */
+/* --- reductions ------------------------------------------------------------------------------- */
 
 static void reduce(struct assay__shape_call *call, const int64_t *axes, size_t count, bool keep,
                    enum assay__dtype dtype)
@@ -231,8 +229,7 @@ static void infer_topk(struct assay__shape_call *call)
     assay__shape_set(call, 1, ASSAY__INT64, rank, dims);
 }
 
-/* --- making numbers
- * ----------------------------------------------------------------------------------- */
+/* --- making numbers --------------------------------------------------------------------------- */
 
 static void infer_shape(struct assay__shape_call *call)
 {

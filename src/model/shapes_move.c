@@ -18,8 +18,7 @@ static void infer_same(struct assay__shape_call *call)
     assay__shape_like(call, 0, 0, ASSAY__UNDEFINED);
 }
 
-/* --- Reshape, Flatten, Squeeze, Unsqueeze
- * ------------------------------------------------------------- */
+/* --- Reshape, Flatten, Squeeze, Unsqueeze ----------------------------------------------------- */
 
 /* 0 copies the input's dimension (unless allowzero), -1 is what is left over. */
 static void reshape_to(struct assay__shape_call *call, const int64_t *target, size_t count)
@@ -118,8 +117,7 @@ static void infer_squeeze(struct assay__shape_call *call)
     if (kept <= 1) keep_values(call);
 }
 
-/* --- Concat, Split, Slice
- * ----------------------------------------------------------------------------- */
+/* --- Concat, Split, Slice --------------------------------------------------------------------- */
 
 static void concat_values(struct assay__shape_call *call)
 {
@@ -246,8 +244,7 @@ static void infer_slice(struct assay__shape_call *call)
     if (rank == 1 && known && n == 1 && out[0] >= 0) slice_values(call, first, step, out[0]);
 }
 
-/* --- Transpose, Gather, Expand, Tile, Pad
- * ------------------------------------------------------------- */
+/* --- Transpose, Gather, Expand, Tile, Pad ----------------------------------------------------- */
 
 static void infer_transpose(struct assay__shape_call *call)
 {
@@ -366,8 +363,7 @@ static void infer_pad(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
 }
 
-/* --- images
- * ------------------------------------------------------------------------------------------- */
+/* --- images ----------------------------------------------------------------------------------- */
 
 static void block_move(struct assay__shape_call *call, bool to_depth)
 {

@@ -10,8 +10,7 @@ static void infer_same(struct assay__shape_call *call)
     assay__shape_like(call, 0, 0, ASSAY__UNDEFINED);
 }
 
-/* --- windows
- * ------------------------------------------------------------------------------------------ */
+/* --- windows ---------------------------------------------------------------------------------- */
 
 struct window {
     int spatial;
@@ -160,8 +159,7 @@ static void infer_global_pool(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
 }
 
-/* --- products
- * ----------------------------------------------------------------------------------------- */
+/* --- products --------------------------------------------------------------------------------- */
 
 static void infer_gemm(struct assay__shape_call *call)
 {
@@ -240,8 +238,7 @@ static void infer_matmul_nbits(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
 }
 
-/* --- Einsum
- * ------------------------------------------------------------------------------------------- */
+/* --- Einsum ----------------------------------------------------------------------------------- */
 
 struct einsum {
     int64_t size[128]; /* of each letter; -1 unknown, 0-initialised + seen */
@@ -291,8 +288,7 @@ static void infer_einsum(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
 }
 
-/* --- norms
- * -------------------------------------------------------------------------------------------- */
+/* --- norms ------------------------------------------------------------------------------------ */
 
 /* Outputs after the first are per-channel statistics of training; known only by type. */
 static void infer_batch_norm(struct assay__shape_call *call)
@@ -354,8 +350,7 @@ static void infer_attention(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), 3, out);
 }
 
-/* --- recurrent
- * ---------------------------------------------------------------------------------------- */
+/* --- recurrent -------------------------------------------------------------------------------- */
 
 /* X [seq, batch, in] (layout 1: [batch, seq, in]), W [directions, gates × hidden, in]. Y [seq,
  * directions, batch, hidden] (layout 1: [batch, seq, directions, hidden]), Y_h and Y_c without

@@ -36,7 +36,7 @@ static bool cpuinfo_value(const char *cpuinfo, const char *name, char *out, size
     return false;
 }
 
-/* --- names -------------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static void read_os(struct assay__arena *arena, struct assay__machine *machine)
 {
@@ -149,7 +149,7 @@ static void read_simd(struct assay__arena *arena, struct assay__machine *machine
     machine->simd = keep(arena, found);
 }
 
-/* --- topology ----------------------------------------------------------------------------------------- */
+/* --- topology --------------------------------------------------------------------------------- */
 
 #define TOPOLOGY_MOST 4096
 
@@ -232,7 +232,7 @@ static void read_caches(struct assay__machine *machine)
     }
 }
 
-/* --- virtual machines and containers ------------------------------------------------------------------ */
+/* --- virtual machines and containers ---------------------------------------------------------- */
 
 struct mark {
     const char *text, *name;

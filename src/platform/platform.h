@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* --- processes ---------------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 struct assay__child {
     pid_t pid;
@@ -65,7 +65,7 @@ int assay__cpus_pin(const char *list, struct assay_error *error);
 /** CPUs this process may use, as a list; "" when unknown. */
 void assay__cpus_allowed(char *out, size_t out_size);
 
-/* --- memory of this process --------------------------------------------------------------------------- */
+/* --- memory of this process ------------------------------------------------------------------- */
 
 struct assay__memory {
     uint64_t rss_bytes, peak_rss_bytes, pss_bytes;
@@ -73,7 +73,7 @@ struct assay__memory {
 };
 void assay__memory_read(struct assay__memory *memory);
 
-/* --- the machine -------------------------------------------------------------------------------------- */
+/* --- the machine ------------------------------------------------------------------------------ */
 
 struct assay__machine {
     const char *host, *os, *kernel, *architecture; /* "" unknown */
@@ -89,7 +89,7 @@ struct assay__machine {
 };
 int assay__machine_read(struct assay__arena *arena, struct assay__machine *machine);
 
-/* --- what disturbs a run ------------------------------------------------------------------------------ */
+/* --- what disturbs a run ---------------------------------------------------------------------- */
 
 /** Counters read before and after a launch (and between windows). Each has its own `_known`. */
 struct assay__disturbance {

@@ -82,7 +82,7 @@ static void load_environment(struct assay__loader *loader)
     load_notes(loader, 0, "unknown", &e->unknown, &e->unknown_count);
 }
 
-/* --- tensors --------------------------------------------------------------------------------- */
+/* --- tensors ---------------------------------------------------------------------------------- */
 
 /* The shape of a tensor whose rank is known; axes without a row are symbolic without a name. */
 static void load_dims(struct assay__loader *loader, int64_t trial, const char *role,
@@ -136,7 +136,7 @@ static void load_tensors(struct assay__loader *loader, int64_t trial, const char
     }
 }
 
-/* --- the model ------------------------------------------------------------------------------- */
+/* --- the model -------------------------------------------------------------------------------- */
 
 static void load_operators(struct assay__loader *loader)
 {
@@ -181,7 +181,7 @@ static void load_model(struct assay__loader *loader)
     load_tensors(loader, 0, "output", &m->outputs, &m->output_count);
 }
 
-/* --- trials ---------------------------------------------------------------------------------- */
+/* --- trials ----------------------------------------------------------------------------------- */
 
 /* A state we do not know is unavailable: it must not pass for a measurement. */
 static enum assay_state state_of(const char *name)

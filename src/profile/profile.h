@@ -20,11 +20,12 @@ struct assay__pair {
 
 struct assay__tensor_info {
     const char *name;
-    const char *dtype;      /* "float32", "int64", … */
-    int rank;               /* -1 unknown */
-    const int64_t *dims;    /* -1 where symbolic */
+    const char *dtype;          /* "float32", "int64", … */
+    int rank;                   /* -1 unknown */
+    const int64_t *dims;        /* -1 where symbolic */
     const char *const *symbols; /* per dimension, NULL or "" where fixed; may be NULL as a whole */
-    const char *fill;       /* workload inputs: how the values were made ("uniform [-1, 1), seed 1"); else "" */
+    const char
+        *fill; /* workload inputs: how the values were made ("uniform [-1, 1), seed 1"); else "" */
 };
 
 struct assay__operator_info {
@@ -41,7 +42,7 @@ struct assay__model_info {
     int64_t weight_bytes;             /* -1 unknown */
     int64_t node_count;
     int ir_version;
-    const char *opset;                /* "17" or "ai.onnx 17, com.microsoft 1" */
+    const char *opset; /* "17" or "ai.onnx 17, com.microsoft 1" */
     const char *producer;
     struct assay__operator_info *operators;
     size_t operator_count;
@@ -51,37 +52,45 @@ struct assay__model_info {
 
 /** A CPU, OS and its state; `disturbances` are sentences with numbers, empty when none was seen. */
 struct assay__environment {
-    const char *host, *os, *kernel, *architecture, *cpu_model, *virtualized, *governor, *simd, *container;
-    int packages, cores, threads;   /* 0 unknown */
+    const char *host, *os, *kernel, *architecture, *cpu_model, *virtualized, *governor, *simd,
+        *container;
+    int packages, cores, threads;                                   /* 0 unknown */
     double memory_bytes, cpu_max_hz, l1d_bytes, l2_bytes, l3_bytes; /* NaN unknown */
     const char **disturbances;
     size_t disturbance_count;
-    const char **unknown;           /* what could not be observed, with the reason */
+    const char **unknown; /* what could not be observed, with the reason */
     size_t unknown_count;
 };
 
-enum assay__trial_state { ASSAY__TRIAL_RUNNING, ASSAY__TRIAL_OK, ASSAY__TRIAL_FAILED, ASSAY__TRIAL_SKIPPED, ASSAY__TRIAL_INTERRUPTED };
-const char *assay__trial_state_name(enum assay__trial_state state); /* "running", "ok", "failed", "skipped", "interrupted" */
+enum assay__trial_state {
+    ASSAY__TRIAL_RUNNING,
+    ASSAY__TRIAL_OK,
+    ASSAY__TRIAL_FAILED,
+    ASSAY__TRIAL_SKIPPED,
+    ASSAY__TRIAL_INTERRUPTED
+};
+const char *assay__trial_state_name(
+    enum assay__trial_state state); /* "running", "ok", "failed", "skipped", "interrupted" */
 int assay__trial_state_parse(const char *name);
 
 /** One worker process. Samples are durations in time order; the first `warmup` of them are warm-up (found in the data). */
 struct assay__launch {
     int id; /* 1, 2, … within its trial */
     enum assay__trial_state state;
-    const char *reason;       /* why it failed; "" when ok */
+    const char *reason; /* why it failed; "" when ok */
     int streams;
-    double *samples_ns;       /* all streams, by stream then time (stream_offsets) */
+    double *samples_ns; /* all streams, by stream then time (stream_offsets) */
     size_t sample_count;
-    size_t *stream_offsets;   /* streams + 1 entries */
-    size_t warmup;            /* dropped from the statistics: of the first stream's order (single stream) */
-    double wall_ns;           /* measured wall time of the windows together */
-    double p50_ns;            /* NaN when no sample */
-    const char *log_tail;     /* last log lines, for failures */
+    size_t *stream_offsets; /* streams + 1 entries */
+    size_t warmup;  /* dropped from the statistics: of the first stream's order (single stream) */
+    double wall_ns; /* measured wall time of the windows together */
+    double p50_ns;  /* NaN when no sample */
+    const char *log_tail;          /* last log lines, for failures */
     struct assay_metrics *metrics; /* of this launch */
 };
 
 struct assay__layer {
-    int index;              /* execution order */
+    int index; /* execution order */
     const char *name, *op, *provider;
     double time_ns;         /* NaN: unavailable (note says why) */
     double host_enqueue_ns; /* NaN unless the engine's profile holds enqueue times only */
@@ -89,15 +98,15 @@ struct assay__layer {
     double flops, bytes;    /* NaN unknown */
     const char *bound;      /* "compute" | "memory" | "overhead" | "unknown" */
     enum assay_state state;
-    const char *method;     /* "markers" | "isolated" | "engine" | "fake" */
-    const char *note;       /* "alone, hot cache", …; "" */
-    const char **from;      /* original nodes */
+    const char *method; /* "markers" | "isolated" | "engine" | "fake" */
+    const char *note;   /* "alone, hot cache", …; "" */
+    const char **from;  /* original nodes */
     size_t from_count;
 };
 
 struct assay__layers {
-    const char *method;      /* what was used, "" when off */
-    const char *reason;      /* why there are none, or what must be said of them */
+    const char *method; /* what was used, "" when off */
+    const char *reason; /* why there are none, or what must be said of them */
     struct assay__layer *items;
     size_t count;
     double engine_ns;        /* fixed cost per run; NaN */
@@ -110,7 +119,7 @@ struct assay__layers {
 };
 
 struct assay__stability {
-    const char *verdict;    /* "stable" | "unstable" | "too-few" | "" */
+    const char *verdict; /* "stable" | "unstable" | "too-few" | "" */
     const char **reasons;
     size_t reason_count;
     int64_t more_iterations; /* how many more would have met the goal; -1 unknown, 0 met */
@@ -123,10 +132,10 @@ struct assay__trial {
     const char *engine, *engine_version, *engine_library, *device;
     struct assay__pair *options; /* threads, opt, cpus, streams, spinning, … */
     size_t option_count;
-    int64_t batch;               /* -1 unknown */
+    int64_t batch;                     /* -1 unknown */
     struct assay__tensor_info *inputs; /* the workload's, fixed */
     size_t input_count;
-    const char **notes;          /* "symbolic dimension 'seq' set to 1 (give --dim seq=N)", … */
+    const char **notes; /* "symbolic dimension 'seq' set to 1 (give --dim seq=N)", … */
     size_t note_count;
     struct assay__launch *launches;
     size_t launch_count;
@@ -144,7 +153,7 @@ struct assay__finding {
 
 struct assay_profile {
     struct assay__arena *arena;
-    const char *path;         /* "" in memory */
+    const char *path; /* "" in memory */
     const char *assay_version;
     int schema;
     const char *command;      /* "run" */
@@ -164,6 +173,7 @@ struct assay_profile {
 struct assay_profile *assay__profile_new(void);
 /** Append a trial / a launch to a trial, initialised to unknown; NULL when out of memory. Pointers to earlier ones may move. */
 struct assay__trial *assay__profile_trial(struct assay_profile *profile);
-struct assay__launch *assay__trial_launch(struct assay_profile *profile, struct assay__trial *trial);
+struct assay__launch *assay__trial_launch(struct assay_profile *profile,
+                                          struct assay__trial *trial);
 
 #endif

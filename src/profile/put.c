@@ -80,7 +80,7 @@ static int put_metrics(sqlite3 *db, int64_t trial, int64_t launch, const struct 
     return code;
 }
 
-/* --- the profile itself ---------------------------------------------------------------------- */
+/* --- the profile itself ----------------------------------------------------------------------- */
 
 static int put_environment(sqlite3 *db, const struct assay__environment *e)
 {
@@ -141,7 +141,7 @@ int assay__put_profile(sqlite3 *db, const struct assay_profile *p)
     return code;
 }
 
-/* --- a trial --------------------------------------------------------------------------------- */
+/* --- a trial ---------------------------------------------------------------------------------- */
 
 static int put_layer(sqlite3_stmt *head, sqlite3_stmt *origin, int64_t trial, size_t position,
                      const struct assay__layer *l)

@@ -29,7 +29,7 @@ int assay__sql_put(sqlite3_stmt *statement, const char *types, ...);
 /** Prepares, puts one row, finalizes. */
 int assay__sql_put_once(sqlite3 *db, const char *sql, const char *types, ...);
 
-/* --- reading an untrusted file --------------------------------------------------------------- */
+/* --- reading an untrusted file ---------------------------------------------------------------- */
 
 /** A read-only, defensive connection. */
 struct assay__db {

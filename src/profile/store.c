@@ -57,7 +57,7 @@ static void free_store(struct assay__store *store)
     free(store);
 }
 
-/* --- creating -------------------------------------------------------------------------------- */
+/* --- creating --------------------------------------------------------------------------------- */
 
 static bool is_profile_header(const unsigned char *h, size_t size)
 {
@@ -206,7 +206,7 @@ out:
     return code;
 }
 
-/* --- transactions ---------------------------------------------------------------------------- */
+/* --- transactions ----------------------------------------------------------------------------- */
 
 static int begin(struct assay__store *store, struct assay_error *error)
 {
@@ -254,7 +254,7 @@ int assay__store_put_findings(struct assay__store *store, const struct assay_pro
     return code ? code : end(store, assay__put_findings(store->db, profile), error);
 }
 
-/* --- samples --------------------------------------------------------------------------------- */
+/* --- samples ---------------------------------------------------------------------------------- */
 
 /* Where a stream's samples go on. */
 struct tail {
@@ -379,7 +379,7 @@ int assay__store_add_samples(struct assay__store *store, int trial, int launch, 
     return end(store, code, error);
 }
 
-/* --- finishing ------------------------------------------------------------------------------- */
+/* --- finishing -------------------------------------------------------------------------------- */
 
 int assay__store_finish(struct assay__store *store, bool complete, bool interrupted,
                         struct assay_error *error)

@@ -10,15 +10,23 @@ struct assay__store;
 /** Creates (replacing an existing profile, refusing to replace a file that is not one). A full disk or a folder without permission is one clear line. */
 int assay__store_create(const char *path, struct assay__store **store, struct assay_error *error);
 /** Each writes what stands in the document now; calling again updates. Between calls everything is committed. */
-int assay__store_put_profile(struct assay__store *store, const struct assay_profile *profile, struct assay_error *error); /* header, environment, model */
-int assay__store_put_trial(struct assay__store *store, const struct assay__trial *trial, struct assay_error *error);      /* target, workload, state, metrics, layers, stability; not the launches */
-int assay__store_put_launch(struct assay__store *store, int trial, const struct assay__launch *launch, struct assay_error *error); /* state, reason, metrics; not the samples */
+int assay__store_put_profile(struct assay__store *store, const struct assay_profile *profile,
+                             struct assay_error *error); /* header, environment, model */
+int assay__store_put_trial(
+    struct assay__store *store, const struct assay__trial *trial,
+    struct assay_error
+        *error); /* target, workload, state, metrics, layers, stability; not the launches */
+int assay__store_put_launch(
+    struct assay__store *store, int trial, const struct assay__launch *launch,
+    struct assay_error *error); /* state, reason, metrics; not the samples */
 /** Appends samples of one stream, in time order, as column chunks. */
 int assay__store_add_samples(struct assay__store *store, int trial, int launch, int stream,
                              const double *samples_ns, size_t count, struct assay_error *error);
-int assay__store_put_findings(struct assay__store *store, const struct assay_profile *profile, struct assay_error *error);
+int assay__store_put_findings(struct assay__store *store, const struct assay_profile *profile,
+                              struct assay_error *error);
 /** Marks complete (or interrupted), checkpoints to a single file, closes. NULL is legal. */
-int assay__store_finish(struct assay__store *store, bool complete, bool interrupted, struct assay_error *error);
+int assay__store_finish(struct assay__store *store, bool complete, bool interrupted,
+                        struct assay_error *error);
 /** Closes without marking complete. */
 void assay__store_abandon(struct assay__store *store);
 
@@ -26,7 +34,8 @@ void assay__store_abandon(struct assay__store *store);
  *  (samples(trial, launch, stream, seq, ns)); rows go to the callback as text (NULL for SQL null). Stops when it returns non-zero.
  *  `types` holds SQLite's numbers: 1 integer, 2 real, 3 text, 4 blob (shown as x'0102...' and cut at 32 bytes), 5 null.
  *  A negative number from the callback is returned. *interrupt (may be NULL) stops a long query: ASSAY_EINTERRUPTED. */
-typedef int assay__query_row(void *context, int columns, const char *const *names, const char *const *values, const int *types);
+typedef int assay__query_row(void *context, int columns, const char *const *names,
+                             const char *const *values, const int *types);
 int assay__query(const char *path, const char *sql, assay__query_row *row, void *context,
                  const volatile int *interrupt, struct assay_error *error);
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- numbers ------------------------------------------------------------------------------------------- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 void assay__render_number(struct assay__buf *out, double value)
 {
@@ -85,7 +85,7 @@ const char *assay__render_option(const struct assay__trial *trial, const char *k
     return "";
 }
 
-/* --- layers -------------------------------------------------------------------------------------------- */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 struct layer_rank {
     double time_ns, enqueue_ns;
@@ -147,7 +147,7 @@ double assay__render_layer_sum(const struct assay__layers *layers, const size_t 
     return sum;
 }
 
-/* --- the answer ---------------------------------------------------------------------------------------- */
+/* --- the answer ------------------------------------------------------------------------------- */
 
 struct op_total {
     const char *op;
@@ -243,15 +243,16 @@ void assay__render_answer(struct assay__buf *out, const struct assay__trial *tri
         assay__buf_puts(out, "One inference takes ");
         assay__render_ns(out, p50->value * 1e9);
         assay__buf_puts(out, "; where it goes inside is not known");
-        const char *reason = enqueued ? "the engine tells only how long the host took to enqueue each layer"
-                                      : layers->reason;
+        const char *reason =
+            enqueued ? "the engine tells only how long the host took to enqueue each layer"
+                     : layers->reason;
         size_t length = reason ? strlen(reason) : 0;
         if (length) assay__buf_printf(out, ": %s", reason);
         if (!length || reason[length - 1] != '.') assay__buf_putc(out, '.');
     }
 }
 
-/* --- alerts -------------------------------------------------------------------------------------------- */
+/* --- alerts ----------------------------------------------------------------------------------- */
 
 int assay__render_alert(struct assay__buf *out, const struct assay_profile *profile, size_t index)
 {
@@ -282,7 +283,7 @@ int assay__render_alert(struct assay__buf *out, const struct assay_profile *prof
     return 1;
 }
 
-/* --- unavailable --------------------------------------------------------------------------------------- */
+/* --- unavailable ------------------------------------------------------------------------------ */
 
 /* A profile from elsewhere may hold any number of reasons: more than a reader reads are joined. */
 #define REASONS_MAX 100

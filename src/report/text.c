@@ -31,7 +31,7 @@ static void short_count(struct assay__buf *out, int64_t value)
                       scaled, prefixes[p]);
 }
 
-/* --- header -------------------------------------------------------------------------------------------- */
+/* --- header ----------------------------------------------------------------------------------- */
 
 static void put_model_row(struct assay__page *page, const struct assay__model_info *m)
 {
@@ -151,7 +151,7 @@ static void put_target(struct assay__page *page, const struct assay__trial *tria
     assay__buf_free(&items);
 }
 
-/* --- latency ------------------------------------------------------------------------------------------- */
+/* --- latency ---------------------------------------------------------------------------------- */
 
 static void put_percentiles(struct assay__page *page, const struct assay__trial *trial)
 {
@@ -270,7 +270,7 @@ static void put_latency(struct assay__page *page, const struct assay__trial *tri
     assay__buf_free(&items);
 }
 
-/* --- the other metrics, by family ---------------------------------------------------------------------- */
+/* --- the other metrics, by family ------------------------------------------------------------- */
 
 /* Shown with the latency; every other latency.* is part of the breakdown. */
 static bool is_distribution(const char *name)
@@ -349,7 +349,7 @@ static void put_families(struct assay__page *page, const struct assay_metrics *s
     }
 }
 
-/* --- trust --------------------------------------------------------------------------------------------- */
+/* --- trust ------------------------------------------------------------------------------------ */
 
 static void put_list(struct assay__page *page, const char *const *items, size_t count)
 {

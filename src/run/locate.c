@@ -27,7 +27,8 @@ static bool beside(const char *file, const char *relative, char *out, size_t out
     char folder[PATH_MAX], place[PATH_MAX];
     if (file[0] == '\0' || assay__path_folder(file, folder, sizeof folder)) return false;
     if (relative[0] && assay__path_join(folder, relative, place, sizeof place)) return false;
-    return assay__path_join(relative[0] ? place : folder, worker_name, out, out_size) == 0 && usable(out);
+    return assay__path_join(relative[0] ? place : folder, worker_name, out, out_size) == 0 &&
+           usable(out);
 }
 
 static const char address_in_library;

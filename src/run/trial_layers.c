@@ -6,33 +6,57 @@
  * of them are known. */
 #include "run/trial.h"
 
+#include "run/layer_match.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FUSED_MOST 256u /* original nodes of one layer; beyond it FLOPs and bytes stay unknown */
 
-/* The same graph was timed: same method, same layers in the same order. */
-static bool same_layers(const struct assay__layers *a, const struct assay__layers *b)
-{
-    if (a->count != b->count || strcmp(a->method, b->method) != 0) return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (strcmp(a->items[i].name, b->items[i].name) != 0 ||
-            strcmp(a->items[i].op, b->items[i].op) != 0)
-            return false;
-    return true;
-}
+/* One launch's layers, and where lead's layers stand among them. */
+struct joined {
+    const struct assay__layers *layers;
+    size_t *where;
+};
 
 /* The first launch with layers leads; those with the same layers join. */
-static size_t gather(const struct assay__trial_input *input, const struct assay__layers **out)
+static int gather(const struct assay__trial_input *input, struct joined *out, size_t *count)
 {
-    size_t count = 0;
     for (size_t i = 0; i < input->outcome_count; i++) {
         const struct assay__layers *layers = &input->outcomes[i].layers;
         if (layers->count == 0 || input->outcomes[i].code) continue;
-        if (count == 0 || same_layers(out[0], layers)) out[count++] = layers;
+        size_t *where = calloc(layers->count, sizeof *where);
+        const struct assay__layers *lead = *count ? out[0].layers : layers;
+        int code = where ? assay__layers_match(lead, layers, where) : ASSAY_ENOMEM;
+        if (code == 0) {
+            out[(*count)++] = (struct joined){layers, where};
+            continue;
+        }
+        free(where);
+        if (code != ASSAY_ENOTFOUND) return code;
     }
-    return count;
+    return 0;
+}
+
+/* What is to be said of the layers: the first remark, and of which launch it is. */
+static const char *remark(const struct assay__trial_input *input, size_t joined)
+{
+    size_t with = 0;
+    const char *first = "";
+    struct assay__arena *arena = input->profile->arena;
+    for (size_t i = 0; i < input->outcome_count; i++) {
+        const struct assay__layers *layers = &input->outcomes[i].layers;
+        with += layers->count > 0 && input->outcomes[i].code == 0;
+        if (!layers->reason[0] || first[0]) continue;
+        first = input->outcome_count == 1
+                    ? layers->reason
+                    : assay__arena_printf(arena, "Launch %zu: %s", i + 1, layers->reason);
+        if (!first) return NULL;
+    }
+    if (with == joined) return first;
+    return assay__arena_printf(arena, "%s%s%zu of %zu launches ran other layers and are left out.",
+                               first, first[0] ? " " : "", with - joined, with);
 }
 
 static double median_finite(double *values, size_t count)
@@ -44,11 +68,11 @@ static double median_finite(double *values, size_t count)
     return known ? assay__stats_median(values, known) : NAN;
 }
 
-#define MERGE(out, field)                      \
-    do {                                       \
-        for (size_t m = 0; m < count; m++)     \
-            scratch[m] = lists[m]->field;      \
-        (out) = median_finite(scratch, count); \
+#define MERGE(out, field)                        \
+    do {                                         \
+        for (size_t m = 0; m < count; m++)       \
+            scratch[m] = lists[m].layers->field; \
+        (out) = median_finite(scratch, count);   \
     } while (0)
 
 /* What a layer of several nodes does not move: a value that one of them writes and only they read
@@ -100,29 +124,39 @@ static double remainder_exact(double p, double s)
     return u;
 }
 
-static int merge(const struct assay__trial_input *input, const struct assay__layers *const *lists,
-                 size_t count, double *scratch, double p50_ns)
+static int merge_items(const struct assay__trial_input *input, const struct joined *lists,
+                       size_t count, double *scratch, double p50_ns)
 {
     struct assay__layers *out = &input->trial->layers;
-    struct assay__layer *items = assay__arena_array(input->profile->arena, lists[0]->count,
+    const struct assay__layers *lead = lists[0].layers;
+    struct assay__layer *items = assay__arena_array(input->profile->arena, lead->count,
                                                     sizeof *items);
     if (!items) return ASSAY_ENOMEM;
-    out->method = lists[0]->method;
-    out->reason = lists[0]->reason;
-    out->items = items;
-    out->count = lists[0]->count;
-    double sum = 0;
-    size_t timed = 0;
-    for (size_t i = 0; i < out->count; i++) {
-        items[i] = lists[0]->items[i];
-        MERGE(items[i].time_ns, items[i].time_ns);
-        MERGE(items[i].host_enqueue_ns, items[i].host_enqueue_ns);
+    for (size_t i = 0; i < lead->count; i++) {
+        items[i] = lead->items[i];
+        MERGE(items[i].time_ns, items[lists[m].where[i]].time_ns);
+        MERGE(items[i].host_enqueue_ns, items[lists[m].where[i]].host_enqueue_ns);
         items[i].share = items[i].time_ns / p50_ns;
         layer_cost(input->costs, &items[i]);
-        if (isfinite(items[i].time_ns)) {
-            sum += items[i].time_ns;
-            timed++;
-        }
+    }
+    out->items = items;
+    out->count = lead->count;
+    return 0;
+}
+
+static int merge(const struct assay__trial_input *input, const struct joined *lists, size_t count,
+                 double *scratch, double p50_ns)
+{
+    struct assay__layers *out = &input->trial->layers;
+    double sum = 0;
+    size_t timed = 0;
+    int code = merge_items(input, lists, count, scratch, p50_ns);
+    if (code) return code;
+    out->method = lists[0].layers->method;
+    for (size_t i = 0; i < out->count; i++) {
+        if (!isfinite(out->items[i].time_ns)) continue;
+        sum += out->items[i].time_ns;
+        timed++;
     }
     MERGE(out->engine_ns, engine_ns);
     MERGE(out->scale_factor, scale_factor);
@@ -130,8 +164,8 @@ static int merge(const struct assay__trial_input *input, const struct assay__lay
     MERGE(out->spread, spread);
     MERGE(out->contention, contention);
     for (size_t m = 0; m < count; m++) {
-        out->sessions += lists[m]->sessions;
-        out->discarded += lists[m]->discarded;
+        out->sessions += lists[m].layers->sessions;
+        out->discarded += lists[m].layers->discarded;
     }
     if (isfinite(out->engine_ns)) sum += out->engine_ns;
     if (timed > 0 && isfinite(p50_ns)) out->unattributed_ns = remainder_exact(p50_ns, sum);
@@ -140,15 +174,16 @@ static int merge(const struct assay__trial_input *input, const struct assay__lay
 
 int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
 {
-    struct assay__layers *out = &input->trial->layers;
-    const struct assay__layers **lists = calloc(input->outcome_count + 1, sizeof *lists);
+    struct joined *lists = calloc(input->outcome_count + 1, sizeof *lists);
     double *scratch = calloc(input->outcome_count + 1, sizeof *scratch);
-    int code = lists && scratch ? 0 : ASSAY_ENOMEM;
-    size_t count = code ? 0 : gather(input, lists);
-    if (count > 0) code = merge(input, lists, count, scratch, p50_ns);
-    for (size_t i = 0; i < input->outcome_count && count == 0; i++)
-        if (input->outcomes[i].layers.reason[0] && !out->reason[0])
-            out->reason = input->outcomes[i].layers.reason;
+    size_t count = 0;
+    int code = lists && scratch ? gather(input, lists, &count) : ASSAY_ENOMEM;
+    if (code == 0 && count > 0) code = merge(input, lists, count, scratch, p50_ns);
+    const char *said = code ? "" : remark(input, count);
+    if (!said) code = ASSAY_ENOMEM;
+    if (code == 0) input->trial->layers.reason = said;
+    for (size_t i = 0; i < count; i++)
+        free(lists[i].where);
     free(scratch);
     free(lists);
     return code;

@@ -19,7 +19,8 @@ static int replay_file(const char *path)
     long size = -1;
     if (file && fseek(file, 0, SEEK_END) == 0) size = ftell(file);
     uint8_t *data = size >= 0 ? malloc(size ? (size_t)size : 1) : NULL;
-    if (!data || fseek(file, 0, SEEK_SET) != 0 || fread(data, 1, (size_t)size, file) != (size_t)size) {
+    if (!data || fseek(file, 0, SEEK_SET) != 0 ||
+        fread(data, 1, (size_t)size, file) != (size_t)size) {
         fprintf(stderr, "cannot read %s\n", path);
         if (file) fclose(file);
         free(data);
@@ -45,7 +46,8 @@ static int replay_directory(const char *path)
         char name[4096];
         struct stat status;
         snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-        if (entry->d_name[0] == '.' || stat(name, &status) != 0 || !S_ISREG(status.st_mode)) continue;
+        if (entry->d_name[0] == '.' || stat(name, &status) != 0 || !S_ISREG(status.st_mode))
+            continue;
         int result = replay_file(name);
         if (result < 0) {
             closedir(directory);

@@ -15,8 +15,7 @@
 #define ASSAY_TEST_ROOT "."
 #endif
 
-/* --- built
- * -------------------------------------------------------------------------------------------- */
+/* --- built ------------------------------------------------------------------------------------ */
 
 static inline struct assay__model *fixture_model(int64_t opset)
 {
@@ -131,8 +130,7 @@ static inline struct assay__model *fixture_read(const char *path)
     return model;
 }
 
-/* --- the light models of the onnx package
- * ------------------------------------------------------------- */
+/* --- the light models of the onnx package ----------------------------------------------------- */
 
 static inline void light_path(const char *name, char *out, size_t size)
 {
@@ -151,8 +149,7 @@ static const char *const light_names[] = {"bvlc_alexnet", "densenet121", "incept
                                           "squeezenet",   "vgg19",       "zfnet512"};
 enum { LIGHT_COUNT = sizeof light_names / sizeof light_names[0] };
 
-/* --- protobuf by hand
- * --------------------------------------------------------------------------------- */
+/* --- protobuf by hand ------------------------------------------------------------------------- */
 
 static inline void pb_varint(struct assay__buf *buf, uint64_t value)
 {

@@ -79,7 +79,7 @@ static inline void edit(const char *path, const char *sql)
     sqlite3_close(db);
 }
 
-/* --- a full document ------------------------------------------------------------------------ */
+/* --- a full document -------------------------------------------------------------------------- */
 
 static const char *disturbances[] = {"steal time 3.1 %", "clock fell from 3.0 to 2.1 GHz"};
 static const char *unknown[] = {"temperature: no sensor on this host"};

@@ -47,8 +47,7 @@ static void expect_dims(const struct assay__workload *workload, size_t input, co
     CHECK_STR(text, expected);
 }
 
-/* --- shapes
- * ------------------------------------------------------------------------------------------- */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 static struct assay__model *image_model(const char *shape)
 {
@@ -229,8 +228,7 @@ static void test_unusable_inputs(void)
     assay__model_free(model);
 }
 
-/* --- values
- * ------------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 /* Plans a model whose input "x" has this type and shape; the nodes are there already. */
 static struct assay__input_plan value_of(struct assay__model *model)
@@ -356,8 +354,7 @@ static void test_ids_in_subgraph(void)
     CHECK(value_of(model).high == 76);
 }
 
-/* --- fills
- * -------------------------------------------------------------------------------------------- */
+/* --- fills ------------------------------------------------------------------------------------ */
 
 static void fill(struct assay__input_plan *plan, enum assay__dtype dtype, int64_t count, void *out)
 {
@@ -518,8 +515,7 @@ static void test_json_round_trip(void)
     assay__arena_free(arena);
 }
 
-/* --- npy
- * ---------------------------------------------------------------------------------------------- */
+/* --- npy -------------------------------------------------------------------------------------- */
 
 /* A version-1 file with this header text and data. */
 static struct assay__buf npy_file(int major, const char *header, const void *data, size_t size)

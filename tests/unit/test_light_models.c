@@ -116,12 +116,21 @@ static void check_light(const char *name)
     }
     float *values = malloc(count * sizeof *values);
     CHECK(values != NULL);
-    for (size_t i = 0; i < count; i++) values[i] = (float)((double)i / (double)count);
-    struct assay_tensor tensor = {.name = input->name, .dtype = ASSAY__FLOAT32, .rank = input->rank,
-                                  .dims = dims, .data = values, .data_size = count * sizeof *values};
-    struct assay_session_options options = {.size = sizeof options, .model_path = model_path,
-                                            .device = "cpu", .threads = 1, .spinning = -1,
-                                            .inputs = &tensor, .input_count = 1};
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)((double)i / (double)count);
+    struct assay_tensor tensor = {.name = input->name,
+                                  .dtype = ASSAY__FLOAT32,
+                                  .rank = input->rank,
+                                  .dims = dims,
+                                  .data = values,
+                                  .data_size = count * sizeof *values};
+    struct assay_session_options options = {.size = sizeof options,
+                                            .model_path = model_path,
+                                            .device = "cpu",
+                                            .threads = 1,
+                                            .spinning = -1,
+                                            .inputs = &tensor,
+                                            .input_count = 1};
     const struct assay_engine_ops *ops = assay_engine_find("ort");
     CHECK(ops != NULL);
     struct assay_session *session = NULL;
@@ -136,8 +145,11 @@ static void check_light(const char *name)
     free(values);
 }
 
-#define LIGHT(id, name) \
-    static void test_##id(void) { check_light(name); }
+#define LIGHT(id, name)         \
+    static void test_##id(void) \
+    {                           \
+        check_light(name);      \
+    }
 LIGHT(alexnet, "bvlc_alexnet")
 LIGHT(densenet121, "densenet121")
 LIGHT(inception_v1, "inception_v1")
@@ -151,10 +163,10 @@ LIGHT(zfnet512, "zfnet512")
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"alexnet", test_alexnet},       {"densenet121", test_densenet121},
+        {"alexnet", test_alexnet},           {"densenet121", test_densenet121},
         {"inception_v1", test_inception_v1}, {"inception_v2", test_inception_v2},
-        {"resnet50", test_resnet50},     {"shufflenet", test_shufflenet},
-        {"squeezenet", test_squeezenet}, {"vgg19", test_vgg19},
+        {"resnet50", test_resnet50},         {"shufflenet", test_shufflenet},
+        {"squeezenet", test_squeezenet},     {"vgg19", test_vgg19},
         {"zfnet512", test_zfnet512},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -14,8 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* --- wire
- * --------------------------------------------------------------------------------------------- */
+/* --- wire ------------------------------------------------------------------------------------- */
 
 static void test_wire_varints(void)
 {
@@ -67,8 +66,7 @@ static void test_wire_fields(void)
     }
 }
 
-/* --- a model with a bit of everything
- * ----------------------------------------------------------------- */
+/* --- a model with a bit of everything --------------------------------------------------------- */
 
 static void add_attr_graph(struct assay__model *model, struct assay__node *node, const char *name,
                            const char *from)
@@ -273,8 +271,7 @@ static void test_light_models(void)
     }
 }
 
-/* --- bad bytes
- * ---------------------------------------------------------------------------------------- */
+/* --- bad bytes -------------------------------------------------------------------------------- */
 
 static char *file_bytes(const struct assay__model *model, size_t *size)
 {
@@ -408,8 +405,7 @@ static void test_depth(void)
     CHECK_INT(parse_nested(5000, &error), ASSAY_EFORMAT);
 }
 
-/* --- tensors
- * ------------------------------------------------------------------------------------------ */
+/* --- tensors ---------------------------------------------------------------------------------- */
 
 /* A model with one initializer whose TensorProto is `tensor` (emptied). */
 static int parse_tensor(struct assay__buf *tensor, struct assay__model **parsed,
@@ -544,8 +540,7 @@ static void test_lying_tensors(void)
     expect_refused(&tensor, "offset is '-1'");
 }
 
-/* --- external data
- * ------------------------------------------------------------------------------------ */
+/* --- external data ---------------------------------------------------------------------------- */
 
 static void expect_check(const char *path, int code, const char *says)
 {
@@ -590,8 +585,7 @@ static void test_external_data(void)
     assay__model_free(model);
 }
 
-/* --- check and order
- * ---------------------------------------------------------------------------------- */
+/* --- check and order -------------------------------------------------------------------------- */
 
 static void test_check(void)
 {
@@ -667,8 +661,7 @@ static void test_long_chain(void)
     assay__model_free(model);
 }
 
-/* --- fingerprint and parameters
- * ----------------------------------------------------------------------- */
+/* --- fingerprint and parameters --------------------------------------------------------------- */
 
 static void test_fingerprint(void)
 {
@@ -744,8 +737,7 @@ static void test_zoo_parameters(void)
     CHECK(assay__zoo_at(0) && !assay__zoo_at(1000));
 }
 
-/* --- files
- * -------------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static void test_bad_files(void)
 {

@@ -18,7 +18,7 @@
 
 static char program[4096];
 
-/* --- the worker's side -------------------------------------------------------------------------------- */
+/* --- the worker's side ------------------------------------------------------------------------ */
 
 static int child_descriptors(void)
 {
@@ -83,7 +83,7 @@ static int child_main(const char *mode)
     return 99;
 }
 
-/* --- the parent's side -------------------------------------------------------------------------------- */
+/* --- the parent's side ------------------------------------------------------------------------ */
 
 static struct assay__child start(const char *mode, int shared_fd, int log_fd)
 {
@@ -348,7 +348,7 @@ static void test_affinity(void)
     CHECK_STR(now, first);
 }
 
-/* --- machines from fixture trees ---------------------------------------------------------------------- */
+/* --- machines from fixture trees -------------------------------------------------------------- */
 
 static void use_root(const char *name)
 {

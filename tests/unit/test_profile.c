@@ -7,7 +7,7 @@
 
 #include <sys/resource.h>
 
-/* --- chunks --------------------------------------------------------------------------------- */
+/* --- chunks ----------------------------------------------------------------------------------- */
 
 static void check_chunk(const double *values, size_t count, const char *expected_encoding)
 {
@@ -287,7 +287,7 @@ static void test_states(void)
     CHECK_INT(assay__trial_state_parse(NULL), -1);
 }
 
-/* --- a capture that ends early -------------------------------------------------------------- */
+/* --- a capture that ends early ---------------------------------------------------------------- */
 
 static void check_killed(const char *path)
 {

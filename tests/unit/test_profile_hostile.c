@@ -3,7 +3,7 @@
  * allocates beyond its size. */
 #include "profile_fixture.h"
 
-/* --- files that are not what they should be ------------------------------------------------- */
+/* --- files that are not what they should be --------------------------------------------------- */
 
 static int open_code(const char *path, struct assay_error *error)
 {

@@ -78,16 +78,18 @@ static void test_query(void)
     char exact[64];
     snprintf(exact, sizeof exact, "%.1f", long_sample(70001));
     CHECK_STR(ask_one(path, "SELECT ns FROM samples WHERE launch=1 AND seq=70001"), exact);
-    CHECK_STR(ask_one(path,
-                  "SELECT count(*) FROM samples JOIN launches ON samples.trial=launches.trial AND"
-                  " samples.launch=launches.id WHERE seq>=warmup AND launch=1"),
-              "149990");
-    CHECK_STR(ask_one(path,
-                  "SELECT group_concat(stream||':'||seq) FROM (SELECT * FROM samples WHERE launch=2"
-                  " ORDER BY trial, launch, stream, seq)"),
-              "0:0,0:1,0:2,2:0,2:1");
+    CHECK_STR(
+        ask_one(path,
+                "SELECT count(*) FROM samples JOIN launches ON samples.trial=launches.trial AND"
+                " samples.launch=launches.id WHERE seq>=warmup AND launch=1"),
+        "149990");
+    CHECK_STR(
+        ask_one(path,
+                "SELECT group_concat(stream||':'||seq) FROM (SELECT * FROM samples WHERE launch=2"
+                " ORDER BY trial, launch, stream, seq)"),
+        "0:0,0:1,0:2,2:0,2:1");
     CHECK_STR(ask_one(path, "SELECT seq FROM samples WHERE launch=2 ORDER BY seq DESC, stream DESC"
-                        " LIMIT 1 OFFSET 1"),
+                            " LIMIT 1 OFFSET 1"),
               "1");
     a = ask(path, "SELECT NULL, x'00ff', 'a' || char(10), 1.5");
     CHECK_STR(a.text[0], "NULL");
@@ -95,9 +97,8 @@ static void test_query(void)
     CHECK_STR(a.text[2], "a\n");
     CHECK(a.types[0] == 5 && a.types[1] == 4 && a.types[2] == 3 && a.types[3] == 2);
     CHECK_INT(ask(path, "PRAGMA table_info(metrics)").rows, 9);
-    CHECK_STR(
-        ask_one(path, "SELECT value FROM metrics WHERE name='power.average' AND launch=0"),
-        "NULL");
+    CHECK_STR(ask_one(path, "SELECT value FROM metrics WHERE name='power.average' AND launch=0"),
+              "NULL");
     CHECK_STR(ask_one(path, "PRAGMA user_version"), "1");
 }
 

@@ -236,7 +236,8 @@ static void test_warmup_noise(void)
     struct assay__random random;
     assay__random_seed(&random, 3);
     for (size_t i = 0; i < COUNT; i++)
-        x[i] = 100 + (i >= 800 && i < 1600 ? 10 * assay__random_normal(&random) : 0.1 * assay__random_unit(&random));
+        x[i] = 100 + (i >= 800 && i < 1600 ? 10 * assay__random_normal(&random)
+                                           : 0.1 * assay__random_unit(&random));
     CHECK_INT(assay__stats_warmup_end(x, COUNT), 0);
     for (size_t i = 0; i < 50; i++)
         x[i] = 200;
