@@ -2,7 +2,7 @@
 """bench.py - what assay claims about its own speed and memory, as ratios in one run against a peer.
 
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
-these machines are shared, so a single number means little. Sections: loop start memory big layers budget.
+these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget.
 
     bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [section ...]
 
@@ -146,6 +146,25 @@ class Bench:
         finally:
             shutil.rmtree(folder)
 
+    # --- the same command again ---------------------------------------------------------------------------
+    def repeat(self):
+        say("repeat: two runs of one command differ by at most 3 % in their medians, or a report says why not")
+        for name, path in self.models():
+            if name not in ("cfc", "encoder", "squeezenet"):
+                continue
+            runs = []
+            for _ in range(self.rounds + 1):
+                document = self.run(path, "--layers=off")
+                trial = document["trials"][0]
+                calm = trial["stability"]["verdict"] == "stable" and not document["environment"]["disturbances"]
+                runs.append((trial["metrics"]["latency.p50"]["value"], calm))
+            apart = [max(a, b) / min(a, b) - 1 for (a, _), (b, _) in zip(runs, runs[1:])]
+            silent = [gap for gap, (_, first), (_, second) in zip(apart, runs, runs[1:])
+                      if gap > 0.03 and first and second]
+            said = sum(gap > 0.03 for gap in apart) - len(silent)
+            judge(not silent, f"{name}: {len(apart)} pairs differ by {spread([gap * 100 for gap in apart])} %; "
+                  f"{said} beyond 3 % explained by a report, {len(silent)} not")
+
     # --- layers ------------------------------------------------------------------------------------------
     def models(self):
         light = sorted(ROOT.glob(".cache/onnx/*/onnx/backend/test/data/light/*.onnx"))
@@ -188,7 +207,7 @@ class Bench:
 
 
 def main():
-    sections = ["loop", "start", "memory", "big", "layers", "budget"]
+    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)
