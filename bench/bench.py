@@ -167,7 +167,7 @@ class Bench:
 
     # --- layers ------------------------------------------------------------------------------------------
     def models(self):
-        light = sorted(ROOT.glob(".cache/onnx/*/onnx/backend/test/data/light/*.onnx"))
+        light = sorted(ROOT.glob(".cache/onnx/current/onnx/backend/test/data/light/*.onnx"))
         fixtures = [ROOT / "tests/fixtures/models" / name / "model.onnx" for name in ("cfc", "ltc", "encoder")]
         found = [(path.parent.name, path) for path in fixtures if path.exists()]
         found += [(path.stem[len("light_"):], path) for path in light]

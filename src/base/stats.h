@@ -55,9 +55,9 @@ struct assay__ratio {
     double p_value;  /* exact permutation test on ranks, two-sided */
     double smallest; /* smallest relative difference this run could have shown */
 };
-/** a and b are per-launch medians in any order; `seed` is unused (the test is exact). 0 or ASSAY_ENOMEM/ASSAY_EINVAL (< 5 launches per arm). */
+/** a and b are per-launch medians in any order. 0 or ASSAY_ENOMEM/ASSAY_EINVAL (< 5 launches per arm). */
 int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
-                         uint64_t seed, struct assay__ratio *out);
+                         struct assay__ratio *out);
 /** Interval of the median of launch medians; known only with >= 5 launches (ranks 1 and n cover 93.75 % at n = 5; 6 and more reach 95 %: the
  *  source states which coverage is reached through *coverage). */
 struct assay__interval assay__stats_launch_interval(const double *sorted, size_t count,

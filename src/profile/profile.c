@@ -87,6 +87,18 @@ static void *grow(struct assay__arena *arena, void *items, size_t count, size_t 
     return bigger;
 }
 
+struct assay__layers assay__layers_unknown(void)
+{
+    return (struct assay__layers){.method = "",
+                                  .reason = "",
+                                  .engine_ns = NAN,
+                                  .unattributed_ns = NAN,
+                                  .scale_factor = NAN,
+                                  .slowdown = NAN,
+                                  .spread = NAN,
+                                  .contention = NAN};
+}
+
 struct assay__trial *assay__profile_trial(struct assay_profile *profile)
 {
     struct assay_metrics *metrics = assay_metrics_new();
@@ -109,14 +121,7 @@ struct assay__trial *assay__profile_trial(struct assay_profile *profile)
         .device = "",
         .batch = -1,
         .metrics = metrics,
-        .layers = {.method = "",
-                   .reason = "",
-                   .engine_ns = NAN,
-                   .unattributed_ns = NAN,
-                   .scale_factor = NAN,
-                   .slowdown = NAN,
-                   .spread = NAN,
-                   .contention = NAN},
+        .layers = assay__layers_unknown(),
         .stability = {.verdict = "", .more_iterations = -1},
     };
     return trial;

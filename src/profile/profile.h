@@ -169,6 +169,9 @@ struct assay_profile {
     size_t finding_count;
 };
 
+/** No layers yet: every number unknown. */
+struct assay__layers assay__layers_unknown(void);
+
 /** An empty document with its arena (unknown numbers set to unknown). NULL when out of memory. */
 struct assay_profile *assay__profile_new(void);
 /** Append a trial / a launch to a trial, initialised to unknown; NULL when out of memory. Pointers to earlier ones may move. */

@@ -7,7 +7,7 @@ grep -q '^cpu .* yes ' out || skip "ONNX Runtime is not here"
 models=("$ROOT"/tests/fixtures/models/{cfc,ltc,encoder}/model.onnx)
 # AlexNet streams 240 MB of weights: its sessions are timed one at a time.
 for name in squeezenet bvlc_alexnet; do
-    for path in "$ROOT"/.cache/onnx/*/onnx/backend/test/data/light/light_$name.onnx; do
+    for path in "$ROOT"/.cache/onnx/current/onnx/backend/test/data/light/light_$name.onnx; do
         [ -f "$path" ] && models+=("$path")
     done
 done

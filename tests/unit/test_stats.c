@@ -343,18 +343,18 @@ static void test_compare(void)
         a[i] = 100 + (double)i;
         b[i] = 2 * a[i];
     }
-    CHECK_INT(assay__stats_compare(a, 4, b, 5, 1, &out), ASSAY_EINVAL);
+    CHECK_INT(assay__stats_compare(a, 4, b, 5, &out), ASSAY_EINVAL);
     CHECK(!out.ci.known && isnan(out.ratio));
     /* five against five, all apart: 2 / C(10, 5) */
-    CHECK_INT(assay__stats_compare(a, 5, b, 5, 1, &out), 0);
+    CHECK_INT(assay__stats_compare(a, 5, b, 5, &out), 0);
     CHECK_NEAR(out.p_value, 2.0 / 252, 1e-15);
     CHECK_NEAR(out.ratio, 2, 0);
     CHECK(out.ci.known && out.ci.low > 1 && out.ci.low <= 2 && out.ci.high >= 2);
     CHECK_NEAR(out.smallest, fmax(out.ci.high / 2, 2 / out.ci.low) - 1, 1e-15);
-    CHECK_INT(assay__stats_compare(a, 10, b, 10, 1, &out), 0);
+    CHECK_INT(assay__stats_compare(a, 10, b, 10, &out), 0);
     CHECK_NEAR(out.p_value, 2.0 / 184756, 1e-15);
     /* the same arm twice: nothing shown */
-    CHECK_INT(assay__stats_compare(a, 10, a, 10, 1, &out), 0);
+    CHECK_INT(assay__stats_compare(a, 10, a, 10, &out), 0);
     CHECK_NEAR(out.ratio, 1, 0);
     CHECK_NEAR(out.p_value, 1, 0);
     CHECK(out.ci.low < 1 && out.ci.high > 1);
@@ -362,16 +362,16 @@ static void test_compare(void)
     struct assay__ratio back;
     for (size_t i = 0; i < 10; i++)
         b[i] = 100 + 1.1 * (double)(i * i % 11);
-    CHECK_INT(assay__stats_compare(a, 10, b, 10, 1, &out), 0);
-    CHECK_INT(assay__stats_compare(b, 10, a, 10, 1, &back), 0);
+    CHECK_INT(assay__stats_compare(a, 10, b, 10, &out), 0);
+    CHECK_INT(assay__stats_compare(b, 10, a, 10, &back), 0);
     CHECK_NEAR(out.ratio * back.ratio, 1, 1e-15);
     CHECK_NEAR(out.ci.low * back.ci.high, 1, 1e-12);
     CHECK_NEAR(out.ci.high * back.ci.low, 1, 1e-12);
     CHECK_NEAR(out.p_value, back.p_value, 1e-15);
     a[3] = 0;
-    CHECK_INT(assay__stats_compare(a, 10, b, 10, 1, &out), ASSAY_EINVAL);
+    CHECK_INT(assay__stats_compare(a, 10, b, 10, &out), ASSAY_EINVAL);
     a[3] = NAN;
-    CHECK_INT(assay__stats_compare(a, 10, b, 10, 1, &out), ASSAY_EINVAL);
+    CHECK_INT(assay__stats_compare(a, 10, b, 10, &out), ASSAY_EINVAL);
 }
 
 /* The table of critical values (two-sided 5 %): U = 23 for 10 and 10 is significant, U = 24 is not; 2 for 5 and 5. */
@@ -391,7 +391,7 @@ static void check_critical(size_t n, size_t critical)
             b[j] = 100 + (double)(n - past) - 0.5 + 0.01 * (double)j;
             left -= past;
         }
-        CHECK_INT(assay__stats_compare(a, n, b, n, 1, &out), 0);
+        CHECK_INT(assay__stats_compare(a, n, b, n, &out), 0);
         CHECK((out.p_value < 0.05) == (u == critical));
     }
 }
@@ -421,13 +421,13 @@ static void test_false_positives(void)
                 a[i] = exp(0.01 * assay__random_normal(&random));
                 b[i] = exp(0.01 * assay__random_normal(&random));
             }
-            CHECK_INT(assay__stats_compare(a, counts[c], b, counts[c], 1, &out), 0);
+            CHECK_INT(assay__stats_compare(a, counts[c], b, counts[c], &out), 0);
             bool excludes = out.ci.low > 1 || out.ci.high < 1;
             CHECK(excludes == (out.p_value < 0.05));
             called += excludes;
             for (size_t i = 0; i < counts[c]; i++)
                 b[i] *= 1.03;
-            CHECK_INT(assay__stats_compare(a, counts[c], b, counts[c], 1, &out), 0);
+            CHECK_INT(assay__stats_compare(a, counts[c], b, counts[c], &out), 0);
             covered += out.ci.low <= 1.03 && out.ci.high >= 1.03;
         }
         CHECK(called <= TRIALS * 55 / 1000);
