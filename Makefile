@@ -41,6 +41,7 @@ test-all: test
 	@tests/run --oracles
 
 bench: all
+	@scripts/setup test bench
 	@python3 bench/bench.py --build $(BUILD)
 
 lint:
