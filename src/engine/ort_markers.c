@@ -602,7 +602,7 @@ static void describe(struct marking *m, size_t count, size_t good)
     result->method = "markers";
     result->sessions = (int)count;
     result->discarded = (int)(m->round_count - count);
-    result->spread = low > 0 ? (high - low) / low : NAN;
+    result->spread = count > 1 && low > 0 ? (high - low) / low : NAN;
     result->contention = OVER_ROUNDS(m, count, contention);
     result->slowdown = OVER_ROUNDS(m, count, marked_run_ns) / OVER_ROUNDS(m, count, before_ns);
     double bracket_run = OVER_ROUNDS(m, count, bracket_run_ns) / OVER_ROUNDS(m, count, before_ns);
