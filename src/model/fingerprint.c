@@ -225,40 +225,64 @@ static int mark_uses(const struct assay__graph *graph, struct assay__map *uses, 
     return 0;
 }
 
-static bool is_parameter(const struct assay__tensor *tensor, const struct assay__map *uses)
+static bool is_parameter(const struct assay__tensor *tensor, const char *name,
+                         const struct assay__map *uses)
 {
     if (tensor->dtype == ASSAY__INT64 || tensor->dtype == ASSAY__BOOL ||
         tensor->dtype == ASSAY__STRING)
         return false;
-    return assay__map_get(uses, tensor->name) != USED_AS_STATISTIC;
+    return assay__map_get(uses, name) != USED_AS_STATISTIC;
 }
 
-static bool count_graph(const struct assay__graph *graph, const struct assay__map *uses,
-                        int64_t *elements, int64_t *bytes, int depth)
+struct tally {
+    const struct assay__map *uses;
+    int64_t elements, bytes;
+};
+
+static bool count_tensor(const struct assay__tensor *tensor, bool parameter, struct tally *tally)
+{
+    size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
+    if (size > INT64_MAX || assay__add_i64_overflows(tally->bytes, (int64_t)size, &tally->bytes))
+        return false;
+    return !parameter ||
+           !assay__add_i64_overflows(tally->elements, tensor->elements, &tally->elements);
+}
+
+/* Some exporters keep weights in Constant nodes. A single number there is a part of a formula, not a weight. */
+static bool count_constant(const struct assay__node *node, struct tally *tally)
+{
+    const struct assay__attr *value = assay__node_attr(node, "value");
+    if (strcmp(node->op, "Constant") != 0 || node->domain[0] || !value || !value->t) return true;
+    const char *name = node->output_count ? node->outputs[0] : "";
+    bool parameter = value->t->elements > 1 && is_parameter(value->t, name, tally->uses);
+    return count_tensor(value->t, parameter, tally);
+}
+
+static bool count_graph(const struct assay__graph *graph, struct tally *tally, int depth)
 {
     for (size_t i = 0; i < graph->initializer_count; i++) {
         const struct assay__tensor *tensor = &graph->initializers[i];
-        size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
-        if (size > INT64_MAX || assay__add_i64_overflows(*bytes, (int64_t)size, bytes))
-            return false;
-        if (is_parameter(tensor, uses) &&
-            assay__add_i64_overflows(*elements, tensor->elements, elements))
+        if (!count_tensor(tensor, is_parameter(tensor, tensor->name, tally->uses), tally))
             return false;
     }
-    for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH; i++)
+    for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH; i++) {
+        if (!count_constant(&graph->nodes[i], tally)) return false;
         for (size_t k = 0; k < graph->nodes[i].attr_count; k++) {
             const struct assay__graph *inner = graph->nodes[i].attrs[k].g;
-            if (inner && !count_graph(inner, uses, elements, bytes, depth + 1)) return false;
+            if (inner && !count_graph(inner, tally, depth + 1)) return false;
         }
+    }
     return true;
 }
 
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes)
 {
     struct assay__map *uses = assay__map_new();
-    *elements = *bytes = 0;
-    bool known = uses && mark_uses(&model->graph, uses, 0) == 0 &&
-                 count_graph(&model->graph, uses, elements, bytes, 0);
+    struct tally tally = {.uses = uses};
+    bool known =
+        uses && mark_uses(&model->graph, uses, 0) == 0 && count_graph(&model->graph, &tally, 0);
+    *elements = known ? tally.elements : 0;
+    *bytes = known ? tally.bytes : 0;
     assay__map_free(uses);
     return known;
 }

@@ -239,9 +239,10 @@ const struct assay__tensor *assay__graph_initializer(
 /** Execution order (Kahn, file order among the ready). order has node_count entries.
  *  ASSAY_EFORMAT on a cycle, naming a node on it. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error);
-/** elements: trainable parameters as the initializers have them: of all graphs, but not int64,
- *  bool and string tensors (shapes, indices) and not tensors used only as BatchNormalization's
- *  running mean and variance. bytes: what all initializers take. false when a size overflows. */
+/** elements: trainable parameters as the initializers and Constant nodes (of more than one number) of all
+ *  graphs have them, but not int64, bool and string tensors (shapes, indices) and not tensors used only as
+ *  BatchNormalization's running mean and variance. bytes: what all of them take, trainable or not. Local
+ *  functions are not entered. false when a size overflows. */
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes);
 /** Version of the operator set `domain` ("" is ai.onnx), 0 when not imported. */
 int64_t assay__model_opset(const struct assay__model *model, const char *domain);

@@ -435,6 +435,21 @@ static void put_unavailable(struct assay__page *page, const struct assay__trial 
     free(groups);
 }
 
+/* Something was timed. A trial without a sample has its reason at the top; the rest would only say "unknown" again. */
+static bool was_measured(const struct assay__trial *trial)
+{
+    return trial->metrics && assay__render_known(trial, "latency.p50");
+}
+
+static void put_answer(struct assay__page *page, const struct assay__trial *trial)
+{
+    struct assay__buf answer = {0};
+    assay__render_answer(&answer, trial);
+    assay__buf_putc(page->out, '\n');
+    assay__page_wrap(page, ASSAY__STYLE_BOLD, "", answer.data ? answer.data : "");
+    assay__buf_free(&answer);
+}
+
 static void put_trial(struct assay__page *page, const struct assay_profile *profile,
                       const struct assay__trial *trial)
 {
@@ -444,26 +459,34 @@ static void put_trial(struct assay__page *page, const struct assay_profile *prof
         assay__page_heading(page, title, assay__trial_state_name(trial->state));
     }
     put_target(page, trial);
-    bool any = trial->metrics && assay_metrics_count(trial->metrics) &&
-               assay__render_known(trial, "latency.p50");
-    struct assay__buf answer = {0};
-    assay__render_answer(&answer, trial);
-    assay__buf_putc(page->out, '\n');
-    assay__page_wrap(page, ASSAY__STYLE_BOLD, "", answer.data ? answer.data : "");
-    assay__buf_free(&answer);
-    if (any) {
+    bool measured = was_measured(trial);
+    if (measured || trial->state != ASSAY__TRIAL_FAILED) put_answer(page, trial);
+    if (measured) {
         put_latency(page, trial);
         assay__page_heading(page, "Metrics", "");
         put_families(page, trial->metrics);
     }
     assay__page_layers(page, trial);
-    put_launches(page, trial);
-    put_stability(page, trial);
+    if (measured || trial->launch_count > 1) put_launches(page, trial);
+    if (measured) put_stability(page, trial);
     if (trial->note_count) {
         assay__page_heading(page, "Workload", "what was assumed");
         put_list(page, trial->notes, trial->note_count);
     }
-    if (any) put_unavailable(page, trial);
+    if (measured) put_unavailable(page, trial);
+}
+
+/* What disturbed the run, and what could have unseen. */
+static void put_surroundings(struct assay__page *page, const struct assay__environment *e)
+{
+    if (e->disturbance_count) {
+        assay__page_heading(page, "Disturbances", "seen during the run");
+        put_list(page, e->disturbances, e->disturbance_count);
+    }
+    if (e->unknown_count) {
+        assay__page_heading(page, "Not observed", "could have disturbed the run unseen");
+        put_list(page, e->unknown, e->unknown_count);
+    }
 }
 
 static void put_findings(struct assay__page *page, const struct assay_profile *profile)
@@ -491,21 +514,18 @@ int assay__report_text(const struct assay_profile *profile,
     if (page.columns > 200) page.columns = 200;
     page.top = options->top ? options->top : 20;
     put_header(&page, profile);
-    for (size_t i = 0; i < profile->trial_count; i++)
+    bool measured = false;
+    for (size_t i = 0; i < profile->trial_count; i++) {
         put_trial(&page, profile, &profile->trials[i]);
-    const struct assay__environment *e = &profile->environment;
-    if (e->disturbance_count) {
-        assay__page_heading(&page, "Disturbances", "seen during the run");
-        put_list(&page, e->disturbances, e->disturbance_count);
+        measured |= was_measured(&profile->trials[i]);
     }
-    if (e->unknown_count) {
-        assay__page_heading(&page, "Not observed", "could have disturbed the run unseen");
-        put_list(&page, e->unknown, e->unknown_count);
-    }
+    if (measured) put_surroundings(&page, &profile->environment);
     put_findings(&page, profile);
-    assay__buf_putc(out, '\n');
-    assay__page_wrap(&page, ASSAY__STYLE_DIM, "",
-                     "plain measured · = derived · ~ estimated · (published) · — unavailable");
+    if (measured) {
+        assay__buf_putc(out, '\n');
+        assay__page_wrap(&page, ASSAY__STYLE_DIM, "",
+                         "plain measured · = derived · ~ estimated · (published) · — unavailable");
+    }
     if (page.ascii) assay__page_to_ascii(out, start);
     return 0;
 }

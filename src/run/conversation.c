@@ -206,6 +206,7 @@ static void hear_phase(struct assay__conversation *talk, const struct assay__jso
     static const struct {
         const char *said, *phase;
     } known[] = {{"loading", ASSAY__PHASE_LOADING},
+                 {"first", ASSAY__PHASE_FIRST},
                  {"warming up", ASSAY__PHASE_WARMING},
                  {"layers", ASSAY__PHASE_LAYERS}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)

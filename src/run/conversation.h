@@ -9,6 +9,7 @@
 
 #define ASSAY__PHASE_STARTING "starting"
 #define ASSAY__PHASE_LOADING "loading"
+#define ASSAY__PHASE_FIRST "running the first inference"
 #define ASSAY__PHASE_WARMING "warming up"
 #define ASSAY__PHASE_MEASURING "measuring"
 #define ASSAY__PHASE_LAYERS "timing layers"

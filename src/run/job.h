@@ -1,7 +1,7 @@
 /* job.h - what the parent asks of a worker: one JSON object, the first line on the socket. Then the
  * worker talks and the parent answers each "window" line. One object per line:
  *
- *   worker -> {"phase": "loading"}        or "warming up", "layers"
+ *   worker -> {"phase": "loading"}        or "first" (it failed), "warming up", "layers"
  *             {"log": "…"}                a line for people
  *             {"facts": {load_ns, compile_ns, create_ns, load_reason, version, library, provider,
  *                        threads, first_ns, loop_ns, clock_ns, clock_step_ns}}

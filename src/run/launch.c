@@ -121,7 +121,11 @@ static void explain(struct assay__conversation *talk)
         describe_exit(talk, what, sizeof what);
     else
         snprintf(what, sizeof what, "%s", talk->error.message);
-    const char *line = outcome->log_tail[0] ? last_line(outcome->log_tail) : talk->last_log;
+    /* A worker that could say what was wrong has said it; the log helps where it could not. */
+    bool silent = talk->error.code == ASSAY_ECRASH || talk->error.code == ASSAY_ETIMEOUT;
+    const char *line = !silent                ? ""
+                       : outcome->log_tail[0] ? last_line(outcome->log_tail)
+                                              : talk->last_log;
     char samples[64] = "";
     if (outcome->total > 0)
         snprintf(samples, sizeof samples, " after %zu sample%s", outcome->total,

@@ -179,7 +179,10 @@ static int first_step(struct worker *worker)
     uint64_t real = assay__now_ns();
     uint64_t start = engine->now_ns ? engine->now_ns(worker->session) : real;
     int code = engine->step(worker->session, 0);
-    if (code) return step_failed(worker, code);
+    if (code) {
+        send_phase(worker, "first"); /* told only now: the parent must sleep while it runs */
+        return step_failed(worker, code);
+    }
     uint64_t end = assay__now_ns();
     worker->first_real_ns = end - real;
     worker->first_ns = (engine->now_ns ? engine->now_ns(worker->session) : end) - start;
