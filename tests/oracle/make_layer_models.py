@@ -220,5 +220,19 @@ def types():
     save("types", nodes, [value("x", T.FLOAT, [2, 3])], [value("y", T.FLOAT, [2, 3])])
 
 
-for make in (control_if, control_loop, control_scan, sequences, strings, empties, randoms, split, lstm, dynamic, fusions, types):
+def constants():
+    """Weights in Constant nodes inside a branch, as some exporters write them; a lone number there is no weight."""
+    def branch(name, shape):
+        return h.make_graph([
+            h.make_node("Constant", [], [name + "_w"], value=weights("", *shape)),
+            h.make_node("Constant", [], [name + "_half"], value=constant("", np.float32(0.5))),
+            h.make_node("MatMul", ["x", name + "_w"], [name + "_m"]),
+            h.make_node("Mul", [name + "_m", name + "_half"], [name]),
+        ], name, [], [value(name, T.FLOAT, [1, 8])])
+    save("constants", [h.make_node("If", ["flag"], ["y"], "choose", then_branch=branch("then", (4, 8)), else_branch=branch("else", (4, 8)))],
+         [value("x", T.FLOAT, [1, 4]), value("flag", T.BOOL, [])], [value("y", T.FLOAT, [1, 8])])
+
+
+for make in (control_if, control_loop, control_scan, sequences, strings, empties, randoms, split, lstm, dynamic, fusions, types,
+             constants):
     make()

@@ -7,7 +7,8 @@
 #include "layers_fixture.h"
 
 static const char *const all_models[] = {"if",     "loop",  "scan", "sequence", "strings", "empty",
-                                         "random", "split", "lstm", "dynamic",  "fusions", "types"};
+                                         "random", "split", "lstm", "dynamic",  "fusions", "types",
+                                         "constants"};
 #define ALL_COUNT (sizeof all_models / sizeof all_models[0])
 
 /* --- markers in a graph, without an engine ---------------------------------------------------- */

@@ -708,6 +708,21 @@ static void test_resnet50(void)
     assay__model_free(built);
 }
 
+/* Weights in Constant nodes of the branches count; the lone factors there are bytes, not parameters. */
+static void test_constant_weights(void)
+{
+    struct assay__model *model = NULL;
+    struct assay_error error = {0};
+    int64_t elements = 0, bytes = 0;
+    CHECK_INT(assay__model_read(ASSAY_TEST_ROOT "/tests/fixtures/models/layers/constants.onnx",
+                                &model, &error),
+              0);
+    CHECK(assay__model_parameters(model, &elements, &bytes));
+    CHECK_INT(elements, 2 * 4 * 8);
+    CHECK_INT(bytes, (2 * 4 * 8 + 2) * 4);
+    assay__model_free(model);
+}
+
 static void test_zoo_parameters(void)
 {
     struct assay_error error = {.code = 0};
@@ -855,6 +870,7 @@ int main(int argc, char **argv)
         {"fingerprint", test_fingerprint},
         {"resnet50", test_resnet50},
         {"zoo_parameters", test_zoo_parameters},
+        {"constant_weights", test_constant_weights},
         {"bad_files", test_bad_files},
         {"full_disk", test_full_disk},
         {"two_gigabytes", test_two_gigabytes},
