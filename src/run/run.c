@@ -140,9 +140,13 @@ static int resolve_model(struct running *run, struct assay_error *error)
     }
     struct assay_error detail = {0};
     int code = assay__model_read(run->model_path, &run->model, &detail);
-    if (code == ASSAY_ENOTFOUND && !strchr(name, '/') && !strstr(name, ".onnx"))
-        return assay_error_set(error, code, "%s (nor is there a zoo model of that name)",
-                               detail.message);
+    if (code == ASSAY_ENOTFOUND && !strchr(name, '/') && !strstr(name, ".onnx")) {
+        struct assay__model *none = NULL;
+        struct assay_error zoo_says = {0}; /* that there is none of that name, and the nearest */
+        assay__zoo_build(name, &none, &zoo_says);
+        assay__model_free(none);
+        return assay_error_set(error, code, "%s; %s", detail.message, zoo_says.message);
+    }
     if (code) return assay_error_set(error, code, "%s", detail.message);
     code = assay__model_check(run->model, error);
     if (code) return code;

@@ -487,7 +487,7 @@ static void test_refusals(void)
     options.model = "nowhere.onnx";
     refused(options, ASSAY_ENOTFOUND, "nowhere.onnx");
     options.model = "nowhere";
-    refused(options, ASSAY_ENOTFOUND, "nor is there a zoo model");
+    refused(options, ASSAY_ENOTFOUND, "the zoo has no model");
     options.model = ASSAY_TEST_ROOT "/tests/unit/test_run.c";
     refused(options, ASSAY_EFORMAT, "not an ONNX model");
     options = options_of("steady=1us");
