@@ -26,7 +26,7 @@ struct assay_metric {
     double value;     /* base unit; NaN when unavailable */
     const char *unit; /* "s", "B", "1/s", "FLOP", "FLOP/s", "B/s", "ratio", … */
     enum assay_state state;
-    const char *source; /* "clock", "proc.status", "graph", … ; "" when unavailable */
+    const char *source; /* "clock", "process", "graph", … ; "none" when unavailable */
     const char *note;   /* formula, model, or the reason it is unavailable; "" allowed otherwise */
 };
 

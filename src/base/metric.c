@@ -105,7 +105,7 @@ static struct assay_metric *copy_metric(const struct assay_metric *metric)
     const struct assay_metric_info *info = assay_metric_lookup(metric->name);
     bool known = metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
     const char *unit = metric->unit && metric->unit[0] ? metric->unit : info ? info->unit : "";
-    const char *source = known && metric->source ? metric->source : "";
+    const char *source = !known ? "none" : metric->source ? metric->source : "";
     const char *note = metric->note ? metric->note : "";
     if (!known && note[0] == '\0') /* only when a known state came with a non-finite value */
         note = "the value was not a finite number";

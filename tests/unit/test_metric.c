@@ -77,7 +77,7 @@ static void test_set(void)
     CHECK_INT(metric->state, ASSAY_MEASURED);
     metric = assay_metrics_get(set, "power.average");
     CHECK(isnan(metric->value));
-    CHECK_STR(metric->source, "");
+    CHECK_STR(metric->source, "none");
     CHECK_STR(metric->note, "no RAPL on this host");
     /* putting again replaces in place, also with a value taken from the old entry */
     metric = assay_metrics_get(set, "latency.p50");
