@@ -41,10 +41,11 @@ size_t assay__stats_outliers(const double *values, size_t count, double median, 
 /** Relative change of the level over the launch (Theil-Sen slope over block medians times the span, over the median), and its p-value (Mann-Kendall on block medians).
  *  Both NaN below 40 samples. */
 double assay__stats_drift(const double *values, size_t count, double *p_value);
-/** Bimodality: splits sorted values at the best threshold; true when two modes, each >= 10 % of samples, stand apart (gap described in the source).
+/** Bimodality: splits sorted values at the best threshold; true when two modes, each >= 10 % of samples, stand apart (gap described in the source),
+ *  by at least eight steps of the clock (step; 0 or NaN: unknown, then the grid of the values themselves counts).
  *  *low_mode, *high_mode get their medians, *high_share the share of the upper. */
-bool assay__stats_bimodal(const double *sorted, size_t count, double *low_mode, double *high_mode,
-                          double *high_share);
+bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
+                          double *high_mode, double *high_share);
 
 /* --- between launches: the process is the unit of replication --------------------------------- */
 

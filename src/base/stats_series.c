@@ -196,8 +196,12 @@ double assay__stats_drift(const double *values, size_t count, double *p_value)
 
 #define MODE_SAMPLES 64 /* fewer samples show valleys by chance */
 #define MODE_SHARE 0.10
-#define MODE_DISTANCE 0.02 /* of the median: below it, two "modes" are the steps of the clock */
+#define MODE_DISTANCE 0.02 /* of the median: nearer ones are one level to whoever reads them */
+#define MODE_APART 0.05    /* of the median, or MODE_RANGES interquartile ranges of a part */
+#define MODE_RANGES 5
 #define MODE_STEPS 8
+#define CLOCK_STEPS 8 /* nearer modes are steps of the clock */
+#define GRID_VALUES 4 /* fewer distinct values are levels, not a grid */
 
 static size_t count_below(const double *sorted, size_t count, double limit)
 {
@@ -240,28 +244,63 @@ static size_t best_split(const double *sorted, size_t count)
     return best;
 }
 
-/* Two modes stand apart when, between the medians of Otsu's two parts, there is a valley: a window (an eighth of the
+/* The least distance of neighbouring distinct values: the grid the samples lie on. 0: not to be told. */
+static double grid_of(const double *sorted, size_t count)
+{
+    double least = INFINITY;
+    size_t distinct = 1;
+    for (size_t i = 1; i < count; i++) {
+        double gap = sorted[i] - sorted[i - 1];
+        if (!(gap > 1e-12 * fabs(sorted[i]))) continue; /* rounding of the same value */
+        if (gap < least) least = gap;
+        distinct++;
+    }
+    return distinct < GRID_VALUES ? 0 : least;
+}
+
+static double range_of(const double *sorted, size_t count)
+{
+    return assay__stats_percentile(sorted, count, 0.75) -
+           assay__stats_percentile(sorted, count, 0.25);
+}
+
+/* Far enough apart to be two levels: beyond the clock's steps, and by 5 % of the median or by five times the spread
+ * of either part. */
+static bool far_apart(const double *sorted, size_t count, size_t split, double distance,
+                      double step)
+{
+    double median = fabs(assay__stats_median(sorted, count));
+    double range = fmax(range_of(sorted, split), range_of(sorted + split, count - split));
+    if (!(distance > MODE_DISTANCE * median) || distance < CLOCK_STEPS * step) return false;
+    return distance >= MODE_APART * median || distance >= MODE_RANGES * range;
+}
+
+/* Two modes stand apart when they are far enough from each other (far_apart) and, between the medians of Otsu's two parts, there is a valley: a window (an eighth of the
  * distance, either side) with less than half the samples of the same window at the lesser mode, beyond chance (three
- * standard deviations of a Poisson count). A normal or a uniform distribution has no such valley. */
-bool assay__stats_bimodal(const double *sorted, size_t count, double *low_mode, double *high_mode,
-                          double *high_share)
+ * standard deviations of a Poisson count). A normal or a uniform distribution has no such valley. On a grid the window
+ * is a whole number of steps wide, so that it holds as many grid points wherever it stands: else the emptiness between
+ * two ticks would be the valley. */
+bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
+                          double *high_mode, double *high_share)
 {
     if (count < MODE_SAMPLES) return false;
     size_t split = best_split(sorted, count);
     double low = assay__stats_median(sorted, split);
     double high = assay__stats_median(sorted + split, count - split);
     double distance = high - low, reach = distance / MODE_STEPS;
-    if (!(distance > MODE_DISTANCE * fabs(assay__stats_median(sorted, count)))) return false;
+    step = fmax(step, grid_of(sorted, count)); /* fmax: a NaN does not count */
+    if (!far_apart(sorted, count, split, distance, step)) return false;
+    const double half = (step > 0 ? ceil(reach / step) * step : reach) / 2;
     double valley = INFINITY, threshold = low;
     for (int step = 2; step <= MODE_STEPS - 2; step++) {
-        double at = low + step * reach, here = within(sorted, count, at, reach / 2);
+        double at = low + step * reach, here = within(sorted, count, at, half);
         if (here < valley) {
             valley = here;
             threshold = at;
         }
     }
-    double low_peak = within(sorted, count, low, reach / 2);
-    double high_peak = within(sorted, count, high, reach / 2);
+    double low_peak = within(sorted, count, low, half);
+    double high_peak = within(sorted, count, high, half);
     double peak = low_peak < high_peak ? low_peak : high_peak;
     if (!(valley < peak / 2) || peak - valley < 3 * sqrt(peak + valley)) return false;
     size_t below = count_below(sorted, count, threshold);

@@ -107,8 +107,10 @@ int assay__conversation_summarise(struct assay__conversation *talk)
     if (outcome->summarised == outcome->total && outcome->total > 0) return 0;
     outcome->summarised = outcome->total;
     bool find_warmup = talk->request->job.warmup < 0;
+    /* A script's clock has no steps. */
+    double step_ns = talk->request->job.script ? 0 : outcome->facts.clock_step_ns;
     return assay__summary_compute(outcome->streams, outcome->streams ? outcome->stream_count : 0,
-                                  find_warmup, true, &outcome->summary);
+                                  find_warmup, true, step_ns, &outcome->summary);
 }
 
 /* The pre-run's pace: the median of its last samples (they are dropped afterwards). */

@@ -82,7 +82,8 @@ static int run_windows(struct measuring *m)
         struct assay__taken taken = {m->windows, m->samples.count, m->wall_ns, m->pace_ns, NULL};
         enum assay__decision decision = assay__goal_next(&m->goal, &taken, &plan);
         if (decision != ASSAY__GOAL_WINDOW) {
-            int code = assay__summary_compute(&m->samples, 1, m->warmup < 0, true, &m->summary);
+            int code = assay__summary_compute(&m->samples, 1, m->warmup < 0, true, m->step_ns,
+                                              &m->summary);
             if (code) return code;
             taken.summary = &m->summary;
             if (decision == ASSAY__GOAL_JUDGE) decision = assay__goal_next(&m->goal, &taken, &plan);
@@ -95,8 +96,6 @@ static int run_windows(struct measuring *m)
 
 static int fill_metrics(const struct measuring *m, struct assay_metrics *metrics)
 {
-    double read_ns = NAN, step_ns = NAN;
-    assay__clock_measure(&read_ns, &step_ns);
     int code = assay_metrics_measured(metrics, "timing.first", m->first_ns / 1e9, "clock", "");
     if (code == 0) code = assay__summary_metrics(&m->summary, "", metrics);
     if (code == 0)
@@ -111,7 +110,7 @@ static int fill_metrics(const struct measuring *m, struct assay_metrics *metrics
                                       "clock",
                                       "one iteration with an empty step, clock read included");
     if (code == 0)
-        code = assay_metrics_measured(metrics, "overhead.clock", read_ns / 1e9, "clock",
+        code = assay_metrics_measured(metrics, "overhead.clock", m->read_ns / 1e9, "clock",
                                       "one read of CLOCK_MONOTONIC");
     return code;
 }
@@ -139,6 +138,8 @@ int assay_measure(assay_step_fn *step, void *context, const struct assay_measure
     m.loop = (struct assay__loop){
         call_step, options.clock ? call_clock : NULL, &session, 0, NULL, CAPACITY, &m.count};
     m.loop.stamps = calloc(CAPACITY + 1, sizeof *m.loop.stamps);
+    assay__clock_measure(&m.read_ns, &m.step_ns);
+    if (options.clock) m.step_ns = 0; /* the caller's clock, not the one just measured */
     struct assay_metrics *set = assay_metrics_new();
     code = m.loop.stamps && set ? warm_up(&m) : ASSAY_ENOMEM;
     if (code == 0) code = run_windows(&m);

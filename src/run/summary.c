@@ -15,6 +15,7 @@ static const struct assay__percentile percentiles[] = {
     {"latency.p999", 0.999, offsetof(struct assay__summary, p999)},
 };
 #define PERCENTILES (sizeof percentiles / sizeof percentiles[0])
+#define QUARTILES_NEED 4u
 
 const struct assay__percentile *assay__percentile_at(size_t index)
 {
@@ -87,7 +88,21 @@ static void time_order(const double *values, size_t count, bool full,
     if (full) summary->drift = assay__stats_drift(values, count, &summary->drift_p);
 }
 
-static void sorted_order(double *sorted, bool full, struct assay__summary *summary)
+/* A sample is read off a clock with steps: a thousand equal samples do not say where between two
+ * ticks the median lies. half_width stays: more samples would not make a step finer, so the goal
+ * must not wait for it. */
+static void widen_to_step(double step_ns, struct assay__summary *summary)
+{
+    struct assay__interval *interval = &summary->interval;
+    double low = summary->p50 - step_ns / 2, high = summary->p50 + step_ns / 2;
+    if (!interval->known || !(step_ns > 0)) return;
+    if (low >= interval->low && high <= interval->high) return;
+    interval->low = fmax(fmin(interval->low, low), 0);
+    interval->high = fmax(interval->high, high);
+    summary->step_ns = step_ns;
+}
+
+static void sorted_order(double *sorted, bool full, double step_ns, struct assay__summary *summary)
 {
     size_t count = summary->samples;
     assay__stats_sort(sorted, count);
@@ -104,12 +119,13 @@ static void sorted_order(double *sorted, bool full, struct assay__summary *summa
     if (summary->interval.known && summary->p50 > 0)
         summary->half_width = (summary->interval.high - summary->interval.low) / 2 / summary->p50;
     if (full)
-        summary->bimodal = assay__stats_bimodal(sorted, count, &summary->low_mode,
+        summary->bimodal = assay__stats_bimodal(sorted, count, step_ns, &summary->low_mode,
                                                 &summary->high_mode, &summary->high_share);
+    widen_to_step(step_ns, summary);
 }
 
 int assay__summary_compute(const struct assay__samples *streams, int stream_count, bool find_warmup,
-                           bool full, struct assay__summary *summary)
+                           bool full, double step_ns, struct assay__summary *summary)
 {
     set_unknown(summary);
     size_t total = 0;
@@ -136,7 +152,7 @@ int assay__summary_compute(const struct assay__samples *streams, int stream_coun
         time_order(streams[0].values + skip, streams[0].count - skip, full, summary);
     else
         summary->tau = 1;
-    sorted_order(copy, full, summary);
+    sorted_order(copy, full, step_ns, summary);
     if (full) { /* last: it uses the sorted copy as scratch and counts on the originals */
         double mad = assay__stats_mad(copy, summary->samples, summary->p50, copy);
         size_t outliers = 0;
@@ -181,6 +197,11 @@ static int put_interval(const struct assay__summary *summary, const char *prefix
     }
     snprintf(note, sizeof note, "%sbinomial order statistics, 95 %%, n / tau with tau = %.3g",
              prefix, summary->tau);
+    if (summary->step_ns > 0)
+        snprintf(note, sizeof note,
+                 "%sbinomial order statistics, 95 %%, n / tau with tau = %.3g; not tighter than the "
+                 "clock's step of %.3g ns",
+                 prefix, summary->tau, summary->step_ns);
     int code = assay_metrics_derived(metrics, "latency.ci_low", summary->interval.low / 1e9,
                                      "clock", note);
     return code ? code
@@ -204,6 +225,21 @@ static int put_spread(const struct assay__summary *summary, const char *prefix,
     snprintf(note, sizeof note, "%sstandard deviation / mean", prefix);
     return assay_metrics_derived(metrics, "latency.cv", summary->stddev / summary->mean, "clock",
                                  note);
+}
+
+/* Below four samples the quartiles are not four different ones. */
+static int put_iqr(const struct assay__summary *summary, const char *prefix,
+                   struct assay_metrics *metrics)
+{
+    char note[256];
+    if (summary->samples < QUARTILES_NEED) {
+        snprintf(note, sizeof note, "needs at least %u samples, there %s %zu", QUARTILES_NEED,
+                 summary->samples == 1 ? "is" : "are", summary->samples);
+        return assay_metrics_unavailable(metrics, "latency.iqr", note);
+    }
+    snprintf(note, sizeof note, "%sp75 - p25, nearest rank", prefix);
+    return assay_metrics_derived(metrics, "latency.iqr", (summary->p75 - summary->p25) / 1e9,
+                                 "clock", note);
 }
 
 int assay__summary_metrics(const struct assay__summary *summary, const char *prefix,
@@ -233,10 +269,7 @@ int assay__summary_metrics(const struct assay__summary *summary, const char *pre
     for (size_t i = 0; i < sizeof plain / sizeof plain[0] && code == 0; i++)
         code = assay_metrics_measured(metrics, plain[i].name, plain[i].value / 1e9, "clock", note);
     if (code == 0) code = put_percentiles(summary, prefix, metrics);
-    snprintf(note, sizeof note, "%sp75 - p25, nearest rank", prefix);
-    if (code == 0)
-        code = assay_metrics_derived(metrics, "latency.iqr", (summary->p75 - summary->p25) / 1e9,
-                                     "clock", note);
+    if (code == 0) code = put_iqr(summary, prefix, metrics);
     if (code == 0) code = put_interval(summary, prefix, metrics);
     if (code == 0)
         code = assay_metrics_measured(metrics, "latency.samples", (double)summary->samples, "clock",

@@ -27,8 +27,10 @@ struct assay__summary {
     double mean, stddev, min, max, p25, p50, p75, p90, p95, p99,
         p999;                        /* ns; p90 and up NaN when too few samples */
     double tau;                      /* 1 + 2 Σ ρ_k */
-    struct assay__interval interval; /* 95 %, of the median */
-    double half_width;               /* of the interval, relative to the median; NaN unknown */
+    struct assay__interval interval; /* 95 %, of the median; not tighter than the clock's step */
+    double half_width;               /* of the interval by the samples alone, relative to the
+                                        median: more samples make it smaller; NaN unknown */
+    double step_ns;                  /* of the clock, when the interval was widened to it; else 0 */
     /* only with `full`: */
     double drift, drift_p;
     bool bimodal;
@@ -37,10 +39,11 @@ struct assay__summary {
 };
 
 /** find_warmup: drop what MSER-5 calls warm-up (one stream only: several have no common order).
- * full: all fields. Allocates one copy of the samples while it works. 0 or ASSAY_ENOMEM; zero
+ * full: all fields. step_ns: the clock's smallest step (0 or NaN: unknown, or the clock is a
+ * scripted one). Allocates one copy of the samples while it works. 0 or ASSAY_ENOMEM; zero
  * samples give NaN everywhere. */
 int assay__summary_compute(const struct assay__samples *streams, int stream_count, bool find_warmup,
-                           bool full, struct assay__summary *summary);
+                           bool full, double step_ns, struct assay__summary *summary);
 
 /** latency.* (all but between_*) and latency.samples of one launch. `prefix` goes before each note
  * ("" allowed). */

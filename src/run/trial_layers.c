@@ -54,6 +54,14 @@ static const char *remark(const struct assay__trial_input *input, size_t joined)
                     : assay__arena_printf(arena, "Launch %zu: %s", i + 1, layers->reason);
         if (!first) return NULL;
     }
+    if (with > 0 && input->streams > 1) { /* layers are timed alone, the latency is not */
+        first = assay__arena_printf(
+            arena,
+            "%s%sLayers were timed with one request in flight; the latency is that of %d: the "
+            "difference is in unattributed.",
+            first, first[0] ? " " : "", input->streams);
+        if (!first) return NULL;
+    }
     if (with == joined) return first;
     return assay__arena_printf(arena, "%s%s%zu of %zu launches ran other layers and are left out.",
                                first, first[0] ? " " : "", with - joined, with);
@@ -168,7 +176,8 @@ static int merge(const struct assay__trial_input *input, const struct joined *li
         out->discarded += lists[m].layers->discarded;
     }
     if (isfinite(out->engine_ns)) sum += out->engine_ns;
-    if (timed > 0 && isfinite(p50_ns)) out->unattributed_ns = remainder_exact(p50_ns, sum);
+    if ((timed > 0 || isfinite(out->engine_ns)) && isfinite(p50_ns))
+        out->unattributed_ns = remainder_exact(p50_ns, sum);
     return 0;
 }
 
@@ -199,10 +208,11 @@ int assay__launch_layers(const struct assay__outcome *outcome, struct assay_metr
         sum += layers->items[i].time_ns;
         timed++;
     }
-    if (timed == 0 || !isfinite(layers->engine_ns)) return 0;
+    if (!isfinite(layers->engine_ns) || !isfinite(outcome->summary.p50)) return 0;
     double rest = outcome->summary.p50 - sum - layers->engine_ns;
-    int code = assay_metrics_derived(metrics, "layers.sum", sum / 1e9, layers->method,
-                                     "sum over the layers of this launch");
+    int code = timed ? assay_metrics_derived(metrics, "layers.sum", sum / 1e9, layers->method,
+                                             "sum over the layers of this launch")
+                     : assay_metrics_unavailable(metrics, "layers.sum", "no layer was timed");
     if (code == 0)
         code = assay_metrics_measured(metrics, "layers.engine", layers->engine_ns / 1e9,
                                       layers->method, "");
