@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,16 +200,6 @@ int assay__path_join(const char *folder, const char *name, char *out, size_t out
     return written < 0 || (size_t)written >= out_size ? ASSAY_ELIMIT : 0;
 }
 
-int assay__folder_temporary(char *out, size_t out_size, struct assay_error *error)
-{
-    const char *base = getenv("TMPDIR");
-    if (!base || base[0] == '\0') base = "/tmp";
-    if (assay__path_join(base, "assay-XXXXXX", out, out_size))
-        return assay_error_set(error, ASSAY_ELIMIT, "the path of the temporary folder is too long");
-    if (!mkdtemp(out)) return fail(error, "make a temporary folder like", out);
-    return 0;
-}
-
 /* Never follows a link out of the folder: O_NOFOLLOW and unlinkat only. */
 static void remove_entries(int folder, int levels)
 {
@@ -238,4 +229,62 @@ void assay__folder_remove(const char *path)
     remove_entries(folder, 1);
     close(folder);
     rmdir(path);
+}
+
+/* Folders are named assay-PID-HOST-XXXXXX. HOST, a hash of the machine's name, is there because a folder for temporary
+ * files can be shared between machines or containers, where the same number is another process. */
+static void name_of_process(char *out, size_t out_size, long pid)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1); /* without a name: one hash for all the nameless */
+    uint32_t hash = 2166136261u;        /* FNV-1a */
+    for (const char *at = host; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    snprintf(out, out_size, "assay-%ld-%08lx-", pid, (unsigned long)hash);
+}
+
+/* The process a folder of ours was named after, if it was on this machine and is gone. */
+static bool left_by_dead(const char *name)
+{
+    char ours[64], *end;
+    if (strncmp(name, "assay-", 6) != 0) return false;
+    errno = 0;
+    long pid = strtol(name + 6, &end, 10);
+    if (errno || pid < 1 || pid > INT_MAX || *end != '-') return false;
+    name_of_process(ours, sizeof ours, pid);
+    size_t length = strlen(ours);
+    if (strncmp(name, ours, length) != 0 || strlen(name + length) != 6) return false;
+    return kill((pid_t)pid, 0) == -1 && errno == ESRCH;
+}
+
+/* What a killed process could not remove itself. One pass over the folder; failures are left to the next time. */
+static void remove_left_behind(const char *base)
+{
+    DIR *entries = opendir(base);
+    if (!entries) return;
+    struct dirent *entry;
+    while ((entry = readdir(entries))) {
+        char path[PATH_MAX];
+        struct stat status;
+        if (!left_by_dead(entry->d_name)) continue;
+        if (assay__path_join(base, entry->d_name, path, sizeof path)) continue;
+        if (lstat(path, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid())
+            continue;
+        assay__folder_remove(path);
+    }
+    closedir(entries);
+}
+
+int assay__folder_temporary(char *out, size_t out_size, struct assay_error *error)
+{
+    const char *base = getenv("TMPDIR");
+    if (!base || base[0] == '\0') base = "/tmp";
+    char name[80];
+    name_of_process(name, sizeof name - sizeof "XXXXXX", (long)getpid());
+    memcpy(name + strlen(name), "XXXXXX", sizeof "XXXXXX");
+    if (assay__path_join(base, name, out, out_size))
+        return assay_error_set(error, ASSAY_ELIMIT, "the path of the temporary folder is too long");
+    remove_left_behind(base);
+    if (!mkdtemp(out)) return fail(error, "make a temporary folder like", out);
+    return 0;
 }

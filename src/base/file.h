@@ -25,7 +25,8 @@ bool assay__file_exists(const char *path);
 int assay__path_folder(const char *path, char *out, size_t out_size);
 /** folder + "/" + name. 0 or ASSAY_ELIMIT. */
 int assay__path_join(const char *folder, const char *name, char *out, size_t out_size);
-/** A fresh private folder under $TMPDIR (else /tmp); the caller removes it with assay__folder_remove. */
+/** A fresh private folder under $TMPDIR (else /tmp); the caller removes it with assay__folder_remove. Its name holds our
+ *  process id: such folders of ours whose process was killed are removed on the way. */
 int assay__folder_temporary(char *out, size_t out_size, struct assay_error *error);
 /** Removes the files in a folder we made, and the folder. Not recursive below one level of folders. */
 void assay__folder_remove(const char *path);

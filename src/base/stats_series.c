@@ -275,11 +275,12 @@ static bool far_apart(const double *sorted, size_t count, size_t split, double d
     return distance >= MODE_APART * median || distance >= MODE_RANGES * range;
 }
 
-/* Two modes stand apart when they are far enough from each other (far_apart) and, between the medians of Otsu's two parts, there is a valley: a window (an eighth of the
- * distance, either side) with less than half the samples of the same window at the lesser mode, beyond chance (three
- * standard deviations of a Poisson count). A normal or a uniform distribution has no such valley. On a grid the window
- * is a whole number of steps wide, so that it holds as many grid points wherever it stands: else the emptiness between
- * two ticks would be the valley. */
+/* Two modes stand apart when they are far enough from each other (far_apart) and, between the medians of Otsu's two
+ * parts, there is a valley: a window (an eighth of the distance wide) with less than half the samples of the same window
+ * at the lesser mode, beyond chance (three standard deviations of a Poisson count). A normal or a uniform distribution
+ * has no such valley. On a grid the window is a whole number of steps wide, so that it holds as many grid points wherever
+ * it stands: else the emptiness between two ticks would be the valley; and one step wider than that, for ticks that are
+ * off by a ns fall in or out at its edges. */
 bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
                           double *high_mode, double *high_share)
 {
@@ -290,10 +291,10 @@ bool assay__stats_bimodal(const double *sorted, size_t count, double step, doubl
     double distance = high - low, reach = distance / MODE_STEPS;
     step = fmax(step, grid_of(sorted, count)); /* fmax: a NaN does not count */
     if (!far_apart(sorted, count, split, distance, step)) return false;
-    const double half = (step > 0 ? ceil(reach / step) * step : reach) / 2;
+    const double half = (step > 0 ? (ceil(reach / step) + 1) * step : reach) / 2;
     double valley = INFINITY, threshold = low;
-    for (int step = 2; step <= MODE_STEPS - 2; step++) {
-        double at = low + step * reach, here = within(sorted, count, at, half);
+    for (int i = 2; i <= MODE_STEPS - 2; i++) {
+        double at = low + i * reach, here = within(sorted, count, at, half);
         if (here < valley) {
             valley = here;
             threshold = at;

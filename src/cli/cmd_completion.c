@@ -1,5 +1,6 @@
 /* cmd_completion.c - assay completion bash|zsh|fish: a completion script made from the table of commands.
- * Options, their fixed choices and command names are completed; everything else falls back to file names. */
+ * Options, their fixed choices and command names are completed; where a profile is read, *.assay and folders;
+ * everything else falls back to file names. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -35,6 +36,11 @@ static const char *argument_words(const struct assay__command *command)
                                                                                : NULL;
 }
 
+static bool takes_profile(const struct assay__command *command)
+{
+    return strncmp(command->arguments, "PROFILE", strlen("PROFILE")) == 0;
+}
+
 /* --- bash ------------------------------------------------------------------------------------- */
 
 static void bash_command(struct assay__buf *out, const struct assay__command *command)
@@ -52,6 +58,7 @@ static void bash_command(struct assay__buf *out, const struct assay__command *co
             put_names(out);
         assay__buf_puts(out, "'\n");
     }
+    if (takes_profile(command)) assay__buf_puts(out, "        profiles=yes\n");
     bool any = false;
     for (const struct assay__option *o = command->options; o && o->name; o++) {
         if (o->hidden || !o->choices) continue;
@@ -70,7 +77,7 @@ static void put_bash(struct assay__buf *out)
         out, "# bash completion for assay, made by 'assay completion bash'\n"
              "_assay() {\n"
              "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-             "    local options='' words='' choices=''\n"
+             "    local options='' words='' choices='' profiles=''\n"
              "    COMPREPLY=()\n"
              "    if [ \"$previous\" = = ] && [ \"$COMP_CWORD\" -ge 2 ]; then\n"
              "        previous=${COMP_WORDS[COMP_CWORD-2]}\n"
@@ -93,6 +100,10 @@ static void put_bash(struct assay__buf *out)
              "        [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n"
              "    elif [ -n \"$words\" ]; then\n"
              "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+             "    elif [ -n \"$profiles\" ] && [[ $previous != -* ]]; then\n"
+             "        mapfile -t COMPREPLY < <(compgen -d -- \"$current\"\n"
+             "            compgen -f -X '!*.assay' -- \"$current\")\n"
+             "        compopt -o filenames\n"
              "    else\n"
              "        mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
              "        compopt -o filenames\n"
@@ -176,7 +187,9 @@ static void put_zsh(struct assay__buf *out)
                 put_names(out);
             assay__buf_puts(out, ")'");
         } else if (command->max_arguments) {
-            assay__buf_puts(out, " \\\n            '*:file:_files'");
+            assay__buf_puts(out, takes_profile(command)
+                                     ? " \\\n            '*:profile:_files -g \"*.assay\"'"
+                                     : " \\\n            '*:file:_files'");
         }
         assay__buf_puts(out, "\n        ;;\n");
     }
@@ -217,6 +230,11 @@ static void put_fish(struct assay__buf *out)
             put_quoted(out, o->help);
             assay__buf_puts(out, "'\n");
         }
+        if (takes_profile(command))
+            assay__buf_printf(out,
+                              "complete -c assay -n '__fish_seen_subcommand_from %s' -k -f -a "
+                              "'(__fish_complete_suffix .assay)'\n",
+                              command->name);
         const char *words = argument_words(command);
         if (!words && strcmp(command->name, "help") != 0) continue;
         assay__buf_printf(out, "complete -c assay -n '__fish_seen_subcommand_from %s' -f -a '",

@@ -136,6 +136,10 @@ static void check_quota(const struct patient *p, struct diagnosis *d)
     if (!p->after.cgroup_known) {
         d->verdict = VERDICT_UNKNOWN;
         assay__buf_puts(&d->says, "CPU limits of the control group cannot be read");
+    } else if (p->after.cgroup_throttled_ns > 0 && p->after.cgroup_throttled_ns < 50000000) {
+        assay__buf_puts(
+            &d->says,
+            "the control group was held back for less than 0.1 s so far by its CPU limit");
     } else if (p->after.cgroup_throttled_ns > 0) {
         d->verdict = VERDICT_WARNING;
         assay__buf_printf(&d->says,

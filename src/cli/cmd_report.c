@@ -1,6 +1,7 @@
 /* cmd_report.c - assay report: render a kept profile. The same text on every machine. */
 #include "base/file.h"
 #include "cli/cli.h"
+#include "run/recover.h"
 
 #include <assay/profile.h>
 #include <assay/report.h>
@@ -34,6 +35,17 @@ static const struct assay__option options[] = {
     {0},
 };
 
+/* A mistyped -o must not cost a profile, least of all the one that is being read. */
+static bool would_replace_database(const char *path)
+{
+    static const char mark[] = "SQLite format 3"; /* its NUL is part of it */
+    struct assay__mapping file;
+    if (assay__file_map(path, &file, NULL)) return false;
+    bool database = file.size >= sizeof mark && memcmp(file.data, mark, sizeof mark) == 0;
+    assay__file_unmap(&file);
+    return database;
+}
+
 static int run(struct assay__invocation *invocation)
 {
     struct report_options *o = invocation->options;
@@ -45,13 +57,23 @@ static int run(struct assay__invocation *invocation)
         assay__say("report: --json and --format %s exclude each other", o->render.format);
         return ASSAY__EXIT_USAGE;
     }
+    if (o->output && would_replace_database(o->output)) {
+        assay__say(
+            "report: '%s' is a profile or another database, so the report does not replace it; "
+            "give another name",
+            o->output);
+        return ASSAY__EXIT_USAGE;
+    }
     if (assay__option_given(invocation, "top") && o->render.top == 0) o->render.top = -1;
     int code = assay_profile_open(invocation->arguments[0], &profile, &error);
     if (code) {
         assay__fail(code, &error);
         return ASSAY__EXIT_FAILED;
     }
-    code = assay__render(profile, &o->render, o->output != NULL, &out, &error);
+    code = assay__profile_recover(
+        profile); /* a capture that was killed has samples, but no statistics yet */
+    if (code) assay_error_set(&error, code, "out of memory");
+    if (!code) code = assay__render(profile, &o->render, o->output != NULL, &out, &error);
     if (!code && o->output) code = assay__file_write(o->output, out.data, out.length, &error);
     if (code)
         status = assay__fail(code, &error);

@@ -80,7 +80,8 @@ static const struct assay__option options[] = {
             "Layers shown in text and Markdown (default 20; 0 shows all)."),
     INTEGER("columns", render.columns, "N", 40, 200,
             "Width of the text report (default: the terminal's, else 80)."),
-    FLAG("ascii", 0, render.ascii, "Draw with ASCII characters only."),
+    FLAG("ascii", 0, render.ascii,
+         "Draw with ASCII characters only (so without a UTF-8 locale anyway)."),
     FLAG("no-color", 0, render.no_color, "No colours (NO_COLOR does the same)."),
     FLAG("quiet", 'q', quiet, "No progress and no remarks on stderr; errors are still said."),
     {"script", 0, ASSAY__OPTION_STRING, AT(script), "SCRIPT", "Script of the fake engine.", NULL,
@@ -205,6 +206,14 @@ static struct assay_run_options to_library(const struct assay__invocation *invoc
     };
 }
 
+static bool has_samples(const struct assay_profile *profile)
+{
+    for (size_t t = 0; profile && t < profile->trial_count; t++)
+        for (size_t i = 0; i < profile->trials[t].launch_count; i++)
+            if (profile->trials[t].launches[i].sample_count) return true;
+    return false;
+}
+
 /* The report is printed even of a failed or interrupted run: what was measured is there, and says so. */
 static int finish(const struct run_options *o, int code, struct assay_profile *profile,
                   const struct assay_error *run_error)
@@ -218,9 +227,10 @@ static int finish(const struct run_options *o, int code, struct assay_profile *p
         for (size_t i = 0; i < profile->trial_count && !code; i++)
             if (profile->trials[i].state == ASSAY__TRIAL_FAILED) code = ASSAY_EENGINE;
     }
+    bool sampled = has_samples(profile);
     if (code == ASSAY_EINTERRUPTED) {
-        assay__say(profile && o->output ? "interrupted; what was measured is kept in %s"
-                                        : "interrupted",
+        assay__say(sampled && o->output ? "interrupted; what was measured is kept in %s"
+                                        : "interrupted before anything was measured",
                    o->output);
         return ASSAY__EXIT_INTERRUPTED;
     }

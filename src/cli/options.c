@@ -119,11 +119,23 @@ static int set_choice(const struct assay__command *command, const struct assay__
     return ASSAY__EXIT_USAGE;
 }
 
+/* "-123…": a whole number, however long */
+static bool is_digits(const char *value)
+{
+    if (*value == '-' || *value == '+') value++;
+    return *value && value[strspn(value, "0123456789")] == '\0';
+}
+
 static int set_integer(const struct assay__command *command, const struct assay__option *o,
                        const char *value, int64_t *member)
 {
     int64_t number = 0;
     if (assay__text_int64(value, &number)) {
+        if (is_digits(value)) {
+            assay__say("%s: --%s: %s is out of range (%.0f to %.0f)", command->name, o->name, value,
+                       o->low, o->high);
+            return ASSAY__EXIT_USAGE;
+        }
         assay__say("%s: --%s: '%s' is not a whole number", command->name, o->name, value);
         return ASSAY__EXIT_USAGE;
     }
@@ -255,9 +267,11 @@ static int check_arguments(const struct assay__invocation *invocation)
         return ASSAY__EXIT_USAGE;
     }
     if (count > command->max_arguments) {
-        assay__say("%s: '%s' is one argument too many: assay %s [options] %s", command->name,
-                   invocation->arguments[command->max_arguments], command->name,
-                   command->arguments);
+        struct assay__buf usage = {0};
+        assay__usage(&usage, command);
+        assay__say("%s: '%s' is one argument too many: %s", command->name,
+                   invocation->arguments[command->max_arguments], usage.data ? usage.data : "");
+        assay__buf_free(&usage);
         return ASSAY__EXIT_USAGE;
     }
     return 0;

@@ -54,8 +54,10 @@ int assay__write_stdout(const char *data, size_t size)
 {
     static bool said;
     if (write_all(STDOUT_FILENO, data, size)) return ASSAY__EXIT_DONE;
-    const char *reason = errno == EBADF ? "it is closed" : strerror(errno);
-    if (!said) assay__say("cannot write to standard output: %s", reason);
+    int fault = errno;
+    const char *reason = fault == EBADF ? "it is closed" : strerror(fault);
+    /* A reader that has seen enough (| head) is no fault worth a line; the status still says that not all was written. */
+    if (!said && fault != EPIPE) assay__say("cannot write to standard output: %s", reason);
     said = true;
     return ASSAY__EXIT_FAILED;
 }

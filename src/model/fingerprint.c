@@ -279,8 +279,8 @@ bool assay__model_parameters(const struct assay__model *model, int64_t *elements
 {
     struct assay__map *uses = assay__map_new();
     struct tally tally = {.uses = uses};
-    bool known =
-        uses && mark_uses(&model->graph, uses, 0) == 0 && count_graph(&model->graph, &tally, 0);
+    bool known = uses && mark_uses(&model->graph, uses, 0) == 0 &&
+                 count_graph(&model->graph, &tally, 0);
     *elements = known ? tally.elements : 0;
     *bytes = known ? tally.bytes : 0;
     assay__map_free(uses);

@@ -31,8 +31,9 @@ struct symbol {
 struct open_input {
     const struct assay__value *value;
     int rank;
-    int64_t *dims; /* -1 open; a named symbol is looked up at the end */
-    bool shaped;   /* --shape or a file gave it */
+    int64_t *dims;          /* -1 open; a named symbol is looked up at the end */
+    bool shaped;            /* --shape or a file gave it */
+    bool by_shape, by_file; /* each may be given once */
 };
 
 struct planner {
@@ -269,6 +270,11 @@ static const char *after_name(const char *option, const char *name)
     return strncmp(option, name, length) == 0 && option[length] == '=' ? option + length + 1 : NULL;
 }
 
+static int given_twice(const struct planner *planner, const char *flag, const char *name)
+{
+    return assay_error_set(planner->error, ASSAY_EINVAL, "%s %.120s is given twice", flag, name);
+}
+
 static int find_input(struct planner *planner, const char *option, const char *flag, size_t *index,
                       const char **rest)
 {
@@ -317,6 +323,7 @@ static int apply_dim(struct planner *planner, const char *option)
     if (assay__text_int64(rest, &value) || value < 0)
         return assay_error_set(planner->error, ASSAY_EINVAL, "--dim %.120s: '%.40s' is not a size",
                                option, rest);
+    if (symbol->value >= 0) return given_twice(planner, "--dim", symbol->name); /* --dim is first */
     return bind(planner, symbol, value, "--dim");
 }
 
@@ -370,9 +377,12 @@ static int apply_shape(struct planner *planner, const char *option)
     const char *rest = NULL;
     int code = find_input(planner, option, "--shape", &index, &rest);
     if (code) return code;
+    struct open_input *input = &planner->inputs[index];
+    if (input->by_shape) return given_twice(planner, "--shape", input->value->name);
+    input->by_shape = true;
     int rank = parse_shape(planner, rest, dims);
     if (rank < 0) return rank;
-    return set_shape(planner, &planner->inputs[index], rank, dims, "--shape");
+    return set_shape(planner, input, rank, dims, "--shape");
 }
 
 bool assay__inputs_npy_fits(enum assay__dtype file, enum assay__dtype model)
@@ -392,9 +402,12 @@ static int apply_file(struct planner *planner, const char *option)
     size_t index = 0;
     const char *path = NULL;
     int code = find_input(planner, option, "--input", &index, &path);
-    if (!code) code = assay__file_map(path, &mapping, planner->error);
     if (code) return code;
     struct open_input *input = &planner->inputs[index];
+    if (input->by_file) return given_twice(planner, "--input", input->value->name);
+    input->by_file = true;
+    code = assay__file_map(path, &mapping, planner->error);
+    if (code) return code;
     code = assay__npy_parse(mapping.data, mapping.size, &npy, &detail);
     if (code) {
         assay_error_set(planner->error, code, "%.200s: %s", path, detail.message);
@@ -412,9 +425,8 @@ static int apply_file(struct planner *planner, const char *option)
     struct assay__input_plan *plan = &planner->workload->inputs[index];
     plan->fill = ASSAY__FILL_FILE;
     plan->file = assay__arena_strdup(planner->workload->arena, absolute ? absolute : path);
-    plan->why = assay__arena_printf(planner->workload->arena, "read from %s", path);
     free(absolute);
-    return plan->file && plan->why ? 0 : no_memory(planner);
+    return plan->file ? 0 : no_memory(planner);
 }
 
 /* --- batch and sequence ----------------------------------------------------------------------- */
@@ -684,6 +696,7 @@ int assay__workload_plan(const struct assay__model *model,
     }
     workload->arena = arena;
     workload->batch = workload->sequence = -1;
+    workload->seed = options->seed;
     struct planner planner = {
         .model = model, .options = options, .workload = workload, .error = error};
     int code = make_plan(&planner);

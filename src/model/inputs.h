@@ -25,9 +25,9 @@ struct assay__input_plan {
     /* UNIFORM: [low, high); INTEGERS: low..high inclusive; CONSTANT: low; RANGE: 0, 1, 2, … along
        the last axis (position ids), modulo high + 1 when high > 0 */
     double low, high;
-    uint64_t seed;
+    uint64_t seed;    /* of this input alone: from the workload's */
     const char *file; /* FILE: .npy */
-    const char *why;  /* "ids below 30522: rows of embedding 'wte' (Gather)"; shown to people */
+    const char *why;  /* what led to these values, "rows of 'wte' (Gather)"; "" nothing did */
 };
 
 struct assay__workload_options {
@@ -53,6 +53,7 @@ struct assay__workload {
     size_t dim_count;
     const char **notes; /* "symbolic dimension 'seq' set to 1 (--dim seq=N changes it)" */
     size_t note_count;
+    uint64_t seed;    /* as asked for */
     int64_t batch;    /* -1 unknown: no batch axis found */
     int64_t sequence; /* -1: none */
     bool has_tokens;  /* integer ids with a sequence axis: throughput.tokens */

@@ -3,8 +3,8 @@
  * what consumes it, and that says what it may hold: ids are below the rows of the table that
  * Gather looks them up in, lengths are the length of their axis, a value that decides a shape
  * cannot be made up. Where the graph says nothing, the name helps (mask, position, …); where
- * that says nothing either: floats in [-1, 1), integers 0 and 1. Every choice is explained in
- * the plan's `why`. */
+ * that says nothing either: floats in [-1, 1), integers 0 and 1. The plan's `why` says what
+ * led to a choice; what was chosen is in the numbers. */
 #include "model/inputs_plan.h"
 
 #include "model/onnx.h"
@@ -50,6 +50,9 @@ struct finding {
     int true_hides;  /* -1 unknown, 0 true keeps, 1 true masks out */
     bool compared;
     int64_t compared_with;
+    const struct operand *operand; /* an operand of few valid values */
+    bool operand_inverted;         /* it gets there through a Not */
+    int64_t least;                 /* a divisor: not below this; 0 unknown */
 };
 
 struct work {
@@ -58,6 +61,15 @@ struct work {
     bool inverted;
     bool moved;    /* its axes are no longer those of the input */
     bool computed; /* its values are no longer those of the input: only the axes are of interest */
+    bool integral; /* an integer, or cast to one on the way */
+};
+
+/* An operand that must have one of few values, and one that is always valid. */
+struct operand {
+    const char *op;
+    size_t index;
+    double value;
+    const char *why;
 };
 
 struct walk {
@@ -226,6 +238,11 @@ static void sink_index(struct walk *walk, const struct work *work, const struct 
                 batch = assay__node_int(node, "batch_dims", 0);
         for (int64_t axis = batch; axis < batch + (depth > 0 && depth < 64 ? depth : 1); axis++)
             limit(walk, work, node, input_dim(tracer, node, 0, axis), table);
+    } else if (use->index == 1 &&
+               (is(node, "NegativeLogLikelihoodLoss") || is(node, "SoftmaxCrossEntropyLoss"))) {
+        limit(walk, work, node, input_dim(tracer, node, 0, 1), "the classes");
+    } else if (use->index == 2 && is(node, "RoiAlign")) {
+        limit(walk, work, node, input_dim(tracer, node, 0, 0), table);
     } else if (use->index == 0 && is(node, "OneHot")) {
         double depth = -1;
         if (constant_number(tracer, node, 1, &depth) && depth >= 0 && depth < 9e15)
@@ -291,16 +308,78 @@ static void sink_control(struct walk *walk, const struct use *use)
     }
 }
 
+/* Operands with a value that is valid whatever the other inputs are. Those of TopK, Tile and Pad
+ * decide a shape, but a smallest one is always there. */
+static bool sink_operand(struct walk *walk, const struct work *work, const struct use *use)
+{
+    static const struct operand rows[] = {
+        {"CumSum", 1, 0, "the axis of a CumSum"},
+        {"CumProd", 1, 0, "the axis of a CumProd"},
+        {"Dropout", 1, 0.5, "the ratio of a Dropout"},
+        {"Dropout", 2, 0, "a Dropout, not in training"},
+        {"NonMaxSuppression", 2, 10, "the most boxes a class may keep (NonMaxSuppression)"},
+        {"NonMaxSuppression", 3, 0.5, "the IoU threshold of a NonMaxSuppression"},
+        {"NonMaxSuppression", 4, 0, "the score threshold of a NonMaxSuppression"},
+        {"TopK", 1, 1, "the k of a TopK; --input changes it"},
+        {"Tile", 1, 1, "the repeats of a Tile; --input changes it"},
+        {"Pad", 1, 0, "the pads of a Pad; --input changes it"},
+        {"Trilu", 1, 0, "the diagonal of a Trilu"},
+        {"DFT", 2, -2, "the axis of a DFT"}};
+    struct finding *finding = walk->finding;
+    if (work->offset) return false;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (!is(use->node, rows[i].op) || use->index != rows[i].index) continue;
+        if (!finding->operand) {
+            finding->operand = &rows[i];
+            finding->operand_inverted = work->inverted;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* What divides must not be zero: integers fail, and a float made of integers becomes infinite. */
+static void sink_divisor(struct walk *walk, const struct work *work, const struct use *use)
+{
+    bool divides = use->index == 1 && (is(use->node, "Div") || is(use->node, "Mod"));
+    int64_t least = work->offset < 0 ? 1 - work->offset : 1;
+    if (divides && work->integral && least > walk->finding->least) walk->finding->least = least;
+}
+
 /* Inputs that decide a shape. */
 static bool decides_shape(const struct use *use)
 {
     static const struct {
         const char *op;
         size_t first, last;
-    } rows[] = {{"Reshape", 1, 1}, {"Expand", 1, 1},    {"ConstantOfShape", 0, 0}, {"Tile", 1, 1},
-                {"Resize", 2, 3},  {"Pad", 1, 1},       {"Slice", 1, 4},           {"TopK", 1, 1},
-                {"Range", 0, 2},   {"Unsqueeze", 1, 1}, {"Squeeze", 1, 1},         {"Split", 1, 1},
-                {"OneHot", 1, 1},  {"Upsample", 1, 1},  {"SplitToSequence", 1, 1}};
+    } rows[] = {{"Reshape", 1, 1},
+                {"Expand", 1, 1},
+                {"ConstantOfShape", 0, 0},
+                {"Tile", 1, 1},
+                {"Resize", 2, 3},
+                {"Pad", 1, 1},
+                {"Slice", 1, 4},
+                {"TopK", 1, 1},
+                {"Range", 0, 2},
+                {"Unsqueeze", 1, 1},
+                {"Squeeze", 1, 1},
+                {"Split", 1, 1},
+                {"OneHot", 1, 1},
+                {"Upsample", 1, 1},
+                {"SplitToSequence", 1, 1},
+                {"Col2Im", 1, 2},
+                {"AffineGrid", 1, 1},
+                {"MaxUnpool", 2, 2},
+                {"CenterCropPad", 1, 1},
+                {"MelWeightMatrix", 0, 4},
+                {"DFT", 1, 1},
+                {"STFT", 1, 1},
+                {"STFT", 3, 3},
+                {"HannWindow", 0, 0},
+                {"HammingWindow", 0, 0},
+                {"BlackmanWindow", 0, 0},
+                {"Pad", 3, 3}};
+    if (strncmp(use->node->op, "Reduce", 6) == 0 && use->index == 1) return true; /* the axes */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (is(use->node, rows[i].op) && use->index >= rows[i].first && use->index <= rows[i].last)
             return true;
@@ -326,6 +405,21 @@ static int follow_body(struct walk *walk, const struct work *work, const struct 
     return follow(walk, body->g->inputs[use->index].name, work);
 }
 
+/* A power that is not a number for a negative base: its exponent is no known whole number. */
+static bool broken_power(const struct tracer *tracer, const struct assay__node *node)
+{
+    double exponent = 0;
+    return is(node, "Pow") &&
+           !(constant_number(tracer, node, 1, &exponent) && exponent == floor(exponent));
+}
+
+static bool is_integer_type(enum assay__dtype dtype)
+{
+    return (dtype >= ASSAY__UINT8 && dtype <= ASSAY__INT64) || dtype == ASSAY__UINT32 ||
+           dtype == ASSAY__UINT64 || dtype == ASSAY__UINT4 || dtype == ASSAY__INT4 ||
+           dtype == ASSAY__UINT2 || dtype == ASSAY__INT2;
+}
+
 static int visit(struct walk *walk, const struct work *work, const struct use *use)
 {
     static const char *const relabel[] = {
@@ -344,10 +438,17 @@ static int visit(struct walk *walk, const struct work *work, const struct use *u
     }
     sink_index(walk, work, use);
     sink_control(walk, use);
-    if (decides_shape(use) && !walk->finding->shape_node) walk->finding->shape_node = node;
+    sink_divisor(walk, work, use);
+    if (!sink_operand(walk, work, use) && decides_shape(use) && !walk->finding->shape_node)
+        walk->finding->shape_node = node;
+    if (is(node, "Cast")) {
+        int64_t to = assay__node_int(node, "to", 0);
+        next.integral = work->integral || is_integer_type((enum assay__dtype)to);
+    }
     next.moved = work->moved || !one_of(node, same_axes);
     if (is(node, "Loop") || is(node, "Scan")) return follow_body(walk, &next, use);
-    if (use->index == 0 && one_of(node, roots)) walk->finding->positive = true;
+    if (use->index == 0 && (one_of(node, roots) || broken_power(walk->tracer, node)))
+        walk->finding->positive = true;
     if (is(node, "Where") && use->index == 0) sink_where(walk, work, node);
     if (is(node, "Equal") && constant_number(walk->tracer, node, 1 - use->index, &value) &&
         fabs(value) < 9e15) {
@@ -377,7 +478,7 @@ static int trace(struct tracer *tracer, const struct assay__input_plan *plan,
 {
     struct walk walk = {
         .tracer = tracer, .finding = finding, .plan = plan, .seen = assay__map_new()};
-    const struct work start = {plan->name, 0, false, false, false};
+    const struct work start = {.name = plan->name, .integral = is_integer_type(plan->dtype)};
     *finding = (struct finding){.bound = INT64_MAX, .length = -1, .true_hides = -1};
     int code = walk.seen ? follow(&walk, plan->name, &start) : ASSAY_ENOMEM;
     for (size_t i = 0; i < walk.count && !code; i++) {
@@ -415,17 +516,26 @@ static bool looks_like_mask(const char *name)
     return assay__name_has(name, "mask");
 }
 
+static void decide_operand(struct assay__input_plan *plan, const struct finding *finding)
+{
+    const struct operand *operand = finding->operand;
+    double value = finding->operand_inverted ? 1 - operand->value : operand->value;
+    choose(plan, ASSAY__FILL_CONSTANT, value, value, operand->why);
+}
+
 static void decide_bool(struct assay__input_plan *plan, const struct finding *finding)
 {
     if (finding->condition)
-        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "true: the condition of an If or Loop");
+        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "the condition of an If or Loop");
+    else if (finding->operand)
+        decide_operand(plan, finding);
     else if (finding->true_hides == 1 ||
              (finding->true_hides < 0 && assay__name_has(plan->name, "padding_mask")))
-        choose(plan, ASSAY__FILL_CONSTANT, 0, 0, "false everywhere: true would mask out");
+        choose(plan, ASSAY__FILL_CONSTANT, 0, 0, "true would mask out");
     else if (finding->true_hides == 0 || looks_like_mask(plan->name))
-        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "true everywhere: nothing is masked out");
+        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "nothing is masked out");
     else
-        choose(plan, ASSAY__FILL_INTEGERS, 0, 1, "true and false at random");
+        choose(plan, ASSAY__FILL_INTEGERS, 0, 1, "");
 }
 
 /* The limits of a small integer type, as far as they matter. */
@@ -453,10 +563,10 @@ static int decide_bounded(struct tracer *tracer, struct assay__input_plan *plan,
         assay__dtype_bits(plan->dtype) <= 8 && high < top)
         top = high;
     bool positions = assay__name_has(plan->name, "position");
-    choose(plan, positions ? ASSAY__FILL_RANGE : ASSAY__FILL_INTEGERS, 0, top,
-           assay__arena_printf(tracer->arena, "%s below %" PRId64 ": the rows of '%s' (%s)",
-                               positions ? "0, 1, 2, …" : "ids", finding->bound,
-                               finding->bound_table, finding->bound_op));
+    low = finding->least > 0 && (double)finding->least <= top ? (double)finding->least : 0;
+    choose(plan, positions && low == 0 ? ASSAY__FILL_RANGE : ASSAY__FILL_INTEGERS, low, top,
+           assay__arena_printf(tracer->arena, "rows of '%s' (%s)", finding->bound_table,
+                               finding->bound_op));
     return plan->why ? 0 : ASSAY_ENOMEM;
 }
 
@@ -467,34 +577,38 @@ static int decide_integer(struct tracer *tracer, const struct assay__workload *w
     const char *name = plan->name;
     integer_range(plan->dtype, &low, &high);
     if (finding->length >= 0) {
-        choose(plan, ASSAY__FILL_CONSTANT, (double)finding->length, 0,
-               assay__arena_printf(tracer->arena, "%" PRId64 ": the length of its axis (%s)",
-                                   finding->length, finding->length_op));
+        choose(
+            plan, ASSAY__FILL_CONSTANT, (double)finding->length, 0,
+            assay__arena_printf(tracer->arena, "the length of its axis (%s)", finding->length_op));
         return plan->why ? 0 : ASSAY_ENOMEM;
     }
     if (finding->trip_count) {
-        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "1: the number of turns of a Loop");
+        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "the number of turns of a Loop");
+    } else if (finding->operand && finding->operand->value < (double)finding->bound) {
+        decide_operand(plan, finding);
     } else if (finding->bound != INT64_MAX) {
         return decide_bounded(tracer, plan, finding);
     } else if (finding->compared && elements_of(plan) == 1) {
         choose(plan, ASSAY__FILL_CONSTANT, (double)finding->compared_with, 0,
-               assay__arena_printf(tracer->arena, "%" PRId64 ": what the graph compares it with",
-                                   finding->compared_with));
-        return plan->why ? 0 : ASSAY_ENOMEM;
+               "what the graph compares it with");
     } else if (looks_like_mask(name)) {
-        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "ones: a mask that hides nothing");
+        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "a mask that hides nothing");
+    } else if (finding->least > 0) {
+        double least = (double)finding->least;
+        bool small = assay__dtype_bits(plan->dtype) <= 8;
+        choose(plan, ASSAY__FILL_INTEGERS, least, small ? fmax(high, least) : least + 7,
+               "something is divided by it");
     } else if (assay__name_has(name, "token_type") || assay__name_has(name, "segment")) {
-        choose(plan, ASSAY__FILL_CONSTANT, 0, 0, "zeros: one segment");
+        choose(plan, ASSAY__FILL_CONSTANT, 0, 0, "one segment");
     } else if (assay__name_has(name, "position")) {
-        choose(plan, ASSAY__FILL_RANGE, 0, 0, "0, 1, 2, …: positions");
+        choose(plan, ASSAY__FILL_RANGE, 0, 0, "positions");
     } else if (assay__name_has(name, "length") || assay__name_has(name, "_len")) {
         choose(plan, ASSAY__FILL_CONSTANT, workload->sequence > 0 ? (double)workload->sequence : 1,
                0, "the sequence length: named like one");
     } else if (high > 1) {
-        choose(plan, ASSAY__FILL_INTEGERS, low, high, "all values of its type, at random");
+        choose(plan, ASSAY__FILL_INTEGERS, low, high, "all values of its type");
     } else {
-        choose(plan, ASSAY__FILL_INTEGERS, 0, 1,
-               "0 and 1 at random: nothing in the graph says more");
+        choose(plan, ASSAY__FILL_INTEGERS, 0, 1, "nothing in the graph says more");
     }
     return 0;
 }
@@ -506,25 +620,23 @@ static int decide_float(struct tracer *tracer, struct assay__input_plan *plan,
     bool span = assay__name_has(name, "timespan") || assay__name_has(name, "elapsed") ||
                 strcmp(name, "dt") == 0 || strcmp(name, "ts") == 0;
     if (finding->bound != INT64_MAX) return decide_bounded(tracer, plan, finding);
-    if (plan->dtype == ASSAY__FLOAT8E8M0)
-        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "ones: a scale");
+    if (finding->operand)
+        decide_operand(plan, finding);
+    else if (plan->dtype == ASSAY__FLOAT8E8M0)
+        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "a scale");
     else if (looks_like_mask(name))
-        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "ones: a mask that hides nothing");
+        choose(plan, ASSAY__FILL_CONSTANT, 1, 1, "a mask that hides nothing");
     else if (span)
-        choose(plan, ASSAY__FILL_UNIFORM, 0.5, 1.5, "uniform in [0.5, 1.5): a span of time");
+        choose(plan, ASSAY__FILL_UNIFORM, 0.5, 1.5, "a span of time");
+    else if (finding->least > 0)
+        choose(plan, ASSAY__FILL_UNIFORM, (double)finding->least, (double)finding->least + 7,
+               "an integer is divided by it");
     else if (finding->positive)
         choose(plan, ASSAY__FILL_UNIFORM, 0.1, 1,
-               "uniform in [0.1, 1): a root, logarithm or reciprocal is taken");
+               "a root, logarithm, reciprocal or power is taken");
     else
-        choose(plan, ASSAY__FILL_UNIFORM, -1, 1, "uniform in [-1, 1)");
+        choose(plan, ASSAY__FILL_UNIFORM, -1, 1, "");
     return 0;
-}
-
-static bool is_integer_type(enum assay__dtype dtype)
-{
-    return (dtype >= ASSAY__UINT8 && dtype <= ASSAY__INT64) || dtype == ASSAY__UINT32 ||
-           dtype == ASSAY__UINT64 || dtype == ASSAY__UINT4 || dtype == ASSAY__INT4 ||
-           dtype == ASSAY__UINT2 || dtype == ASSAY__INT2;
 }
 
 /* An image: four axes, 1, 3 or 4 channels, at least 8 × 8 pixels, and not a cache of keys or
@@ -567,7 +679,7 @@ static int decide(struct tracer *tracer, struct assay__workload *workload, size_
     }
     if (plan->fill == ASSAY__FILL_FILE && *plan->file) return 0;
     if (plan->dtype == ASSAY__STRING) {
-        choose(plan, ASSAY__FILL_STRINGS, 0, 0, "short words at random");
+        choose(plan, ASSAY__FILL_STRINGS, 0, 0, "");
         return 0;
     }
     if (plan->dtype == ASSAY__BOOL) {

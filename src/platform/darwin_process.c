@@ -118,6 +118,11 @@ int assay__cpus_pin(const char *list, struct assay_error *error)
                            "macOS does not let a process choose its CPUs");
 }
 
+int assay__cpus_check(const char *list, struct assay_error *error)
+{
+    return assay__cpus_pin(list, error);
+}
+
 void assay__cpus_allowed(char *out, size_t out_size)
 {
     if (out_size) out[0] = '\0';

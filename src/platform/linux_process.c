@@ -162,7 +162,7 @@ static int pin_threads(const struct cpu_choice *choice)
     return result;
 }
 
-int assay__cpus_pin(const char *list, struct assay_error *error)
+static int take_cpus(const char *list, bool pin, struct assay_error *error)
 {
     struct cpu_choice choice = {CPU_ALLOC(CPU_LIMIT), CPU_ALLOC(CPU_LIMIT),
                                 CPU_ALLOC_SIZE(CPU_LIMIT), -1};
@@ -183,7 +183,7 @@ int assay__cpus_pin(const char *list, struct assay_error *error)
     } else if (choice.refused >= 0) {
         code = assay_error_set(error, ASSAY_EINVAL, "CPU %d is not available to this process (%s)",
                                choice.refused, allowed);
-    } else if (pin_threads(&choice) != 0) {
+    } else if (pin && pin_threads(&choice) != 0) {
         code = assay_error_set(error, ASSAY_EUNSUPPORTED, "cannot pin to CPUs %s: %s", list,
                                strerror(errno));
     }
@@ -191,6 +191,16 @@ out:
     if (choice.wanted) CPU_FREE(choice.wanted);
     if (choice.allowed) CPU_FREE(choice.allowed);
     return code;
+}
+
+int assay__cpus_pin(const char *list, struct assay_error *error)
+{
+    return take_cpus(list, true, error);
+}
+
+int assay__cpus_check(const char *list, struct assay_error *error)
+{
+    return take_cpus(list, false, error);
 }
 
 void assay__cpus_allowed(char *out, size_t out_size)

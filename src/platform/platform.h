@@ -62,6 +62,8 @@ void assay__library_path(const void *address, char *out, size_t out_size);
 
 /** Pins the calling process (and threads it starts later) to a list such as "0-3,8". ASSAY_EUNSUPPORTED on macOS. */
 int assay__cpus_pin(const char *list, struct assay_error *error);
+/** Whether assay__cpus_pin would take the list: the same codes, and nothing is pinned. */
+int assay__cpus_check(const char *list, struct assay_error *error);
 /** CPUs this process may use, as a list; "" when unknown. */
 void assay__cpus_allowed(char *out, size_t out_size);
 

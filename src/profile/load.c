@@ -272,7 +272,7 @@ static enum assay__trial_state trial_state_of(const char *name)
     return state < 0 ? ASSAY__TRIAL_RUNNING : (enum assay__trial_state)state;
 }
 
-static void add_note(struct assay__loader *loader, struct assay__trial *trial, const char *note)
+void assay__load_note(struct assay__loader *loader, struct assay__trial *trial, const char *note)
 {
     const char **bigger = assay__rows_grow(loader, trial->notes, trial->note_count, sizeof *bigger);
     if (!bigger) return;
@@ -301,7 +301,7 @@ static void load_launches(struct assay__loader *loader, struct assay__trial *tri
         launch->log_tail = assay__rows_text(&rows, "log_tail");
         load_metrics(loader, trial->id, launch->id, launch->metrics);
         assay__load_samples(loader, trial->id, launch, &damage);
-        if (damage) add_note(loader, trial, damage);
+        if (damage) assay__load_note(loader, trial, damage);
     }
 }
 
@@ -397,6 +397,7 @@ int assay_profile_open(const char *path, struct assay_profile **out, struct assa
     load_model(&loader);
     load_trials(&loader);
     load_findings(&loader);
+    assay__load_damage(&loader);
 out:
     assay__db_close(db);
     if (loader.code)

@@ -53,4 +53,10 @@ bool assay__load_failed(struct assay__loader *loader, int code, const char *why)
 void assay__load_samples(struct assay__loader *loader, int trial, struct assay__launch *launch,
                          const char **damage);
 
+/** Says in the notes of every trial what a sound profile would hold and this one does not; a failure when there is no
+ * trial to say it of (load_damage.c). For a document that is loaded otherwise. */
+void assay__load_damage(struct assay__loader *loader);
+/** Adds a note to a trial. */
+void assay__load_note(struct assay__loader *loader, struct assay__trial *trial, const char *note);
+
 #endif

@@ -1,9 +1,10 @@
 /* store.c - writing a profile: creating the file, appending samples, finishing it.
  *
  * The file is made under a temporary name beside its place, given the schema and its marks, and
- * renamed: an older profile is replaced by a sound new one or not at all. Then it is opened in
- * write-ahead mode at its place. Every put is one transaction, so after kill -9 the file and its
- * -wal hold everything put before, and `complete` is 0. Finishing sets `complete`, moves the log
+ * renamed: an older profile is replaced by a sound new one or not at all, and comes back when the
+ * capture ends without a sample (previous.h). Then it is opened in write-ahead mode at its place.
+ * Every put is one transaction, so after kill -9 the file and its -wal hold everything put before,
+ * and `complete` is 0. Finishing sets `complete`, moves the log
  * into the file and leaves one plain file. Limits: one writer; SQLite's own limit of about 500
  * bytes on the absolute path. */
 #include "profile/store.h"
@@ -11,6 +12,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "profile/chunk.h"
+#include "profile/previous.h"
 #include "profile/put.h"
 #include "profile/sql.h"
 #include "schema_sql.h"
@@ -20,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A stream's last chunk is extended while it is smaller than this, so that short windows do not
@@ -28,80 +29,35 @@
 #define CHUNK_SMALL 4096
 
 #define BUSY_TIMEOUT_MS 2000
-#define SQLITE_LOCK_FIRST \
-    0x40000000 /* the bytes SQLite locks: pending, reserved and 510 shared \
-                                      */
-#define SQLITE_LOCK_BYTES 512
 
 struct assay__store {
     sqlite3 *db;
     char *path;        /* as given, for messages */
     char *sqlite_path; /* as SQLite takes it */
+    bool has_previous; /* the profile that stood here waits beside (previous.h) */
+    bool has_samples;  /* some are committed: this one is worth more than the previous one */
 };
 
-static int system_error(struct assay_error *error, const char *path, const char *doing, int number)
-{
-    int denied = number == EACCES || number == EPERM || number == EROFS;
-    const char *why = number == ENOSPC || number == EDQUOT ? "no space left on the disk"
-                                                           : strerror(number);
-    return assay_error_set(error, denied ? ASSAY_EDENIED : ASSAY_EIO, "%s: %s: %s", path, doing,
-                           why);
-}
-
+/* Closes, and decides between the new profile and the one before it. A failure to put the old one back is logged: it
+ * is then still there under its other name. */
 static void free_store(struct assay__store *store)
 {
     if (!store) return;
+    struct assay_error error = {0};
     sqlite3_close(store->db);
+    if (store->has_previous && store->has_samples)
+        assay__previous_drop(store->path);
+    else if (store->has_previous && assay__previous_restore(store->path, &error))
+        assay__log(ASSAY_LOG_ERROR, "profile", "%s", error.message);
+    else if (store->has_previous)
+        assay__log(ASSAY_LOG_WARNING, "profile",
+                   "%s: nothing was measured; the profile that was there stays", store->path);
     free(store->path);
     free(store->sqlite_path);
     free(store);
 }
 
 /* --- creating --------------------------------------------------------------------------------- */
-
-static bool is_profile_header(const unsigned char *h, size_t size)
-{
-    if (size < 72 || memcmp(h, "SQLite format 3", 16) != 0) return false;
-    uint32_t id = (uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71];
-    return id == ASSAY__PROFILE_APPLICATION_ID;
-}
-
-/* May the file at `path` be replaced? Nothing there, an empty file and a profile nobody writes to
- * may. */
-static int check_replaceable(const char *path, struct assay_error *error)
-{
-    struct stat status;
-    if (stat(path, &status)) {
-        if (errno == ENOENT) return 0;
-        return system_error(error, path, "cannot create the profile", errno);
-    }
-    if (S_ISDIR(status.st_mode))
-        return assay_error_set(error, ASSAY_EINVAL, "%s: is a directory; give the name of a file",
-                               path);
-    if (!S_ISREG(status.st_mode))
-        return assay_error_set(error, ASSAY_EINVAL, "%s: is not a regular file", path);
-    if (status.st_size == 0) return 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return system_error(error, path, "exists and cannot be read, so it is not replaced", errno);
-    unsigned char header[100];
-    ssize_t size = read(fd, header, sizeof header);
-    struct flock lock = {.l_type = F_WRLCK,
-                         .l_whence = SEEK_SET,
-                         .l_start = SQLITE_LOCK_FIRST,
-                         .l_len = SQLITE_LOCK_BYTES};
-    bool locked = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    close(fd);
-    if (size < 0 || !is_profile_header(header, (size_t)size))
-        return assay_error_set(error, ASSAY_EDENIED,
-                               "%s: exists and is not an assay profile, so it is not replaced",
-                               path);
-    if (locked)
-        return assay_error_set(error, ASSAY_EDENIED,
-                               "%s: is in use by process %ld, so it is not replaced", path,
-                               (long)lock.l_pid);
-    return 0;
-}
 
 static int open_database(struct assay__store *store, const char *path, struct assay_error *error)
 {
@@ -133,29 +89,19 @@ static int write_schema(struct assay__store *store, struct assay_error *error)
     return 0;
 }
 
-static void remove_beside(const char *path, const char *suffix)
-{
-    char *beside = assay__sql_path(path, suffix);
-    if (beside) unlink(beside);
-    free(beside);
-}
-
-/* A fresh empty file with the schema at `temporary`; removed again when that fails. */
+/* A fresh empty file with the schema at `temporary`; removed again when that fails. Only once it stands is the profile
+ * that was there moved. */
 static int make_fresh(struct assay__store *store, const char *temporary, struct assay_error *error)
 {
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) return system_error(error, store->path, "cannot create the profile", errno);
+    if (fd < 0)
+        return assay__profile_system_error(error, store->path, "cannot create the profile", errno);
     close(fd);
     int code = open_database(store, temporary, error);
     if (!code) code = write_schema(store, error);
-    if (!code) {
-        /* The log of an older profile must not be applied to the new file. */
-        remove_beside(store->path, "-wal");
-        remove_beside(store->path, "-shm");
-        remove_beside(store->path, "-journal");
-        if (rename(temporary, store->sqlite_path))
-            code = system_error(error, store->path, "cannot create the profile", errno);
-    }
+    if (!code) code = assay__previous_keep(store->path, &store->has_previous, error);
+    if (!code && rename(temporary, store->sqlite_path))
+        code = assay__profile_system_error(error, store->path, "cannot create the profile", errno);
     if (code) unlink(temporary);
     return code;
 }
@@ -182,7 +128,7 @@ int assay__store_create(const char *path, struct assay__store **out, struct assa
     *out = NULL;
     if (!path || !path[0])
         return assay_error_set(error, ASSAY_EINVAL, "the profile's file name is empty");
-    int code = check_replaceable(path, error);
+    int code = assay__previous_check(path, error);
     if (code) return code;
     struct assay__store *store = calloc(1, sizeof *store);
     if (!store) return assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
@@ -376,7 +322,9 @@ int assay__store_add_samples(struct assay__store *store, int trial, int launch, 
     struct tail tail = {.trial = trial, .launch = launch, .stream = stream};
     code = ensure_launch(store->db, trial, launch);
     if (code == SQLITE_OK) code = put_samples(store->db, &tail, samples_ns, count);
-    return end(store, code, error);
+    code = end(store, code, error);
+    if (!code) store->has_samples = true;
+    return code;
 }
 
 /* --- finishing -------------------------------------------------------------------------------- */

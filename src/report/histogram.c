@@ -2,7 +2,7 @@
  *
  * Range: the samples within Tukey's far fences, [q1 - 3 IQR, q3 + 3 IQR]; what lies outside is counted and said
  * in words, so that one stray sample does not flatten the picture. Bin width: the range over the columns, rounded up to
- * a whole number of clock steps (the smallest gap between two samples), since narrower bins would show the clock's comb. */
+ * a whole number of clock steps, since narrower bins would show the clock's comb. */
 #include "report/page.h"
 
 #include "base/stats.h"
@@ -55,6 +55,48 @@ static double clock_step(const double *sorted, size_t count)
     return step;
 }
 
+/* A clock that ticks every 10.02 ns gives samples 10 ns apart, each blurred by 1 ns where both ends are rounded to whole
+ * nanoseconds: the smallest gap is then 1 ns and not the step. Where the samples crowd on few such spots, the mean distance
+ * of neighbouring spots; 0 where they do not. */
+static double coarse_step(const double *sorted, size_t count)
+{
+    const double blur = 1.5, widest = 2.5; /* ns */
+    double least = 0, sum = 0;
+    size_t spots = 1, steps = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        double spot = count ? sorted[0] : 0;
+        for (size_t i = 1; i < count; i++) {
+            if (sorted[i] - sorted[i - 1] <= blur) {
+                if (sorted[i] - spot > widest) return 0;
+                continue;
+            }
+            double gap = sorted[i] - spot;
+            spot = sorted[i];
+            if (pass == 0) {
+                spots++;
+                if (least == 0 || gap < least) least = gap;
+            } else if (gap < 1.5 * least) {
+                sum += gap;
+                steps++;
+            }
+        }
+    }
+    return steps && count >= 4 * spots ? sum / (double)steps : 0;
+}
+
+/* The samples of the picture, [low, high], in *first and *count. */
+static void clip(const struct histogram *h, const double *sorted, size_t total, size_t *first,
+                 size_t *count)
+{
+    size_t end = total;
+    *first = 0;
+    while (*first < total && sorted[*first] < h->low)
+        ++*first;
+    while (end > *first && sorted[end - 1] > h->high)
+        end--;
+    *count = end - *first;
+}
+
 static bool fill(struct histogram *h, const double *sorted, size_t count, size_t columns)
 {
     double q1 = assay__stats_percentile(sorted, count, 0.25),
@@ -64,6 +106,13 @@ static bool fill(struct histogram *h, const double *sorted, size_t count, size_t
     h->low = fmax(sorted[0], q1 - reach);
     h->high = fmin(sorted[count - 1], q3 + reach);
     if (!(h->high > h->low) || !(step > 0)) return false;
+    size_t first = 0, inside = 0;
+    clip(h, sorted, count, &first, &inside);
+    double coarse = coarse_step(sorted + first, inside);
+    if (coarse > step) {
+        step = coarse;
+        h->low = sorted[first] + 0.5; /* edges fall between the spots */
+    }
     size_t bins = (size_t)(4 * cbrt((double)count));
     if (bins < 10) bins = 10;
     if (bins > columns) bins = columns;
@@ -138,7 +187,12 @@ static void draw_axis(struct assay__page *page, const struct histogram *h)
     size_t end = columns > low_width + high_width + 1 ? columns - high_width : low_width + 1;
     assay__buf_printf(&line, "  %s", low.data ? low.data : "");
     size_t used = low_width;
-    if (mark > used + 1 && mark + 3 + 1 < end) { /* room for "p50" under its mark */
+    if (mark <= used + 1 || mark + 3 + 1 >= end) { /* no room under its mark: a line of its own */
+        size_t at_column = mark ? mark - 1 : 0;
+        if (at_column + 3 > columns && columns >= 3) at_column = columns - 3;
+        assay__buf_repeat(page->out, " ", 2 + at_column);
+        assay__buf_puts(page->out, "p50\n");
+    } else {
         assay__buf_repeat(&line, " ", mark - 1 - used);
         assay__buf_puts(&line, "p50");
         used = mark + 2;

@@ -86,7 +86,8 @@ static void put_header(struct assay__buf *out, const struct assay_profile *profi
     put_fact(out, "CPU", e->cpu_model);
     assay__buf_clear(&text);
     if (e->cores > 0)
-        assay__buf_printf(&text, "%d cores, %d hardware threads", e->cores, e->threads);
+        assay__buf_printf(&text, "%d core%s, %d hardware thread%s", e->cores,
+                          e->cores == 1 ? "" : "s", e->threads, e->threads == 1 ? "" : "s");
     put_fact(out, "cores", text.data);
     put_fact(out, "virtual machine", e->virtualized);
     put_fact(out, "system", e->os);
@@ -204,8 +205,11 @@ static void put_layers(struct assay__buf *out, const struct assay__trial *trial,
         return;
     }
     size_t shown = top < 0 || (size_t)top > layers->count ? layers->count : (size_t)top;
-    assay__buf_puts(out, "Timed by ");
-    put(out, layers->method);
+    struct assay__buf method = {0};
+    assay__render_layer_method(&method, layers);
+    if (method.data && *method.data == 't') *method.data = 'T'; /* it opens the sentence */
+    put(out, method.data);
+    assay__buf_free(&method);
     if (isfinite(layers->slowdown))
         assay__buf_printf(out, "; the instrumented run took %.2f × the plain one",
                           layers->slowdown);
@@ -225,9 +229,9 @@ static void put_layers(struct assay__buf *out, const struct assay__trial *trial,
     }
     put_sum_row(out, "engine per run", layers->engine_ns, p50_ns, "");
     put_sum_row(out, "unattributed", layers->unattributed_ns, p50_ns, "=");
-    double total = assay__render_layer_sum(layers, order, 0, layers->count) + layers->engine_ns +
-                   layers->unattributed_ns;
-    put_sum_row(out, "**total (the unprofiled median)**", total, p50_ns, "=");
+    const char *mark = "";
+    double total = assay__render_layer_total(trial, &mark);
+    put_sum_row(out, "**total (the unprofiled median)**", total, p50_ns, mark);
     free(order);
 }
 

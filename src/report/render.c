@@ -45,7 +45,10 @@ void assay__render_metric(struct assay__buf *out, const struct assay_metric *met
         assay__buf_puts(out, "—");
         return;
     }
-    assay__text_scaled(text, sizeof text, metric->value, metric->unit);
+    if (strcmp(metric->name, "overhead.layers") == 0)
+        snprintf(text, sizeof text, "%.2f ×", metric->value); /* how many times as long */
+    else
+        assay__text_scaled(text, sizeof text, metric->value, metric->unit);
     assay__buf_printf(out, "%s%s%s", assay__render_mark(metric->state), text,
                       metric->state == ASSAY_PUBLISHED ? " (published)" : "");
 }
@@ -147,6 +150,27 @@ double assay__render_layer_sum(const struct assay__layers *layers, const size_t 
     return sum;
 }
 
+double assay__render_layer_total(const struct assay__trial *trial, const char **mark)
+{
+    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    *mark = p50 ? assay__render_mark(p50->state) : "=";
+    if (p50) return p50->value * 1e9;
+    const struct assay__layers *layers = &trial->layers;
+    return assay__render_layer_sum(layers, NULL, 0, layers->count) + layers->engine_ns +
+           layers->unattributed_ns;
+}
+
+void assay__render_layer_method(struct assay__buf *out, const struct assay__layers *layers)
+{
+    const char *method = layers->method ? layers->method : "";
+    if (strcmp(method, "isolated") == 0)
+        assay__buf_puts(out, "timed alone, hot cache (isolated)");
+    else if (strcmp(method, "engine") == 0)
+        assay__buf_puts(out, "timed by the engine's own profiler");
+    else
+        assay__buf_printf(out, "timed by %s", *method && strlen(method) < 20 ? method : "?");
+}
+
 /* --- the answer ------------------------------------------------------------------------------- */
 
 struct op_total {
@@ -187,38 +211,91 @@ static void add_percent(struct assay__buf *out, double ratio)
     assay__buf_printf(out, fabs(ratio) < 0.0995 ? "%.1f %%" : "%.0f %%", ratio * 100);
 }
 
-static void answer_layers(struct assay__buf *out, const struct assay__trial *trial, double p50_ns)
+/* What is known of the layers' times together. */
+struct times {
+    struct op_total op;                 /* the operator that takes longest */
+    const struct assay__layer *slowest; /* NULL: none has a time */
+    double sum_ns;
+};
+
+static struct times known_times(const struct assay__layers *layers)
 {
-    const struct assay__layers *layers = &trial->layers;
-    struct op_total op = longest_op(layers);
-    const struct assay__layer *slowest = NULL;
+    struct times known = {.op = longest_op(layers)};
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = &layers->items[i];
         if (l->state == ASSAY_UNAVAILABLE || !isfinite(l->time_ns)) continue;
-        if (!slowest || l->time_ns > slowest->time_ns) slowest = l;
+        known.sum_ns += l->time_ns;
+        if (!known.slowest || l->time_ns > known.slowest->time_ns) known.slowest = l;
     }
-    if (isfinite(layers->engine_ns) && layers->engine_ns > op.time_ns) {
-        assay__buf_puts(out, "Of ");
-        assay__render_ns(out, p50_ns);
-        assay__buf_puts(out, " per inference, most goes to the engine's fixed cost per run (");
-        add_percent(out, layers->engine_ns / p50_ns);
-        assay__buf_puts(out, "), more than to any kind of layer");
-    } else {
-        assay__buf_printf(out, "%s takes ", op.op);
-        add_percent(out, op.time_ns / p50_ns);
-        assay__buf_puts(out, " of the ");
-        assay__render_ns(out, p50_ns);
-        assay__buf_printf(out, " per inference (%zu of %zu layers)", op.layers, layers->count);
-    }
-    if (slowest && layers->count > 1) {
+    return known;
+}
+
+/* "; the slowest layer, fc, takes 12 %." */
+static void add_slowest(struct assay__buf *out, const struct assay__layers *layers,
+                        const struct times *known, double whole_ns)
+{
+    if (known->slowest && layers->count > 1) {
         assay__buf_printf(out, "; the slowest layer, %s, takes ",
-                          assay__render_layer_title(slowest));
-        add_percent(out, slowest->time_ns / p50_ns);
+                          assay__render_layer_title(known->slowest));
+        add_percent(out, known->slowest->time_ns / whole_ns);
     }
     assay__buf_putc(out, '.');
+}
+
+/* Layers that take longer together than the run they are part of say nothing about its time, only about each other. */
+static void answer_proportions(struct assay__buf *out, const struct assay__layers *layers,
+                               const struct times *known, double p50_ns)
+{
+    assay__buf_puts(out, "The layers sum to ");
+    add_percent(out, known->sum_ns / p50_ns);
+    assay__buf_puts(out, " of the ");
+    assay__render_ns(out, p50_ns);
+    assay__buf_puts(out, " per inference: ");
+    if (isfinite(layers->slowdown) && layers->slowdown > 1.05)
+        assay__buf_printf(out, "timing them made the run %.2f times as long; ", layers->slowdown);
+    assay__buf_printf(out, "read them as proportions. %s takes ", known->op.op);
+    add_percent(out, known->op.time_ns / known->sum_ns);
+    assay__buf_printf(out, " of their sum (%zu of %zu layer%s)", known->op.layers, layers->count,
+                      layers->count == 1 ? "" : "s");
+    add_slowest(out, layers, known, known->sum_ns);
+}
+
+static void answer_engine(struct assay__buf *out, const struct assay__layers *layers, double p50_ns)
+{
+    bool most = layers->engine_ns > 0.5 * p50_ns;
+    bool hidden = isfinite(layers->unattributed_ns) && layers->unattributed_ns > layers->engine_ns;
+    assay__buf_puts(out, "Of ");
+    assay__render_ns(out, p50_ns);
+    assay__buf_printf(out, " per inference, %s the engine's fixed cost per run (",
+                      most     ? "most goes to"
+                      : hidden ? "the largest part that could be attributed is"
+                               : "the largest single part is");
+    add_percent(out, layers->engine_ns / p50_ns);
+    assay__buf_puts(out, "), more than any kind of layer takes");
+}
+
+static void answer_layers(struct assay__buf *out, const struct assay__trial *trial, double p50_ns)
+{
+    const struct assay__layers *layers = &trial->layers;
+    struct times known = known_times(layers);
+    if (known.sum_ns > 1.05 * p50_ns || known.op.time_ns > 1.005 * p50_ns) {
+        answer_proportions(out, layers, &known, p50_ns);
+        return;
+    }
+    if (isfinite(layers->engine_ns) && layers->engine_ns > known.op.time_ns) {
+        answer_engine(out, layers, p50_ns);
+    } else {
+        assay__buf_printf(out, "%s takes ", known.op.op);
+        add_percent(out, known.op.time_ns / p50_ns);
+        assay__buf_puts(out, " of the ");
+        assay__render_ns(out, p50_ns);
+        assay__buf_printf(out, " per inference (%zu of %zu layer%s)", known.op.layers,
+                          layers->count, layers->count == 1 ? "" : "s");
+    }
+    add_slowest(out, layers, &known, p50_ns);
     if (isfinite(layers->unattributed_ns) && fabs(layers->unattributed_ns) > 0.05 * p50_ns) {
         double share = layers->unattributed_ns / p50_ns;
-        assay__buf_puts(out, share > 0 ? " " : " The layers sum to ");
+        assay__buf_puts(out, share > 0 ? " " : " The layers and the engine's cost sum to ");
         add_percent(out, fabs(share));
         assay__buf_puts(out, share > 0
                                  ? " could not be attributed: read the layers with that in mind."
@@ -226,15 +303,43 @@ static void answer_layers(struct assay__buf *out, const struct assay__trial *tri
     }
 }
 
+/* Why no layer has a time: what the layers themselves say comes before a remark about all of them. */
+static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
+{
+    const struct assay__layers *layers = &trial->layers;
+    const char *asked = assay__render_option(trial, "layers"), *note = NULL, *reason = "";
+    bool enqueued = false, differ = false;
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *l = &layers->items[i];
+        enqueued |= isfinite(l->host_enqueue_ns);
+        if (!l->note || !*l->note) continue;
+        differ |= note && strcmp(note, l->note) != 0;
+        if (!note) note = l->note;
+    }
+    bool timed = (layers->method && *layers->method) || (*asked && strcmp(asked, "off") != 0);
+    bool said = layers->reason && *layers->reason;
+    if (enqueued)
+        reason = "the engine tells only how long the host took to enqueue each layer";
+    else if (note)
+        reason = differ ? "no layer has a time; their notes say why" : note;
+    else if (said && (layers->count || !layers->method || !*layers->method))
+        reason = layers->reason;
+    else if (!layers->count && timed && trial->state != ASSAY__TRIAL_OK)
+        reason = "the layers were not timed yet when the run ended";
+    else if (!layers->count && timed)
+        reason = "the graph has no nodes left to time";
+    size_t length = strlen(reason);
+    if (length) assay__buf_printf(out, ": %s", reason);
+    if (!length || reason[length - 1] != '.') assay__buf_putc(out, '.');
+}
+
 void assay__render_answer(struct assay__buf *out, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
     const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
-    bool any = false, enqueued = false;
-    for (size_t i = 0; i < layers->count; i++) {
+    bool any = false;
+    for (size_t i = 0; i < layers->count; i++)
         any |= layers->items[i].state != ASSAY_UNAVAILABLE && layers->items[i].time_ns > 0;
-        enqueued |= isfinite(layers->items[i].host_enqueue_ns);
-    }
     if (!p50 || p50->value <= 0) {
         assay__buf_puts(out, "The latency is not known, so where the time goes cannot be said.");
     } else if (any) {
@@ -243,12 +348,7 @@ void assay__render_answer(struct assay__buf *out, const struct assay__trial *tri
         assay__buf_puts(out, "One inference takes ");
         assay__render_ns(out, p50->value * 1e9);
         assay__buf_puts(out, "; where it goes inside is not known");
-        const char *reason =
-            enqueued ? "the engine tells only how long the host took to enqueue each layer"
-                     : layers->reason;
-        size_t length = reason ? strlen(reason) : 0;
-        if (length) assay__buf_printf(out, ": %s", reason);
-        if (!length || reason[length - 1] != '.') assay__buf_putc(out, '.');
+        add_reason(out, trial);
     }
 }
 
@@ -258,9 +358,9 @@ int assay__render_alert(struct assay__buf *out, const struct assay_profile *prof
 {
     bool whole = profile->complete || profile->interrupted;
     if (!whole && index-- == 0)
-        assay__buf_puts(out,
-                        "INCOMPLETE: the capture was killed before it ended; what it had measured "
-                        "until then follows.");
+        assay__buf_puts(
+            out, "INCOMPLETE: the capture did not end (killed, or its disk was full); what it "
+                 "had measured until then follows.");
     else if (profile->interrupted && index-- == 0)
         assay__buf_puts(out, "INTERRUPTED: the capture was stopped before it ended; what it had "
                              "measured until then follows.");

@@ -39,6 +39,10 @@ size_t *assay__render_layer_order(const struct assay__layers *layers);
 /** Sum of the times of layers order[first] … order[count - 1] in ns; NaN when one of them is unknown. */
 double assay__render_layer_sum(const struct assay__layers *layers, const size_t *order,
                                size_t first, size_t count);
+/** The total of the layer table: latency.p50 where it is known, also when a layer has no time. *mark is its state's. */
+double assay__render_layer_total(const struct assay__trial *trial, const char **mark);
+/** "timed by markers", "timed alone, hot cache (isolated)". Unescaped. */
+void assay__render_layer_method(struct assay__buf *out, const struct assay__layers *layers);
 /** One sentence: where the time of one inference goes. Unescaped. */
 void assay__render_answer(struct assay__buf *out, const struct assay__trial *trial);
 /** Lines that stand above everything else ("INCOMPLETE: …"), one per call; 0 when there is no such line. */

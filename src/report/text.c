@@ -46,13 +46,16 @@ static void put_model_row(struct assay__page *page, const struct assay__model_in
     if (m->opset && *m->opset) assay__page_item(&items, "%s opset %s", m->format, m->opset);
     if (m->parameters >= 0) {
         short_count(&number, m->parameters);
-        assay__page_item(&items, "%s parameters", number.data ? number.data : "");
+        assay__page_item(&items, "%s parameter%s", number.data ? number.data : "",
+                         m->parameters == 1 ? "" : "s");
     }
     if (m->weight_bytes >= 0) {
         assay__text_scaled(scaled, sizeof scaled, (double)m->weight_bytes, "B");
         assay__page_item(&items, "%s of weights", scaled);
     }
-    if (m->node_count >= 0) assay__page_item(&items, "%" PRId64 " nodes", m->node_count);
+    if (m->node_count >= 0)
+        assay__page_item(&items, "%" PRId64 " node%s", m->node_count,
+                         m->node_count == 1 ? "" : "s");
     assay__page_row(page, "model", items.data ? items.data : "—");
     assay__buf_free(&items);
     assay__buf_free(&number);
@@ -65,7 +68,7 @@ static void put_machine_row(struct assay__page *page, const struct assay__enviro
     if (e->cpu_model && *e->cpu_model) assay__page_item(&items, "%s", e->cpu_model);
     if (e->cores > 0) assay__page_item(&items, "%d core%s", e->cores, e->cores > 1 ? "s" : "");
     if (e->threads > 0 && e->threads != e->cores)
-        assay__page_item(&items, "%d hardware threads", e->threads);
+        assay__page_item(&items, "%d hardware thread%s", e->threads, e->threads == 1 ? "" : "s");
     if (isfinite(e->memory_bytes)) {
         assay__text_scaled(scaled, sizeof scaled, e->memory_bytes, "B");
         assay__page_item(&items, "%s", scaled);
@@ -125,6 +128,15 @@ static bool is_chosen(const struct assay__pair *option)
     return true;
 }
 
+/* "time_s 2" is the option's name in the file; people read "time 2 s". */
+static void add_option(struct assay__buf *items, const struct assay__pair *option)
+{
+    size_t length = strlen(option->key);
+    bool seconds = length > 2 && strcmp(option->key + length - 2, "_s") == 0;
+    assay__page_item(items, "%.*s %s%s", (int)(seconds ? length - 2 : length), option->key,
+                     option->value, seconds ? " s" : "");
+}
+
 static void put_target(struct assay__page *page, const struct assay__trial *trial)
 {
     enum { INPUTS_SHOWN = 6 };
@@ -133,8 +145,7 @@ static void put_target(struct assay__page *page, const struct assay__trial *tria
                      trial->engine_version);
     assay__page_item(&items, "%s", trial->device);
     for (size_t i = 0; i < trial->option_count; i++)
-        if (is_chosen(&trial->options[i]))
-            assay__page_item(&items, "%s %s", trial->options[i].key, trial->options[i].value);
+        if (is_chosen(&trial->options[i])) add_option(&items, &trial->options[i]);
     assay__page_row(page, "target", items.data ? items.data : "—");
     assay__buf_clear(&items);
     if (trial->batch >= 0) assay__page_item(&items, "batch %" PRId64, trial->batch);
@@ -146,7 +157,8 @@ static void put_target(struct assay__page *page, const struct assay__trial *tria
         assay__buf_free(&shape);
     }
     if (trial->input_count > INPUTS_SHOWN)
-        assay__page_item(&items, "and %zu more inputs", trial->input_count - INPUTS_SHOWN);
+        assay__page_item(&items, "and %zu more input%s", trial->input_count - INPUTS_SHOWN,
+                         trial->input_count - INPUTS_SHOWN == 1 ? "" : "s");
     if (items.length) assay__page_row(page, "workload", items.data);
     assay__buf_free(&items);
 }
@@ -377,7 +389,8 @@ static void put_stability(struct assay__page *page, const struct assay__trial *t
     if (s->more_iterations > 0) {
         assay__buf_puts(&text, "; about ");
         assay__render_count(&text, s->more_iterations);
-        assay__buf_puts(&text, " more iterations would have met the goal");
+        assay__buf_printf(&text, " more iteration%s would have met the goal",
+                          s->more_iterations == 1 ? "" : "s");
     }
     assay__page_wrap(page, stable ? ASSAY__STYLE_PLAIN : ASSAY__STYLE_WARN, "  ",
                      text.data ? text.data : "");
@@ -396,13 +409,14 @@ static void put_launches(struct assay__page *page, const struct assay__trial *tr
     for (size_t i = 0; i < trial->launch_count && i < SHOWN; i++) {
         const struct assay__launch *l = &trial->launches[i];
         struct assay__buf text = {0}, label = {0};
-        assay__buf_printf(&label, "%d %s", l->id,
-                          l->state == ASSAY__TRIAL_OK ? "" : assay__trial_state_name(l->state));
+        assay__buf_printf(&label, "%d", l->id);
+        if (l->state != ASSAY__TRIAL_OK) /* with the text: the label's column would cut it */
+            assay__buf_printf(&text, "%s; ", assay__trial_state_name(l->state));
         assay__buf_puts(&text, "p50 ");
         assay__render_ns(&text, l->p50_ns);
         assay__buf_puts(&text, ", ");
         assay__render_count(&text, (int64_t)l->sample_count);
-        assay__buf_puts(&text, " samples");
+        assay__buf_puts(&text, l->sample_count == 1 ? " sample" : " samples");
         if (l->reason && *l->reason) assay__buf_printf(&text, "; %s", l->reason);
         assay__page_row(page, label.data ? label.data : "", text.data ? text.data : "");
         if (l->state == ASSAY__TRIAL_FAILED && l->log_tail && *l->log_tail)
@@ -412,7 +426,8 @@ static void put_launches(struct assay__page *page, const struct assay__trial *tr
     }
     if (trial->launch_count > SHOWN) {
         struct assay__buf more = {0};
-        assay__buf_printf(&more, "and %zu more launches", trial->launch_count - SHOWN);
+        assay__buf_printf(&more, "and %zu more launch%s", trial->launch_count - SHOWN,
+                          trial->launch_count - SHOWN == 1 ? "" : "es");
         assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", more.data ? more.data : "");
         assay__buf_free(&more);
     }

@@ -166,10 +166,10 @@ static void put_rest(const struct table *t, const size_t *order, size_t shown)
     if (t->enqueue) return;
     put_summary_row(t, "engine per run", layers->engine_ns, "");
     put_summary_row(t, "unattributed", layers->unattributed_ns, "=");
-    double total = assay__render_layer_sum(layers, order, 0, layers->count) + layers->engine_ns +
-                   layers->unattributed_ns;
+    const char *mark = "";
+    double total = assay__render_layer_total(t->trial, &mark);
     assay__page_style(t->page, ASSAY__STYLE_BOLD);
-    put_summary_row(t, "total (the unprofiled median)", total, "=");
+    put_summary_row(t, "total (the unprofiled median)", total, mark);
     assay__page_style(t->page, ASSAY__STYLE_PLAIN);
 }
 
@@ -191,7 +191,7 @@ static void put_notes(struct assay__page *page, const struct assay__layers *laye
     }
     for (size_t k = 0; k < kinds; k++) {
         struct assay__buf text = {0};
-        if (counts[k] == layers->count)
+        if (counts[k] == layers->count && layers->count > 1)
             assay__buf_printf(&text, "all layers: %s", notes[k]);
         else
             assay__buf_printf(&text, "%zu layer%s: %s", counts[k], counts[k] > 1 ? "s" : "",
@@ -216,7 +216,8 @@ static void put_cost(struct assay__page *page, const struct assay__layers *layer
         assay__page_item(&items, "%d discarded as disturbed", layers->discarded);
     if (isfinite(layers->spread))
         assay__page_item(&items, "spread of their sums %.1f %%", layers->spread * 100);
-    if (isfinite(layers->contention))
+    bool said = layers->reason && strstr(layers->reason, "above their medians");
+    if (isfinite(layers->contention) && !said) /* the sentence above has it */
         assay__page_item(&items, "means over medians %+.1f %%", layers->contention * 100);
     if (items.length) assay__page_row(page, "method cost", items.data);
     assay__buf_free(&items);
@@ -244,10 +245,11 @@ void assay__page_layers(struct assay__page *page, const struct assay__trial *tri
     bool fused = false;
     for (size_t i = 0; i < shown; i++)
         fused |= layers->items[order[i]].from_count > 1;
-    char remark[96];
-    snprintf(remark, sizeof remark, "%zu, slowest first; timed by %s", layers->count,
-             layers->method && strlen(layers->method) < 20 ? layers->method : "?");
-    assay__page_heading(page, "Layers", remark);
+    struct assay__buf remark = {0};
+    assay__buf_printf(&remark, "%zu, slowest first; ", layers->count);
+    assay__render_layer_method(&remark, layers);
+    assay__page_heading(page, "Layers", remark.data ? remark.data : "");
+    assay__buf_free(&remark);
     plan(&t);
     put_head(&t);
     for (size_t i = 0; i < shown; i++)

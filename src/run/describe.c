@@ -331,25 +331,41 @@ int assay__describe_model(struct assay_profile *profile, const struct assay__mod
 
 /* --- the workload ----------------------------------------------------------------------------- */
 
-static const char *fill_text(struct assay__arena *arena, const struct assay__input_plan *plan)
+/* What the values are, once, and what led to them. The seed is the one the user may repeat the
+ * run with: each input's own is made from it. */
+static const char *fill_text(struct assay__arena *arena, const struct assay__input_plan *plan,
+                             uint64_t of_workload)
 {
-    unsigned long long seed = (unsigned long long)plan->seed;
-    char text[512] = "";
+    unsigned long long seed = (unsigned long long)of_workload;
+    bool truth = plan->dtype == ASSAY__BOOL;
+    const char *text = NULL, *why = or_empty(plan->why);
     switch (plan->fill) {
     case ASSAY__FILL_UNIFORM:
-        snprintf(text, sizeof text, "uniform [%g, %g), seed %llu", plan->low, plan->high, seed);
+        text = assay__arena_printf(arena, "uniform [%g, %g), seed %llu", plan->low, plan->high,
+                                   seed);
         break;
     case ASSAY__FILL_INTEGERS:
-        snprintf(text, sizeof text, "integers %.0f to %.0f, seed %llu", plan->low, plan->high,
-                 seed);
+        text = truth ? assay__arena_printf(arena, "true and false at random, seed %llu", seed)
+                     : assay__arena_printf(arena, "integers %.0f to %.0f, seed %llu", plan->low,
+                                           plan->high, seed);
         break;
-    case ASSAY__FILL_CONSTANT: snprintf(text, sizeof text, "constant %g", plan->low); break;
-    case ASSAY__FILL_RANGE: snprintf(text, sizeof text, "0, 1, 2, … along the last axis"); break;
-    case ASSAY__FILL_FILE: snprintf(text, sizeof text, "file %s", or_empty(plan->file)); break;
-    case ASSAY__FILL_STRINGS: snprintf(text, sizeof text, "strings, seed %llu", seed); break;
+    case ASSAY__FILL_CONSTANT:
+        text = truth ? (plan->low != 0 ? "true everywhere" : "false everywhere")
+                     : assay__arena_printf(arena, "constant %.15g", plan->low);
+        break;
+    case ASSAY__FILL_RANGE:
+        text = plan->high > 0 ? assay__arena_printf(arena, "0, 1, 2, … to %.0f along the last axis",
+                                                    plan->high)
+                              : "0, 1, 2, … along the last axis";
+        break;
+    case ASSAY__FILL_FILE:
+        text = assay__arena_printf(arena, "file %s", or_empty(plan->file));
+        break;
+    case ASSAY__FILL_STRINGS:
+        text = assay__arena_printf(arena, "short words at random, seed %llu", seed);
+        break;
     }
-    const char *why = or_empty(plan->why);
-    return assay__arena_printf(arena, "%s%s%s", text, why[0] ? ": " : "", why);
+    return text ? assay__arena_printf(arena, "%s%s%s", text, why[0] ? ": " : "", why) : NULL;
 }
 
 int assay__describe_workload(struct assay_profile *profile, struct assay__trial *trial,
@@ -365,7 +381,7 @@ int assay__describe_workload(struct assay_profile *profile, struct assay__trial 
         struct assay__tensor_info *info = &trial->inputs[i];
         int64_t *dims = assay__arena_array(arena, (size_t)plan->rank, sizeof *dims);
         info->name = assay__arena_strdup(arena, plan->name);
-        info->fill = fill_text(arena, plan);
+        info->fill = fill_text(arena, plan, workload->seed);
         if (!dims || !info->name || !info->fill) return no_memory(error);
         for (int d = 0; d < plan->rank; d++)
             dims[d] = plan->dims[d];

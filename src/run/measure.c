@@ -30,6 +30,7 @@ struct measuring {
     int64_t warmup; /* -1: found */
     size_t windows, prerun;
     double wall_ns, pace_ns, first_ns;
+    double read_ns, step_ns; /* of the clock; step 0: not known */
 };
 
 static int call_step(struct assay_session *session, int stream)

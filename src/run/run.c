@@ -94,7 +94,7 @@ static int check_options(struct assay_run_options *options, struct assay_error *
         !isfinite(options->time_s) || !isfinite(options->timeout_s))
         return assay_error_set(error, ASSAY_EINVAL,
                                "a count, size or time is negative or not a number");
-    return 0;
+    return options->cpus ? assay__cpus_check(options->cpus, error) : 0;
 }
 
 /* --- the model -------------------------------------------------------------------------------- */

@@ -198,10 +198,11 @@ static int put_interval(const struct assay__summary *summary, const char *prefix
     snprintf(note, sizeof note, "%sbinomial order statistics, 95 %%, n / tau with tau = %.3g",
              prefix, summary->tau);
     if (summary->step_ns > 0)
-        snprintf(note, sizeof note,
-                 "%sbinomial order statistics, 95 %%, n / tau with tau = %.3g; not tighter than the "
-                 "clock's step of %.3g ns",
-                 prefix, summary->tau, summary->step_ns);
+        snprintf(
+            note, sizeof note,
+            "%sbinomial order statistics, 95 %%, n / tau with tau = %.3g; not tighter than the "
+            "clock's step of %.3g ns",
+            prefix, summary->tau, summary->step_ns);
     int code = assay_metrics_derived(metrics, "latency.ci_low", summary->interval.low / 1e9,
                                      "clock", note);
     return code ? code

@@ -160,8 +160,8 @@ static void say_worker(const struct totals *sum, struct assay__sentences *said)
             said, "the worker was switched out %.0f times per second against its will", per_s);
     if (sum->major > 0)
         assay__sentences_add(
-            said, "%.0f page faults of the worker waited for the disk (loading included)",
-            sum->major);
+            said, "%.0f page fault%s of the worker waited for the disk (loading included)",
+            sum->major, sum->major == 1 ? "" : "s");
 }
 
 static void say_unknown(const struct totals *sum, struct assay__sentences *said)

@@ -33,5 +33,11 @@ expect_equal "$(complete_words assay re)" report
 expect_equal "$(complete_words assay run --thr)" --threads
 expect_equal "$(complete_words assay run --format j)" json
 expect_equal "$(complete_words assay completion z)" zsh
+touch one.assay one.onnx
+expect_equal "$(complete_words assay report one)" one.assay
+expect_equal "$(complete_words assay query one)" one.assay
+expect_equal "$(complete_words assay run one | tr ' ' '\n' | sort | tr '\n' ' ')" "one.assay one.onnx "
+expect_has assay.zsh '_files -g "*.assay"'
+expect_has assay.fish '__fish_complete_suffix .assay'
 expect_exit 2 "$ASSAY" completion tcsh
 expect_has err "bash, zsh, fish"

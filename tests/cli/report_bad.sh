@@ -13,3 +13,20 @@ expect_exit 2 "$ASSAY" report
 expect_lines err 1
 expect_exit 2 "$ASSAY" report a.assay b.assay
 expect_has err "b.assay"
+
+# A report never takes the place of a profile or of another database.
+expect_exit 0 "$ASSAY" run --engine fake --script 'steady=100us' --iters 20 -q -o good.assay
+cp good.assay copy
+cp good.assay other.assay
+for arguments in "-o good.assay" "--format csv -o other.assay" "--json -o ./good.assay"; do
+    # shellcheck disable=SC2086
+    expect_exit 2 "$ASSAY" report good.assay $arguments
+    expect_lines out 0
+    expect_lines err 1
+    expect_has err "does not replace it"
+done
+cmp good.assay copy || fail "the profile was changed"
+cmp other.assay copy || fail "the other profile was changed"
+echo old >report.txt
+expect_exit 0 "$ASSAY" report good.assay -o report.txt # a text is replaced
+expect_not report.txt old

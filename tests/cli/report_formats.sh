@@ -36,6 +36,16 @@ cmp -s file.txt plain.txt || fail "report -o differs from stdout"
 if grep -q "$(printf '\033')" plain.txt; then fail "colours in a pipe"; fi
 expect_exit 0 "$ASSAY" report p.assay --ascii
 if LC_ALL=C grep -q '[^ -~]' out; then fail "--ascii is not ASCII"; fi
+# without a UTF-8 locale it is ASCII on its own; a file is UTF-8 anywhere
+cp out ascii.txt
+for locale in C POSIX en_US.ISO-8859-1; do
+    expect_exit 0 env LC_ALL=$locale "$ASSAY" report p.assay
+    cmp -s out ascii.txt || fail "LC_ALL=$locale is not what --ascii gives"
+done
+expect_exit 0 env LC_ALL= LC_CTYPE= LANG=en_US.utf8 "$ASSAY" report p.assay
+cmp -s out plain.txt || fail "LANG=en_US.utf8"
+expect_exit 0 env LC_ALL=C "$ASSAY" report p.assay --columns 80 -o file.txt
+cmp -s file.txt plain.txt || fail "report -o depends on the locale"
 expect_exit 0 "$ASSAY" report p.assay --format csv
 expect_has out "1,latency.p50,0.0001,s,measured,"
 expect_exit 0 "$ASSAY" report p.assay --format csv --table samples

@@ -9,6 +9,8 @@ wrong() { # wrong TEXT-IN-ERROR ARGUMENT…
     expect_has err "$text"
 }
 wrong "'x' is not a whole number" --batch x
+wrong "99999999999999999999 is out of range" --batch 99999999999999999999
+wrong "'99999999999999999999x' is not a whole number" --batch 99999999999999999999x
 wrong "0 is not between 1 and" --batch 0
 wrong "0 is not between 1 and" --iters=0
 wrong "'3 apples' is not a duration" --time '3 apples'

@@ -7,8 +7,7 @@ expect_has err "standard output"
 status=0
 { sleep 0.3; "$ASSAY" help run 2>err || status=$?; echo $status >status; } | true
 expect_equal "$(cat status)" 3
-expect_has err "standard output"
-expect_lines err 1
+expect_lines err 0 # a reader that left, as head does, is told by the status alone
 if [ -e /dev/full ]; then
     status=0
     "$ASSAY" devices --json >/dev/full 2>err || status=$?

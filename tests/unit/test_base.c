@@ -14,6 +14,7 @@
 
 #include <assay/error.h>
 #include <errno.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 static void test_arena(void)
@@ -187,6 +188,42 @@ static void test_file(void)
     CHECK_INT(mkdir(below, 0700), 0);
     assay__folder_remove(folder);
     CHECK(!assay__file_exists(folder));
+}
+
+/* A folder of a killed process goes when the next one is made; everything that only looks like one stays. */
+static void test_left_behind(void)
+{
+    char base[256], dead[400] = "", alive[400], next[400], path[512], odd[512];
+    struct assay_error error;
+    CHECK_INT(assay__folder_temporary(base, sizeof base, &error), 0);
+    CHECK_INT(setenv("TMPDIR", base, 1), 0);
+    CHECK_INT(assay__folder_temporary(alive, sizeof alive, &error), 0);
+    int ends[2];
+    CHECK_INT(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (assay__folder_temporary(dead, sizeof dead, NULL) ||
+            assay__path_join(dead, "model.onnx", path, sizeof path) ||
+            assay__file_write(path, "x", 1, NULL) ||
+            write(ends[1], dead, sizeof dead) != (ssize_t)sizeof dead)
+            _exit(1);
+        raise(SIGKILL);
+    }
+    CHECK_INT(read(ends[0], dead, sizeof dead), sizeof dead);
+    int status = 0;
+    waitpid(pid, &status, 0);
+    CHECK(WIFSIGNALED(status) && assay__file_exists(dead));
+    CHECK_INT(assay__path_join(base, "assay-notes", path, sizeof path), 0);
+    CHECK_INT(mkdir(path, 0700), 0);
+    snprintf(odd, sizeof odd, "%s/assay-%ld-00000000-AbCdEf", base, (long)pid); /* another host's */
+    CHECK_INT(mkdir(odd, 0700), 0);
+    CHECK_INT(assay__folder_temporary(next, sizeof next, &error), 0);
+    CHECK(!assay__file_exists(dead));
+    CHECK(assay__file_exists(alive) && assay__file_exists(path) && assay__file_exists(odd));
+    close(ends[0]);
+    close(ends[1]);
+    assay__folder_remove(base);
+    CHECK(!assay__file_exists(base));
 }
 
 static void test_full_disk(void)
@@ -374,7 +411,7 @@ int main(int argc, char **argv)
         {"paths", test_paths},     {"scaled", test_scaled},
         {"numbers", test_numbers}, {"safe", test_safe},
         {"fit", test_fit},         {"distance", test_distance},
-        {"clock", test_clock},
+        {"clock", test_clock},     {"left_behind", test_left_behind},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

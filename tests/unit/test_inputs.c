@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "model/inputs.h"
 #include "model/npy.h"
+#include "run/describe.h"
 
 #include <limits.h>
 
@@ -114,6 +115,13 @@ static void test_symbol_errors(void)
     plan_fails(model, &options, ASSAY_ELIMIT, "more than 1 TB");
     options = (struct assay__workload_options){.sequence = 4};
     plan_fails(model, &options, ASSAY_EINVAL, "no sequence axis");
+    /* twice is one too many, the same value or another */
+    options = (struct assay__workload_options){.dims = LIST("height=4", "height=4"),
+                                               .dim_count = 2};
+    plan_fails(model, &options, ASSAY_EINVAL, "--dim height is given twice");
+    options = (struct assay__workload_options){.shapes = LIST("x=1x3x8x8", "x=1x3x8x8"),
+                                               .shape_count = 2};
+    plan_fails(model, &options, ASSAY_EINVAL, "--shape x is given twice");
     assay__model_free(model);
 }
 
@@ -263,7 +271,7 @@ static void test_token_ids(void)
     struct assay__input_plan plan = value_of(model);
     CHECK_INT(plan.fill, ASSAY__FILL_INTEGERS);
     CHECK(plan.low == 0 && plan.high == 30521);
-    CHECK_STR(plan.why, "ids below 30522: the rows of 'wte' (Gather)");
+    CHECK_STR(plan.why, "rows of 'wte' (Gather)");
     /* two tables: the smaller one decides; a constant added on the way counts */
     model = typed(ASSAY__INT64, "x", "1,6");
     fixture_weights(model, "big", ASSAY__FLOAT32, "1000,8");
@@ -333,6 +341,115 @@ static void test_lengths_and_control(void)
     model = typed(ASSAY__UINT8, "x", "1,8,8,3");
     plan = value_of(model);
     CHECK(plan.low == 0 && plan.high == 255);
+}
+
+/* The value of an input of one element that `node` takes, as a constant. */
+static double constant_of(enum assay__dtype dtype, const char *node)
+{
+    struct assay__model *model = typed(dtype, "x", "1");
+    fixture_input(model, "data", ASSAY__FLOAT32, "2,3,4");
+    fixture_node(model, node);
+    struct assay__input_plan plan = value_of(model);
+    CHECK_INT(plan.fill, ASSAY__FILL_CONSTANT);
+    CHECK(*plan.why);
+    return plan.low;
+}
+
+static void test_operands(void)
+{
+    CHECK(constant_of(ASSAY__INT32, "CumSum data,x -> y") == 0);
+    CHECK(constant_of(ASSAY__INT64, "CumProd data,x -> y") == 0);
+    CHECK(constant_of(ASSAY__FLOAT32, "Dropout data,x -> y") == 0.5);
+    CHECK(constant_of(ASSAY__BOOL, "Dropout data,,x -> y") == 0);
+    CHECK(constant_of(ASSAY__INT64, "NonMaxSuppression data,data,x -> y") == 10);
+    CHECK(constant_of(ASSAY__FLOAT32, "NonMaxSuppression data,data,,x -> y") == 0.5);
+    CHECK(constant_of(ASSAY__FLOAT32, "NonMaxSuppression data,data,,,x -> y") == 0);
+    CHECK(constant_of(ASSAY__INT64, "TopK data,x -> y,i") == 1);
+    CHECK(constant_of(ASSAY__INT64, "Tile data,x -> y") == 1);
+    CHECK(constant_of(ASSAY__INT64, "Pad data,x -> y") == 0);
+    struct assay__model *model = typed(ASSAY__BOOL, "x", "");
+    fixture_input(model, "data", ASSAY__FLOAT32, "2,3");
+    fixture_node(model, "Not x -> n");
+    fixture_node(model, "Dropout data,,n -> y");
+    CHECK(value_of(model).low == 1);
+    static const char *const shapes[] = {"Col2Im data,x,b -> y", "AffineGrid data,x -> y",
+                                         "MaxUnpool data,i,x -> y", "ReduceSum data,x -> y"};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        struct assay__workload_options none = {.batch = 0};
+        model = typed(ASSAY__INT64, "x", "2");
+        fixture_input(model, "data", ASSAY__FLOAT32, "2,3");
+        fixture_node(model, shapes[i]);
+        plan_fails(model, &none, ASSAY_EINVAL, "input 'x' decides a shape");
+        assay__model_free(model);
+    }
+}
+
+static void test_divisors(void)
+{
+    static const struct {
+        enum assay__dtype dtype;
+        const char *first, *then;
+        double low, high;
+    } rows[] = {
+        {ASSAY__INT64, "Identity x -> same", "Div data,same -> y", 1, 8},
+        {ASSAY__INT8, "Identity data -> same", "Mod same,x -> y", 1, 127},
+        {ASSAY__INT64, "Sub x,two -> less", "Div data,less -> y", 3, 10},
+        {ASSAY__INT64, "Gather table,x -> rows", "Div data,x -> y", 1, 5}, /* and an id */
+        {ASSAY__FLOAT32, "Cast x -> whole", "Div data,whole -> y", 1, 8},
+        {ASSAY__FLOAT32, "Identity x -> same", "Div data,same -> y", -1, 1},
+        {ASSAY__INT64, "Identity x -> same", "Div same,data -> y", 0, 1}, /* it is divided */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct assay__model *model = typed(rows[i].dtype, "x", "4");
+        fixture_input(model, "data", ASSAY__INT64, "4");
+        fixture_scalar(model, "two", ASSAY__INT64, &(int64_t){2});
+        fixture_weights(model, "table", ASSAY__FLOAT32, "6,2");
+        assay__node_set_int(model, fixture_node(model, rows[i].first), "to", ASSAY__INT64);
+        fixture_node(model, rows[i].then);
+        struct assay__input_plan plan = value_of(model);
+        CHECK(plan.low == rows[i].low && plan.high == rows[i].high);
+    }
+}
+
+static void test_powers(void)
+{
+    static const float exponents[] = {2, -3, 0.5f, 1.5f}; /* the last two: of no negative number */
+    for (size_t i = 0; i < 4; i++) {
+        struct assay__model *model = typed(ASSAY__FLOAT32, "x", "4");
+        fixture_scalar(model, "exponent", ASSAY__FLOAT32, &exponents[i]);
+        fixture_node(model, "Pow x,exponent -> y");
+        CHECK_INT(value_of(model).low > 0, i >= 2);
+    }
+}
+
+/* What people read: the values once, the seed they gave, and the reason if there is one. */
+static void test_described(void)
+{
+    static const struct {
+        enum assay__dtype dtype;
+        const char *name, *node, *fill;
+    } rows[] = {
+        {ASSAY__FLOAT32, "x", "Relu x -> y", "uniform [-1, 1), seed 7"},
+        {ASSAY__INT64, "x", "Gather w,x -> y", "integers 0 to 7, seed 7: rows of 'w' (Gather)"},
+        {ASSAY__INT64, "position", "Gather w,position -> y",
+         "0, 1, 2, … to 7 along the last axis: rows of 'w' (Gather)"},
+        {ASSAY__BOOL, "x", "Dropout w,,x -> y", "false everywhere: a Dropout, not in training"},
+        {ASSAY__BOOL, "x", "Identity x -> y", "true and false at random, seed 7"},
+        {ASSAY__STRING, "x", "Identity x -> y", "short words at random, seed 7"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct assay_profile profile = {.arena = assay__arena_new()};
+        struct assay__trial trial = {.batch = 0};
+        struct assay__model *model = typed(rows[i].dtype, rows[i].name, "1,6");
+        fixture_weights(model, "w", ASSAY__FLOAT32, "8,2");
+        fixture_node(model, rows[i].node);
+        struct assay__workload *workload = plan_ok(model,
+                                                   &(struct assay__workload_options){.seed = 7});
+        CHECK_INT(assay__describe_workload(&profile, &trial, workload, NULL), 0);
+        CHECK_STR(trial.inputs[0].fill, rows[i].fill);
+        assay__workload_free(workload);
+        assay__model_free(model);
+        assay__arena_free(profile.arena);
+    }
 }
 
 /* Ids that are looked up inside a subgraph. */
@@ -634,6 +751,11 @@ static void test_input_files(void)
     CHECK_INT(workload->inputs[0].fill, ASSAY__FILL_FILE);
     CHECK_INT(assay__input_fill(&workload->inputs[0], got, NULL), 0);
     CHECK_INT(memcmp(got, data, sizeof data), 0);
+    struct assay__workload_options twice = {.files = LIST(option, option), .file_count = 2};
+    plan_fails(model, &twice, ASSAY_EINVAL, "--input x is given twice");
+    struct assay__workload_options both = {
+        .files = LIST(option), .file_count = 1, .shapes = LIST("x=2x3"), .shape_count = 1};
+    assay__workload_free(plan_ok(model, &both)); /* a shape and a file that agree are fine */
     const int64_t other[] = {3, 2};
     CHECK_INT(assay__npy_write(path, ASSAY__FLOAT32, 2, other, data, sizeof data, NULL), 0);
     struct assay_error error = {.code = 0};
@@ -661,6 +783,10 @@ int main(int argc, char **argv)
         {"token_ids", test_token_ids},
         {"masks", test_masks},
         {"lengths_and_control", test_lengths_and_control},
+        {"operands", test_operands},
+        {"divisors", test_divisors},
+        {"powers", test_powers},
+        {"described", test_described},
         {"ids_in_subgraph", test_ids_in_subgraph},
         {"fill_bits", test_fill_bits},
         {"fill_values", test_fill_values},

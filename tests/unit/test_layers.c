@@ -6,9 +6,9 @@
 #include "base/file.h"
 #include "layers_fixture.h"
 
-static const char *const all_models[] = {"if",     "loop",  "scan", "sequence", "strings", "empty",
-                                         "random", "split", "lstm", "dynamic",  "fusions", "types",
-                                         "constants"};
+static const char *const all_models[] = {"if",      "loop",   "scan",     "sequence", "strings",
+                                         "empty",   "random", "split",    "lstm",     "dynamic",
+                                         "fusions", "types",  "constants"};
 #define ALL_COUNT (sizeof all_models / sizeof all_models[0])
 
 /* --- markers in a graph, without an engine ---------------------------------------------------- */

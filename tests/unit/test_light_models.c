@@ -17,8 +17,9 @@ static bool light_path(const char *name, const char *suffix, char *out, size_t o
 {
     char pattern[1024];
     glob_t found;
-    snprintf(pattern, sizeof pattern, "%s/.cache/onnx/current/onnx/backend/test/data/light/light_%s%s",
-             ASSAY_TEST_ROOT, name, suffix);
+    snprintf(pattern, sizeof pattern,
+             "%s/.cache/onnx/current/onnx/backend/test/data/light/light_%s%s", ASSAY_TEST_ROOT,
+             name, suffix);
     if (glob(pattern, 0, NULL, &found) != 0) return false;
     snprintf(out, out_size, "%s", found.gl_pathv[0]);
     globfree(&found);

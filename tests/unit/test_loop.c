@@ -7,6 +7,7 @@
 #include "run/goal.h"
 #include "run/loop.h"
 #include "run/ring.h"
+#include "run/summary.h"
 
 #include <assay/assay.h>
 #include <sys/socket.h>
@@ -261,6 +262,41 @@ static void test_measure_exact(void)
     assay_metrics_free(metrics);
 }
 
+/* The interval of the median is not tighter than the clock's step; without a step nothing changes. */
+static void test_interval_step(void)
+{
+    double equal[100], spread[100];
+    for (size_t i = 0; i < 100; i++) {
+        equal[i] = 1990;
+        spread[i] = 1900 + (double)(i * 37 % 100);
+    }
+    struct assay__samples samples = {equal, 100, 100};
+    struct assay__summary summary;
+    const struct {
+        double step, low, high;
+    } cases[] = {{0, 1990, 1990}, {NAN, 1990, 1990}, {20, 1980, 2000}, {5000, 0, 4490}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_INT(assay__summary_compute(&samples, 1, false, true, cases[i].step, &summary), 0);
+        CHECK_NEAR(summary.interval.low, cases[i].low, 0);
+        CHECK_NEAR(summary.interval.high, cases[i].high, 0);
+        CHECK_NEAR(summary.half_width, 0, 0); /* no sample more would make it smaller */
+        struct assay_metrics *metrics = assay_metrics_new();
+        CHECK_INT(assay__summary_metrics(&summary, "", metrics), 0);
+        bool said = strstr(assay_metrics_get(metrics, "latency.ci_low")->note, "not tighter than");
+        CHECK(said == (cases[i].step > 0));
+        assay_metrics_free(metrics);
+    }
+    /* wider than the step already: left alone */
+    samples.values = spread;
+    CHECK_INT(assay__summary_compute(&samples, 1, false, true, 0, &summary), 0);
+    struct assay__interval alone = summary.interval;
+    CHECK(alone.low < 1949 && alone.high > 1950);
+    CHECK_INT(assay__summary_compute(&samples, 1, false, true, 2, &summary), 0);
+    CHECK_NEAR(summary.interval.low, alone.low, 0);
+    CHECK_NEAR(summary.interval.high, alone.high, 0);
+    CHECK_NEAR(summary.step_ns, 0, 0);
+}
+
 static void test_measure_default(void)
 {
     const uint64_t durations[] = {20000};
@@ -373,6 +409,7 @@ int main(int argc, char **argv)
         {"goal_slow", test_goal_slow},
         {"goal_asked", test_goal_asked},
         {"measure_exact", test_measure_exact},
+        {"interval_step", test_interval_step},
         {"measure_default", test_measure_default},
         {"measure_refusals", test_measure_refusals},
         {"ring", test_ring},

@@ -468,6 +468,105 @@ static void test_create_refused(void)
     CHECK_INT(assay__store_finish(store, true, false, NULL), 0);
 }
 
+/* Creates at `path`, adds `samples` of them, closes. */
+static void capture(const char *path, size_t samples, bool finish)
+{
+    static const double values[] = {5, 6, 7};
+    struct assay_error error = {0};
+    struct assay__store *store = NULL;
+    if (assay__store_create(path, &store, &error)) printf("  %s\n", error.message);
+    CHECK(store != NULL);
+    if (samples) CHECK_INT(assay__store_add_samples(store, 1, 1, 0, values, samples, NULL), 0);
+    if (finish)
+        CHECK_INT(assay__store_finish(store, true, false, NULL), 0);
+    else
+        assay__store_abandon(store);
+}
+
+/* Captures and is killed; the files stay as they are then. */
+static void capture_killed(const char *path, size_t samples)
+{
+    static const double values[] = {5, 6, 7};
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct assay__store *store = NULL;
+        if (assay__store_create(path, &store, NULL) == 0 && samples)
+            assay__store_add_samples(store, 1, 1, 0, values, samples, NULL);
+        raise(SIGKILL);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    CHECK(WIFSIGNALED(status));
+}
+
+static size_t samples_in(const char *path)
+{
+    struct assay_profile *p = NULL;
+    struct assay_error error = {0};
+    if (assay_profile_open(path, &p, &error)) printf("  %s\n", error.message);
+    CHECK(p != NULL);
+    size_t count = p->trial_count && p->trials[0].launch_count
+                       ? p->trials[0].launches[0].sample_count
+                       : 0;
+    assay_profile_close(p);
+    return count;
+}
+
+static void test_previous(void)
+{
+    make_folder();
+    const char *path = in_folder("p.assay"), *aside = in_folder("p.assay.previous");
+    struct assay__store *store = NULL;
+    struct assay_error error = {0};
+    capture(path, 0, true); /* the first may be empty: it says why nothing was measured */
+    CHECK_INT(samples_in(path), 0);
+    capture(path, 3, true);
+    CHECK_INT(samples_in(path), 3);
+    capture(path, 0, true); /* nothing measured: the one before stays */
+    CHECK_INT(samples_in(path), 3);
+    capture(path, 0, false);
+    CHECK_INT(samples_in(path), 3);
+    CHECK(!exists(aside));
+    capture(path, 2, false); /* a sample makes it the better one */
+    CHECK_INT(samples_in(path), 2);
+    CHECK(!exists(aside));
+    CHECK_INT(assay__store_create(path, &store, NULL), 0);
+    CHECK_INT(samples_in(aside), 2); /* readable while the new one is written */
+    assay__store_abandon(store);
+    write_file(aside, "mine", 4); /* a file of that name that is not ours */
+    CHECK_INT(assay__store_create(path, &store, &error), ASSAY_EDENIED);
+    CHECK_HAS(error.message, ".previous: exists and is not an assay profile");
+    CHECK_INT(samples_in(path), 2);
+    CHECK_INT(unlink(aside), 0);
+    edit(path, "PRAGMA user_version=7");
+    CHECK_INT(assay__store_create(path, &store, &error), ASSAY_ENEWER);
+    CHECK_HAS(error.message, "made by a newer assay (schema 7, this one writes 1)");
+    CHECK(exists(path) && !exists(aside));
+}
+
+static void test_previous_killed(void)
+{
+    make_folder();
+    const char *path = in_folder("p.assay"), *aside = in_folder("p.assay.previous");
+    capture(path, 3, true);
+    capture_killed(path, 0);
+    CHECK_INT(samples_in(path), 0);
+    CHECK_INT(samples_in(aside), 3);
+    capture_killed(path, 0); /* the empty one does not push the good one out */
+    CHECK_INT(samples_in(aside), 3);
+    capture(path, 0, true);
+    CHECK_INT(samples_in(path), 3);
+    CHECK(!exists(aside));
+    capture_killed(path, 2); /* samples are in the log only */
+    CHECK(exists(in_folder("p.assay-wal")));
+    CHECK_INT(samples_in(aside), 3);
+    capture(path, 0, false); /* the newer one of the two comes back, log included */
+    CHECK_INT(samples_in(path), 2);
+    capture(path, 1, true);
+    CHECK_INT(samples_in(path), 1);
+    CHECK(!exists(aside) && !exists(in_folder("p.assay.previous-wal")));
+}
+
 static void test_odd_names(void)
 {
     make_folder();
@@ -500,6 +599,8 @@ int main(int argc, char **argv)
         {"samples_before_launch", test_samples_before_launch},
         {"no_space", test_no_space},
         {"create_refused", test_create_refused},
+        {"previous", test_previous},
+        {"previous_killed", test_previous_killed},
         {"odd_names", test_odd_names},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

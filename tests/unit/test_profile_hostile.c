@@ -158,6 +158,49 @@ static void test_hostile_schema(void)
     free(sound);
 }
 
+/* What is gone is said of every trial; nothing is said of a sound profile or of one that was killed. */
+static void test_lost_tables(void)
+{
+    static const struct {
+        const char *sql, *said; /* NULL: nothing */
+    } losses[] = {
+        {"DROP TABLE metrics", "damaged profile: its table 'metrics'"},
+        {"DROP TABLE launches", "damaged profile: its table 'launches'"},
+        {"DROP TABLE metrics; CREATE VIEW metrics AS SELECT 1 AS trial, 0 AS launch, 0 AS position,"
+         " 'latency.p50' AS name, 1.0 AS value",
+         "damaged profile: its table 'metrics'"},
+        {"ALTER TABLE sample_chunks RENAME COLUMN trial TO t",
+         "damaged profile: its table 'sample_chunks'"},
+        {"UPDATE trials SET state='ok'; DELETE FROM metrics WHERE name='latency.p50'",
+         "its latency.p50 is missing"},
+        {"UPDATE profiles SET complete=0; DELETE FROM metrics", NULL},
+        {"UPDATE trials SET state='failed'; DELETE FROM metrics", NULL},
+        {"UPDATE trials SET state='ok'", NULL},
+    };
+    make_folder();
+    const char *path = in_folder("p.assay");
+    write_document(path);
+    size_t size = 0;
+    unsigned char *sound = read_file(path, &size);
+    for (size_t i = 0; i < COUNT(losses); i++) {
+        struct assay_profile *p = NULL;
+        struct assay_error error = {0};
+        write_file(path, sound, size);
+        edit(path, losses[i].sql);
+        if (assay_profile_open(path, &p, &error)) printf("  %s\n", error.message);
+        CHECK(p != NULL);
+        CHECK_INT(p->trials[0].note_count, losses[i].said ? 2 : 1);
+        if (losses[i].said) CHECK_HAS(p->trials[0].notes[1], losses[i].said);
+        assay_profile_close(p);
+    }
+    struct assay_error error = {0};
+    write_file(path, sound, size);
+    edit(path, "DROP TABLE trials"); /* nothing left to show */
+    CHECK_INT(open_code(path, &error), ASSAY_EFORMAT);
+    CHECK_HAS(error.message, "damaged profile: its table 'trials'");
+    free(sound);
+}
+
 static void test_truncated(void)
 {
     make_folder();
@@ -234,6 +277,7 @@ int main(int argc, char **argv)
         {"tolerant", test_tolerant},
         {"lying_chunks", test_lying_chunks},
         {"hostile_schema", test_hostile_schema},
+        {"lost_tables", test_lost_tables},
         {"truncated", test_truncated},
         {"flipped", test_flipped},
     };

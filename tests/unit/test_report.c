@@ -413,7 +413,7 @@ static void test_incomplete(void)
     struct assay_profile *p = document();
     p->complete = false;
     char *text = render(p, (struct assay_report_options){0});
-    CHECK_HAS(text, "INCOMPLETE");
+    CHECK_HAS(text, "INCOMPLETE: the capture did not end (killed, or its disk was full)");
     assay_free(text);
     p->interrupted = true;
     text = render(p, (struct assay_report_options){.format = "markdown"});
@@ -460,15 +460,159 @@ static void test_unattributed(void)
     l->items[2].time_ns += 3910000; /* the layers are now 10 % too long together */
     l->unattributed_ns -= 3910000;
     text = render(p, (struct assay_report_options){.columns = 200});
-    CHECK_HAS(text, "The layers sum to 9.9 % more than that");
+    CHECK_HAS(text,
+              "The layers sum to 110 % of the 39.1 ms per inference: read them as proportions. ");
+    CHECK_HAS(text, "Conv takes 52 % of their sum (3 of 9 layers); the slowest layer, ");
     CHECK_HAS(text, "=-3.87 ms  -9.9 %");
-    CHECK_HAS(text, "=39.1 ms   100 %\n");
+    CHECK_HAS(text, " 39.1 ms   100 %\n");
     assay_free(text);
     l->items[2].time_ns -= 2 * 3910000;
     l->unattributed_ns += 2 * 3910000;
     text = render(p, (struct assay_report_options){.columns = 200});
     CHECK_HAS(text, "10 % could not be attributed");
     assay_free(text);
+    assay_profile_close(p);
+}
+
+/* The sentence at the top says only what is so. */
+static void test_answer(void)
+{
+    struct assay_profile *p = document();
+    struct assay__trial *t = &p->trials[0];
+    struct assay__layers *l = &t->layers;
+    struct assay_report_options wide = {.columns = 200};
+    for (size_t i = 0; i < l->count; i++)
+        l->items[i].time_ns *= 5;
+    l->unattributed_ns = NAN;
+    l->slowdown = 7.27;
+    char *text = render(p, wide);
+    CHECK_HAS(text,
+              "The layers sum to 499 % of the 39.1 ms per inference: timing them made the run "
+              "7.27 times as long; read them as proportions. Conv takes 57 % of their sum");
+    assay_free(text);
+    for (size_t i = 0; i < l->count; i++)
+        l->items[i].time_ns /= 100;
+    l->engine_ns = 39100000 * 0.1;
+    l->unattributed_ns = 39100000 * 0.04;
+    text = render(p, wide);
+    CHECK_HAS(text, "the largest single part is the engine's fixed cost per run (10 %)");
+    assay_free(text);
+    l->unattributed_ns = 39100000 * 0.85;
+    text = render(p, wide);
+    CHECK_HAS(text, "the largest part that could be attributed is the engine's fixed cost");
+    assay_free(text);
+    l->engine_ns = 39100000 * 0.6;
+    text = render(p, wide);
+    CHECK_HAS(text, "most goes to the engine's fixed cost per run (60 %)");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+/* No layer has a time: the reason is the layers' own, not a remark about something else. */
+static void test_untimed(void)
+{
+    static struct assay__pair asked[] = {{"layers", "isolated"}, {"time_s", "2"}};
+    struct assay_profile *p = document();
+    struct assay__trial *t = &p->trials[0];
+    struct assay__layers *l = &t->layers;
+    struct assay_report_options wide = {.columns = 200};
+    l->reason = "Means of the nodes are 8 % above their medians: something else ran here.";
+    l->items[1].state = ASSAY_UNAVAILABLE; /* one without a time: the total is still the median */
+    char *text = render(p, wide);
+    CHECK_HAS(text, " 39.1 ms   100 %\n");
+    CHECK_HAS(text, "8 % above their medians");
+    CHECK(strstr(text, "means over medians") == NULL);
+    assay_free(text);
+    text = render(p, (struct assay_report_options){.format = "markdown"});
+    CHECK_HAS(text, "| **total (the unprofiled median)** | 39.1 ms | 100.0 % |");
+    assay_free(text);
+    for (size_t i = 0; i < l->count; i++) {
+        l->items[i].state = ASSAY_UNAVAILABLE;
+        l->items[i].note = "runs before the first marker: its time is in the engine row";
+    }
+    text = render(p, wide);
+    CHECK_HAS(text,
+              "where it goes inside is not known: runs before the first marker: its time is in");
+    assay_free(text);
+    l->count = 0;
+    l->reason = l->method = "";
+    t->options = asked;
+    t->option_count = 2;
+    text = render(p, wide);
+    CHECK_HAS(text, "where it goes inside is not known: the graph has no nodes left to time.");
+    CHECK_HAS(text, "· time 2 s\n");
+    assay_free(text);
+    t->option_count = 0; /* not asked for: nothing to say */
+    text = render(p, wide);
+    CHECK_HAS(text, "where it goes inside is not known.");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+static void test_words(void)
+{
+    struct assay_profile *p = document();
+    struct assay__trial *t = &p->trials[0];
+    struct assay_report_options wide = {.columns = 100};
+    p->model.node_count = p->model.parameters = 1;
+    p->environment.cores = 1;
+    t->layers.count = 1;
+    t->layers.sessions = 1;
+    t->layers.method = "isolated";
+    t->launches[1].state = ASSAY__TRIAL_INTERRUPTED;
+    t->launches[1].reason = "stopped";
+    t->stability.more_iterations = 1;
+    CHECK_INT(assay_metrics_derived(t->metrics, "overhead.layers", 1.47, "clock", "by hand"), 0);
+    char *text = render(p, wide);
+    CHECK_HAS(text, " 1 parameter ");
+    CHECK_HAS(text, " 1 node\n");
+    CHECK_HAS(text, " 1 core ");
+    CHECK_HAS(text, "of 1 layer)");
+    CHECK_HAS(text, " 1 session ");
+    CHECK_HAS(text, "interrupted; p50 39.2 ms, 300 samples; stopped");
+    CHECK_HAS(text, "about 1 more iteration would");
+    CHECK_HAS(text, "timed alone, hot cache (isolated)");
+    assay_free(text);
+    t->layers.method = "engine";
+    text = render(p, (struct assay_report_options){.format = "markdown"});
+    CHECK_HAS(text, "Timed by the engine's own profiler; ");
+    CHECK_HAS(text, "| overhead.layers | =1.47 × |");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+/* A clock of 10.02 ns whose ends are rounded to whole nanoseconds: no comb of empty bins. */
+static void test_clock_comb(void)
+{
+    struct assay_profile *p = document();
+    struct assay__trial *t = &p->trials[0];
+    for (size_t n = 0; n < t->launch_count; n++) {
+        struct assay__launch *l = &t->launches[n];
+        uint32_t state = 7u + (uint32_t)n;
+        for (size_t i = 0; i < l->sample_count; i++) {
+            double sum = 0;
+            for (int k = 0; k < 4; k++) {
+                state = state * 1664525u + 1013904223u;
+                sum += (double)(state >> 28); /* 0 … 15 */
+            }
+            double begin = (double)(state >> 20) * 10.02;
+            l->samples_ns[i] = floor(begin + 2400 + floor(sum / 3) * 10.02) - floor(begin);
+        }
+    }
+    for (int columns = 40; columns <= 120; columns += 20) {
+        char *text = render(p, (struct assay_report_options){.columns = columns});
+        char *axis = strstr(text, "\n  └");
+        if (!axis) axis = strstr(text, "\n  ┬");
+        CHECK(axis != NULL);
+        char *row = axis;
+        while (row > text && row[-1] != '\n')
+            row--;
+        *axis = '\0';
+        if (strchr(row + 2, ' ')) printf("  %d:%s\n", columns, row);
+        CHECK(strchr(row + 2, ' ') == NULL); /* every spot has samples, so has every bin */
+        CHECK_HAS(axis + 1, "p50");
+        assay_free(text);
+    }
     assay_profile_close(p);
 }
 
@@ -540,6 +684,10 @@ int main(int argc, char **argv)
         {"empty", test_empty},
         {"enqueue", test_enqueue},
         {"unattributed", test_unattributed},
+        {"answer", test_answer},
+        {"untimed", test_untimed},
+        {"words", test_words},
+        {"clock_comb", test_clock_comb},
         {"options", test_options},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -135,6 +135,12 @@ static void test_hard_cap(void)
     CHECK_INT(profile->trials[0].launches[0].sample_count, 1);
     CHECK_NEAR(value(profile, "latency.p50"), 15, 0);
     CHECK_INT(metric(profile, "latency.stddev")->state, ASSAY_UNAVAILABLE);
+    CHECK_INT(metric(profile, "latency.iqr")->state, ASSAY_UNAVAILABLE);
+    CHECK_HAS(metric(profile, "latency.iqr")->note, "at least 4 samples, there is 1");
+    assay_profile_close(profile);
+    options.iterations = 4;
+    profile = run(&options, 0, NULL);
+    CHECK_NEAR(value(profile, "latency.iqr"), 0, 0); /* four equal samples have one */
     assay_profile_close(profile);
 }
 
@@ -188,6 +194,38 @@ static void test_layers_add_up(void)
           sum == profile->trials[0].launches[0].p50_ns);
     CHECK_NEAR(layers->unattributed_ns, 4100, 1e-9);
     CHECK_STR(layers->items[0].bound, "unknown");
+    assay_profile_close(profile);
+}
+
+/* No layer has a time but the engine's own is known: what is left of the latency is too. */
+static void test_layers_engine_only(void)
+{
+    struct assay_run_options options = options_of(
+        "steady=100us;layers=odd:-:If,other:-:Loop;engine=5us");
+    options.iterations = 100;
+    options.layers = ASSAY_LAYERS_AUTO;
+    struct assay_profile *profile = run(&options, 0, NULL);
+    CHECK_NEAR(profile->trials[0].layers.engine_ns, 5000, 0);
+    CHECK_NEAR(profile->trials[0].layers.unattributed_ns, 95000, 0);
+    const struct assay_metrics *launch = profile->trials[0].launches[0].metrics;
+    CHECK_INT(assay_metrics_get(launch, "layers.sum")->state, ASSAY_UNAVAILABLE);
+    CHECK_NEAR(assay_metrics_get(launch, "layers.unattributed")->value, 95e-6, 1e-18);
+    assay_profile_close(profile);
+}
+
+static void test_layers_of_streams(void)
+{
+    struct assay_run_options options = options_of("steady=100us;layers=a:60us:A;engine=5us");
+    options.iterations = 100;
+    options.layers = ASSAY_LAYERS_AUTO;
+    struct assay_profile *profile = run(&options, 0, NULL);
+    CHECK_STR(profile->trials[0].layers.reason, "");
+    assay_profile_close(profile);
+    options.streams = 3;
+    profile = run(&options, 0, NULL);
+    CHECK_STR(profile->trials[0].layers.reason,
+              "Layers were timed with one request in flight; the latency is that of 3: the "
+              "difference is in unattributed.");
     assay_profile_close(profile);
 }
 
@@ -498,6 +536,23 @@ static void test_refusals(void)
     refused(options, ASSAY_EINVAL, "without their size");
 }
 
+/* Found before a worker starts: the script would hang. */
+static void test_cpus_refused(void)
+{
+#ifdef __linux__
+    static const struct {
+        const char *list, *says;
+    } wrong[] = {{"all", "list of CPUs"},   {"", "list of CPUs"},   {"1-0", "list of CPUs"},
+                 {"0-", "list of CPUs"},    {"0,", "list of CPUs"}, {"-1", "list of CPUs"},
+                 {"60000", "not available"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct assay_run_options options = options_of("hang_at=1");
+        options.cpus = wrong[i].list;
+        refused(options, ASSAY_EINVAL, wrong[i].says);
+    }
+#endif
+}
+
 static void test_unwritable_output(void)
 {
     struct assay_run_options options = options_of(
@@ -601,6 +656,8 @@ int main(int argc, char **argv)
         {"warmup_found", test_warmup_found},
         {"layers_add_up", test_layers_add_up},
         {"layers_refused", test_layers_refused},
+        {"layers_engine_only", test_layers_engine_only},
+        {"layers_of_streams", test_layers_of_streams},
         {"model_file", test_model_file},
         {"launches", test_launches},
         {"streams", test_streams},
@@ -615,6 +672,7 @@ int main(int argc, char **argv)
         {"failed_launches", test_failed_launches},
         {"lies", test_lies},
         {"refusals", test_refusals},
+        {"cpus_refused", test_cpus_refused},
         {"unwritable_output", test_unwritable_output},
         {"file_holds_it", test_file_holds_it},
         {"interrupt", test_interrupt},

@@ -312,7 +312,7 @@ static void test_bimodal(void)
     for (size_t i = 0; i < 2000; i++)
         x[i] = (i % 4 ? 100 : 110) + assay__random_normal(&random);
     assay__stats_sort(x, 2000);
-    CHECK(assay__stats_bimodal(x, 2000, &low, &high, &share));
+    CHECK(assay__stats_bimodal(x, 2000, 0, &low, &high, &share));
     CHECK_NEAR(low, 100, 0.2);
     CHECK_NEAR(high, 110, 0.2);
     CHECK_NEAR(share, 0.25, 1e-3);
@@ -327,12 +327,66 @@ static void test_bimodal(void)
                                 : 100 + 0.04 * round(z * 10); /* steps of a coarse clock */
         }
         assay__stats_sort(x, 500);
-        CHECK(!assay__stats_bimodal(x, 500, &low, &high, &share));
+        CHECK(!assay__stats_bimodal(x, 500, 0, &low, &high, &share));
     }
     for (size_t i = 0; i < 2000; i++)
         x[i] = 5;
-    CHECK(!assay__stats_bimodal(x, 2000, &low, &high, &share));
-    CHECK(!assay__stats_bimodal(x, 10, &low, &high, &share));
+    CHECK(!assay__stats_bimodal(x, 2000, 0, &low, &high, &share));
+    CHECK(!assay__stats_bimodal(x, 10, 0, &low, &high, &share));
+}
+
+/* Samples on the grid of a clock: ticks are not modes, but modes on a grid are still found. */
+static void test_bimodal_grid(void)
+{
+    static double x[4000];
+    double low, high, share;
+    struct assay__random random;
+    assay__random_seed(&random, 23);
+    for (int t = 0; t < 200; t++) { /* one mode at 2 us, read with 10 ns; step known or not */
+        double spread = 4 + t % 50;
+        for (size_t i = 0; i < 4000; i++)
+            x[i] = 10 * round((1975 + spread * assay__random_normal(&random) + t % 10) / 10);
+        assay__stats_sort(x, 4000);
+        CHECK(!assay__stats_bimodal(x, 4000, t % 2 ? 10 : 0, &low, &high, &share));
+    }
+    /* two neighbouring ticks of a fast step: 20 % apart, and still the clock's */
+    for (size_t i = 0; i < 4000; i++)
+        x[i] = i < 2000 ? 100 : 120;
+    CHECK(!assay__stats_bimodal(x, 4000, 20, &low, &high, &share));
+    /* the same numbers from a clock without steps are two levels */
+    CHECK(assay__stats_bimodal(x, 4000, 0, &low, &high, &share));
+    CHECK_NEAR(low, 100, 0);
+    CHECK_NEAR(high, 120, 0);
+    CHECK_NEAR(share, 0.5, 0);
+    /* an even spread over ten ticks has no valley */
+    for (size_t i = 0; i < 4000; i++)
+        x[i] = 100 * (double)(1 + i / 400);
+    CHECK(!assay__stats_bimodal(x, 4000, 0, &low, &high, &share));
+    /* nor has one over ticks of 10 ns that are off by a ns, with a step of 20 ns told */
+    for (int t = 0; t < 100; t++) {
+        for (size_t i = 0; i < 4000; i++)
+            x[i] = 10 * floor((1900 + (200 + 4 * t) * assay__random_unit(&random)) / 10) +
+                   (double)assay__random_below(&random, 2);
+        assay__stats_sort(x, 4000);
+        CHECK(!assay__stats_bimodal(x, 4000, 20, &low, &high, &share));
+    }
+    /* two levels, 10 % apart, on the grid */
+    for (size_t i = 0; i < 4000; i++)
+        x[i] = 10 * round(((i % 4 ? 2000 : 2200) + 15 * assay__random_normal(&random)) / 10);
+    assay__stats_sort(x, 4000);
+    for (int step = 0; step <= 20; step += 10) {
+        CHECK(assay__stats_bimodal(x, 4000, step, &low, &high, &share));
+        CHECK_NEAR(low, 2000, 10);
+        CHECK_NEAR(high, 2200, 10);
+        CHECK_NEAR(share, 0.25, 1e-3);
+    }
+    /* 3 % apart: two levels when they are narrow, one broad one when they are not */
+    for (int wide = 0; wide <= 1; wide++) {
+        for (size_t i = 0; i < 4000; i++)
+            x[i] = (i % 2 ? 20000 : 20600) + (wide ? 150 : 20) * assay__random_normal(&random);
+        assay__stats_sort(x, 4000);
+        CHECK(assay__stats_bimodal(x, 4000, 10, &low, &high, &share) == !wide);
+    }
 }
 
 static void test_compare(void)
@@ -500,6 +554,7 @@ int main(int argc, char **argv)
         {"warmup_noise", test_warmup_noise},
         {"drift", test_drift},
         {"bimodal", test_bimodal},
+        {"bimodal_grid", test_bimodal_grid},
         {"compare", test_compare},
         {"critical_values", test_critical_values},
         {"false_positives", test_false_positives},
