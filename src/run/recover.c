@@ -156,22 +156,23 @@ static int recover_stability(struct assay__trial_input *input, struct assay__sta
     return 0;
 }
 
-static int recover_metrics(struct assay__trial_input *input, struct assay__trial *trial)
+static int recover_metrics(const struct assay__trial_input *given, struct assay__trial *trial)
 {
+    struct assay__trial_input input = *given;
     struct assay__trial own = *trial; /* the run's code writes here, not into what was stored */
-    const struct assay__outcome **used = calloc(input->outcome_count + 1, sizeof *used);
+    const struct assay__outcome **used = calloc(input.outcome_count + 1, sizeof *used);
     own.metrics = assay_metrics_new();
-    input->trial = &own;
-    size_t count = used && own.metrics ? assay__trial_used(input, used) : 0;
+    input.trial = &own;
+    size_t count = used && own.metrics ? assay__trial_used(&input, used) : 0;
     int code = used && own.metrics ? 0 : ASSAY_ENOMEM;
     if (code == 0 && count > 0) {
         double rate = NAN;
-        input->streams = used[0]->stream_count;
-        code = assay__trial_latency(input, used, count);
+        input.streams = used[0]->stream_count;
+        code = assay__trial_latency(&input, used, count);
         if (code == 0) code = put_warmup(used, count, own.metrics);
         if (code == 0) code = median_rate(used, count, &rate);
-        if (code == 0) code = put_rate(rate, input->streams, (double)trial->batch, own.metrics);
-        if (code == 0) code = recover_stability(input, &trial->stability);
+        if (code == 0) code = put_rate(rate, input.streams, (double)trial->batch, own.metrics);
+        if (code == 0) code = recover_stability(&input, &trial->stability);
         if (code == 0) code = adopt(own.metrics, trial->metrics);
     }
     assay_metrics_free(own.metrics);

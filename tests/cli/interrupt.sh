@@ -7,7 +7,7 @@ assay, profile, which = sys.argv[1:4]
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 with open("out", "wb") as out, open("err", "wb") as err:
     child = subprocess.Popen([assay, "run", "--engine", "fake", "--script", sys.argv[4], "--iters", "1000000",
-                              "-o", profile], stdout=out, stderr=err)
+                              "--warmup", "5", "-o", profile], stdout=out, stderr=err)
     limit = time.time() + 60
     while not os.path.exists(profile) and time.time() < limit:
         time.sleep(0.05)
