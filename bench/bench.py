@@ -63,6 +63,13 @@ class Bench:
                               stdout=subprocess.PIPE, check=True)
         return json.loads(done.stdout)
 
+    def same_session(self, model):
+        """Our loop over a bare loop in alternating blocks on one session."""
+        done = subprocess.run([str(self.build / "bench/same_session"), str(model), "40"], stdout=subprocess.PIPE,
+                              check=True, env={**os.environ, "ASSAY_ORT_LIBRARY": self.ort})
+        result = json.loads(done.stdout)
+        return result["loop_ns"] / result["bare_ns"]
+
     # --- the loop ----------------------------------------------------------------------------------------
     def loop(self):
         say("loop: the median of a model of some 20 µs, assay run against a bare C loop (alternating processes)")
@@ -77,10 +84,12 @@ class Bench:
             if value is not None:
                 python.append(value)
         say(f"  bare C loop   {spread(bare)} µs")
-        say(f"  assay run     {spread(ours)} µs")
+        say(f"  assay run     {spread(ours)} µs ({statistics.median(ratios):.3f} × the bare loop of its round"
+            f" [{min(ratios):.3f} … {max(ratios):.3f}]: processes differ by their memory layout)")
         say(f"  Python loop   {spread(python)} µs" if python else "  Python loop   skipped: no Python with onnxruntime and numpy (scripts/setup bench; or set ASSAY_BENCH_PYTHON)")
-        ratio = statistics.median(ours) / statistics.median(bare)
-        judge(abs(ratio - 1) <= 0.02, f"ratio of medians {ratio:.4f} (per round {spread(ratios)}), floor: within 2 %")
+        same = [self.same_session(self.cfc) for _ in range(self.rounds)]
+        judge(abs(statistics.median(same) - 1) <= 0.02,
+              f"assay's loop over a bare C loop on the same session: {spread(same)}, floor: within 2 %")
         judge(max(cost) <= 100, f"the loop's own cost {spread(cost)} ns per iteration, floor: 100 ns")
 
     def python_loop(self):
