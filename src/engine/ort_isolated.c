@@ -374,12 +374,10 @@ static int add_sources(struct isolated *it, struct assay__model *model, const st
             values[(*input_count)++] = value->value;
         } else if (constant != ASSAY__MAP_NONE) {
             const struct assay__tensor *tensor = &it->work->optimized->graph.initializers[constant];
-            static const float placeholder = 0; /* a shape and data that agree; all is replaced */
             struct assay__tensor *made = assay__graph_add_initializer(
-                model, graph, tensor->name, ASSAY__FLOAT32, 0, NULL, &placeholder,
-                sizeof placeholder);
+                model, graph, tensor->name, tensor->dtype, tensor->rank, tensor->dims, NULL, 0);
             if (!made) return ASSAY_ENOMEM;
-            *made = *tensor;
+            *made = *tensor; /* its data too, wherever it lies */
         } else {
             return ASSAY_EUNSUPPORTED;
         }
