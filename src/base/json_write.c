@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +144,19 @@ void assay__json_string(struct assay__json_writer *writer, const char *text)
     put_quoted(writer->out, text);
 }
 
+/* Most numbers of a document are whole: without printf, several times as fast. */
+static void put_digits(struct assay__buf *out, uint64_t magnitude, bool negative)
+{
+    char text[24];
+    size_t at = sizeof text;
+    do {
+        text[--at] = (char)('0' + magnitude % 10);
+        magnitude /= 10;
+    } while (magnitude);
+    if (negative) text[--at] = '-';
+    assay__buf_add(out, text + at, sizeof text - at);
+}
+
 void assay__json_number(struct assay__json_writer *writer, double value)
 {
     if (!isfinite(value)) {
@@ -154,12 +166,12 @@ void assay__json_number(struct assay__json_writer *writer, double value)
     separate(writer);
     char text[40];
     if (value == floor(value) && fabs(value) <= 9007199254740992.0) {
-        snprintf(text, sizeof text, "%.0f", value == 0 ? 0.0 : value);
-    } else {
-        for (int digits = 15; digits <= 17; digits++) {
-            snprintf(text, sizeof text, "%.*g", digits, value);
-            if (strtod(text, NULL) == value) break;
-        }
+        put_digits(writer->out, (uint64_t)fabs(value), value < 0);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
     }
     for (char *c = text; *c; c++)
         if (*c == ',') *c = '.'; /* a caller's locale must not break JSON */
@@ -169,13 +181,13 @@ void assay__json_number(struct assay__json_writer *writer, double value)
 void assay__json_integer(struct assay__json_writer *writer, int64_t value)
 {
     separate(writer);
-    assay__buf_printf(writer->out, "%" PRId64, value);
+    put_digits(writer->out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
 }
 
 void assay__json_unsigned(struct assay__json_writer *writer, uint64_t value)
 {
     separate(writer);
-    assay__buf_printf(writer->out, "%" PRIu64, value);
+    put_digits(writer->out, value, false);
 }
 
 void assay__json_bool(struct assay__json_writer *writer, bool value)

@@ -25,7 +25,7 @@ static const struct family families[] = {
     {"FLOP", "FLOP", 0, 6}, {"FLOP/s", "FLOP/s", 0, 6}, {"1/s", "/s", 0, 4},
     {"1/J", "/J", 0, 4},    {"J", "J", -3, 3},          {"W", "W", -3, 3},
     {"Hz", "Hz", 0, 4},     {"FLOP/B", "FLOP/B", 0, 0}, {"TOPS/W", "TOPS/W", 0, 0},
-    {"°C", "°C", 0, 0},
+    {"°C", "°C", 0, 0},     {"MAC", "MAC", 0, 6},
 };
 
 static const char *const prefixes[] = {"n", "µ", "m", "", "k", "M", "G", "T", "P", "E"};
@@ -85,7 +85,8 @@ static void scale_family(char *out, size_t out_size, const struct family *family
     if (magnitude == 0) power = 0;
     char digits[40];
     bool whole_count = power == 0 && magnitude == floor(magnitude) && magnitude < 1000 &&
-                       (strcmp(family->unit, "B") == 0 || strcmp(family->unit, "FLOP") == 0);
+                       (strcmp(family->unit, "B") == 0 || strcmp(family->unit, "FLOP") == 0 ||
+                        strcmp(family->unit, "MAC") == 0);
     if (whole_count || magnitude == 0)
         snprintf(digits, sizeof digits, "%.0f", magnitude);
     else

@@ -18,9 +18,15 @@
 struct scope {
     struct assay__map *names; /* value: producing node of this graph, or FROM_OUTSIDE */
     const struct scope *outer;
+    size_t at; /* the node whose subgraph is looked at */
 };
 
 #define FROM_OUTSIDE ((size_t)-2) /* graph input or initializer */
+
+/* The first name that a graph defines twice, and how. */
+struct twice {
+    const char *name, *how;
+};
 
 static size_t scope_find(const struct scope *scope, const char *name)
 {
@@ -31,22 +37,49 @@ static size_t scope_find(const struct scope *scope, const char *name)
     return ASSAY__MAP_NONE;
 }
 
-static int define_sparse(void *context, const char *name)
+static void note_twice(struct twice *twice, bool is, const char *name, const char *how)
 {
-    return assay__map_set(context, name, FROM_OUTSIDE);
+    if (is && twice && !twice->name) *twice = (struct twice){name, how};
 }
 
-/* Inputs, initializers and outputs of nodes. *twice gets a name that two nodes produce. */
-static int scope_define(struct scope *scope, const struct assay__graph *graph,
-                        struct assay__arena *arena, const char **twice)
+/* IR 3 lists every initializer as an input too, so only two of a kind are one too many. */
+static int define_tensors(struct scope *scope, const struct assay__tensor *tensors, size_t count,
+                          size_t input_count, struct twice *twice)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t before = assay__map_get(scope->names, tensors[i].name);
+        bool is_input = before != ASSAY__MAP_NONE && before < input_count;
+        note_twice(twice, before != ASSAY__MAP_NONE && !is_input, tensors[i].name,
+                   "an initializer twice");
+        if (assay__map_set(scope->names, tensors[i].name, FROM_OUTSIDE)) return ASSAY_ENOMEM;
+    }
+    return 0;
+}
+
+static int define_outside(struct scope *scope, const struct assay__graph *graph,
+                          struct twice *twice)
 {
     int code = 0;
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const char *name = graph->inputs[i].name;
+        note_twice(twice, assay__map_get(scope->names, name) != ASSAY__MAP_NONE, name,
+                   "an input twice");
+        if (assay__map_set(scope->names, name, i)) return ASSAY_ENOMEM; /* until below */
+    }
+    code = define_tensors(scope, graph->initializers, graph->initializer_count, graph->input_count,
+                          twice);
+    if (!code)
+        code = define_tensors(scope, graph->sparse_tensors, graph->sparse_count, graph->input_count,
+                              twice);
     for (size_t i = 0; i < graph->input_count && !code; i++)
         code = assay__map_set(scope->names, graph->inputs[i].name, FROM_OUTSIDE);
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = assay__map_set(scope->names, graph->initializers[i].name, FROM_OUTSIDE);
-    if (!code && graph->sparse_count)
-        code = assay__onnx_sparse_names(graph, arena, define_sparse, scope->names);
+    return code;
+}
+
+/* Inputs, initializers and outputs of nodes. */
+static int scope_define(struct scope *scope, const struct assay__graph *graph, struct twice *twice)
+{
+    int code = define_outside(scope, graph, twice);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
         for (size_t k = 0; k < node->output_count && !code; k++) {
@@ -55,8 +88,8 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph,
              * is let through. */
             size_t before = assay__map_get(scope->names, node->outputs[k]);
             bool constant = before == FROM_OUTSIDE && strcmp(node->op, "Constant") == 0;
-            if (before != ASSAY__MAP_NONE && !constant && twice && !*twice)
-                *twice = node->outputs[k];
+            note_twice(twice, before != ASSAY__MAP_NONE && !constant, node->outputs[k],
+                       "produced twice");
             code = assay__map_set(scope->names, node->outputs[k], i);
         }
     }
@@ -67,17 +100,17 @@ static int scope_define(struct scope *scope, const struct assay__graph *graph,
 
 typedef int use_fn(void *context, const char *name);
 
-static int each_use(const struct assay__node *node, struct assay__arena *arena,
-                    const struct scope *inner, use_fn *used, void *context, int depth);
+static int each_use(const struct assay__node *node, const struct scope *inner, use_fn *used,
+                    void *context, int depth);
 
-static int each_graph_use(const struct assay__graph *graph, struct assay__arena *arena,
-                          const struct scope *inner, use_fn *used, void *context, int depth)
+static int each_graph_use(const struct assay__graph *graph, const struct scope *inner, use_fn *used,
+                          void *context, int depth)
 {
     if (depth > ASSAY__ONNX_DEPTH) return ASSAY_ELIMIT;
-    struct scope scope = {assay__map_new(), inner};
-    int code = scope.names ? scope_define(&scope, graph, arena, NULL) : ASSAY_ENOMEM;
+    struct scope scope = {assay__map_new(), inner, 0};
+    int code = scope.names ? scope_define(&scope, graph, NULL) : ASSAY_ENOMEM;
     for (size_t i = 0; i < graph->node_count && !code; i++)
-        code = each_use(&graph->nodes[i], arena, &scope, used, context, depth + 1);
+        code = each_use(&graph->nodes[i], &scope, used, context, depth + 1);
     for (size_t i = 0; i < graph->output_count && !code; i++)
         if (scope_find(&scope, graph->outputs[i].name) == ASSAY__MAP_NONE)
             code = used(context, graph->outputs[i].name);
@@ -87,8 +120,8 @@ static int each_graph_use(const struct assay__graph *graph, struct assay__arena 
 
 /* Calls back for every name that `node` takes from outside of `inner` (NULL: the node's own
  * graph). */
-static int each_use(const struct assay__node *node, struct assay__arena *arena,
-                    const struct scope *inner, use_fn *used, void *context, int depth)
+static int each_use(const struct assay__node *node, const struct scope *inner, use_fn *used,
+                    void *context, int depth)
 {
     int code = 0;
     for (size_t i = 0; i < node->input_count && !code; i++)
@@ -96,9 +129,9 @@ static int each_use(const struct assay__node *node, struct assay__arena *arena,
             code = used(context, node->inputs[i]);
     for (size_t i = 0; i < node->attr_count && !code; i++) {
         const struct assay__attr *attr = &node->attrs[i];
-        if (attr->g) code = each_graph_use(attr->g, arena, inner, used, context, depth);
+        if (attr->g) code = each_graph_use(attr->g, inner, used, context, depth);
         for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
-            code = each_graph_use(attr->graphs[k], arena, inner, used, context, depth);
+            code = each_graph_use(attr->graphs[k], inner, used, context, depth);
     }
     return code;
 }
@@ -225,21 +258,19 @@ out:
 
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error)
 {
-    struct scope scope = {assay__map_new(), NULL};
-    struct assay__arena *arena = assay__arena_new();
+    struct scope scope = {assay__map_new(), NULL, 0};
     struct edges edges = {.scope = &scope};
     int code = ASSAY_ENOMEM;
-    if (scope.names && arena) code = scope_define(&scope, graph, arena, NULL);
+    if (scope.names) code = scope_define(&scope, graph, NULL);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         edges.consumer = i;
-        code = each_use(&graph->nodes[i], arena, NULL, add_edge, &edges, 0);
+        code = each_use(&graph->nodes[i], NULL, add_edge, &edges, 0);
     }
     if (code)
         assay_error_set(error, code, "%s", assay_error_text(code));
     else
         code = sort_edges(graph, &edges, order, error);
     free(edges.list);
-    assay__arena_free(arena);
     assay__map_free(scope.names);
     return code;
 }
@@ -248,7 +279,6 @@ int assay__graph_order(const struct assay__graph *graph, size_t *order, struct a
 
 struct check {
     const struct assay__model *model;
-    struct assay__arena *arena;
     struct assay_error *error;
     const struct assay__node *node;
     const struct scope *scope;
@@ -294,7 +324,8 @@ static int check_external(const struct check *check, const struct assay__tensor 
 static int check_tensor(const struct check *check, const struct assay__tensor *tensor)
 {
     if (tensor->external) return check_external(check, tensor);
-    bool has = tensor->data || tensor->string_count || tensor->raw_size > ASSAY__ONNX_DECODE;
+    bool has = tensor->data || tensor->string_count || tensor->generator ||
+               tensor->raw_size > ASSAY__ONNX_DECODE;
     if (tensor->elements == 0 || has) return 0;
     return assay_error_set(check->error, ASSAY_EFORMAT, "%.160s: initializer '%.120s' has no data",
                            label(check), tensor->name);
@@ -310,21 +341,81 @@ static int check_use(void *context, const char *name)
                            check->node ? check->node->op : "", name);
 }
 
+static int check_twice(const struct check *check, const struct twice *twice)
+{
+    if (!twice->name) return 0;
+    return assay_error_set(check->error, ASSAY_EFORMAT, "%.160s: '%.120s' is %s", label(check),
+                           twice->name, twice->how);
+}
+
+/* ONNX wants one definition of a name: a node of a subgraph may not produce what an enclosing graph
+ * has defined before it. (A subgraph's inputs may hide outer names.) */
+static int check_hiding(const struct check *check, const struct assay__graph *graph,
+                        const struct scope *outer)
+{
+    for (size_t i = 0; i < graph->node_count; i++)
+        for (size_t k = 0; k < graph->nodes[i].output_count; k++) {
+            const char *name = graph->nodes[i].outputs[k];
+            for (const struct scope *at = outer; at && *name; at = at->outer) {
+                size_t value = assay__map_get(at->names, name);
+                if (value == ASSAY__MAP_NONE || (value != FROM_OUTSIDE && value >= at->at))
+                    continue;
+                return assay_error_set(check->error, ASSAY_EFORMAT,
+                                       "%.160s: '%.120s' is produced in a subgraph and outside it",
+                                       label(check), name);
+            }
+        }
+    return 0;
+}
+
+static int check_subgraphs(struct check *check, const struct assay__graph *graph,
+                           struct scope *scope, int depth);
+
+static int check_subgraph(struct check *check, const struct assay__graph *graph,
+                          const struct scope *outer, int depth)
+{
+    struct twice twice = {.name = NULL};
+    struct scope scope = {assay__map_new(), outer, 0};
+    int code = scope.names ? scope_define(&scope, graph, &twice) : ASSAY_ENOMEM;
+    if (code) assay_error_set(check->error, code, "out of memory");
+    if (!code) code = check_twice(check, &twice);
+    if (!code) code = check_hiding(check, graph, outer);
+    if (!code) code = check_subgraphs(check, graph, &scope, depth);
+    assay__map_free(scope.names);
+    return code;
+}
+
+static int check_subgraphs(struct check *check, const struct assay__graph *graph,
+                           struct scope *scope, int depth)
+{
+    int code = 0;
+    for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH; i++) {
+        scope->at = i;
+        for (size_t k = 0; k < graph->nodes[i].attr_count && !code; k++) {
+            const struct assay__attr *attr = &graph->nodes[i].attrs[k];
+            if (attr->g) code = check_subgraph(check, attr->g, scope, depth + 1);
+            for (size_t j = 0; attr->graphs && j < attr->count && !code; j++)
+                code = check_subgraph(check, attr->graphs[j], scope, depth + 1);
+        }
+        if (code) break;
+    }
+    return code;
+}
+
 static int check_graph(struct check *check, const struct assay__graph *graph)
 {
-    const char *twice = NULL;
-    struct scope scope = {assay__map_new(), NULL};
-    int code = scope.names ? scope_define(&scope, graph, check->arena, &twice) : ASSAY_ENOMEM;
+    struct twice twice = {.name = NULL};
+    struct scope scope = {assay__map_new(), NULL, 0};
+    int code = scope.names ? scope_define(&scope, graph, &twice) : ASSAY_ENOMEM;
     if (code == ASSAY_ENOMEM) assay_error_set(check->error, code, "out of memory");
-    if (!code && twice)
-        code = assay_error_set(check->error, ASSAY_EFORMAT, "%.160s: '%.120s' is produced twice",
-                               label(check), twice);
+    if (!code) code = check_twice(check, &twice);
+    if (!code) code = check_subgraphs(check, graph, &scope, 0);
     check->scope = &scope;
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = check_tensor(check, &graph->initializers[i]);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         check->node = &graph->nodes[i];
-        code = each_use(check->node, check->arena, NULL, check_use, check, 0);
+        code = each_use(check->node, NULL, check_use, check, 0);
     }
     for (size_t i = 0; i < graph->output_count && !code; i++)
         if (scope_find(&scope, graph->outputs[i].name) == ASSAY__MAP_NONE)
@@ -333,6 +424,19 @@ static int check_graph(struct check *check, const struct assay__graph *graph)
                                    graph->outputs[i].name);
     assay__map_free(scope.names);
     return code;
+}
+
+static int check_opsets(const struct check *check)
+{
+    for (size_t i = 0; i < check->model->opset_count; i++) {
+        const struct assay__opset *opset = &check->model->opsets[i];
+        if (opset->version >= 1) continue;
+        return assay_error_set(check->error, ASSAY_EFORMAT,
+                               "%.160s: operator set '%.80s' has the impossible version %lld",
+                               label(check), *opset->domain ? opset->domain : "ai.onnx",
+                               (long long)opset->version);
+    }
+    return 0;
 }
 
 /* External tensors of subgraphs and of Constant nodes. */
@@ -358,16 +462,16 @@ static int check_nested_tensors(struct check *check, const struct assay__graph *
 
 int assay__model_check(const struct assay__model *model, struct assay_error *error)
 {
-    struct check check = {.model = model, .arena = assay__arena_new(), .error = error};
+    struct check check = {.model = model, .error = error};
     struct assay_error detail = {.code = 0};
     size_t *order = calloc(model->graph.node_count + 1, sizeof *order);
     int code = 0;
-    if (!check.arena || !order) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!order) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!code) code = check_opsets(&check);
     if (!code) code = check_graph(&check, &model->graph);
     if (!code) code = check_nested_tensors(&check, &model->graph, 0);
     if (!code && (code = assay__graph_order(&model->graph, order, &detail)))
         assay_error_set(error, code, "%.160s: %s", label(&check), detail.message);
     free(order);
-    assay__arena_free(check.arena);
     return code;
 }

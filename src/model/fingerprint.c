@@ -1,12 +1,11 @@
 /* fingerprint.c - what a model is, in one short word: the first 64 bits of the SHA-256 of a
  * canonical form of its structure (operator sets, operators, how values connect, attributes,
- * shapes), not of its weights. And how many parameters it has.
+ * shapes), not of its weights.
  *
  * Values inside the graph are numbered by first appearance, so renaming them changes nothing;
  * inputs and outputs count with their names. Attributes are taken in order of name. Numbers are
- * hashed little-endian. Integer tensors of at most SMALL_TENSOR elements count with their
+ * hashed in as few bytes as they take, the lowest first. Integer tensors of at most SMALL_TENSOR elements count with their
  * values: they are shapes and axes, that is structure. */
-#include "base/checked.h"
 #include "model/graph.h"
 #include "model/onnx.h"
 #include "model/sha256.h"
@@ -23,16 +22,20 @@ struct hash {
     int failed;
 };
 
+/* Seven bits a byte, the last without the top bit: nearly all numbers are small, and hashing is most of the work. */
 static void add_u64(struct hash *hash, uint64_t value)
 {
-    uint8_t bytes[8];
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    assay__sha256_add(&hash->sha, bytes, sizeof bytes);
+    uint8_t bytes[10];
+    size_t size = 0;
+    for (; value > 0x7f; value >>= 7)
+        bytes[size++] = (uint8_t)(value | 0x80);
+    bytes[size++] = (uint8_t)value;
+    assay__sha256_add(&hash->sha, bytes, size);
 }
 
 static void add_bytes(struct hash *hash, const void *bytes, size_t size)
 {
+    if (!bytes) size = 0;
     add_u64(hash, size);
     if (size) assay__sha256_add(&hash->sha, bytes, size);
 }
@@ -168,6 +171,11 @@ static void add_graph(struct hash *hash, const struct assay__graph *graph, int d
         add_tensor(hash, &graph->initializers[i]);
     }
     add_u64(hash, graph->sparse_count);
+    for (size_t i = 0; i < graph->sparse_count; i++) {
+        add_reference(hash, graph->sparse_tensors[i].name);
+        add_tensor(hash, &graph->sparse_tensors[i]);
+        add_u64(hash, (uint64_t)graph->sparse_tensors[i].nonzeros);
+    }
     add_u64(hash, graph->node_count);
     for (size_t i = 0; i < graph->node_count; i++)
         add_node(hash, &graph->nodes[i], depth);
@@ -176,6 +184,30 @@ static void add_graph(struct hash *hash, const struct assay__graph *graph, int d
         add_text(hash, graph->outputs[i].name);
         add_reference(hash, graph->outputs[i].name);
     }
+}
+
+/* Names inside a function are its own. */
+static void add_function(struct hash *hash, const struct assay__function *function,
+                         const char *name)
+{
+    struct assay__map *outside = hash->numbers;
+    hash->numbers = assay__map_new();
+    if (!hash->numbers) hash->failed = ASSAY_ENOMEM;
+    add_text(hash, name);
+    if (hash->numbers) {
+        add_u64(hash, function->input_count);
+        for (size_t i = 0; i < function->input_count; i++)
+            add_reference(hash, function->inputs[i]);
+        add_u64(hash, function->default_count);
+        for (size_t i = 0; i < function->default_count; i++)
+            add_attr(hash, &function->defaults[i], 0);
+        add_graph(hash, function->body, 0);
+        add_u64(hash, function->output_count);
+        for (size_t i = 0; i < function->output_count; i++)
+            add_reference(hash, function->outputs[i]);
+    }
+    assay__map_free(hash->numbers);
+    hash->numbers = outside;
 }
 
 int assay__model_fingerprint(const struct assay__model *model, char out[17])
@@ -193,96 +225,10 @@ int assay__model_fingerprint(const struct assay__model *model, char out[17])
     add_graph(&hash, &model->graph, 0);
     add_u64(&hash, model->function_count);
     for (size_t i = 0; i < model->function_count; i++)
-        add_text(&hash, model->function_names[i]);
+        add_function(&hash, &model->functions[i], model->function_names[i]);
     assay__sha256_end(&hash.sha, digest);
     for (int i = 0; i < 8; i++)
         snprintf(out + 2 * i, 3, "%02x", digest[i]);
     assay__map_free(hash.numbers);
     return hash.failed;
-}
-
-/* --- parameters ------------------------------------------------------------------------------- */
-
-enum { USED_AS_STATISTIC = 1, USED_OTHERWISE = 2 };
-
-/* How each name is used: BatchNormalization's inputs 3 and 4 are running statistics, not trained
- * by gradients. */
-static int mark_uses(const struct assay__graph *graph, struct assay__map *uses, int depth)
-{
-    for (size_t i = 0; i < graph->node_count; i++) {
-        const struct assay__node *node = &graph->nodes[i];
-        bool norm = strcmp(node->op, "BatchNormalization") == 0;
-        for (size_t k = 0; k < node->input_count; k++) {
-            size_t before = assay__map_get(uses, node->inputs[k]);
-            size_t now = norm && (k == 3 || k == 4) ? USED_AS_STATISTIC : USED_OTHERWISE;
-            if (before != ASSAY__MAP_NONE) now |= before;
-            if (assay__map_set(uses, node->inputs[k], now)) return ASSAY_ENOMEM;
-        }
-        for (size_t k = 0; k < node->attr_count && depth < ASSAY__ONNX_DEPTH; k++)
-            if (node->attrs[k].g && mark_uses(node->attrs[k].g, uses, depth + 1))
-                return ASSAY_ENOMEM;
-    }
-    return 0;
-}
-
-static bool is_parameter(const struct assay__tensor *tensor, const char *name,
-                         const struct assay__map *uses)
-{
-    if (tensor->dtype == ASSAY__INT64 || tensor->dtype == ASSAY__BOOL ||
-        tensor->dtype == ASSAY__STRING)
-        return false;
-    return assay__map_get(uses, name) != USED_AS_STATISTIC;
-}
-
-struct tally {
-    const struct assay__map *uses;
-    int64_t elements, bytes;
-};
-
-static bool count_tensor(const struct assay__tensor *tensor, bool parameter, struct tally *tally)
-{
-    size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
-    if (size > INT64_MAX || assay__add_i64_overflows(tally->bytes, (int64_t)size, &tally->bytes))
-        return false;
-    return !parameter ||
-           !assay__add_i64_overflows(tally->elements, tensor->elements, &tally->elements);
-}
-
-/* Some exporters keep weights in Constant nodes. A single number there is a part of a formula, not a weight. */
-static bool count_constant(const struct assay__node *node, struct tally *tally)
-{
-    const struct assay__attr *value = assay__node_attr(node, "value");
-    if (strcmp(node->op, "Constant") != 0 || node->domain[0] || !value || !value->t) return true;
-    const char *name = node->output_count ? node->outputs[0] : "";
-    bool parameter = value->t->elements > 1 && is_parameter(value->t, name, tally->uses);
-    return count_tensor(value->t, parameter, tally);
-}
-
-static bool count_graph(const struct assay__graph *graph, struct tally *tally, int depth)
-{
-    for (size_t i = 0; i < graph->initializer_count; i++) {
-        const struct assay__tensor *tensor = &graph->initializers[i];
-        if (!count_tensor(tensor, is_parameter(tensor, tensor->name, tally->uses), tally))
-            return false;
-    }
-    for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH; i++) {
-        if (!count_constant(&graph->nodes[i], tally)) return false;
-        for (size_t k = 0; k < graph->nodes[i].attr_count; k++) {
-            const struct assay__graph *inner = graph->nodes[i].attrs[k].g;
-            if (inner && !count_graph(inner, tally, depth + 1)) return false;
-        }
-    }
-    return true;
-}
-
-bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes)
-{
-    struct assay__map *uses = assay__map_new();
-    struct tally tally = {.uses = uses};
-    bool known = uses && mark_uses(&model->graph, uses, 0) == 0 &&
-                 count_graph(&model->graph, &tally, 0);
-    *elements = known ? tally.elements : 0;
-    *bytes = known ? tally.bytes : 0;
-    assay__map_free(uses);
-    return known;
 }

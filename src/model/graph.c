@@ -76,6 +76,7 @@ struct assay__model *assay__model_new(void)
         return NULL;
     }
     *model = (struct assay__model){.arena = arena,
+                                   .format = "ONNX",
                                    .path = "",
                                    .folder = ".",
                                    .producer = "",
@@ -90,6 +91,7 @@ void assay__model_free(struct assay__model *model)
 {
     if (!model) return;
     assay__file_unmap(&model->mapping);
+    assay__file_unmap(&model->weights);
     assay__arena_free(model->arena); /* the model itself lies in it */
 }
 
@@ -254,6 +256,8 @@ struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
                                    .data = data,
                                    .data_size = data_size,
                                    .location = "",
+                                   .nonzeros = -1,
+                                   .sparse_bytes = -1,
                                    .elements = 1};
     tensor.name = assay__arena_strdup(arena, name);
     tensor.dims = assay__arena_array(arena, rank > 0 ? (size_t)rank : 0, sizeof *dims);
@@ -295,6 +299,8 @@ const struct assay__tensor *assay__graph_initializer(const struct assay__graph *
 {
     for (size_t i = 0; i < graph->initializer_count; i++)
         if (strcmp(graph->initializers[i].name, name) == 0) return &graph->initializers[i];
+    for (size_t i = 0; i < graph->sparse_count; i++)
+        if (strcmp(graph->sparse_tensors[i].name, name) == 0) return &graph->sparse_tensors[i];
     return NULL;
 }
 

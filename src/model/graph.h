@@ -75,6 +75,13 @@ struct assay__value {
     size_t raw_size;
 };
 
+/* Weights that a builder describes instead of holding: float32, element i a pure function of
+ * (seed, i), so that any block can be made at any time. generate.h has the function. */
+struct assay__generator {
+    uint64_t seed;
+    float mean, deviation; /* deviation 0: the constant `mean` */
+};
+
 struct assay__tensor {
     const char *name;
     enum assay__dtype dtype;
@@ -90,6 +97,11 @@ struct assay__tensor {
     uint64_t offset, length; /* external; length 0 = to the end by shape */
     const char **strings;    /* STRING tensors */
     size_t string_count;
+    const struct assay__generator *generator; /* data is made when it is needed; NULL otherwise */
+    /* A SparseTensorProto (dims and elements are the dense ones): numbers really stored, and their
+       bytes with the indices; -1 for a dense tensor. Kept verbatim in the graph's `sparse`. */
+    int64_t nonzeros;
+    int64_t sparse_bytes;
     /* the TensorProto as read: written back verbatim while the fields above still agree with it;
        NULL when built */
     const uint8_t *raw;
@@ -139,6 +151,8 @@ struct assay__attr {
 
 struct assay__node {
     const char *name, *op, *domain, *doc; /* domain "" = ai.onnx */
+    const char *source_op; /* what it was called in a file of another format ("conv" in a Core ML
+                              program that became Conv); NULL for ONNX */
     const char **inputs;
     size_t input_count;
     const char **outputs;
@@ -161,6 +175,7 @@ struct assay__graph {
     const uint8_t *sparse; /* sparse initializers kept verbatim (concatenated fields) */
     size_t sparse_size;
     size_t sparse_count;
+    struct assay__tensor *sparse_tensors; /* the same, parsed: sparse_count of them, without data */
     /* doc_string, quantization_annotation, metadata_props, unknown fields: verbatim */
     const uint8_t *extra;
     size_t extra_size;
@@ -171,9 +186,40 @@ struct assay__opset {
     int64_t version;
 };
 
+/* A model-local function (FunctionProto). `body` holds its nodes; inputs and outputs are names
+ * only. */
+struct assay__function {
+    const char *name, *domain, *overload;
+    const char **inputs, **outputs, **attributes; /* attributes without a default */
+    size_t input_count, output_count, attribute_count;
+    struct assay__attr *defaults; /* attributes with one */
+    size_t default_count;
+    struct assay__opset *opsets;
+    size_t opset_count;
+    struct assay__graph *body;
+};
+
+/* A weight that the file holds compressed (Core ML): what it stands for and what is stored. The model's graph holds the
+ * stored tensors and the operator that makes the dense one of them. */
+struct assay__stored_weight {
+    const char *name;   /* the dense tensor */
+    const char *scheme; /* "palettised", "quantised", "sparse", "sparse + palettised", … */
+    const char *detail; /* "16 entries, 4 tables", "per channel", "per block of 32", "1706 non-zeros"; "" */
+    double bits;        /* per stored number: of an index, a quantised or a non-zero number */
+    int64_t logical_elements;
+    int64_t stored_bytes;    /* all of it: tables, scales, masks too */
+    int64_t stored_elements; /* what assay__model_parameters counts of it instead of logical_elements */
+    enum assay__dtype dtype; /* of the dense tensor */
+};
+
 struct assay__model {
     struct assay__arena *arena;
+    struct assay__stored_weight *stored;
+    size_t stored_count;
     struct assay__mapping mapping;
+    struct assay__mapping weights; /* a second file that tensors point into (Core ML) */
+    const char *format;            /* "ONNX", "Core ML program", "Core ML neural network" */
+    struct assay__function *functions;
     const char *path;   /* "" when built */
     const char *folder; /* where external data lies */
     int64_t ir_version;
@@ -201,9 +247,12 @@ int assay__model_check(const struct assay__model *model, struct assay_error *err
 struct assay__model *assay__model_new(void); /* empty, for builders */
 void assay__model_free(struct assay__model *model);
 
-/** Writes model to a temporary beside `path` and renames it. Tensor data that lies in memory or a
- *  mapping is streamed, never copied; external tensors keep their reference unchanged, so the
- *  caller writes beside the original (ONNX Runtime refuses absolute paths and ".."). */
+/** Writes model to a temporary beside `path` and renames it; `path` may be the file the model was
+ *  read from. Tensor data that lies in memory or a mapping is streamed, never copied; generated
+ *  weights are made on the way. A model that would not fit into one file (2 GB; we stop at 1.9)
+ *  gets its initializers of 1 KiB and more in `path`.data beside it. External tensors of a model
+ *  that was read keep their reference where it still leads to the same file, and are copied into
+ *  `path`.data otherwise; those of a built model (path "") are written as they say. */
 int assay__model_write(const struct assay__model *model, const char *path,
                        struct assay_error *error);
 
@@ -240,9 +289,12 @@ const struct assay__tensor *assay__graph_initializer(
  *  ASSAY_EFORMAT on a cycle, naming a node on it. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error);
 /** elements: trainable parameters as the initializers and Constant nodes (of more than one number) of all
- *  graphs have them, but not int64, bool and string tensors (shapes, indices) and not tensors used only as
- *  BatchNormalization's running mean and variance. bytes: what all of them take, trainable or not. Local
- *  functions are not entered. false when a size overflows. */
+ *  graphs have them, but not scalars, int64, bool and string tensors (constants, shapes, indices) and not tensors used only as
+ *  BatchNormalization's running mean and variance or as a scale or zero point of a quantised operator
+ *  (parameters.c lists them). Quantised weights count one for each
+ *  number, also where several share a byte; a sparse tensor counts its dense elements. bytes: what all of
+ *  them take as stored, trainable or not (a sparse one: its values and indices). Local functions are not
+ *  entered: inline them first. false when a size overflows. */
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes);
 /** Version of the operator set `domain` ("" is ai.onnx), 0 when not imported. */
 int64_t assay__model_opset(const struct assay__model *model, const char *domain);
@@ -252,6 +304,14 @@ bool assay__graph_is_initializer(const struct assay__graph *graph, const char *n
 /** Bytes `elements` of a type take, sub-byte types packed; SIZE_MAX when it overflows; 0 for
  *  strings. */
 size_t assay__dtype_bytes(enum assay__dtype dtype, int64_t elements);
+/** Value of a metadata_props entry; NULL when it is not there. */
+const char *assay__model_metadata(const struct assay__model *model, const char *key);
+/** Adds or replaces one. */
+int assay__model_set_metadata(struct assay__model *model, const char *key, const char *value);
+/** Replaces every call of a model-local function in the main graph and in subgraphs by the function's nodes (nested ones
+ *  too; attribute references resolved; inner names prefixed with the call's). A model without functions is left alone.
+ *  ASSAY_EFORMAT on recursion or a missing attribute. Analysis wants this; running does not. */
+int assay__model_inline(struct assay__model *model, struct assay_error *error);
 /** "sha…"-free fingerprint of graph structure, attributes and shapes (not weights): 16 hex
  *  digits, stable across machines. */
 int assay__model_fingerprint(const struct assay__model *model, char out[17]);

@@ -677,7 +677,7 @@ static int make_plan(struct planner *planner)
     if (!code) code = apply_batch(planner);
     if (!code) code = apply_sequence(planner);
     if (!code) code = finish(planner);
-    if (!code)
+    if (!code && !options->shapes_only)
         code = assay__inputs_values(planner->model, planner->workload, options->seed,
                                     planner->error);
     return code;

@@ -40,6 +40,7 @@ struct assay__workload_options {
     const char *const *files; /* "input=file.npy" */
     size_t file_count;
     uint64_t seed;
+    bool shapes_only; /* nothing will be fed: no values are thought of */
 };
 
 struct assay__workload {

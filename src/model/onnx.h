@@ -11,6 +11,10 @@
 #define ASSAY__ONNX_RANK 64          /* dimensions of one tensor */
 #define ASSAY__ONNX_NODES (1u << 24) /* nodes of one file */
 #define ASSAY__ONNX_DECODE 65536     /* typed fields of more elements stay undecoded */
+#define ASSAY__ONNX_CALLS 128        /* functions that call functions that … */
+#define ASSAY__ONNX_INLINED (1u << 20) /* nodes that inlining may add */
+#define ASSAY__ONNX_IR 13            /* the newest versions that we know: newer ones are read too */
+#define ASSAY__ONNX_OPSET 26
 
 #define ASSAY__ONNX_TEXT \
     (1u << 20) /* longer string attributes are not copied: s is "", raw has it */
@@ -33,7 +37,14 @@ enum assay__onnx_field {
     OPSET_DOMAIN = 1,
     OPSET_VERSION = 2,
     FUNCTION_NAME = 1,
+    FUNCTION_INPUT = 4,
+    FUNCTION_OUTPUT = 5,
+    FUNCTION_ATTRIBUTE = 6,
+    FUNCTION_NODE = 7,
+    FUNCTION_OPSET = 9,
     FUNCTION_DOMAIN = 10,
+    FUNCTION_DEFAULT = 11,
+    FUNCTION_OVERLOAD = 13,
     ENTRY_KEY = 1,
     ENTRY_VALUE = 2,
     /* GraphProto */
@@ -52,6 +63,7 @@ enum assay__onnx_field {
     NODE_ATTRIBUTE = 5,
     NODE_DOC = 6,
     NODE_DOMAIN = 7,
+    NODE_OVERLOAD = 8,
     /* AttributeProto */
     ATTR_NAME = 1,
     ATTR_F = 2,
@@ -98,6 +110,8 @@ enum assay__onnx_field {
     DIM_VALUE = 1,
     DIM_PARAM = 2,
     SPARSE_VALUES = 1,
+    SPARSE_INDICES = 2,
+    SPARSE_DIMS = 3,
 };
 
 struct assay__onnx_reader {
@@ -128,9 +142,23 @@ int assay__onnx_tensor(struct assay__onnx_reader *reader, const uint8_t *data, s
                        struct assay__tensor *tensor);
 int assay__onnx_value(struct assay__onnx_reader *reader, const uint8_t *data, size_t size,
                       struct assay__value *value);
-/** Calls back with the name of every sparse initializer of a graph. Stops at a non-zero answer
- *  and returns it. */
-int assay__onnx_sparse_names(const struct assay__graph *graph, struct assay__arena *arena,
-                             int (*found)(void *context, const char *name), void *context);
+/** A SparseTensorProto: the dense shape, how much is stored, no data. */
+int assay__onnx_sparse(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
+                       struct assay__tensor *tensor);
+int assay__onnx_node(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
+                     struct assay__node *node);
+int assay__onnx_attr(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
+                     struct assay__attr *attr);
+int assay__onnx_opset(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
+                      struct assay__opset *opset);
+int assay__onnx_function(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
+                         struct assay__function *function);
+/** The numbers of a dense tensor whose typed field the reader left undecoded, as raw bytes on the
+ *  heap; *bytes NULL and 0 when it holds none. */
+int assay__onnx_decode(const struct assay__tensor *tensor, uint8_t **bytes, size_t *size,
+                       struct assay_error *error);
+/** assay__model_write with another limit for what one file holds; 0: the usual one. */
+int assay__onnx_write(const struct assay__model *model, const char *path, uint64_t limit,
+                      struct assay_error *error);
 
 #endif

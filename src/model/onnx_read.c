@@ -10,6 +10,7 @@
 #include "model/onnx.h"
 
 #include "base/checked.h"
+#include "base/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -259,6 +260,10 @@ static int read_attr_field(struct assay__onnx_reader *reader, const struct assay
         attr->t = assay__arena_alloc(reader->arena, sizeof *attr->t);
         if (!attr->t) return assay__onnx_no_memory(reader);
         return assay__onnx_tensor(reader, field->data, field->size, attr->t);
+    case ATTR_SPARSE:
+        attr->t = assay__arena_alloc(reader->arena, sizeof *attr->t);
+        if (!attr->t) return assay__onnx_no_memory(reader);
+        return assay__onnx_sparse(reader, field, attr->t);
     case ATTR_G:
         if (attr->g) return assay__onnx_fail(reader, field->start, "an attribute has two graphs");
         return read_subgraph(reader, field, &attr->g);
@@ -274,7 +279,7 @@ static int read_attr_field(struct assay__onnx_reader *reader, const struct assay
     }
 }
 
-static int read_attr(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
+int assay__onnx_attr(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
                      struct assay__attr *attr)
 {
     struct attr_counts counts = {.ints = 0};
@@ -336,7 +341,7 @@ static int alloc_node(struct assay__onnx_reader *reader, const struct assay__wir
                           &node->extra_size);
 }
 
-static int read_node(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
+int assay__onnx_node(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
                      struct assay__node *node)
 {
     struct assay__wire_field field;
@@ -356,7 +361,7 @@ static int read_node(struct assay__onnx_reader *reader, const struct assay__wire
         case NODE_OP: code = assay__onnx_text(reader, &field, &node->op); break;
         case NODE_DOMAIN: code = assay__onnx_text(reader, &field, &node->domain); break;
         case NODE_DOC: code = assay__onnx_text(reader, &field, &node->doc); break;
-        case NODE_ATTRIBUTE: code = read_attr(reader, &field, &node->attrs[attrs++]); break;
+        case NODE_ATTRIBUTE: code = assay__onnx_attr(reader, &field, &node->attrs[attrs++]); break;
         default: break;
         }
     }
@@ -396,7 +401,7 @@ static int alloc_graph(struct assay__onnx_reader *reader, const struct assay__wi
     struct assay__wire wire = assay__wire_over(message->data, message->size);
     struct assay__wire_field field;
     struct carried extra = {.size = 0}, sparse = {.size = 0};
-    size_t nodes = 0, tensors = 0, inputs = 0, outputs = 0, values = 0;
+    size_t nodes = 0, tensors = 0, inputs = 0, outputs = 0, values = 0, sparse_count = 0;
     int status;
     while ((status = assay__onnx_next(reader, &wire, &field, "a graph")) > 0) {
         nodes += field.number == GRAPH_NODE;
@@ -404,7 +409,7 @@ static int alloc_graph(struct assay__onnx_reader *reader, const struct assay__wi
         inputs += field.number == GRAPH_INPUT;
         outputs += field.number == GRAPH_OUTPUT;
         values += field.number == GRAPH_VALUE;
-        graph->sparse_count += field.number == GRAPH_SPARSE;
+        sparse_count += field.number == GRAPH_SPARSE;
         if (field.number == GRAPH_SPARSE) carry(&sparse, &field);
         if (graph_extra(field.number)) carry(&extra, &field);
     }
@@ -419,8 +424,9 @@ static int alloc_graph(struct assay__onnx_reader *reader, const struct assay__wi
     graph->values = assay__arena_array(arena, graph->value_capacity, sizeof *graph->values);
     graph->inputs = assay__arena_array(arena, round_up(inputs), sizeof *graph->inputs);
     graph->outputs = assay__arena_array(arena, round_up(outputs), sizeof *graph->outputs);
+    graph->sparse_tensors = assay__arena_array(arena, sparse_count, sizeof *graph->sparse_tensors);
     if (!graph->nodes || !graph->initializers || !graph->values || !graph->inputs ||
-        !graph->outputs)
+        !graph->outputs || !graph->sparse_tensors)
         return assay__onnx_no_memory(reader);
     int code = carried_finish(reader, &sparse, message->data, message->size, graph_sparse,
                               &graph->sparse, &graph->sparse_size);
@@ -442,11 +448,13 @@ static int read_graph_field(struct assay__onnx_reader *reader,
 {
     int code = 0;
     switch (field->number) {
-    case GRAPH_NODE: return read_node(reader, field, &graph->nodes[graph->node_count++]);
+    case GRAPH_NODE: return assay__onnx_node(reader, field, &graph->nodes[graph->node_count++]);
     case GRAPH_NAME: return assay__onnx_text(reader, field, &graph->name);
     case GRAPH_INPUT: return read_graph_value(reader, field, graph->inputs, &graph->input_count);
     case GRAPH_OUTPUT: return read_graph_value(reader, field, graph->outputs, &graph->output_count);
     case GRAPH_VALUE: return read_graph_value(reader, field, graph->values, &graph->value_count);
+    case GRAPH_SPARSE:
+        return assay__onnx_sparse(reader, field, &graph->sparse_tensors[graph->sparse_count++]);
     case GRAPH_INITIALIZER:
         if ((code = assay__onnx_message(reader, field))) return code;
         return assay__onnx_tensor(reader, field->data, field->size,
@@ -591,7 +599,7 @@ static int count_model(struct assay__onnx_reader *reader, const uint8_t *data, s
     return 0;
 }
 
-static int read_opset(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
+int assay__onnx_opset(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
                       struct assay__opset *opset)
 {
     struct assay__wire wire = assay__wire_over(message->data, message->size);
@@ -608,22 +616,15 @@ static int read_opset(struct assay__onnx_reader *reader, const struct assay__wir
     return status;
 }
 
-static int read_function_name(struct assay__onnx_reader *reader,
-                              const struct assay__wire_field *message, const char **out)
+static int read_function(struct assay__onnx_reader *reader, const struct assay__wire_field *field,
+                         struct assay__model *model)
 {
-    struct assay__wire wire = assay__wire_over(message->data, message->size);
-    struct assay__wire_field field;
-    const char *name = "", *domain = "";
-    int status;
-    while ((status = assay__onnx_next(reader, &wire, &field, "a function")) > 0) {
-        int code = 0;
-        if (field.number == FUNCTION_NAME) code = assay__onnx_text(reader, &field, &name);
-        if (field.number == FUNCTION_DOMAIN) code = assay__onnx_text(reader, &field, &domain);
-        if (code) return code;
-    }
-    if (status) return status;
-    *out = assay__arena_printf(reader->arena, "%s:%s", domain, name);
-    return *out ? 0 : assay__onnx_no_memory(reader);
+    struct assay__function *function = &model->functions[model->function_count];
+    int code = assay__onnx_function(reader, field, function);
+    if (code) return code;
+    const char *name = assay__arena_printf(model->arena, "%s:%s", function->domain, function->name);
+    model->function_names[model->function_count++] = name;
+    return name ? 0 : assay__onnx_no_memory(reader);
 }
 
 static int read_model_field(struct assay__onnx_reader *reader,
@@ -637,11 +638,23 @@ static int read_model_field(struct assay__onnx_reader *reader,
     case MODEL_DOMAIN: return assay__onnx_text(reader, field, &model->domain);
     case MODEL_DOC: return assay__onnx_text(reader, field, &model->doc);
     case MODEL_GRAPH: return read_graph(reader, field, &model->graph);
-    case MODEL_OPSET: return read_opset(reader, field, &model->opsets[model->opset_count++]);
-    case MODEL_FUNCTION:
-        return read_function_name(reader, field, &model->function_names[model->function_count++]);
+    case MODEL_OPSET: return assay__onnx_opset(reader, field, &model->opsets[model->opset_count++]);
+    case MODEL_FUNCTION: return read_function(reader, field, model);
     default: return 0;
     }
+}
+
+/* Newer files are read: what they add is carried, not understood. */
+static void note_newer(const struct assay__model *model, const char *label)
+{
+    if (model->ir_version > ASSAY__ONNX_IR)
+        assay__log(ASSAY_LOG_WARNING, "model",
+                   "%s: IR version %lld is newer than %d, the last one known", label,
+                   (long long)model->ir_version, ASSAY__ONNX_IR);
+    if (assay__model_opset(model, "") > ASSAY__ONNX_OPSET)
+        assay__log(ASSAY_LOG_WARNING, "model",
+                   "%s: operator set %lld is newer than %d, the last one known", label,
+                   (long long)assay__model_opset(model, ""), ASSAY__ONNX_OPSET);
 }
 
 static int parse(struct assay__model *model, const char *label, const uint8_t *data, size_t size,
@@ -655,13 +668,16 @@ static int parse(struct assay__model *model, const char *label, const uint8_t *d
     model->opsets = assay__arena_array(model->arena, counts.opsets, sizeof *model->opsets);
     model->function_names = assay__arena_array(model->arena, counts.functions,
                                                sizeof *model->function_names);
-    if (!model->opsets || !model->function_names) return assay__onnx_no_memory(&reader);
+    model->functions = assay__arena_array(model->arena, counts.functions, sizeof *model->functions);
+    if (!model->opsets || !model->function_names || !model->functions)
+        return assay__onnx_no_memory(&reader);
     code = carried_finish(&reader, &counts.extra, data, size, model_extra, &model->extra,
                           &model->extra_size);
     struct assay__wire wire = assay__wire_over(data, size);
     struct assay__wire_field field;
     while (!code && assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
         code = read_model_field(&reader, &field, model);
+    if (!code) note_newer(model, label);
     return code;
 }
 

@@ -4,12 +4,13 @@
  * reference is kept), or a typed field. float_data and double_data that stand in one packed
  * field are little-endian as they lie, so a pointer is kept; other typed fields are decoded into
  * the arena when they have at most ASSAY__ONNX_DECODE elements. Large ones stay undecoded (data
- * NULL): they are written back verbatim, and nothing here needs their values. What a shape says
- * and what the data holds must agree; a tensor that lies is refused. */
+ * NULL): they are written back verbatim, and whoever needs their values asks assay__onnx_decode.
+ * What a shape says and what the data holds must agree; a tensor that lies is refused. */
 #include "base/checked.h"
 #include "base/text.h"
 #include "model/onnx.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Which field holds the elements of a type, how its items are coded, and how many items n
@@ -121,6 +122,17 @@ static int typed_strings(struct assay__onnx_reader *reader, const uint8_t *data,
     return 0;
 }
 
+static bool decode_all(const uint8_t *data, size_t size, const struct typed *typed, size_t width,
+                       uint8_t *out)
+{
+    struct assay__wire wire = assay__wire_over(data, size);
+    struct assay__wire_field field;
+    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
+        if (field.number == typed->number && !decode_items(&field, typed->item_type, width, &out))
+            return false;
+    return true;
+}
+
 static int typed_decode(struct assay__onnx_reader *reader, const uint8_t *data, size_t size,
                         const struct typed *typed, struct assay__tensor *tensor)
 {
@@ -138,12 +150,9 @@ static int typed_decode(struct assay__onnx_reader *reader, const uint8_t *data, 
     if (!out) return assay__onnx_no_memory(reader);
     tensor->data = out;
     tensor->data_size = total;
-    struct assay__wire wire = assay__wire_over(data, size);
-    struct assay__wire_field field;
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
-        if (field.number == typed->number && !decode_items(&field, typed->item_type, width, &out))
-            return assay__onnx_fail(reader, field.start, "a tensor's value has too many bytes");
-    }
+    if (!decode_all(data, size, typed, width, out))
+        return assay__onnx_fail(reader, data, "a value of tensor '%.80s' has too many bytes",
+                                tensor->name);
     return 0;
 }
 
@@ -176,10 +185,57 @@ static int read_typed(struct assay__onnx_reader *reader, const uint8_t *data, si
     return loose && typed.items != needed ? 0 : typed_decode(reader, data, size, &typed, tensor);
 }
 
+/* One element per item becomes packed elements: the first of a byte in its low bits. In place. */
+static size_t pack(uint8_t *items, size_t count, int bits)
+{
+    size_t per_byte = (size_t)(8 / bits), bytes = (count + per_byte - 1) / per_byte;
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned byte = 0;
+        for (size_t k = 0; k < per_byte && i * per_byte + k < count; k++)
+            byte |= (items[i * per_byte + k] & ((1u << bits) - 1)) << (k * (size_t)bits);
+        items[i] = (uint8_t)byte;
+    }
+    return bytes;
+}
+
+int assay__onnx_decode(const struct assay__tensor *tensor, uint8_t **bytes, size_t *size,
+                       struct assay_error *error)
+{
+    struct assay__onnx_reader reader = {.base = tensor->raw, .label = tensor->name, .error = error};
+    struct typed typed = {.item_type = 0};
+    size_t width = item_bytes(tensor->dtype), total = 0;
+    *bytes = NULL;
+    *size = 0;
+    if (assay__dtype_bits(tensor->dtype) == 0 || tensor->raw_size == 0) return 0;
+    typed.number = typed_field(tensor->dtype, &typed.item_type);
+    int code = typed_count(&reader, tensor->raw, tensor->raw_size, &typed);
+    if (code || typed.items == 0) return code;
+    if (assay__mul_overflows(typed.items, width, &total))
+        return assay__onnx_fail(&reader, tensor->raw, "a tensor is too large");
+    uint8_t *out = malloc(total);
+    if (!out) return assay__onnx_no_memory(&reader);
+    if (!decode_all(tensor->raw, tensor->raw_size, &typed, width, out))
+        code = assay__onnx_fail(&reader, tensor->raw, "a value has too many bytes");
+    int bits = assay__dtype_bits(tensor->dtype);
+    size_t needed = assay__dtype_bytes(tensor->dtype, tensor->elements);
+    if (!code && bits < 8 && total != needed && typed.items == (size_t)tensor->elements)
+        total = pack(out, typed.items, bits);
+    if (!code && total != needed)
+        code = assay__onnx_fail(&reader, tensor->raw, "has %zu bytes where its shape needs %zu",
+                                total, needed);
+    if (code) {
+        free(out);
+        return code;
+    }
+    *bytes = out;
+    *size = total;
+    return 0;
+}
+
 /* ONNX: a path relative to the model's folder, that must not leave it. */
 static bool location_is_inside(const char *location)
 {
-    if (!*location || *location == '/' || *location == '\\' || strchr(location, ':')) return false;
+    if (!*location || *location == '/' || *location == '\\' || location[1] == ':') return false;
     for (const char *at = location; *at;) {
         size_t length = strcspn(at, "/\\");
         if (length == 2 && at[0] == '.' && at[1] == '.') return false;
@@ -306,7 +362,12 @@ int assay__onnx_tensor(struct assay__onnx_reader *reader, const uint8_t *data, s
     struct assay__wire_field field;
     int64_t dims[ASSAY__ONNX_RANK];
     int status;
-    *tensor = (struct assay__tensor){.name = "", .location = "", .raw = data, .raw_size = size};
+    *tensor = (struct assay__tensor){.name = "",
+                                     .location = "",
+                                     .nonzeros = -1,
+                                     .sparse_bytes = -1,
+                                     .raw = data,
+                                     .raw_size = size};
     while ((status = assay__onnx_next(reader, &wire, &field, "a tensor")) > 0) {
         int code = read_tensor_field(reader, &field, dims, tensor);
         if (code) return code;
@@ -434,33 +495,4 @@ int assay__onnx_value(struct assay__onnx_reader *reader, const uint8_t *data, si
         if (code) return code;
     }
     return status;
-}
-
-/* The name of a SparseTensorProto is the name of its values tensor. */
-static const char *sparse_name(const struct assay__wire_field *sparse, struct assay__arena *arena)
-{
-    struct assay__wire outer = assay__wire_over(sparse->data, sparse->size);
-    struct assay__wire_field values, field;
-    while (assay__wire_next(&outer, &values) == ASSAY__WIRE_FIELD) {
-        if (values.number != SPARSE_VALUES || values.type != ASSAY__WIRE_BYTES) continue;
-        struct assay__wire inner = assay__wire_over(values.data, values.size);
-        while (assay__wire_next(&inner, &field) == ASSAY__WIRE_FIELD)
-            if (field.number == TENSOR_NAME && field.type == ASSAY__WIRE_BYTES)
-                return assay__arena_strndup(arena, (const char *)field.data, field.size);
-    }
-    return NULL;
-}
-
-int assay__onnx_sparse_names(const struct assay__graph *graph, struct assay__arena *arena,
-                             int (*found)(void *context, const char *name), void *context)
-{
-    struct assay__wire wire = assay__wire_over(graph->sparse, graph->sparse_size);
-    struct assay__wire_field field;
-    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD) {
-        if (field.number != GRAPH_SPARSE || field.type != ASSAY__WIRE_BYTES) continue;
-        const char *name = sparse_name(&field, arena);
-        int code = name ? found(context, name) : 0;
-        if (code) return code;
-    }
-    return 0;
 }

@@ -2,49 +2,54 @@
  *
  * protobuf puts a message's length in front of it. The output is a list of pieces, in order:
  * small bytes that we encode (in one growing buffer), bytes that lie elsewhere (weights in the
- * mapping, fields carried verbatim) and lengths. A length piece is left empty when a message
- * begins and filled when it ends, when the running total is known: one pass, and no weight is
- * ever copied. The pieces then go to a temporary file beside the target, which is renamed over
- * it. Limits: protobuf readers take less than 2 GiB; a larger file is refused (keep the tensors
- * external). Not synced to disk: the files are results that can be made again. */
+ * mapping, fields carried verbatim), weights to be generated, and lengths. A length piece is left
+ * empty when a message begins and filled when it ends, when the running total is known: one pass,
+ * and no weight is ever copied. Then onnx_output.c puts the pieces into a file.
+ *
+ * protobuf readers take less than 2 GiB. When the pieces come to more than LIMIT they are thrown
+ * away (the weights were not touched yet) and made again with the large initializers as external
+ * data, for a second file. External data that the new file could not find where it lies is taken
+ * into the second file too. */
 #include "model/onnx.h"
+#include "model/onnx_output.h"
 
+#include "base/checked.h"
 #include "base/vec.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-struct piece {
-    const uint8_t *data; /* NULL: bytes of our buffer from `offset` */
-    size_t offset;
-    size_t size;
-};
+#define LIMIT UINT64_C(1900000000)
+#define SPILL_BYTES 1024 /* smaller tensors stay in the model */
+#define SPILL_ALIGN 4096
 
 struct writer {
     const struct assay__model *model;
     struct assay__arena *scratch; /* for reading originals again */
-    uint8_t *bytes;
-    size_t byte_count, byte_capacity;
-    struct piece *pieces;
-    size_t piece_count, piece_capacity;
-    uint64_t total;
+    struct assay__onnx_output out;
+    const char *folder;   /* where the file goes */
+    const char *location; /* name of the data file beside it */
+    bool spill;           /* large initializers to the data file */
+    bool copy_all;        /* external data too, whatever it is */
+    bool clash;           /* a reference that was kept leads to the data file's name */
+    bool same_folder;     /* the model was read from the folder it goes to */
+    const char *judged;   /* the last location that leads_there looked at, and what it found */
+    bool judged_same;
     int failed;
 };
 
-static struct piece *add_piece(struct writer *writer)
+static struct assay__onnx_piece *add_piece(struct writer *writer)
 {
-    if (assay__vec_grow((void **)&writer->pieces, &writer->piece_capacity, writer->piece_count + 1,
-                        sizeof *writer->pieces)) {
+    if (assay__vec_grow((void **)&writer->out.pieces, &writer->out.piece_capacity,
+                        writer->out.piece_count + 1, sizeof *writer->out.pieces)) {
         writer->failed = ASSAY_ENOMEM;
         return NULL;
     }
-    struct piece *piece = &writer->pieces[writer->piece_count++];
-    *piece = (struct piece){.data = NULL};
+    struct assay__onnx_piece *piece = &writer->out.pieces[writer->out.piece_count++];
+    *piece = (struct assay__onnx_piece){.data = NULL};
     return piece;
 }
 
@@ -52,20 +57,23 @@ static struct piece *add_piece(struct writer *writer)
 static void put_own(struct writer *writer, const void *data, size_t size)
 {
     if (writer->failed || size == 0) return;
-    if (assay__vec_grow((void **)&writer->bytes, &writer->byte_capacity, writer->byte_count + size,
-                        1)) {
+    if (assay__vec_grow((void **)&writer->out.bytes, &writer->out.byte_capacity,
+                        writer->out.byte_count + size, 1)) {
         writer->failed = ASSAY_ENOMEM;
         return;
     }
-    struct piece *last = writer->piece_count ? &writer->pieces[writer->piece_count - 1] : NULL;
-    if (!last || last->data || last->size == 0 || last->offset + last->size != writer->byte_count) {
+    struct assay__onnx_piece *last = writer->out.piece_count
+                                         ? &writer->out.pieces[writer->out.piece_count - 1]
+                                         : NULL;
+    if (!last || last->data || last->generator || last->size == 0 ||
+        last->offset + last->size != writer->out.byte_count) {
         if (!(last = add_piece(writer))) return;
-        last->offset = writer->byte_count;
+        last->offset = writer->out.byte_count;
     }
-    memcpy(writer->bytes + writer->byte_count, data, size);
-    writer->byte_count += size;
+    memcpy(writer->out.bytes + writer->out.byte_count, data, size);
+    writer->out.byte_count += size;
     last->size += size;
-    writer->total += size;
+    writer->out.total += size;
 }
 
 /* Bytes that lie elsewhere and outlive the writer. */
@@ -76,11 +84,11 @@ static void put_foreign(struct writer *writer, const uint8_t *data, size_t size)
         put_own(writer, data, size);
         return;
     }
-    struct piece *piece = add_piece(writer);
+    struct assay__onnx_piece *piece = add_piece(writer);
     if (!piece) return;
     piece->data = data;
     piece->size = size;
-    writer->total += size;
+    writer->out.total += size;
 }
 
 static size_t encode_varint(uint64_t value, uint8_t out[10])
@@ -148,9 +156,9 @@ struct open_message {
 static struct open_message message_begin(struct writer *writer, uint32_t number)
 {
     put_tag(writer, number, ASSAY__WIRE_BYTES);
-    struct open_message open = {writer->piece_count, 0};
+    struct open_message open = {writer->out.piece_count, 0};
     if (!writer->failed) add_piece(writer);
-    open.before = writer->total;
+    open.before = writer->out.total;
     return open;
 }
 
@@ -158,18 +166,18 @@ static void message_end(struct writer *writer, struct open_message open)
 {
     uint8_t bytes[10];
     if (writer->failed) return;
-    size_t size = encode_varint(writer->total - open.before, bytes);
-    if (assay__vec_grow((void **)&writer->bytes, &writer->byte_capacity, writer->byte_count + size,
-                        1)) {
+    size_t size = encode_varint(writer->out.total - open.before, bytes);
+    if (assay__vec_grow((void **)&writer->out.bytes, &writer->out.byte_capacity,
+                        writer->out.byte_count + size, 1)) {
         writer->failed = ASSAY_ENOMEM;
         return;
     }
-    struct piece *piece = &writer->pieces[open.piece];
-    piece->offset = writer->byte_count;
+    struct assay__onnx_piece *piece = &writer->out.pieces[open.piece];
+    piece->offset = writer->out.byte_count;
     piece->size = size;
-    memcpy(writer->bytes + writer->byte_count, bytes, size);
-    writer->byte_count += size;
-    writer->total += size;
+    memcpy(writer->out.bytes + writer->out.byte_count, bytes, size);
+    writer->out.byte_count += size;
+    writer->out.total += size;
 }
 
 /* --- tensors and values ----------------------------------------------------------------------- */
@@ -183,7 +191,7 @@ static bool tensor_unchanged(struct writer *writer, const struct assay__tensor *
 {
     struct assay__tensor original;
     struct assay__onnx_reader reader = quiet_reader(writer, tensor->raw);
-    if (!tensor->raw || tensor->data != tensor->raw_data) return false;
+    if (!tensor->raw || tensor->data != tensor->raw_data || tensor->generator) return false;
     if (assay__onnx_tensor(&reader, tensor->raw, tensor->raw_size, &original)) return false;
     return strcmp(original.name, tensor->name) == 0 && original.dtype == tensor->dtype &&
            original.rank == tensor->rank && original.external == tensor->external &&
@@ -215,10 +223,128 @@ static void put_external(struct writer *writer, const struct assay__tensor *tens
     put_int(writer, TENSOR_LOCATION, 1);
 }
 
-/* Content of one TensorProto. Data goes out as raw_data, strings as string_data. */
-static void put_tensor_content(struct writer *writer, const struct assay__tensor *tensor)
+/* Numbers that are made while writing. */
+static void put_generated(struct writer *writer, const struct assay__tensor *tensor)
 {
-    if (tensor_unchanged(writer, tensor)) {
+    size_t size = assay__dtype_bytes(ASSAY__FLOAT32, tensor->elements);
+    if (tensor->dtype != ASSAY__FLOAT32 || size == SIZE_MAX) writer->failed = ASSAY_EUNSUPPORTED;
+    put_tag(writer, TENSOR_RAW, ASSAY__WIRE_BYTES);
+    put_varint(writer, size);
+    if (writer->failed || size == 0) return;
+    struct assay__onnx_piece *piece = add_piece(writer);
+    if (!piece) return;
+    piece->generator = tensor->generator;
+    piece->size = size;
+    writer->out.total += size;
+}
+
+/* --- where a tensor's numbers go -------------------------------------------------------------- */
+
+static bool is_same(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* Does a reference mean the same file from the new file's folder? Neighbours share their location,
+ * so one answer is remembered. */
+static bool leads_there(struct writer *writer, const char *location)
+{
+    char old[PATH_MAX], fresh[PATH_MAX];
+    if (writer->same_folder) return true;
+    if (writer->judged && strcmp(writer->judged, location) == 0) return writer->judged_same;
+    writer->judged = location;
+    writer->judged_same = !assay__path_join(writer->model->folder, location, old, sizeof old) &&
+                          !assay__path_join(writer->folder, location, fresh, sizeof fresh) &&
+                          is_same(old, fresh);
+    return writer->judged_same;
+}
+
+static bool goes_beside(struct writer *writer, const struct assay__tensor *tensor, bool initializer)
+{
+    if (tensor->external) {
+        if (!writer->copy_all && leads_there(writer, tensor->location)) {
+            if (strcmp(tensor->location, writer->location) == 0) writer->clash = true;
+            return false;
+        }
+        return true;
+    }
+    size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
+    return writer->spill && initializer && tensor->dtype != ASSAY__STRING && size >= SPILL_BYTES;
+}
+
+/* Gives the tensor its place in the data file and writes the reference. */
+static void put_spilled(struct writer *writer, const struct assay__tensor *tensor)
+{
+    struct assay__onnx_output *out = &writer->out;
+    size_t size = assay__dtype_bytes(tensor->dtype, tensor->elements);
+    uint64_t offset = 0;
+    if (writer->failed) return;
+    if (out->spilled_count) {
+        const struct assay__onnx_spilled *last = &out->spilled[out->spilled_count - 1];
+        if (__builtin_add_overflow(last->offset, (uint64_t)last->size + SPILL_ALIGN - 1, &offset) ||
+            offset > INT64_MAX)
+            writer->failed = ASSAY_ELIMIT;
+        offset -= offset % SPILL_ALIGN;
+    }
+    if (assay__vec_grow((void **)&out->spilled, &out->spilled_capacity, out->spilled_count + 1,
+                        sizeof *out->spilled))
+        writer->failed = ASSAY_ENOMEM;
+    if (writer->failed) return;
+    out->spilled[out->spilled_count++] = (struct assay__onnx_spilled){tensor, offset, size};
+    struct assay__tensor reference = {
+        .location = writer->location, .offset = offset, .length = size};
+    put_external(writer, &reference);
+}
+
+/* Fields of the original that match: its numbers, or all that we do not interpret. */
+static void put_original(struct writer *writer, const struct assay__tensor *tensor,
+                         bool (*wanted)(uint32_t number))
+{
+    struct assay__wire wire = assay__wire_over(tensor->raw, tensor->raw_size);
+    struct assay__wire_field field;
+    if (!tensor->raw) return;
+    while (assay__wire_next(&wire, &field) == ASSAY__WIRE_FIELD)
+        if (wanted(field.number)) put_foreign(writer, field.start, field.total);
+}
+
+static bool is_numbers(uint32_t number)
+{
+    return number == TENSOR_FLOATS || number == TENSOR_INT32S || number == TENSOR_STRINGS ||
+           number == TENSOR_INT64S || number == TENSOR_DOUBLES || number == TENSOR_UINT64S;
+}
+
+static bool is_other(uint32_t number)
+{
+    return !is_numbers(number) && number != TENSOR_DIMS && number != TENSOR_TYPE &&
+           number != TENSOR_NAME && number != TENSOR_RAW && number != TENSOR_EXTERNAL &&
+           number != TENSOR_LOCATION;
+}
+
+/* Data goes out as raw_data, strings as string_data. */
+static void put_numbers(struct writer *writer, const struct assay__tensor *tensor)
+{
+    for (size_t i = 0; i < tensor->string_count; i++)
+        put_text(writer, TENSOR_STRINGS, tensor->strings[i]);
+    if (tensor->external)
+        put_external(writer, tensor);
+    else if (tensor->generator)
+        put_generated(writer, tensor);
+    else if (tensor->data || (tensor->elements == 0 && tensor->dtype != ASSAY__STRING))
+        put_bytes(writer, TENSOR_RAW, tensor->data, tensor->data_size);
+    else if (!tensor->string_count && tensor->raw && !tensor->raw_data)
+        put_original(writer, tensor, is_numbers); /* a large one, left undecoded */
+    else if (tensor->elements != (int64_t)tensor->string_count)
+        writer->failed = ASSAY_EUNSUPPORTED;
+}
+
+/* Content of one TensorProto. */
+static void put_tensor_content(struct writer *writer, const struct assay__tensor *tensor,
+                               bool initializer)
+{
+    bool beside = goes_beside(writer, tensor, initializer);
+    if (!beside && tensor_unchanged(writer, tensor)) {
         put_foreign(writer, tensor->raw, tensor->raw_size);
         return;
     }
@@ -229,22 +355,19 @@ static void put_tensor_content(struct writer *writer, const struct assay__tensor
         message_end(writer, dims);
     }
     put_int(writer, TENSOR_TYPE, (int64_t)tensor->dtype);
-    for (size_t i = 0; i < tensor->string_count; i++)
-        put_text(writer, TENSOR_STRINGS, tensor->strings[i]);
     put_text_unless_empty(writer, TENSOR_NAME, tensor->name);
-    if (tensor->external)
-        put_external(writer, tensor);
-    else if (tensor->data || (tensor->elements == 0 && tensor->dtype != ASSAY__STRING))
-        put_bytes(writer, TENSOR_RAW, tensor->data, tensor->data_size);
-    else if (tensor->elements != (int64_t)tensor->string_count)
-        writer->failed =
-            ASSAY_EUNSUPPORTED; /* a large undecoded tensor that was renamed or reshaped */
+    if (beside)
+        put_spilled(writer, tensor);
+    else
+        put_numbers(writer, tensor);
+    put_original(writer, tensor, is_other);
 }
 
-static void put_tensor(struct writer *writer, uint32_t number, const struct assay__tensor *tensor)
+static void put_tensor(struct writer *writer, uint32_t number, const struct assay__tensor *tensor,
+                       bool initializer)
 {
     struct open_message open = message_begin(writer, number);
-    put_tensor_content(writer, tensor);
+    put_tensor_content(writer, tensor, initializer);
     message_end(writer, open);
 }
 
@@ -331,7 +454,7 @@ static void put_attr_fields(struct writer *writer, const struct assay__attr *att
     case ASSAY__ATTR_INT: put_int(writer, ATTR_I, attr->i); break;
     case ASSAY__ATTR_STRING: put_bytes(writer, ATTR_S, attr->s, attr->s_size); break;
     case ASSAY__ATTR_TENSOR:
-        if (attr->t) put_tensor(writer, ATTR_T, attr->t);
+        if (attr->t) put_tensor(writer, ATTR_T, attr->t, false);
         break;
     case ASSAY__ATTR_FLOATS:
         for (size_t i = 0; i < attr->count; i++) {
@@ -397,7 +520,7 @@ static void put_graph(struct writer *writer, uint32_t number, const struct assay
         put_node(writer, &graph->nodes[i], depth);
     put_text_unless_empty(writer, GRAPH_NAME, graph->name);
     for (size_t i = 0; i < graph->initializer_count; i++)
-        put_tensor(writer, GRAPH_INITIALIZER, &graph->initializers[i]);
+        put_tensor(writer, GRAPH_INITIALIZER, &graph->initializers[i], true);
     for (size_t i = 0; i < graph->input_count; i++)
         put_value(writer, GRAPH_INPUT, &graph->inputs[i]);
     for (size_t i = 0; i < graph->output_count; i++)
@@ -429,75 +552,6 @@ static void put_model(struct writer *writer, const struct assay__model *model)
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-static int write_all(int fd, const uint8_t *data, size_t size)
-{
-    while (size > 0) {
-        size_t chunk = size < (size_t)1 << 30 ? size : (size_t)1 << 30;
-        ssize_t wrote = write(fd, data, chunk);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) return errno;
-        data += wrote;
-        size -= (size_t)wrote;
-    }
-    return 0;
-}
-
-/* Small pieces are gathered; large ones go out from where they lie. Returns an errno. */
-static int write_pieces(const struct writer *writer, int fd)
-{
-    enum { GATHER = 1 << 16 };
-    uint8_t *gathered = malloc(GATHER);
-    size_t have = 0;
-    int number = gathered ? 0 : ENOMEM;
-    for (size_t i = 0; i < writer->piece_count && !number; i++) {
-        const struct piece *piece = &writer->pieces[i];
-        const uint8_t *data = piece->data ? piece->data : writer->bytes + piece->offset;
-        if (piece->size > GATHER - have) {
-            number = write_all(fd, gathered, have);
-            have = 0;
-        }
-        if (number) break;
-        if (piece->size > GATHER) {
-            number = write_all(fd, data, piece->size);
-        } else if (piece->size) {
-            memcpy(gathered + have, data, piece->size);
-            have += piece->size;
-        }
-    }
-    if (!number) number = write_all(fd, gathered, have);
-    free(gathered);
-    return number;
-}
-
-/* A fresh file beside `path`. Returns its descriptor, or -1 with errno set. */
-static int open_temporary(const char *path, char *out, size_t out_size)
-{
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        int length = snprintf(out, out_size, "%s.%ld.%u.tmp", path, (long)getpid(), attempt);
-        if (length < 0 || (size_t)length >= out_size) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        int fd = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) return fd;
-    }
-    return -1;
-}
-
-static int write_file(const struct writer *writer, const char *path, struct assay_error *error)
-{
-    char temporary[4096];
-    int fd = open_temporary(path, temporary, sizeof temporary);
-    if (fd < 0)
-        return assay_error_set(error, ASSAY_EIO, "%.400s: cannot write: %s", path, strerror(errno));
-    int number = write_pieces(writer, fd);
-    if (close(fd) && !number) number = errno;
-    if (!number && rename(temporary, path)) number = errno;
-    if (!number) return 0;
-    unlink(temporary);
-    return assay_error_set(error, ASSAY_EIO, "%.400s: cannot write: %s", path, strerror(number));
-}
-
 static int writer_error(const struct writer *writer, const char *path, struct assay_error *error)
 {
     if (writer->failed == ASSAY_EUNSUPPORTED)
@@ -509,25 +563,66 @@ static int writer_error(const struct writer *writer, const char *path, struct as
     if (writer->failed)
         return assay_error_set(error, writer->failed, "%.300s: %s", path,
                                assay_error_text(writer->failed));
-    if (writer->total > INT_MAX)
+    if (writer->out.total > INT_MAX)
         return assay_error_set(
             error, ASSAY_ELIMIT,
             "%.300s: the model would take %.2f GB in one file; ONNX files end at "
-            "2 GB (keep its tensors as external data)",
-            path, (double)writer->total / 1e9);
+            "2 GB (and only initializers can be kept in another)",
+            path, (double)writer->out.total / 1e9);
+    if (writer->clash && writer->out.spilled_count)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "%.300s: the model refers to '%.100s' itself: give it another name",
+                               path, writer->location);
     return 0;
+}
+
+static void encode(struct writer *writer)
+{
+    writer->out.byte_count = writer->out.piece_count = writer->out.spilled_count = 0;
+    writer->out.total = 0;
+    writer->failed = 0;
+    writer->clash = false;
+    put_model(writer, writer->model);
+}
+
+int assay__onnx_write(const struct assay__model *model, const char *path, uint64_t limit,
+                      struct assay_error *error)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    struct writer writer = {.model = model, .out.model = model, .folder = folder};
+    int code = 0;
+    if (assay__path_folder(path, folder, sizeof folder))
+        return assay_error_set(error, ASSAY_ELIMIT, "%.200s…: the path is too long", path);
+    writer.scratch = assay__arena_new();
+    if (writer.scratch)
+        writer.location = assay__arena_printf(writer.scratch, "%s.data", slash ? slash + 1 : path);
+    if (!writer.location) {
+        code = assay_error_set(error, ASSAY_ENOMEM, "%.300s: out of memory", path);
+        goto out;
+    }
+    writer.same_folder = !*model->path || is_same(model->folder, folder);
+    encode(&writer);
+    if (!writer.failed && writer.out.total > (limit ? limit : LIMIT)) {
+        writer.spill = true;
+        encode(&writer);
+    }
+    if (writer.clash && writer.out.spilled_count && *model->path) {
+        writer.copy_all = true; /* the file that is referred to is about to be replaced */
+        encode(&writer);
+    }
+    code = writer_error(&writer, path, error);
+    if (!code) code = assay__onnx_output_write(&writer.out, path, error);
+out:
+    free(writer.out.bytes);
+    free(writer.out.pieces);
+    free(writer.out.spilled);
+    assay__arena_free(writer.scratch);
+    return code;
 }
 
 int assay__model_write(const struct assay__model *model, const char *path,
                        struct assay_error *error)
 {
-    struct writer writer = {.model = model, .scratch = assay__arena_new()};
-    if (!writer.scratch) return assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
-    put_model(&writer, model);
-    int code = writer_error(&writer, path, error);
-    if (!code) code = write_file(&writer, path, error);
-    free(writer.bytes);
-    free(writer.pieces);
-    assay__arena_free(writer.scratch);
-    return code;
+    return assay__onnx_write(model, path, 0, error);
 }

@@ -26,30 +26,45 @@ static uint32_t rotate(uint32_t x, int n)
     return x >> n | x << (32 - n);
 }
 
+/* One round; the caller turns the roles of the eight words instead of moving them, so that they
+ * stay in registers. */
+static inline void turn(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+                        uint32_t g, uint32_t *h, uint32_t added)
+{
+    uint32_t e1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+    uint32_t e0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    uint32_t t1 = *h + e1 + (g ^ (e & (f ^ g))) + added;
+    *d += t1;
+    *h = t1 + e0 + ((a & b) | (c & (a | b)));
+}
+
 static void compress(struct assay__sha256 *sha, const uint8_t *block)
 {
-    uint32_t w[64], s[8];
+    uint32_t w[64];
     for (int i = 0; i < 16; i++)
         w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
                (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
     for (int i = 16; i < 64; i++) {
-        uint32_t a = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
-        uint32_t b = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
-        w[i] = w[i - 16] + a + w[i - 7] + b;
+        uint32_t x = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
+        uint32_t y = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
+        w[i] = w[i - 16] + x + w[i - 7] + y;
     }
-    memcpy(s, sha->state, sizeof s);
-    for (int i = 0; i < 64; i++) {
-        uint32_t e1 = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
-        uint32_t choose = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        uint32_t t1 = s[7] + e1 + choose + round_constants[i] + w[i];
-        uint32_t e0 = rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22);
-        uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-        memmove(s + 1, s, 7 * sizeof s[0]);
-        s[4] += t1;
-        s[0] = t1 + e0 + majority;
+    uint32_t a = sha->state[0], b = sha->state[1], c = sha->state[2], d = sha->state[3];
+    uint32_t e = sha->state[4], f = sha->state[5], g = sha->state[6], h = sha->state[7];
+    for (int i = 0; i < 64; i += 8) {
+        const uint32_t *k = round_constants + i, *v = w + i;
+        turn(a, b, c, &d, e, f, g, &h, k[0] + v[0]);
+        turn(h, a, b, &c, d, e, f, &g, k[1] + v[1]);
+        turn(g, h, a, &b, c, d, e, &f, k[2] + v[2]);
+        turn(f, g, h, &a, b, c, d, &e, k[3] + v[3]);
+        turn(e, f, g, &h, a, b, c, &d, k[4] + v[4]);
+        turn(d, e, f, &g, h, a, b, &c, k[5] + v[5]);
+        turn(c, d, e, &f, g, h, a, &b, k[6] + v[6]);
+        turn(b, c, d, &e, f, g, h, &a, k[7] + v[7]);
     }
+    const uint32_t done[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++)
-        sha->state[i] += s[i];
+        sha->state[i] += done[i];
 }
 
 void assay__sha256_start(struct assay__sha256 *sha)
@@ -65,6 +80,10 @@ void assay__sha256_add(struct assay__sha256 *sha, const void *bytes, size_t size
     const uint8_t *at = bytes;
     size_t have = sha->length % 64;
     sha->length += size;
+    if (size == 8 && have < 56) { /* most of what a fingerprint is made of */
+        memcpy(sha->block + have, at, 8);
+        return;
+    }
     while (size > 0) {
         if (have == 0 && size >= 64) {
             compress(sha, at);
