@@ -1,361 +1,277 @@
-/* shapes.c - shape inference: walks the main graph in execution order, asks the row of each
- * operator, keeps what follows.
+/* shapes.c - shape inference: walks a graph in execution order, asks the row of each operator,
+ * keeps what follows. Bodies of If, Loop and Scan are graphs of their own (shapes_body.c) that see
+ * the names around them.
  *
- * Besides shapes, the contents of small integer vectors are followed (Shape, Gather, Concat,
- * Slice, arithmetic, …), because that is how exporters compute the target of a Reshape. Where a
- * row says nothing, concrete value_info of the file is used. Subgraphs (If, Loop, Scan) are not
- * entered: their outputs are known only as far as the file states them. */
+ * Besides shapes, the contents of small tensors of integers and truth values are followed (Shape,
+ * Gather, Concat, Slice, arithmetic, …), because that is how exporters compute the target of a
+ * Reshape. Where a row says nothing, value_info of the file is used; where it says something else
+ * than the file, that is a contradiction, and what follows is kept. */
 #include "model/shapes.h"
 
-#include "base/checked.h"
 #include "base/vec.h"
-#include "model/shape_call.h"
+#include "model/shapes_scope.h"
 #include "model/wire.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct assay__shapes {
-    struct assay__arena *arena;
-    struct assay__map *names; /* -> index into facts */
-    struct assay__fact **facts;
-    size_t count, capacity;
-    struct assay__fact nothing; /* stands for absent inputs */
-};
+/* --- scopes ----------------------------------------------------------------------------------- */
 
-/* --- helpers of the rows ---------------------------------------------------------------------- */
-
-bool assay__shape_has(const struct assay__shape_call *call, size_t i)
+struct assay__shapes *assay__scope_new(struct assay__shape_state *state,
+                                       const struct assay__shapes *parent,
+                                       const struct assay__graph *graph)
 {
-    return i < call->in_count && *call->node->inputs[i];
+    struct assay__shapes *scope = calloc(1, sizeof *scope);
+    if (!scope) return NULL;
+    scope->state = state;
+    scope->parent = parent;
+    scope->graph = graph;
+    scope->nothing.entry.rank = -1;
+    if ((scope->names = assay__map_new())) return scope;
+    free(scope);
+    return NULL;
 }
 
-int assay__shape_rank(const struct assay__shape_call *call, size_t i)
+void assay__scope_free(struct assay__shapes *scope)
 {
-    return i < call->in_count ? call->in[i]->entry.rank : -1;
+    if (!scope) return;
+    assay__map_free(scope->names);
+    free(scope->facts);
+    free(scope);
 }
 
-const int64_t *assay__shape_dims(const struct assay__shape_call *call, size_t i)
+struct assay__fact *assay__scope_find(const struct assay__shapes *scope, const char *name)
 {
-    return i < call->in_count ? call->in[i]->entry.dims : NULL;
-}
-
-enum assay__dtype assay__shape_dtype(const struct assay__shape_call *call, size_t i)
-{
-    return i < call->in_count ? call->in[i]->entry.dtype : ASSAY__UNDEFINED;
-}
-
-const int64_t *assay__shape_values(const struct assay__shape_call *call, size_t i, size_t *count)
-{
-    if (i >= call->in_count || !call->in[i]->values) return NULL;
-    *count = call->in[i]->value_count;
-    for (size_t k = 0; k < *count; k++)
-        if (call->in[i]->values[k] == ASSAY__SHAPE_ANY) return NULL;
-    return call->in[i]->values;
-}
-
-const int64_t *assay__shape_axes(const struct assay__shape_call *call, const char *name, size_t i,
-                                 size_t *count, bool *given)
-{
-    const struct assay__attr *attr = assay__node_attr(call->node, name);
-    *given = attr != NULL || assay__shape_has(call, i);
-    *count = 0;
-    if (attr && attr->type == ASSAY__ATTR_INTS && attr->count) {
-        *count = attr->count;
-        return attr->ints;
+    for (; scope; scope = scope->parent) {
+        size_t index = assay__map_get(scope->names, name);
+        if (index != ASSAY__MAP_NONE) return scope->facts[index];
     }
-    return assay__shape_values(call, i, count);
+    return NULL;
 }
 
-bool assay__shape_scalar(const struct assay__shape_call *call, size_t i, double *value)
+struct assay__fact *assay__scope_add(struct assay__shapes *scope, const char *name)
 {
-    size_t count = 0;
-    const int64_t *values = assay__shape_values(call, i, &count);
-    if (values && count == 1) {
-        *value = (double)values[0];
-        return true;
-    }
-    const struct assay__tensor *tensor = i < call->in_count ? call->in[i]->tensor : NULL;
-    if (!tensor || !tensor->data || tensor->elements != 1) return false;
-    if (tensor->dtype == ASSAY__FLOAT32) {
-        uint32_t bits = assay__wire_u32(tensor->data);
-        float single;
-        memcpy(&single, &bits, sizeof single);
-        *value = (double)single;
-        return true;
-    }
-    if (tensor->dtype == ASSAY__FLOAT64) {
-        uint64_t bits = assay__wire_u64(tensor->data);
-        memcpy(value, &bits, sizeof *value);
-        return true;
-    }
-    return false;
-}
-
-void assay__shape_set(struct assay__shape_call *call, size_t o, enum assay__dtype dtype, int rank,
-                      const int64_t *dims)
-{
-    if (o >= call->out_count) return;
-    struct assay__shape_entry *entry = &call->out[o]->entry;
-    entry->dtype = dtype;
-    if (rank < 0 || rank > ASSAY__SHAPE_RANK) return;
-    int64_t *copy = assay__arena_array(call->arena, (size_t)rank, sizeof *copy);
-    if (!copy) {
-        call->no_memory = true;
-        return;
-    }
-    for (int i = 0; i < rank; i++)
-        copy[i] = dims && dims[i] >= 0 ? dims[i] : -1;
-    entry->rank = rank;
-    entry->dims = copy;
-}
-
-void assay__shape_set_dtype(struct assay__shape_call *call, size_t o, enum assay__dtype dtype)
-{
-    if (o < call->out_count) call->out[o]->entry.dtype = dtype;
-}
-
-void assay__shape_set_values(struct assay__shape_call *call, size_t o, const int64_t *values,
-                             size_t count)
-{
-    if (o >= call->out_count || count > ASSAY__SHAPE_VALUES) return;
-    int64_t *copy = assay__arena_array(call->arena, count, sizeof *copy);
-    if (!copy) {
-        call->no_memory = true;
-        return;
-    }
-    if (count) memcpy(copy, values, count * sizeof *copy);
-    call->out[o]->values = copy;
-    call->out[o]->value_count = count;
-}
-
-void assay__shape_like(struct assay__shape_call *call, size_t o, size_t i, enum assay__dtype dtype)
-{
-    if (dtype == ASSAY__UNDEFINED) dtype = assay__shape_dtype(call, i);
-    assay__shape_set(call, o, dtype, assay__shape_rank(call, i), assay__shape_dims(call, i));
-}
-
-bool assay__shape_axis(int64_t axis, int rank, int *out)
-{
-    if (axis < -(int64_t)rank || axis >= rank) return false;
-    *out = (int)(axis < 0 ? axis + rank : axis);
-    return true;
-}
-
-bool assay__shape_broadcast(int64_t *a, int *a_rank, const int64_t *b, int b_rank)
-{
-    if (b_rank > *a_rank) {
-        int shift = b_rank - *a_rank;
-        if (b_rank > ASSAY__SHAPE_RANK) return false;
-        memmove(a + shift, a, (size_t)*a_rank * sizeof *a);
-        for (int i = 0; i < shift; i++)
-            a[i] = 1;
-        *a_rank = b_rank;
-    }
-    for (int i = 0; i < b_rank; i++) {
-        int64_t *mine = &a[*a_rank - b_rank + i], other = b[i];
-        if (*mine == other || other == 1) continue;
-        if (*mine == 1)
-            *mine = other;
-        else if (*mine < 0 || other < 0)
-            *mine = *mine > 1 || other > 1 ? (*mine > other ? *mine : other) : -1;
-        else
-            return false;
-    }
-    return true;
-}
-
-int64_t assay__shape_product(const int64_t *dims, int from, int to)
-{
-    int64_t product = 1;
-    for (int i = from; i < to; i++)
-        if (dims[i] < 0 || assay__mul_i64_overflows(product, dims[i], &product)) return -1;
-    return product;
+    size_t index = assay__map_get(scope->names, name);
+    if (index != ASSAY__MAP_NONE) return scope->facts[index];
+    struct assay__fact *fact = assay__arena_alloc(scope->state->arena, sizeof *fact);
+    if (!fact ||
+        assay__vec_grow((void **)&scope->facts, &scope->capacity, scope->count + 1,
+                        sizeof *scope->facts) ||
+        assay__map_set(scope->names, name, scope->count))
+        return NULL;
+    fact->entry.rank = -1;
+    scope->facts[scope->count++] = fact;
+    return fact;
 }
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-static struct assay__fact *find_fact(const struct assay__shapes *shapes, const char *name)
+/* One element of a small tensor as a num; floats only when they are whole numbers. */
+static int64_t element(const struct assay__tensor *tensor, size_t i)
 {
-    size_t index = assay__map_get(shapes->names, name);
-    return index == ASSAY__MAP_NONE ? NULL : shapes->facts[index];
+    float single;
+    uint32_t bits;
+    switch (tensor->dtype) {
+    case ASSAY__INT64: return assay__num_from_file((int64_t)assay__wire_u64(tensor->data + 8 * i));
+    case ASSAY__INT32: return (int32_t)assay__wire_u32(tensor->data + 4 * i);
+    case ASSAY__BOOL: return tensor->data[i] != 0;
+    case ASSAY__FLOAT32:
+        bits = assay__wire_u32(tensor->data + 4 * i);
+        memcpy(&single, &bits, sizeof single);
+        return fabsf(single) < 16777216.0f && truncf(single) == single ? (int64_t)single
+                                                                       : ASSAY__SHAPE_ANY;
+    default: return ASSAY__SHAPE_ANY;
+    }
 }
 
-static struct assay__fact *add_fact(struct assay__shapes *shapes, const char *name)
-{
-    struct assay__fact *fact = find_fact(shapes, name);
-    if (fact) return fact;
-    fact = assay__arena_alloc(shapes->arena, sizeof *fact);
-    const char *key = assay__arena_strdup(shapes->arena, name);
-    if (!fact || !key ||
-        assay__vec_grow((void **)&shapes->facts, &shapes->capacity, shapes->count + 1,
-                        sizeof *shapes->facts) ||
-        assay__map_set(shapes->names, key, shapes->count))
-        return NULL;
-    fact->entry.rank = -1;
-    shapes->facts[shapes->count++] = fact;
-    return fact;
-}
-
-/* Contents of a small integer tensor. */
-static int tensor_values(struct assay__shapes *shapes, const struct assay__tensor *tensor,
+static int tensor_values(struct assay__shape_state *state, const struct assay__tensor *tensor,
                          struct assay__fact *fact)
 {
-    bool wide = tensor->dtype == ASSAY__INT64;
-    if ((!wide && tensor->dtype != ASSAY__INT32) || tensor->rank > 1 || !tensor->data ||
-        tensor->elements > ASSAY__SHAPE_VALUES ||
-        tensor->data_size != (size_t)tensor->elements * (wide ? 8 : 4))
+    bool followed = tensor->dtype == ASSAY__INT64 || tensor->dtype == ASSAY__INT32 ||
+                    tensor->dtype == ASSAY__BOOL ||
+                    (tensor->dtype == ASSAY__FLOAT32 && tensor->elements <= 16);
+    if (!followed || !tensor->data || tensor->elements > ASSAY__SHAPE_VALUES ||
+        tensor->elements < 0 ||
+        tensor->data_size != assay__dtype_bytes(tensor->dtype, tensor->elements))
         return 0;
-    int64_t *values = assay__arena_array(shapes->arena, (size_t)tensor->elements, sizeof *values);
+    size_t count = (size_t)tensor->elements;
+    int64_t *values = assay__arena_array(state->arena, count, sizeof *values);
     if (!values) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < (size_t)tensor->elements; i++)
-        values[i] = wide ? (int64_t)assay__wire_u64(tensor->data + 8 * i)
-                         : (int64_t)(int32_t)assay__wire_u32(tensor->data + 4 * i);
+    for (size_t i = 0; i < count; i++)
+        values[i] = element(tensor, i);
     fact->values = values;
-    fact->value_count = (size_t)tensor->elements;
+    fact->value_count = count;
     return 0;
 }
 
-static int fact_from_tensor(struct assay__shapes *shapes, const struct assay__tensor *tensor,
+static int fact_from_tensor(struct assay__shape_state *state, const struct assay__tensor *tensor,
                             struct assay__fact *fact)
 {
     fact->tensor = tensor;
-    fact->entry = (struct assay__shape_entry){tensor->dtype, tensor->rank, tensor->dims};
-    return tensor_values(shapes, tensor, fact);
+    int code = assay__fact_set(state, fact, tensor->dtype, tensor->rank, tensor->dims);
+    return code ? code : tensor_values(state, tensor, fact);
 }
 
-static int fact_from_value(struct assay__shapes *shapes, const struct assay__value *value,
+/* A stated dimension; symbols that the caller's inputs fix are what they are fixed to. */
+static int64_t stated_num(struct assay__shape_state *state, const struct assay__dim *dim)
+{
+    if (dim->value >= 0) return dim->value;
+    int64_t num = assay__num_symbol(state->symbols, dim->symbol ? dim->symbol : "");
+    for (size_t i = 0; i < state->binding_count; i++)
+        if (state->bindings[i].symbol == num) return state->bindings[i].num;
+    return num;
+}
+
+static bool is_tensor(const struct assay__value *value)
+{
+    return value->kind == ASSAY__KIND_TENSOR || value->kind == ASSAY__KIND_SPARSE;
+}
+
+static int fact_from_value(struct assay__shape_state *state, const struct assay__value *value,
                            struct assay__fact *fact)
 {
-    if (value->kind != ASSAY__KIND_TENSOR) return 0;
-    fact->entry.dtype = value->dtype;
-    if (value->rank < 0 || value->rank > ASSAY__SHAPE_RANK) return 0;
-    fact->entry.dims = assay__arena_array(shapes->arena, (size_t)value->rank, sizeof(int64_t));
-    if (!fact->entry.dims) return ASSAY_ENOMEM;
-    fact->entry.rank = value->rank;
+    int64_t nums[ASSAY__SHAPE_RANK];
+    if (!is_tensor(value))
+        return value->type_proto
+                   ? assay__fact_from_type(state, value->type_proto, value->type_proto_size, fact)
+                   : 0;
+    if (value->rank > ASSAY__SHAPE_RANK) return 0;
     for (int i = 0; i < value->rank; i++)
-        fact->entry.dims[i] = value->dims[i].value;
-    return 0;
+        nums[i] = stated_num(state, &value->dims[i]);
+    return assay__fact_set(state, fact, value->dtype, value->rank, nums);
 }
 
-/* Fills what inference left open with what the file states. */
-static int complete(struct assay__shapes *shapes, const struct assay__value *value,
-                    struct assay__fact *fact)
+/* --- what the file states --------------------------------------------------------------------- */
+
+static void report_stated(struct assay__shapes *scope, const struct assay__fact *fact,
+                          const struct assay__value *value, const char *format, long long says,
+                          long long follows)
 {
-    struct assay__fact stated = {.entry = {.rank = -1}};
-    int code = fact_from_value(shapes, value, &stated);
-    if (code) return code;
-    if (fact->entry.dtype == ASSAY__UNDEFINED) fact->entry.dtype = stated.entry.dtype;
-    if (fact->entry.rank < 0) {
-        fact->entry.rank = stated.entry.rank;
-        fact->entry.dims = stated.entry.dims;
-    } else if (fact->entry.rank == stated.entry.rank) {
-        for (int i = 0; i < stated.entry.rank; i++)
-            if (fact->entry.dims[i] < 0) fact->entry.dims[i] = stated.entry.dims[i];
-    }
-    return 0;
+    char text[256], whole[512];
+    if (!fact->maker || scope->state->stale) return;
+    snprintf(text, sizeof text, format, says, follows);
+    snprintf(whole, sizeof whole, "\"%.200s\": %s", value->name, text);
+    assay__state_conflict(scope->state, fact->maker, NULL, "stated", whole);
 }
 
-static int seed_facts(struct assay__shapes *shapes, const struct assay__graph *graph,
-                      const struct assay__value *inputs, size_t input_count)
+static void check_stated(struct assay__shapes *scope, const struct assay__value *value,
+                         const struct assay__fact *fact)
 {
-    struct assay__fact *fact;
-    int code = 0;
-    for (size_t i = 0; i < graph->input_count && !code; i++)
-        code = (fact = add_fact(shapes, graph->inputs[i].name))
-                   ? fact_from_value(shapes, &graph->inputs[i], fact)
-                   : ASSAY_ENOMEM;
-    for (size_t i = 0; i < graph->initializer_count && !code; i++)
-        code = (fact = add_fact(shapes, graph->initializers[i].name))
-                   ? fact_from_tensor(shapes, &graph->initializers[i], fact)
-                   : ASSAY_ENOMEM;
-    for (size_t i = 0; i < input_count && !code; i++) {
-        if (!(fact = add_fact(shapes, inputs[i].name))) return ASSAY_ENOMEM;
-        fact->tensor = NULL; /* a caller's value replaces the default */
-        fact->values = NULL;
-        code = fact_from_value(shapes, &inputs[i], fact);
+    const struct assay__shape_entry *entry = &fact->entry;
+    if (entry->dtype && value->dtype && entry->dtype != value->dtype) {
+        char text[256];
+        snprintf(text, sizeof text, "\"%.128s\": the file states %s, %s follows", value->name,
+                 assay__dtype_name(value->dtype), assay__dtype_name(entry->dtype));
+        if (fact->maker && !scope->state->stale)
+            assay__state_conflict(scope->state, fact->maker, NULL, "stated", text);
     }
-    return code;
+    if (entry->rank < 0 || value->rank < 0) return;
+    if (entry->rank != value->rank) {
+        report_stated(scope, fact, value, "the file states rank %lld, rank %lld follows",
+                      value->rank, entry->rank);
+        return;
+    }
+    for (int i = 0; i < entry->rank; i++) {
+        int64_t says = value->dims[i].value, follows = fact->dims[i];
+        if (says < 0 || follows < 0 || says == follows) continue;
+        report_stated(scope, fact, value, "the file states a dimension of %lld, %lld follows",
+                      (long long)says, (long long)follows);
+        return;
+    }
+}
+
+int assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
+                         struct assay__fact *fact)
+{
+    struct assay__shape_state *state = scope->state;
+    int64_t nums[ASSAY__SHAPE_RANK];
+    if (!is_tensor(value) || fact->sequence || fact->optional) return 0;
+    check_stated(scope, value, fact);
+    if (fact->entry.dtype == ASSAY__UNDEFINED) fact->entry.dtype = value->dtype;
+    if (value->rank < 0 || value->rank > ASSAY__SHAPE_RANK) return 0;
+    if (fact->entry.rank >= 0 && fact->entry.rank != value->rank) return 0;
+    bool open = fact->entry.rank < 0, changed = open;
+    for (int i = 0; i < value->rank; i++) {
+        nums[i] = open ? ASSAY__SHAPE_ANY : fact->dims[i];
+        if (nums[i] >= 0 || (state->stale && value->dims[i].value >= 0)) continue;
+        int64_t says = stated_num(state, &value->dims[i]);
+        /* an unknown one takes what is stated; an expression only gives way to a number */
+        if (says == ASSAY__SHAPE_ANY || (nums[i] != ASSAY__SHAPE_ANY && says < 0)) continue;
+        nums[i] = says;
+        changed = true;
+    }
+    return changed ? assay__fact_set(state, fact, fact->entry.dtype, value->rank, nums) : 0;
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-static bool domain_matches(const char *row, const char *domain)
-{
-    if (!*domain) return !*row || *row == '*';
-    if (strcmp(domain, "com.microsoft") == 0) return strcmp(row, "ms") == 0 || *row == '*';
-    if (strcmp(domain, "com.microsoft.nchwc") == 0) return strcmp(row, "nchwc") == 0 || *row == '*';
-    return false;
-}
-
-static assay__shape_fn *find_row(const struct assay__node *node)
-{
-    static const struct assay__shape_row *const tables[] = {
-        assay__shape_rows_math, assay__shape_rows_move, assay__shape_rows_nn};
-    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
-        for (const struct assay__shape_row *row = tables[t]; row->op; row++)
-            if (strcmp(row->op, node->op) == 0 && domain_matches(row->domain, node->domain))
-                return row->infer;
-    return NULL;
-}
-
 /* Constant is no operator with inputs: its tensor is kept as a tensor, so it stands here and not
  * in a table. */
-static int infer_constant(struct assay__shapes *shapes, const struct assay__node *node,
+static int infer_constant(struct assay__shape_state *state, const struct assay__node *node,
                           struct assay__fact *fact)
 {
     const struct assay__attr *attr = node->attr_count ? &node->attrs[0] : NULL;
-    int64_t *dims = NULL;
     if (!attr) return 0;
-    if (strcmp(attr->name, "value") == 0 && attr->t) return fact_from_tensor(shapes, attr->t, fact);
+    if (strcmp(attr->name, "value") == 0 && attr->t) return fact_from_tensor(state, attr->t, fact);
     bool integer = attr->type == ASSAY__ATTR_INT || attr->type == ASSAY__ATTR_INTS;
     bool list = attr->type == ASSAY__ATTR_INTS || attr->type == ASSAY__ATTR_FLOATS ||
                 attr->type == ASSAY__ATTR_STRINGS;
     bool text = attr->type == ASSAY__ATTR_STRING || attr->type == ASSAY__ATTR_STRINGS;
     if (strncmp(attr->name, "value_", 6) != 0) return 0;
-    if (!(dims = assay__arena_array(shapes->arena, 1, sizeof *dims))) return ASSAY_ENOMEM;
-    dims[0] = (int64_t)attr->count;
-    fact->entry = (struct assay__shape_entry){integer ? ASSAY__INT64
-                                              : text  ? ASSAY__STRING
-                                                      : ASSAY__FLOAT32,
-                                              list ? 1 : 0, dims};
-    size_t count = list ? attr->count : 1;
-    if (!integer || count > ASSAY__SHAPE_VALUES) return 0;
-    fact->values = list ? attr->ints : &attr->i;
-    fact->value_count = count;
+    int64_t count = list ? (int64_t)attr->count : 1;
+    enum assay__dtype dtype = integer ? ASSAY__INT64 : text ? ASSAY__STRING : ASSAY__FLOAT32;
+    int code = assay__fact_set(state, fact, dtype, list ? 1 : 0, &count);
+    if (code || !integer || count > ASSAY__SHAPE_VALUES) return code;
+    int64_t *values = assay__arena_array(state->arena, (size_t)count, sizeof *values);
+    if (!values) return ASSAY_ENOMEM;
+    for (int64_t i = 0; i < count; i++)
+        values[i] = assay__num_from_file(list ? attr->ints[i] : attr->i);
+    fact->values = values;
+    fact->value_count = (size_t)count;
     return 0;
 }
 
-static int infer_node(struct assay__shapes *shapes, const struct assay__model *model,
-                      const struct assay__node *node)
+#define FEW 16
+
+static int infer_node(struct assay__shapes *scope, const struct assay__node *node)
 {
-    struct assay__fact dummy = {.entry = {.rank = -1}};
-    struct assay__shape_call call = {.arena = shapes->arena,
+    struct assay__fact dummy = {.entry = {.rank = -1}}, *few[2 * FEW];
+    struct assay__shape_call call = {.arena = scope->state->arena,
+                                     .symbols = scope->state->symbols,
+                                     .scope = scope,
                                      .node = node,
-                                     .opset = assay__model_opset(model, ""),
+                                     .opset = scope->state->opset,
                                      .in_count = node->input_count,
                                      .out_count = node->output_count};
+    bool many = node->input_count > FEW || node->output_count > FEW;
+    struct assay__fact **facts = few;
     int code = 0;
-    call.in = calloc(node->input_count + 1, sizeof *call.in);
-    call.out = calloc(node->output_count + 1, sizeof *call.out);
-    if (!call.in || !call.out) code = ASSAY_ENOMEM;
-    for (size_t i = 0; i < node->input_count && !code; i++) {
-        struct assay__fact *fact = *node->inputs[i] ? find_fact(shapes, node->inputs[i]) : NULL;
-        call.in[i] = fact ? fact : &shapes->nothing;
+    if (many) facts = calloc(node->input_count + node->output_count, sizeof(struct assay__fact *));
+    if (!facts) return ASSAY_ENOMEM;
+    call.in = facts;
+    call.out = facts + (many ? node->input_count : FEW);
+    for (size_t i = 0; i < node->input_count; i++) {
+        struct assay__fact *fact = *node->inputs[i] ? assay__scope_find(scope, node->inputs[i])
+                                                    : NULL;
+        call.in[i] = fact ? fact : &scope->nothing;
     }
     for (size_t i = 0; i < node->output_count && !code; i++) {
-        call.out[i] = *node->outputs[i] ? add_fact(shapes, node->outputs[i]) : &dummy;
-        if (!call.out[i]) code = ASSAY_ENOMEM;
+        call.out[i] = *node->outputs[i] ? assay__scope_add(scope, node->outputs[i]) : &dummy;
+        if (call.out[i])
+            call.out[i]->maker = node;
+        else
+            code = ASSAY_ENOMEM;
     }
     if (!code && !*node->domain && strcmp(node->op, "Constant") == 0 && node->output_count) {
-        code = infer_constant(shapes, node, call.out[0]);
+        code = infer_constant(scope->state, node, call.out[0]);
     } else if (!code) {
-        assay__shape_fn *infer = find_row(node);
-        if (infer) infer(&call);
+        const struct assay__shape_row *row = assay__shape_find_row(node);
+        if (row) row->infer(&call);
         if (call.no_memory) code = ASSAY_ENOMEM;
     }
-    free(call.in);
-    free(call.out);
+    if (many) free(facts);
     return code;
 }
 
@@ -368,23 +284,6 @@ static const struct assay__value *stated_value(const struct assay__graph *graph,
                                       : &graph->outputs[index - graph->value_count];
 }
 
-static int walk(struct assay__shapes *shapes, const struct assay__model *model, const size_t *order,
-                const struct assay__map *stated)
-{
-    const struct assay__graph *graph = &model->graph;
-    for (size_t i = 0; i < graph->node_count; i++) {
-        const struct assay__node *node = &graph->nodes[order[i]];
-        int code = infer_node(shapes, model, node);
-        for (size_t k = 0; k < node->output_count && !code; k++) {
-            const struct assay__value *value = stated_value(graph, stated, node->outputs[k]);
-            if (value && *node->outputs[k])
-                code = complete(shapes, value, find_fact(shapes, node->outputs[k]));
-        }
-        if (code) return code;
-    }
-    return 0;
-}
-
 static int index_stated(const struct assay__graph *graph, struct assay__map *stated)
 {
     int code = 0;
@@ -395,47 +294,269 @@ static int index_stated(const struct assay__graph *graph, struct assay__map *sta
     return code;
 }
 
+static int add_initializers(struct assay__shapes *scope, const struct assay__tensor *tensors,
+                            size_t count)
+{
+    int code = 0;
+    for (size_t i = 0; i < count && !code; i++) {
+        struct assay__fact *fact = assay__scope_add(scope, tensors[i].name);
+        code = fact ? fact_from_tensor(scope->state, &tensors[i], fact) : ASSAY_ENOMEM;
+    }
+    return code;
+}
+
+/* value_info and, where that says less, the graph's outputs. */
+static int complete_outputs(struct assay__shapes *scope, const struct assay__map *stated,
+                            const struct assay__node *node)
+{
+    int code = 0;
+    for (size_t k = 0; k < node->output_count && !code; k++) {
+        if (!*node->outputs[k]) continue;
+        const struct assay__value *value = stated_value(scope->graph, stated, node->outputs[k]);
+        if (value)
+            code = assay__fact_complete(scope, value, assay__scope_find(scope, node->outputs[k]));
+    }
+    return code;
+}
+
+int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
+{
+    const struct assay__graph *graph = scope->graph;
+    struct assay__map *stated = assay__map_new();
+    size_t *order = scope->order;
+    if (!order)
+        order = assay__arena_array(scope->state->arena, graph->node_count + 1, sizeof *order);
+    int code = stated && order ? 0 : ASSAY_ENOMEM;
+    if (!code && !scope->order) code = assay__graph_order(graph, order, error);
+    if (!code) scope->order = order;
+    if (!code) code = index_stated(graph, stated);
+    if (!code && scope->parent)
+        code = add_initializers(scope, graph->initializers, graph->initializer_count);
+    if (!code && scope->parent && graph->sparse_tensors)
+        code = add_initializers(scope, graph->sparse_tensors, graph->sparse_count);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[order[i]];
+        code = infer_node(scope, node);
+        if (!code) code = complete_outputs(scope, stated, node);
+    }
+    assay__map_free(stated);
+    return code;
+}
+
+/* --- the caller's inputs ---------------------------------------------------------------------- */
+
+/* A symbol of the file that an input fixes; one that two inputs fix differently is not fixed. */
+static int bind(struct assay__shape_state *state, int64_t symbol, int64_t num)
+{
+    if (!assay__num_plain(state->symbols, symbol) || num == symbol) return 0;
+    for (size_t i = 0; i < state->binding_count; i++) {
+        if (state->bindings[i].symbol != symbol) continue;
+        if (state->bindings[i].num != num) state->bindings[i].num = ASSAY__SHAPE_ANY;
+        return 0;
+    }
+    if (assay__vec_grow((void **)&state->bindings, &state->binding_capacity,
+                        state->binding_count + 1, sizeof *state->bindings))
+        return ASSAY_ENOMEM;
+    state->bindings[state->binding_count++] = (struct assay__shape_binding){symbol, num};
+    return 0;
+}
+
+/* Compares a replaced input with what the file states of it. */
+static int bind_input(struct assay__shape_state *state, const struct assay__value *file,
+                      const struct assay__value *given)
+{
+    int code = 0;
+    if (file->rank < 0 || given->rank < 0) return 0;
+    if (file->rank != given->rank || file->rank > ASSAY__SHAPE_RANK) {
+        state->stale = true;
+        return 0;
+    }
+    for (int i = 0; i < file->rank && !code; i++) {
+        int64_t says = file->dims[i].value;
+        if (says >= 0 && says != given->dims[i].value) state->stale = true;
+        const char *symbol = given->dims[i].symbol ? given->dims[i].symbol : "";
+        int64_t num = given->dims[i].value >= 0 ? given->dims[i].value
+                                                : assay__num_symbol(state->symbols, symbol);
+        if (says < 0 && file->dims[i].symbol && *file->dims[i].symbol)
+            code = bind(state, assay__num_symbol(state->symbols, file->dims[i].symbol), num);
+    }
+    return code;
+}
+
+static int seed(struct assay__shapes *scope, const struct assay__value *inputs, size_t input_count)
+{
+    const struct assay__graph *graph = scope->graph;
+    struct assay__shape_state *state = scope->state;
+    struct assay__map *given = assay__map_new();
+    int code = given ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < input_count && !code; i++)
+        code = assay__map_set(given, inputs[i].name, i);
+    for (size_t i = 0; i < graph->input_count && !code; i++) {
+        size_t at = assay__map_get(given, graph->inputs[i].name);
+        if (at != ASSAY__MAP_NONE) code = bind_input(state, &graph->inputs[i], &inputs[at]);
+    }
+    for (size_t i = 0; i < graph->input_count && !code; i++) {
+        struct assay__fact *fact = assay__scope_add(scope, graph->inputs[i].name);
+        code = fact ? fact_from_value(state, &graph->inputs[i], fact) : ASSAY_ENOMEM;
+    }
+    if (!code) code = add_initializers(scope, graph->initializers, graph->initializer_count);
+    if (!code && graph->sparse_tensors)
+        code = add_initializers(scope, graph->sparse_tensors, graph->sparse_count);
+    for (size_t i = 0; i < input_count && !code; i++) {
+        char *name = assay__arena_strdup(state->arena, inputs[i].name);
+        struct assay__fact *fact = name ? assay__scope_add(scope, name) : NULL;
+        if (!fact) code = ASSAY_ENOMEM;
+        if (code) break;
+        fact->tensor = NULL; /* a caller's value replaces the default */
+        fact->values = NULL;
+        code = fact_from_value(state, &inputs[i], fact);
+    }
+    assay__map_free(given);
+    return code;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int by_graph(const void *a, const void *b)
+{
+    uintptr_t left = (uintptr_t)((const struct assay__shape_body *)a)->graph;
+    uintptr_t right = (uintptr_t)((const struct assay__shape_body *)b)->graph;
+    return (left > right) - (left < right);
+}
+
+static int by_node(const void *a, const void *b)
+{
+    uintptr_t left = (uintptr_t)((const struct assay__shape_control *)a)->node;
+    uintptr_t right = (uintptr_t)((const struct assay__shape_control *)b)->node;
+    return (left > right) - (left < right);
+}
+
+static void sort_state(struct assay__shape_state *state)
+{
+    if (state->body_count) qsort(state->bodies, state->body_count, sizeof *state->bodies, by_graph);
+    if (state->control_count)
+        qsort(state->controls, state->control_count, sizeof *state->controls, by_node);
+}
+
+static void state_free(struct assay__shape_state *state)
+{
+    if (!state) return;
+    for (size_t i = 0; i < state->body_count; i++)
+        assay__scope_free(state->bodies[i].scope);
+    assay__arena_free(state->arena);
+    assay__symbols_free(state->symbols);
+    free(state->bodies);
+    free(state->controls);
+    free(state->conflicts);
+    free(state->bindings);
+    free(state);
+}
+
 int assay__shapes_infer(const struct assay__model *model, const struct assay__value *inputs,
                         size_t input_count, struct assay__shapes **out, struct assay_error *error)
 {
-    const struct assay__graph *graph = &model->graph;
-    struct assay__map *stated = assay__map_new();
-    size_t *order = calloc(graph->node_count + 1, sizeof *order);
-    struct assay__shapes *shapes = calloc(1, sizeof *shapes);
+    struct assay__shape_state *state = calloc(1, sizeof *state);
+    struct assay__shapes *shapes = NULL;
     int code = ASSAY_ENOMEM;
     *out = NULL;
-    if (!stated || !order || !shapes) goto out;
-    shapes->arena = assay__arena_new();
-    shapes->names = assay__map_new();
-    shapes->nothing.entry.rank = -1;
-    if (!shapes->arena || !shapes->names) goto out;
-    if ((code = assay__graph_order(graph, order, error))) goto out;
-    code = index_stated(graph, stated);
-    if (!code) code = seed_facts(shapes, graph, inputs, input_count);
-    if (!code) code = walk(shapes, model, order, stated);
+    if (!state) goto out;
+    state->model = model;
+    state->opset = assay__model_opset(model, "");
+    state->budget = 100000;
+    state->arena = assay__arena_new();
+    state->symbols = assay__symbols_new();
+    if (!state->arena || !state->symbols) goto out;
+    if (!(shapes = assay__scope_new(state, NULL, &model->graph))) goto out;
+    code = seed(shapes, inputs, input_count);
+    if (!code) code = assay__scope_walk(shapes, error);
+    if (!code) sort_state(state);
 out:
     if (code == ASSAY_ENOMEM) assay_error_set(error, code, "out of memory");
-    assay__map_free(stated);
-    free(order);
-    if (code)
-        assay__shapes_free(shapes);
-    else
+    if (code) {
+        assay__scope_free(shapes);
+        state_free(state);
+    } else {
         *out = shapes;
+    }
     return code;
 }
 
 void assay__shapes_free(struct assay__shapes *shapes)
 {
     if (!shapes) return;
-    assay__arena_free(shapes->arena);
-    assay__map_free(shapes->names);
-    free(shapes->facts);
-    free(shapes);
+    struct assay__shape_state *state = shapes->parent ? NULL : shapes->state;
+    assay__scope_free(shapes);
+    state_free(state);
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+const size_t *assay__shapes_order(const struct assay__shapes *shapes)
+{
+    return shapes->order;
 }
 
 const struct assay__shape_entry *assay__shapes_get(const struct assay__shapes *shapes,
                                                    const char *name)
 {
-    const struct assay__fact *fact = *name ? find_fact(shapes, name) : NULL;
-    return fact ? &fact->entry : NULL;
+    const struct assay__fact *fact = *name ? assay__scope_find(shapes, name) : NULL;
+    return fact && !fact->sequence && !fact->optional ? &fact->entry : NULL;
+}
+
+const char *assay__shapes_symbol(const struct assay__shapes *shapes, int64_t dim)
+{
+    return dim < -1 ? assay__num_text(shapes->state->symbols, assay__num_of_dim(dim)) : "";
+}
+
+const int64_t *assay__shapes_values(const struct assay__shapes *shapes, const char *name,
+                                    size_t *count)
+{
+    const struct assay__fact *fact = *name ? assay__scope_find(shapes, name) : NULL;
+    *count = 0;
+    if (!fact || !fact->values || fact->sequence || fact->optional ||
+        fact->entry.dtype == ASSAY__FLOAT32 || fact->entry.dtype == ASSAY__FLOAT64 ||
+        fact->entry.dtype == ASSAY__FLOAT16)
+        return NULL;
+    for (size_t i = 0; i < fact->value_count; i++)
+        if (!assay__num_known(fact->values[i])) return NULL;
+    *count = fact->value_count;
+    return fact->values;
+}
+
+const struct assay__shapes *assay__shapes_body(const struct assay__shapes *shapes,
+                                               const struct assay__graph *body)
+{
+    const struct assay__shape_state *state = shapes->state;
+    struct assay__shape_body key = {body, NULL}, *found = NULL;
+    if (state->body_count)
+        found = bsearch(&key, state->bodies, state->body_count, sizeof key, by_graph);
+    return found ? found->scope : NULL;
+}
+
+static const struct assay__shape_control *find_control(const struct assay__shapes *shapes,
+                                                       const struct assay__node *node)
+{
+    const struct assay__shape_state *state = shapes->state;
+    struct assay__shape_control key = {node, -1, -1};
+    if (!state->control_count) return NULL;
+    return bsearch(&key, state->controls, state->control_count, sizeof key, by_node);
+}
+
+int64_t assay__shapes_trips(const struct assay__shapes *shapes, const struct assay__node *node)
+{
+    const struct assay__shape_control *control = find_control(shapes, node);
+    return control ? control->trips : -1;
+}
+
+int assay__shapes_branch(const struct assay__shapes *shapes, const struct assay__node *node)
+{
+    const struct assay__shape_control *control = find_control(shapes, node);
+    return control ? control->branch : -1;
+}
+
+size_t assay__shapes_conflicts(const struct assay__shapes *shapes,
+                               const struct assay__shape_conflict **conflicts)
+{
+    *conflicts = shapes->state->conflicts;
+    return shapes->state->conflict_count;
 }
