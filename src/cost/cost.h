@@ -1,4 +1,4 @@
-/* cost.h - what a node computes and moves: a table, one row per operator, formula in the row's
+/* cost.h - what a node computes and moves: tables, one row per operator, formula in the row's
  * comment. Unknown is NaN. */
 #ifndef ASSAY_COST_H
 #define ASSAY_COST_H
@@ -10,10 +10,15 @@ struct assay__cost {
     double macs;  /* multiply-adds (a bias addition counts as one); NaN unknown */
     double flops; /* 2 x multiply-adds + other floating-point operations; NaN unknown */
     double bytes_read, bytes_written, bytes_weights; /* bytes_read includes weights; NaN unknown */
+    const char *why; /* why one of the above is NaN ("no cost row", "shape unknown", …); NULL when
+                        all are known */
+    bool constant;   /* made of constants alone: once, when the model is loaded, and not at each
+                        run. All of the above are then 0 */
 };
 
-/** Costs of every node of the main graph, in file order: costs has node_count entries. Never
- *  fails on an unknown operator: NaN. */
+/** Costs of every node of the main graph, in file order: costs has node_count entries. A node with
+ *  bodies (If, Loop, Scan) has the whole cost of what runs in them. Never fails on an unknown
+ *  operator: NaN. */
 int assay__cost_graph(const struct assay__model *model, const struct assay__shapes *shapes,
                       struct assay__cost *costs, struct assay_error *error);
 

@@ -1,5 +1,5 @@
 /* cost_table.h - a row per operator: either so many FLOPs per element, or a function. Adding an
- * operator is adding a row. */
+ * operator is adding a row to the table of its family. */
 #ifndef ASSAY_COST_TABLE_H
 #define ASSAY_COST_TABLE_H
 
@@ -13,29 +13,132 @@ struct assay__cost_call {
 /** NaN unknown. */
 struct assay__cost_work {
     double multiply_adds, bias_adds, other;
+    const char *why; /* of a NaN that is not a missing shape; NULL otherwise */
 };
 
 enum assay__cost_per { ASSAY__PER_OUTPUT, ASSAY__PER_INPUT };
 
+enum assay__cost_moves {
+    ASSAY__MOVES_ALL,    /* every input is read and every output written, once */
+    ASSAY__MOVES_NAME,   /* output 0 is input 0 under another name or shape: nothing moves */
+    ASSAY__MOVES_SHAPE,  /* reads a shape or a handle, no contents: nothing moves */
+    ASSAY__MOVES_INPUT,  /* input 0 is copied: a sequence is made, whose shape nobody knows */
+    ASSAY__MOVES_OUTPUT, /* output 0 is copied from such a sequence */
+};
+
 struct assay__cost_row {
     const char *op;
-    const char *domain; /* as in the shape tables: "", "ms", "nchwc", "*" */
+    const char *domain; /* "" ai.onnx, "ms" com.microsoft, "nchwc", "nhwc", "coreml", "ml"
+                           ai.onnx.ml, "*" any of the first four */
     double flops; /* per element of output 0 (or input 0); 0: moves or compares integers only */
     enum assay__cost_per per;
-    bool variadic;    /* times (inputs - 1) */
-    bool view;        /* moves no bytes: reads a shape or relabels */
+    bool variadic; /* times (inputs - 1) */
+    enum assay__cost_moves moves;
     unsigned partial; /* bit i: of input i only as much is read as output 0 holds (look-ups) */
     void (*count)(const struct assay__cost_call *call,
                   struct assay__cost_work *work); /* instead of flops */
+    bool any_type; /* counts for integers too: quantised numbers stand for real ones */
+    bool unpacks;  /* makes weights from stored ones: charged though all its inputs are constant */
 };
 
-extern const struct assay__cost_row assay__cost_rows[]; /* ends with a NULL op */
+/* The families; each ends with a NULL op. */
+extern const struct assay__cost_row assay__cost_rows_math[], assay__cost_rows_nn[],
+    assay__cost_rows_move[], assay__cost_rows_signal[], assay__cost_rows_fused[],
+    assay__cost_rows_quantised[], assay__cost_rows_coreml[], assay__cost_rows_ml[];
 
+/* Short forms of the rows. */
+#define ASSAY__COST_EACH(name, where, each)        \
+    {                                              \
+        .op = name, .domain = where, .flops = each \
+    }
+#define ASSAY__COST_EACH_IN(name, where, each)                              \
+    {                                                                       \
+        .op = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT \
+    }
+#define ASSAY__COST_MOVE(name, where) \
+    {                                 \
+        .op = name, .domain = where   \
+    }
+#define ASSAY__COST_PICK(name, where, inputs)          \
+    {                                                  \
+        .op = name, .domain = where, .partial = inputs \
+    }
+#define ASSAY__COST_NAME(name, where)                           \
+    {                                                           \
+        .op = name, .domain = where, .moves = ASSAY__MOVES_NAME \
+    }
+#define ASSAY__COST_SHAPE(name, where)                           \
+    {                                                            \
+        .op = name, .domain = where, .moves = ASSAY__MOVES_SHAPE \
+    }
+#define ASSAY__COST_WORK(name, where, function)        \
+    {                                                  \
+        .op = name, .domain = where, .count = function \
+    }
+#define ASSAY__COST_QUANT(name, where, each)                         \
+    {                                                                \
+        .op = name, .domain = where, .flops = each, .any_type = true \
+    }
+#define ASSAY__COST_QUANT_IN(name, where, each)                                               \
+    {                                                                                         \
+        .op = name, .domain = where, .flops = each, .per = ASSAY__PER_INPUT, .any_type = true \
+    }
+#define ASSAY__COST_UNPACK(name, where, each)                       \
+    {                                                               \
+        .op = name, .domain = where, .flops = each, .unpacks = true \
+    }
+
+/* All rows by operator and domain. */
+struct assay__cost_index;
+struct assay__cost_index *assay__cost_index_new(void); /* NULL: out of memory */
+void assay__cost_index_free(struct assay__cost_index *index);
+/** domain as a node has it ("com.microsoft"). NULL: no row. */
+const struct assay__cost_row *assay__cost_find(const struct assay__cost_index *index,
+                                               const char *op, const char *domain);
+/** Row i of all, NULL past the end. */
+const struct assay__cost_row *assay__cost_row_at(const struct assay__cost_index *index, size_t i);
+
+/* What the rows' functions are written with. */
 double assay__cost_elements(const struct assay__shape_entry *entry); /* NaN unknown */
+double assay__cost_bytes(const struct assay__shape_entry *entry);    /* NaN unknown */
 double assay__cost_dim(const struct assay__shape_entry *entry,
                        int axis); /* negative from the end; NaN unknown */
+/** Product of the dims from axis `from` (negative from the end) on. */
+double assay__cost_inner(const struct assay__shape_entry *entry, int from);
+bool assay__cost_is_float(enum assay__dtype dtype); /* true for an unknown type */
 bool assay__cost_has(const struct assay__cost_call *call, size_t i);
 const struct assay__shape_entry *assay__cost_in(const struct assay__cost_call *call, size_t i);
 const struct assay__shape_entry *assay__cost_out(const struct assay__cost_call *call, size_t i);
+double assay__cost_out_elements(const struct assay__cost_call *call); /* of output 0 */
+/** The attribute as a number; NaN when it is absent or negative. */
+double assay__cost_attr(const struct assay__cost_call *call, const char *name);
+/** An axis attribute, as assay__cost_dim takes it; one that no shape has when it is absurd. */
+int assay__cost_axis(const struct assay__cost_call *call, int64_t otherwise);
+/** Product of an integer list attribute; NaN when it is absent. */
+double assay__cost_attr_product(const struct assay__cost_call *call, const char *name);
+bool assay__cost_attr_is(const struct assay__cost_call *call, const char *name, const char *text);
+/** First element of input i when it is a known small integer; NaN otherwise. */
+double assay__cost_value(const struct assay__cost_call *call, size_t i);
+
+/* Counts that more than one family uses. */
+/** Convolution with weights at input w ([M, C / group, k…]) and a bias at input bias. */
+void assay__cost_conv(const struct assay__cost_call *call, size_t w, size_t bias,
+                      struct assay__cost_work *work);
+void assay__cost_conv_transpose(const struct assay__cost_call *call, size_t w, size_t bias,
+                                struct assay__cost_work *work);
+/** Output 0's elements × the inner axis of input 0. */
+void assay__cost_matmul(const struct assay__cost_call *call, struct assay__cost_work *work);
+void assay__cost_gemm(const struct assay__cost_call *call, size_t bias,
+                      struct assay__cost_work *work);
+void assay__cost_pool(const struct assay__cost_call *call, struct assay__cost_work *work);
+/** An `activation` attribute: one more operation per output element. */
+double assay__cost_activation(const struct assay__cost_call *call);
+/** softmax(Q Kᵀ) V: queries × keys × (width of q and of v) multiply-adds per head, softmax 5 and
+ *  `extra` per score. */
+void assay__cost_attend(double batch_heads, double queries, double keys, double width,
+                        double value_width, double extra, struct assay__cost_work *work);
+void assay__cost_recurrent(const struct assay__cost_call *call, struct assay__cost_work *work);
+void assay__cost_resize(const struct assay__cost_call *call, const char *mode,
+                        struct assay__cost_work *work);
 
 #endif

@@ -26,7 +26,7 @@ static const char *shape_of(const struct assay__shapes *shapes, const char *name
     if (entry->rank < 0) snprintf(text + length, sizeof text - length, " ?");
     for (int i = 0; i < entry->rank; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%c%lld", i ? 'x' : ' ',
-                                   (long long)entry->dims[i]);
+                                   (long long)(entry->dims[i] < 0 ? -1 : entry->dims[i]));
     return text;
 }
 

@@ -1,0 +1,392 @@
+/* analysis.c - puts together what is known of a model: inlines, infers, costs, measures memory, and
+ * adds up by operator and by kind of parameter. Everything but the shapes lies in one arena. */
+#include "cost/analysis.h"
+
+#include "cost/cost_walk.h"
+
+#include "base/checked.h"
+#include "base/vec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH 64 /* of bodies whose parameters are counted */
+
+/* --- operators -------------------------------------------------------------------------------- */
+
+struct tally {
+    struct assay__analysis *analysis;
+    struct assay__map *ops, *unknown; /* "domain:op" and "domain:op:why" -> index */
+    size_t op_capacity, unknown_capacity;
+};
+
+/* The index of a key, a new one when it is not there yet (*fresh). SIZE_MAX: out of memory. */
+static size_t find_or_add(struct tally *tally, struct assay__map *map, const char *op,
+                          const char *domain, const char *why, size_t count, bool *fresh)
+{
+    char text[256];
+    int length = snprintf(text, sizeof text, "%s:%s:%s", domain, op, why);
+    char *key = text;
+    *fresh = false;
+    if (length < 0 || (size_t)length >= sizeof text)
+        key = assay__arena_printf(tally->analysis->arena, "%s:%s:%s", domain, op, why);
+    if (!key) return SIZE_MAX;
+    size_t at = assay__map_get(map, key);
+    if (at != ASSAY__MAP_NONE) return at;
+    if (key == text) key = assay__arena_strdup(tally->analysis->arena, text);
+    if (!key || assay__map_set(map, key, count)) return SIZE_MAX;
+    *fresh = true;
+    return count;
+}
+
+static int add_unknown(struct tally *tally, const struct assay__node *node, const char *why)
+{
+    struct assay__analysis *analysis = tally->analysis;
+    bool fresh;
+    size_t at = find_or_add(tally, tally->unknown, node->op, node->domain, why,
+                            analysis->unknown_count, &fresh);
+    if (at == SIZE_MAX) return ASSAY_ENOMEM;
+    if (fresh) {
+        if (assay__vec_grow((void **)&analysis->unknown, &tally->unknown_capacity, at + 1,
+                            sizeof *analysis->unknown))
+            return ASSAY_ENOMEM;
+        analysis->unknown[at] = (struct assay__unknown_op){node->op, node->domain, 0, why};
+        analysis->unknown_count++;
+    }
+    analysis->unknown[at].count++;
+    return 0;
+}
+
+static struct assay__op_total *op_total(struct tally *tally, const struct assay__node *node)
+{
+    struct assay__analysis *analysis = tally->analysis;
+    bool fresh;
+    size_t at = find_or_add(tally, tally->ops, node->op, node->domain, "", analysis->op_count,
+                            &fresh);
+    if (at == SIZE_MAX) return NULL;
+    if (fresh) {
+        if (assay__vec_grow((void **)&analysis->ops, &tally->op_capacity, at + 1,
+                            sizeof *analysis->ops))
+            return NULL;
+        analysis->ops[at] = (struct assay__op_total){node->op, node->domain, 0, 0, NAN, NAN, NAN};
+        analysis->op_count++;
+    }
+    return &analysis->ops[at];
+}
+
+/* NaN is "none known yet". */
+static void add_known(double *sum, double value)
+{
+    if (!isnan(value)) *sum = isnan(*sum) ? value : *sum + value;
+}
+
+/* What costs nothing costs nothing however often it runs. */
+static double scaled(double times, double value)
+{
+    return value == 0 ? 0 : times * value;
+}
+
+static int visit(void *context, const struct assay__node *node, const struct assay__cost *own,
+                 double times, const char *why)
+{
+    struct tally *tally = context;
+    struct assay__analysis *analysis = tally->analysis;
+    struct assay__op_total *total = op_total(tally, node);
+    if (!total) return ASSAY_ENOMEM;
+    total->count++;
+    analysis->constant_nodes += own->constant;
+    if (times == 0 || own->constant) { /* it does not run: known to be nothing */
+        add_known(&total->flops, 0);
+        add_known(&total->macs, 0);
+        add_known(&total->bytes, 0);
+        return 0;
+    }
+    double flops = scaled(times, own->flops), macs = scaled(times, own->macs);
+    double bytes = scaled(times, own->bytes_read + own->bytes_written);
+    add_known(&total->flops, flops);
+    add_known(&total->macs, macs);
+    add_known(&total->bytes, bytes);
+    if (!isnan(flops)) {
+        analysis->flops += flops;
+        analysis->macs += macs;
+    }
+    if (!isnan(bytes)) {
+        analysis->bytes_read += scaled(times, own->bytes_read);
+        analysis->bytes_written += scaled(times, own->bytes_written);
+        analysis->bytes_weights += scaled(times, own->bytes_weights);
+    }
+    analysis->unknown_flops += isnan(flops);
+    analysis->unknown_bytes += isnan(bytes);
+    if (!isnan(flops + bytes)) return 0;
+    total->unknown++;
+    return add_unknown(tally, node, own->why ? own->why : why ? why : "shape unknown");
+}
+
+/* Unknown last. */
+static int compare_down(double a, double b)
+{
+    a = isnan(a) ? -1 : a;
+    b = isnan(b) ? -1 : b;
+    return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static int by_flops(const void *left, const void *right)
+{
+    const struct assay__op_total *a = left, *b = right;
+    int order = compare_down(a->flops, b->flops);
+    if (!order) order = compare_down(a->bytes, b->bytes);
+    if (!order) order = strcmp(a->op, b->op);
+    return order ? order : strcmp(a->domain, b->domain);
+}
+
+static int by_count(const void *left, const void *right)
+{
+    const struct assay__unknown_op *a = left, *b = right;
+    if (a->count != b->count) return a->count < b->count ? 1 : -1;
+    int order = strcmp(a->op, b->op);
+    if (!order) order = strcmp(a->domain, b->domain);
+    return order ? order : strcmp(a->why, b->why);
+}
+
+/* Into the arena, sorted; the growing array is freed. */
+static void *keep_sorted(struct assay__arena *arena, void *list, size_t count, size_t size,
+                         int (*compare)(const void *, const void *))
+{
+    void *kept = assay__arena_array(arena, count, size);
+    if (count) qsort(list, count, size, compare);
+    if (kept && count) memcpy(kept, list, count * size);
+    free(list);
+    return kept;
+}
+
+static int total_operators(struct assay__analysis *analysis, struct assay_error *error)
+{
+    struct tally tally = {
+        .analysis = analysis, .ops = assay__map_new(), .unknown = assay__map_new()};
+    int code = tally.ops && tally.unknown ? 0 : ASSAY_ENOMEM;
+    if (!code)
+        code = assay__cost_walk(analysis->model, analysis->shapes, analysis->costs, visit, &tally,
+                                error);
+    analysis->ops = keep_sorted(analysis->arena, analysis->ops, analysis->op_count,
+                                sizeof *analysis->ops, by_flops);
+    analysis->unknown = keep_sorted(analysis->arena, analysis->unknown, analysis->unknown_count,
+                                    sizeof *analysis->unknown, by_count);
+    if (!analysis->ops || !analysis->unknown) code = ASSAY_ENOMEM;
+    assay__map_free(tally.ops);
+    assay__map_free(tally.unknown);
+    return code;
+}
+
+/* --- parameters ------------------------------------------------------------------------------- */
+
+struct parameters {
+    struct assay__analysis *analysis;
+    struct assay__map *storage; /* name -> row of `unpackers` of the node that reads it */
+    size_t capacity;
+};
+
+/* Who reads a stored form of weights, at which inputs (bit mask), and what it is called. */
+static const struct unpacker {
+    const char *op, *domain;
+    unsigned inputs;
+    const char *storage;
+} unpackers[] = {
+    {"DequantizeLinear", "", 1, "quantised"},
+    {"DequantizeLinear", "com.microsoft", 1, "quantised"},
+    {"QLinearConv", "", 1u << 3, "quantised"},
+    {"QLinearMatMul", "", 1u << 3, "quantised"},
+    {"ConvInteger", "", 1u << 1, "quantised"},
+    {"MatMulInteger", "", 1u << 1, "quantised"},
+    {"MatMulIntegerToFloat", "com.microsoft", 1u << 1, "quantised"},
+    {"DynamicQuantizeMatMul", "com.microsoft", 1u << 1, "quantised"},
+    {"DynamicQuantizeLSTM", "com.microsoft", 3u << 1, "quantised"},
+    {"QAttention", "com.microsoft", 1u << 1, "quantised"},
+    {"QGemm", "com.microsoft", 1u << 3, "quantised"},
+    {"MatMulNBits", "com.microsoft", 1u << 1, "quantised"},
+    {"MatMulBnb4", "com.microsoft", 1u << 1, "quantised"},
+    {"GatherBlockQuantized", "com.microsoft", 1, "quantised"},
+    {"QMoE", "com.microsoft", 1u << 2 | 1u << 5 | 1u << 8, "quantised"},
+    {"constexpr_affine_dequantize", "coreml", 1, "quantised"},
+    {"constexpr_blockwise_shift_scale", "coreml", 1, "quantised"},
+    {"constexpr_lut_to_dense", "coreml", 1, "palettised"},
+    {"constexpr_lut_to_sparse", "coreml", 3, "palettised"},
+    {"constexpr_sparse_to_dense", "coreml", 3, "sparse"},
+    {"constexpr_sparse_blockwise_shift_scale", "coreml", 3, "quantised"},
+};
+
+static int mark_unpackers(struct parameters *all, const struct assay__graph *graph, int depth)
+{
+    int code = 0;
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        for (size_t u = 0; u < sizeof unpackers / sizeof unpackers[0]; u++) {
+            if (strcmp(node->op, unpackers[u].op) || strcmp(node->domain, unpackers[u].domain))
+                continue;
+            for (size_t k = 0; k < node->input_count && k < 32 && !code; k++)
+                if (unpackers[u].inputs >> k & 1)
+                    code = assay__map_set(all->storage, node->inputs[k], u);
+        }
+        for (size_t k = 0; k < node->attr_count && depth < DEPTH && !code; k++)
+            if (node->attrs[k].g) code = mark_unpackers(all, node->attrs[k].g, depth + 1);
+    }
+    return code;
+}
+
+static const char *storage_of(const struct parameters *all, const struct assay__tensor *tensor,
+                              const char *name)
+{
+    size_t row = assay__map_get(all->storage, name);
+    const char *storage = !isnan(assay__cost_sparse_bytes(tensor)) ? "sparse"
+                          : row != ASSAY__MAP_NONE                 ? unpackers[row].storage
+                                                                   : "dense";
+    if (!tensor->external) return storage;
+    return *storage == 's'   ? "sparse, external"
+           : *storage == 'q' ? "quantised, external"
+           : *storage == 'p' ? "palettised, external"
+                             : "dense, external";
+}
+
+static int add_parameter(struct parameters *all, const struct assay__tensor *tensor,
+                         const char *name)
+{
+    struct assay__analysis *analysis = all->analysis;
+    const char *storage = storage_of(all, tensor, name);
+    double sparse = assay__cost_sparse_bytes(tensor);
+    size_t size = isnan(sparse) ? assay__dtype_bytes(tensor->dtype, tensor->elements)
+                                : (size_t)tensor->sparse_bytes;
+    size_t at = 0; /* few kinds: a scan */
+    for (; at < analysis->parameter_type_count; at++)
+        if (analysis->parameters_by_type[at].dtype == tensor->dtype &&
+            strcmp(analysis->parameters_by_type[at].storage, storage) == 0)
+            break;
+    if (at == analysis->parameter_type_count) {
+        if (assay__vec_grow((void **)&analysis->parameters_by_type, &all->capacity, at + 1,
+                            sizeof *analysis->parameters_by_type))
+            return ASSAY_ENOMEM;
+        analysis->parameters_by_type[at] = (struct assay__parameter_total){.dtype = tensor->dtype,
+                                                                           .storage = storage};
+        analysis->parameter_type_count++;
+    }
+    struct assay__parameter_total *total = &analysis->parameters_by_type[at];
+    total->tensors++;
+    if (size > INT64_MAX || assay__add_i64_overflows(total->bytes, (int64_t)size, &total->bytes) ||
+        assay__add_i64_overflows(total->elements, tensor->elements, &total->elements))
+        return ASSAY_ELIMIT;
+    return 0;
+}
+
+static int add_parameters(struct parameters *all, const struct assay__graph *graph, int depth)
+{
+    int code = 0;
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = add_parameter(all, &graph->initializers[i], graph->initializers[i].name);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        const struct assay__attr *value = strcmp(node->op, "Constant") == 0 && !*node->domain
+                                              ? assay__node_attr(node, "value")
+                                              : NULL;
+        if (value && value->t)
+            code = add_parameter(all, value->t, node->output_count ? node->outputs[0] : "");
+        for (size_t k = 0; k < node->attr_count && depth < DEPTH && !code; k++)
+            if (node->attrs[k].g) code = add_parameters(all, node->attrs[k].g, depth + 1);
+    }
+    return code;
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct assay__parameter_total *a = left, *b = right;
+    if (a->bytes != b->bytes) return a->bytes < b->bytes ? 1 : -1;
+    if (a->dtype != b->dtype) return a->dtype < b->dtype ? -1 : 1;
+    return strcmp(a->storage, b->storage);
+}
+
+static int total_parameters(struct assay__analysis *analysis, struct assay_error *error)
+{
+    struct parameters all = {.analysis = analysis, .storage = assay__map_new()};
+    int code = all.storage ? mark_unpackers(&all, &analysis->model->graph, 0) : ASSAY_ENOMEM;
+    if (!code) code = add_parameters(&all, &analysis->model->graph, 0);
+    if (code == ASSAY_ELIMIT)
+        assay_error_set(error, code, "the sizes of the initializers overflow when added up");
+    analysis->parameters_by_type = keep_sorted(analysis->arena, analysis->parameters_by_type,
+                                               analysis->parameter_type_count,
+                                               sizeof *analysis->parameters_by_type, by_bytes);
+    if (!analysis->parameters_by_type) code = ASSAY_ENOMEM;
+    if (!assay__model_parameters(analysis->model, &analysis->parameters,
+                                 &analysis->parameter_bytes))
+        analysis->parameters = analysis->parameter_bytes = -1;
+    assay__map_free(all.storage);
+    return code;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int infer(struct assay__analysis *analysis, struct assay_error *error)
+{
+    const struct assay__workload *workload = analysis->workload;
+    size_t count = workload ? workload->input_count : 0;
+    struct assay__value *fixed = assay__arena_array(analysis->arena, count, sizeof *fixed);
+    if (!fixed) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__input_plan *plan = &workload->inputs[i];
+        size_t rank = plan->rank > 0 ? (size_t)plan->rank : 0;
+        struct assay__dim *dims = assay__arena_array(analysis->arena, rank, sizeof *dims);
+        if (!dims) return ASSAY_ENOMEM;
+        for (size_t d = 0; d < rank; d++)
+            dims[d] = (struct assay__dim){plan->dims[d], ""};
+        fixed[i] = (struct assay__value){.name = plan->name,
+                                         .kind = ASSAY__KIND_TENSOR,
+                                         .dtype = plan->dtype,
+                                         .rank = plan->rank,
+                                         .dims = dims};
+    }
+    return assay__shapes_infer(analysis->model, fixed, count, &analysis->shapes, error);
+}
+
+static int fill(struct assay__analysis *analysis, struct assay_error *error)
+{
+    const struct assay__graph *graph = &analysis->model->graph;
+    analysis->costs = assay__arena_array(analysis->arena, graph->node_count,
+                                         sizeof *analysis->costs);
+    if (!analysis->costs) return ASSAY_ENOMEM;
+    int code = infer(analysis, error);
+    if (!code) analysis->order = assay__shapes_order(analysis->shapes);
+    if (!code) code = total_operators(analysis, error);
+    if (!code)
+        code = assay__liveness(analysis->model, analysis->shapes, analysis->order, analysis->arena,
+                               &analysis->live, error);
+    if (!code) code = total_parameters(analysis, error);
+    if (!code)
+        analysis->conflict_count = assay__shapes_conflicts(analysis->shapes, &analysis->conflicts);
+    return code;
+}
+
+int assay__analyse(struct assay__model *model, const struct assay__workload *workload,
+                   struct assay__analysis **out, struct assay_error *error)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__analysis *analysis = arena ? assay__arena_alloc(arena, sizeof *analysis) : NULL;
+    *out = NULL;
+    if (!analysis) {
+        assay__arena_free(arena);
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    }
+    *analysis = (struct assay__analysis){.arena = arena, .model = model, .workload = workload};
+    int code = assay__model_inline(model, error);
+    if (!code) code = fill(analysis, error);
+    if (code == ASSAY_ENOMEM) assay_error_set(error, code, "out of memory");
+    if (code)
+        assay__analysis_free(analysis);
+    else
+        *out = analysis;
+    return code;
+}
+
+void assay__analysis_free(struct assay__analysis *analysis)
+{
+    if (!analysis) return;
+    assay__shapes_free(analysis->shapes);
+    assay__arena_free(analysis->arena);
+}

@@ -1,0 +1,64 @@
+/* analysis.h - everything that can be said of a model without running it: shapes, cost, memory,
+ * operators, parameters. What `inspect` prints, and what checks and advice stand on. */
+#ifndef ASSAY_COST_ANALYSIS_H
+#define ASSAY_COST_ANALYSIS_H
+
+#include "cost/cost.h"
+#include "cost/liveness.h"
+#include "model/inputs.h"
+
+/* The sums include nodes inside bodies, times the trips of their loops: the sums of all operators
+ * are the totals of the model. A Loop, Scan or If by itself does nothing; its body's nodes do. */
+struct assay__op_total {
+    const char *op, *domain;
+    size_t count;   /* nodes, those of subgraphs and inlined functions included (each once, however
+                       often it runs) */
+    size_t unknown; /* of these, without a known cost (FLOPs or bytes) */
+    double flops, macs, bytes; /* sums over nodes whose cost is known; NaN when none is */
+};
+
+struct assay__unknown_op {
+    const char *op, *domain;
+    size_t count;
+    const char *why; /* "no cost row", "shape unknown", "trip count unknown", … */
+};
+
+struct assay__parameter_total {
+    enum assay__dtype dtype;
+    int64_t tensors, elements, bytes; /* bytes as stored (packed, sparse, palettised) */
+    const char *storage; /* "dense", "sparse", "quantised", "palettised"; with ", external" behind
+                            when it lies in another file */
+};
+
+struct assay__analysis {
+    struct assay__arena *arena;
+    const struct assay__model *model; /* inlined by assay__analyse */
+    const struct assay__workload *workload;
+    struct assay__shapes *shapes;
+    const size_t *order;       /* execution order of the main graph: the shapes' */
+    struct assay__cost *costs; /* main graph, file order; a node with a body has its whole cost */
+    struct assay__liveness live;
+    /* totals over all nodes that run, bodies times their trips: the known part, and how many nodes
+       it leaves out */
+    double flops, macs, bytes_read, bytes_written, bytes_weights;
+    size_t unknown_flops, unknown_bytes;
+    size_t constant_nodes;       /* that are made once, when the model is loaded */
+    struct assay__op_total *ops; /* by flops, then bytes, then name */
+    size_t op_count;
+    struct assay__unknown_op *unknown; /* by count, then name */
+    size_t unknown_count;
+    struct assay__parameter_total *parameters_by_type; /* by bytes; all graphs' initializers and
+                                                          Constant nodes */
+    size_t parameter_type_count;
+    int64_t parameters, parameter_bytes; /* assay__model_parameters; -1: they overflow */
+    const struct assay__shape_conflict *conflicts;
+    size_t conflict_count;
+};
+
+/** Inlines the model's functions, fixes the inputs as the workload says (NULL: as the file has
+ *  them), and fills the rest. Model and workload are borrowed and must outlive the analysis. */
+int assay__analyse(struct assay__model *model, const struct assay__workload *workload,
+                   struct assay__analysis **analysis, struct assay_error *error);
+void assay__analysis_free(struct assay__analysis *analysis);
+
+#endif

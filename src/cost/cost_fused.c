@@ -1,0 +1,351 @@
+/* cost_fused.c - costs of the com.microsoft operators that ONNX Runtime writes into an optimised
+ * model, and of those of its blocked and channels-last layouts. The inputs' order is that of ONNX
+ * Runtime's operator schemas; each function names it. */
+#include "cost/cost_table.h"
+
+#include <math.h>
+#include <string.h>
+
+#define EACH ASSAY__COST_EACH
+#define EACH_IN ASSAY__COST_EACH_IN
+#define MOVE ASSAY__COST_MOVE
+#define PICK ASSAY__COST_PICK
+#define WORK ASSAY__COST_WORK
+
+static const char by_data[] = "depends on the data", by_past[] = "the length of the past is data";
+
+static void count_by_data(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    (void)call;
+    work->multiply_adds = NAN;
+    work->why = by_data;
+}
+
+/* --- convolutions, products ------------------------------------------------------------------- */
+
+/* FusedConv X, W, B, Z: Z is added to each output; an activation is one more operation. */
+static void count_fused_conv(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    assay__cost_conv(call, 1, 2, work);
+    if (assay__cost_has(call, 3)) work->other += assay__cost_out_elements(call);
+}
+
+/* ConvTransposeWithDynamicPads X, W, Pads, B */
+static void count_conv_transpose_pads(const struct assay__cost_call *call,
+                                      struct assay__cost_work *work)
+{
+    assay__cost_conv_transpose(call, 1, 3, work);
+}
+
+/* FusedGemm, GemmFloat8 A, B, C */
+static void count_gemm(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    assay__cost_gemm(call, 2, work);
+}
+
+/* GemmFastGelu X, W, bias: the product, the bias, FastGelu 8. */
+static void count_gemm_gelu(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    assay__cost_matmul(call, work);
+    double outputs = assay__cost_out_elements(call);
+    work->bias_adds = assay__cost_has(call, 2) ? outputs : 0;
+    work->other = 8 * outputs;
+}
+
+/* CDist A [m, k], B [n, k]: (a - b)² summed: 3 k per pair, a root unless it is squared. */
+static void count_cdist(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    double root = assay__cost_attr_is(call, "metric", "sqeuclidean") ? 0 : 1;
+    work->other = assay__cost_out_elements(call) *
+                  (3 * assay__cost_dim(assay__cost_in(call, 0), -1) + root);
+}
+
+/* Inverse by Gauss-Jordan elimination: n³ multiply-adds per matrix. */
+static void count_inverse(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    const struct assay__shape_entry *in = assay__cost_in(call, 0);
+    work->multiply_adds = assay__cost_elements(in) * assay__cost_dim(in, -1);
+}
+
+/* --- attention -------------------------------------------------------------------------------- */
+
+/* Attention input [B, S, D], weights [D, q + k + v], bias, mask_index, past [2, B, H, P, Dh],
+ * attention_bias, past_sequence_length; QAttention has its past at 8, its bias at 2. The
+ * projections B S D (q + k + v) and bias; then heads × S × (S + P) scores. */
+static void attention(const struct assay__cost_call *call, size_t past, size_t mask,
+                      struct assay__cost_work *work)
+{
+    const struct assay__shape_entry *x = assay__cost_in(call, 0), *w = assay__cost_in(call, 1);
+    const struct assay__attr *sizes = assay__node_attr(call->node, "qkv_hidden_sizes");
+    double batch = assay__cost_dim(x, 0), length = assay__cost_dim(x, 1), keys = length;
+    double all = assay__cost_dim(w, 1), heads = assay__cost_attr(call, "num_heads");
+    double q = all / 3, v = q;
+    if (sizes && sizes->ints && sizes->count == 3) {
+        q = (double)sizes->ints[0];
+        v = (double)sizes->ints[2];
+    }
+    if (assay__cost_has(call, past)) {
+        bool shared = assay__node_int(call->node, "past_present_share_buffer", 0) != 0;
+        keys += shared ? assay__cost_value(call, 6)
+                       : assay__cost_dim(assay__cost_in(call, past), 3);
+        if (shared && isnan(keys)) work->why = by_past;
+    }
+    work->multiply_adds = batch * length * assay__cost_dim(x, 2) * all;
+    work->bias_adds = assay__cost_has(call, 2) ? batch * length * all : 0;
+    assay__cost_attend(batch * heads, length, keys, q / heads, v / heads,
+                       1 + (double)assay__cost_has(call, mask), work);
+}
+
+static void count_attention(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    attention(call, 4, 5, work);
+}
+
+static void count_qattention(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    attention(call, 8, SIZE_MAX, work);
+}
+
+/* MultiHeadAttention query, key, value, bias, key_padding_mask, attention_bias, past_key, past_value.
+ * query is [B, S, H D] or packed [B, S, H, 3, D]; key [B, L, H D], packed with value
+ * [B, L, H, 2, D], or [B, H, L, D]. */
+static void count_multi_head(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    const struct assay__shape_entry *q = assay__cost_in(call, 0), *k = assay__cost_in(call, 1),
+                                    *v = assay__cost_in(call, 2);
+    double heads = assay__cost_attr(call, "num_heads"), length = assay__cost_dim(q, 1);
+    bool packed = q && q->rank == 5;
+    double width = packed ? assay__cost_dim(q, 4) : assay__cost_dim(q, 2) / heads;
+    double keys = !k && packed ? length : assay__cost_dim(k, k && k->rank == 4 ? 2 : 1);
+    double value_width = !v             ? width
+                         : v->rank == 4 ? assay__cost_dim(v, 3)
+                                        : assay__cost_dim(v, 2) / heads;
+    if (assay__cost_has(call, 6)) keys += assay__cost_dim(assay__cost_in(call, 6), 2);
+    if (assay__cost_has(call, 8)) { /* the past lies in a buffer of the largest length */
+        keys = NAN;
+        work->why = by_past;
+    }
+    if (assay__cost_has(call, 3))
+        work->bias_adds = assay__cost_elements(q) + (packed ? 0 : 2 * assay__cost_elements(k));
+    assay__cost_attend(assay__cost_dim(q, 0) * heads, length, keys, width, value_width,
+                       1 + (double)assay__cost_has(call, 5), work);
+}
+
+/* GroupQueryAttention query [B, S, H D] (packed with key and value: [B, S, (H + 2 K) D]), key, value,
+ * past_key [B, K, P, D], past_value, seqlens_k, total_sequence_length. The keys are
+ * total_sequence_length where that is known, else what present_key (output 1) holds; rotary
+ * embedding 3 per number of query and key. */
+static void count_group_query(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    const struct assay__shape_entry *q = assay__cost_in(call, 0);
+    double heads = assay__cost_attr(call, "num_heads"), kv = assay__cost_attr(call, "kv_num_heads");
+    bool packed = !assay__cost_has(call, 1);
+    double width = assay__cost_dim(q, 2) / (packed ? heads + 2 * kv : heads);
+    double batch = assay__cost_dim(q, 0), length = assay__cost_dim(q, 1);
+    double keys = assay__cost_value(call, 6);
+    if (isnan(keys)) keys = assay__cost_dim(assay__cost_out(call, 1), 2);
+    if (isnan(keys) && !assay__cost_has(call, 3)) keys = length;
+    if (isnan(keys)) work->why = by_past;
+    double capped = assay__node_float(call->node, "softcap", 0) > 0 ? 3 : 0;
+    assay__cost_attend(batch * heads, length, keys, width, width,
+                       1 + capped + (double)assay__cost_has(call, 10), work);
+    if (assay__node_int(call->node, "do_rotary", 0))
+        work->other += 3 * batch * length * (heads + kv) * width;
+}
+
+/* DecoderMaskedMultiHeadAttention query [B, 1, H D], key, value, mask, attention_bias, past_key …: the
+ * past lies in a buffer whose filled length is data. */
+static void count_by_past(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    (void)call;
+    work->multiply_adds = NAN;
+    work->why = by_past;
+}
+
+/* RotaryEmbedding input, position_ids, cos_cache, sin_cache: as ai.onnx's, 3 per rotated number. */
+static void count_rotary(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    const struct assay__shape_entry *x = assay__cost_in(call, 0);
+    double rotated = (double)assay__node_int(call->node, "rotary_embedding_dim", 0), share = 1;
+    double head = assay__cost_dim(x, -1);
+    if (x && x->rank == 3) head /= assay__cost_attr(call, "num_heads");
+    if (rotated > 0) share = rotated / head;
+    work->other = 3 * share * assay__cost_elements(x);
+}
+
+/* GemmaRotaryEmbedding emb, q, q_rot, k, k_rot: x cos + x_rot sin for q and k: 3 each; sin and cos of
+ * emb. */
+static void count_gemma_rotary(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    work->other = 2 * assay__cost_elements(assay__cost_in(call, 0)) +
+                  3 * (assay__cost_elements(assay__cost_in(call, 1)) +
+                       assay__cost_elements(assay__cost_in(call, 3)));
+}
+
+/* --- norms, embeddings, activations ----------------------------------------------------------- */
+
+/* EmbedLayerNormalization: two or three embeddings added, then a layer norm (8). */
+static void count_embed_norm(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    double sums = assay__cost_has(call, 1) ? 2 : 1;
+    work->other = assay__cost_out_elements(call) * (sums + 8);
+}
+
+/* SkipLayerNormalization input, skip, gamma, beta, bias: the sums, then 8. */
+static void count_skip_norm(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    work->other = assay__cost_out_elements(call) * (9 + (double)assay__cost_has(call, 4));
+}
+
+/* SkipSimplifiedLayerNormalization input, skip, gamma, bias: the sums, then 5. */
+static void count_skip_rms(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    work->other = assay__cost_out_elements(call) * (6 + (double)assay__cost_has(call, 3));
+}
+
+/* GroupNorm X, gamma, beta: 8, and Swish (5) when activation is 1. SkipGroupNorm adds skip (3) and
+ * bias (4) first. */
+static void count_group_norm(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    double each = 8 + (assay__node_int(call->node, "activation", 0) == 1 ? 5 : 0);
+    if (call->node->op[0] == 'S')
+        each += (double)assay__cost_has(call, 3) + (double)assay__cost_has(call, 4);
+    work->other = each * assay__cost_out_elements(call);
+}
+
+/* FastGelu X, bias: 0.5 x (1 + tanh(c (x + 0.044715 x³))): 8, the bias 1. */
+static void count_fast_gelu(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    work->other = (8 + (double)assay__cost_has(call, 1)) * assay__cost_out_elements(call);
+}
+
+/* BiasDropout (inference), BiasAdd data, bias, residual: one or two additions. */
+static void count_bias(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    work->other = (1 + (double)assay__cost_has(call, 2)) * assay__cost_out_elements(call);
+}
+
+/* CropAndResize: 4 neighbours of each output element, a multiplication and an addition each. */
+static void count_crop_resize(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    work->other = assay__cost_attr_is(call, "mode", "nearest") ? 0
+                                                               : 8 * assay__cost_out_elements(call);
+}
+
+/* --- mixture of experts ----------------------------------------------------------------------- */
+
+/* MoE input […, D], router_probs [rows, E], fc1 [E, I1, D], bias, fc2 [E, D, I], bias, fc3, bias: each
+ * row passes k experts: I1 D + D I (+ I D with fc3) multiply-adds, the biases, an activation of I1
+ * (1 each), the weighted sum of k outputs (2 D k); routing is a softmax. All experts' weights are
+ * taken as read: which ones are is in the data. */
+static void count_moe(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    const struct assay__shape_entry *x = assay__cost_in(call, 0), *one = assay__cost_in(call, 2),
+                                    *two = assay__cost_in(call, 4),
+                                    *three = assay__cost_in(call, 6);
+    double width = assay__cost_dim(x, -1), rows = assay__cost_elements(x) / width;
+    double k = (double)assay__node_int(call->node, "k", 1), wide = assay__cost_dim(one, 1);
+    double passes = rows * k, third = assay__cost_has(call, 6) ? assay__cost_inner(three, 1) : 0;
+    work->multiply_adds = passes * (assay__cost_inner(one, 1) + assay__cost_inner(two, 1) + third);
+    if (assay__cost_has(call, 3)) work->bias_adds += passes * wide;
+    if (assay__cost_has(call, 5)) work->bias_adds += passes * width;
+    if (assay__cost_has(call, 7)) work->bias_adds += passes * assay__cost_dim(three, 1);
+    work->other = passes * (wide + 2 * width) + 5 * assay__cost_elements(assay__cost_in(call, 1));
+}
+
+/* QMoE input, router_probs, fc1 [E, I1, D / pack], scales, bias, fc2 [E, D, I / pack], scales, bias, fc3,
+ * scales, bias: as MoE, with 8 / expert_weight_bits numbers in a byte. */
+static void count_qmoe(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    const struct assay__shape_entry *x = assay__cost_in(call, 0), *one = assay__cost_in(call, 2),
+                                    *two = assay__cost_in(call, 5),
+                                    *three = assay__cost_in(call, 8);
+    double width = assay__cost_dim(x, -1), rows = assay__cost_elements(x) / width;
+    double bits = (double)assay__node_int(call->node, "expert_weight_bits", 4);
+    double pack = bits > 0 ? 8 / bits : NAN, wide = assay__cost_dim(one, 1);
+    double passes = rows * (double)assay__node_int(call->node, "k", 1);
+    double third = assay__cost_has(call, 8) ? pack * assay__cost_inner(three, 1) : 0;
+    work->multiply_adds = passes * (pack * assay__cost_inner(one, 1) +
+                                    pack * assay__cost_inner(two, 1) + third);
+    if (assay__cost_has(call, 4)) work->bias_adds += passes * wide;
+    if (assay__cost_has(call, 7)) work->bias_adds += passes * width;
+    work->other = passes * (wide + 2 * width) + 5 * assay__cost_elements(assay__cost_in(call, 1));
+}
+
+const struct assay__cost_row assay__cost_rows_fused[] = {
+    /* convolutions, products */
+    WORK("CDist", "ms", count_cdist),
+    WORK("ConvTransposeWithDynamicPads", "ms", count_conv_transpose_pads),
+    WORK("FusedConv", "ms", count_fused_conv),
+    WORK("FusedGemm", "ms", count_gemm),
+    WORK("FusedMatMul", "ms", assay__cost_matmul),
+    WORK("FusedMatMulActivation", "ms", assay__cost_matmul),
+    WORK("GemmFastGelu", "ms", count_gemm_gelu),
+    WORK("GemmFloat8", "ms", count_gemm),
+    WORK("Inverse", "ms", count_inverse),
+    WORK("NhwcFusedConv", "ms", count_fused_conv),
+    WORK("SparseToDenseMatMul", "ms", count_by_data), /* how many numbers are stored is data */
+    WORK("TransposeMatMul", "ms", assay__cost_matmul),
+    /* attention */
+    WORK("Attention", "ms", count_attention),
+    WORK("DecoderMaskedMultiHeadAttention", "ms", count_by_past),
+    WORK("DecoderMaskedSelfAttention", "ms", count_attention),
+    WORK("GroupQueryAttention", "ms", count_group_query),
+    WORK("LongformerAttention", "ms", count_by_data), /* which tokens are global is data */
+    WORK("MultiHeadAttention", "ms", count_multi_head),
+    WORK("PackedAttention", "ms", count_by_data), /* the sequences' lengths are data */
+    WORK("PackedMultiHeadAttention", "ms", count_by_data),
+    WORK("PagedAttention", "ms", count_by_data),
+    WORK("QAttention", "ms", count_qattention),
+    WORK("SparseAttention", "ms", count_by_data), /* which blocks are there is data */
+    WORK("GemmaRotaryEmbedding", "ms", count_gemma_rotary),
+    {.op = "MRotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = count_rotary},
+    {.op = "RotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = count_rotary},
+    PICK("RelativePositionBias", "ms", 1),
+    /* mixture of experts */
+    WORK("MoE", "ms", count_moe),
+    WORK("QMoE", "ms", count_qmoe),
+    /* norms, embeddings */
+    {.op = "EmbedLayerNormalization", /* three tables, looked up */
+     .domain = "ms",
+     .partial = 1u << 2 | 1u << 3 | 1u << 4,
+     .count = count_embed_norm},
+    EACH("GatedRMSNorm", "ms", 11), /* RMSNormalization 5, Swish of the gate 5, × */
+    WORK("GroupNorm", "ms", count_group_norm),
+    WORK("SkipGroupNorm", "ms", count_group_norm),
+    WORK("SkipLayerNormalization", "ms", count_skip_norm),
+    WORK("SkipSimplifiedLayerNormalization", "ms", count_skip_rms),
+    PICK("TorchEmbedding", "ms", 1),
+    /* activations */
+    WORK("BiasAdd", "ms", count_bias),
+    WORK("BiasDropout", "ms", count_bias),
+    EACH("BiasGelu", "ms", 6),      /* + bias, then Gelu */
+    EACH("BiasSoftmax", "ms", 6),   /* + bias, then Softmax */
+    EACH("BiasSplitGelu", "ms", 8), /* per output: two biases, Gelu of one half, × the other */
+    WORK("FastGelu", "ms", count_fast_gelu),
+    EACH("GatedAdd", "ms", 6),  /* x + σ(gate) y */
+    EACH("Gelu", "ms", 5),      /* 0.5 x (1 + erf(x / √2)) */
+    EACH("QuickGelu", "ms", 6), /* x σ(1.702 x) */
+    /* images */
+    WORK("CropAndResize", "ms", count_crop_resize),
+    WORK("MaxpoolWithMask", "ms", assay__cost_pool),
+    WORK("NhwcMaxPool", "ms", assay__cost_pool),
+    /* moves */
+    ASSAY__COST_NAME("BitmaskDropout", "ms"), /* in inference */
+    ASSAY__COST_NAME("ExpandDims", "ms"),
+    PICK("GatherND", "ms", 1),
+    EACH_IN("IsAllFinite", "ms", 1), /* a comparison */
+    MOVE("MurmurHash3", "ms"),
+    MOVE("NGramRepeatBlock", "ms"),
+    MOVE("RemovePadding", "ms"),
+    MOVE("ReorderInput", "nchwc"),
+    MOVE("ReorderOutput", "nchwc"),
+    MOVE("RestorePadding", "ms"),
+    MOVE("UnfoldTensor", "ms"),
+    /* generation: the bodies run as often as the data asks */
+    WORK("BeamSearch", "ms", count_by_data),
+    WORK("GreedySearch", "ms", count_by_data),
+    WORK("Sampling", "ms", count_by_data),
+    WORK("WhisperBeamSearch", "ms", count_by_data),
+    {.op = NULL},
+};

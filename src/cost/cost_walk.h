@@ -1,0 +1,41 @@
+/* cost_walk.h - the costs of a model's nodes, those in bodies (If, Loop, Scan) included. */
+#ifndef ASSAY_COST_WALK_H
+#define ASSAY_COST_WALK_H
+
+#include "cost/cost.h"
+
+/** One node of the main graph or of a body. own: what the node does by itself when it runs once (a
+ *  Loop by itself does nothing: its body's nodes do). times: how often it runs in one run of the
+ *  model (a branch not taken: 0), NaN when that is not known; why then says the reason. Returns 0
+ *  to go on. */
+typedef int assay__cost_visit(void *context, const struct assay__node *node,
+                              const struct assay__cost *own, double times, const char *why);
+
+/** Costs as in assay__cost_graph; visit (may be NULL) is then called for every node. Of two branches of
+ *  which the taken one is not known but which cost the same, the first counts as taken. */
+int assay__cost_walk(const struct assay__model *model, const struct assay__shapes *shapes,
+                     struct assay__cost *costs, assay__cost_visit *visit, void *context,
+                     struct assay_error *error);
+
+/** Marks what does not change between runs: initializers, and what is made of nothing else. The map's values: 0 changes
+ *  (of bodies: hides an outer name), 1 is made, 2 + i is initializer i. outer may be NULL. */
+struct assay__cost_index;
+struct assay__cost_names {
+    const struct assay__cost_names *outer;
+    const struct assay__graph *graph;
+    struct assay__map *map;
+};
+int assay__cost_names_fill(struct assay__cost_names *names, const struct assay__cost_index *index,
+                           const size_t *order);
+bool assay__cost_is_constant(const struct assay__cost_names *names, const char *name);
+/** The initializer of that name, here or outside; NULL when it is none. */
+const struct assay__tensor *assay__cost_stored(const struct assay__cost_names *names,
+                                               const char *name);
+/** Bytes of a sparse tensor as stored; NaN for a dense one. */
+double assay__cost_sparse_bytes(const struct assay__tensor *tensor);
+
+/** The shapes' order of execution, or one made in the arena where a body was not entered. */
+int assay__cost_order(const struct assay__graph *graph, const struct assay__shapes *shapes,
+                      struct assay__arena *arena, const size_t **order, struct assay_error *error);
+
+#endif

@@ -1,0 +1,242 @@
+/* test_analysis.c - everything said of a model at once: totals are the sums of their parts, what is not
+ * known is listed with its reason and left out, parameters are counted by type and storage. */
+#include "flow_fixture.h"
+
+#include "cost/analysis.h"
+#include "zoo/zoo.h"
+
+static struct assay__analysis *analyse(struct assay__model *model)
+{
+    struct assay_error error = {.code = 0};
+    struct assay__analysis *analysis = NULL;
+    if (assay__analyse(model, NULL, &analysis, &error))
+        harness_fail(__FILE__, __LINE__, error.message);
+    return analysis;
+}
+
+static void drop(struct assay__analysis *analysis, struct assay__model *model)
+{
+    assay__analysis_free(analysis);
+    assay__model_free(model);
+}
+
+static const struct assay__op_total *op(const struct assay__analysis *a, const char *name)
+{
+    for (size_t i = 0; i < a->op_count; i++)
+        if (strcmp(a->ops[i].op, name) == 0) return &a->ops[i];
+    harness_fail(__FILE__, __LINE__, name);
+    return NULL;
+}
+
+/* Sums of the parts are the totals; the order is by FLOPs. */
+static void check_sums(const struct assay__analysis *a)
+{
+    double flops = 0, macs = 0, bytes = 0;
+    size_t unknown = 0, listed = 0;
+    int64_t parameter_bytes = 0;
+    for (size_t i = 0; i < a->op_count; i++) {
+        flops += isnan(a->ops[i].flops) ? 0 : a->ops[i].flops;
+        macs += isnan(a->ops[i].macs) ? 0 : a->ops[i].macs;
+        bytes += isnan(a->ops[i].bytes) ? 0 : a->ops[i].bytes;
+        unknown += a->ops[i].unknown;
+        CHECK(i == 0 || isnan(a->ops[i].flops) || a->ops[i].flops <= a->ops[i - 1].flops);
+    }
+    for (size_t i = 0; i < a->unknown_count; i++)
+        listed += a->unknown[i].count;
+    for (size_t i = 0; i < a->parameter_type_count; i++)
+        parameter_bytes += a->parameters_by_type[i].bytes;
+    CHECK_NEAR(flops, a->flops, 0);
+    CHECK_NEAR(macs, a->macs, 0);
+    CHECK_NEAR(bytes, a->bytes_read + a->bytes_written, 0);
+    CHECK_INT(unknown, listed);
+    CHECK_INT(parameter_bytes, a->parameter_bytes);
+    CHECK(a->bytes_weights <= a->bytes_read);
+}
+
+static void test_light_models(void)
+{
+    char path[1024];
+    for (size_t i = 0; i < LIGHT_COUNT; i++) {
+        size_t nodes = 0;
+        light_path(light_names[i], path, sizeof path);
+        struct assay__model *model = fixture_read(path);
+        struct assay__analysis *a = analyse(model);
+        check_sums(a);
+        for (size_t k = 0; k < a->op_count; k++)
+            nodes += a->ops[k].count;
+        CHECK_INT(nodes, model->graph.node_count);
+        CHECK_INT(a->unknown_count, 0);
+        CHECK_INT(a->unknown_flops, 0);
+        CHECK_INT(a->conflict_count, 0);
+        CHECK(a->live.peak_bytes > 0);
+        CHECK_STR(a->ops[0].op, "Conv");
+        drop(a, model);
+    }
+}
+
+static void test_unknown(void)
+{
+    struct assay__model *model = fixture_model(17);
+    fixture_input(model, "x", ASSAY__FLOAT32, "10");
+    fixture_node(model, "Relu x -> a");
+    fixture_node(model, "NoSuchOperator a -> b");
+    fixture_node(model, "NoSuchOperator b -> c");
+    fixture_node(model, "Relu c -> d");
+    fixture_output(model, "d");
+    struct assay__analysis *a = analyse(model);
+    check_sums(a);
+    CHECK_NEAR(a->flops, 10, 0); /* the known part */
+    CHECK_INT(a->unknown_flops, 3);
+    CHECK_INT(op(a, "Relu")->count, 2);
+    CHECK_INT(op(a, "Relu")->unknown, 1);
+    CHECK_NEAR(op(a, "Relu")->flops, 10, 0);
+    CHECK(isnan(op(a, "NoSuchOperator")->flops));
+    CHECK_INT(a->unknown_count, 2);
+    CHECK_STR(a->unknown[0].op, "NoSuchOperator");
+    CHECK_STR(a->unknown[0].why, "no cost row");
+    CHECK_INT(a->unknown[0].count, 2);
+    CHECK_STR(a->unknown[1].why, "shape unknown");
+    CHECK(isnan(a->live.peak_bytes));
+    drop(a, model);
+}
+
+/* Operators of bodies are counted once and charged for every trip. */
+static void test_bodies(void)
+{
+    struct assay__model *model = flow_loop(5);
+    struct assay__analysis *a = analyse(model);
+    check_sums(a);
+    CHECK_NEAR(a->flops, 5 * 64, 0);
+    CHECK_NEAR(a->costs[0].flops, 5 * 64, 0);
+    CHECK_INT(op(a, "MatMul")->count, 1);
+    CHECK_NEAR(op(a, "MatMul")->flops, 5 * 64, 0);
+    CHECK_NEAR(op(a, "Loop")->flops, 0, 0);
+    CHECK_INT(a->unknown_count, 0);
+    drop(a, model);
+    model = flow_loop(-1);
+    a = analyse(model);
+    check_sums(a);
+    CHECK_NEAR(a->flops, 0, 0);
+    CHECK(isnan(op(a, "MatMul")->flops));
+    CHECK_NEAR(op(a, "Identity")->bytes, 0, 0); /* nothing, however often */
+    CHECK_INT(a->unknown_flops, 2);             /* the product and its loop */
+    for (size_t i = 0; i < a->unknown_count; i++)
+        CHECK_STR(a->unknown[i].why, "trip count unknown");
+    drop(a, model);
+    model = flow_if("Relu", "Sigmoid", 0); /* the branch that is not taken costs nothing */
+    a = analyse(model);
+    check_sums(a);
+    CHECK_NEAR(a->flops, 40, 0);
+    CHECK_INT(op(a, "Relu")->count, 1);
+    CHECK_NEAR(op(a, "Relu")->flops, 0, 0);
+    drop(a, model);
+}
+
+static void test_parameters(void)
+{
+    struct assay__model *model = fixture_model(21);
+    fixture_input(model, "x", ASSAY__FLOAT32, "3,10");
+    fixture_weights(model, "w", ASSAY__FLOAT32, "10,10");
+    fixture_weights(model, "h", ASSAY__FLOAT16, "10,10");
+    fixture_weights(model, "q", ASSAY__INT4, "11");
+    fixture_weights(model, "scale", ASSAY__FLOAT32, "");
+    fixture_weights(model, "sparse", ASSAY__FLOAT32, "10,10");
+    fixture_weights(model, "far", ASSAY__FLOAT32, "10,10");
+    model->graph.initializers[4].nonzeros = 5;
+    model->graph.initializers[4].sparse_bytes = 60;
+    model->graph.initializers[5].external = true;
+    fixture_node(model, "MatMul x,w -> a");
+    fixture_node(model, "DequantizeLinear q,scale -> b");
+    struct assay__analysis *a = analyse(model);
+    static const struct {
+        enum assay__dtype dtype;
+        const char *storage;
+        int64_t tensors, elements, bytes;
+    } expected[] = {{ASSAY__FLOAT32, "dense", 2, 101, 404},
+                    {ASSAY__FLOAT32, "dense, external", 1, 100, 400},
+                    {ASSAY__FLOAT16, "dense", 1, 100, 200},
+                    {ASSAY__FLOAT32, "sparse", 1, 100, 60},
+                    {ASSAY__INT4, "quantised", 1, 11, 6}};
+    CHECK_INT(a->parameter_type_count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_INT(a->parameters_by_type[i].dtype, expected[i].dtype);
+        CHECK_STR(a->parameters_by_type[i].storage, expected[i].storage);
+        CHECK_INT(a->parameters_by_type[i].tensors, expected[i].tensors);
+        CHECK_INT(a->parameters_by_type[i].elements, expected[i].elements);
+        CHECK_INT(a->parameters_by_type[i].bytes, expected[i].bytes);
+    }
+    drop(a, model);
+}
+
+/* A workload fixes what the file leaves open. */
+static void test_workload(void)
+{
+    struct assay__model *model = fixture_model(17);
+    struct assay__workload_options options = {.batch = 6};
+    struct assay__workload *workload = NULL;
+    struct assay__analysis *a = NULL;
+    fixture_input(model, "x", ASSAY__FLOAT32, "batch,10");
+    fixture_node(model, "Relu x -> y");
+    fixture_output(model, "y");
+    a = analyse(model);
+    CHECK_INT(a->unknown_flops, 1);
+    CHECK_STR(a->unknown[0].why, "shape unknown");
+    assay__analysis_free(a);
+    CHECK_INT(assay__workload_plan(model, &options, &workload, NULL), 0);
+    CHECK_INT(assay__analyse(model, workload, &a, NULL), 0);
+    CHECK_NEAR(a->flops, 60, 0);
+    CHECK_NEAR(a->live.peak_bytes, 480, 0);
+    drop(a, model);
+    assay__workload_free(workload);
+}
+
+/* The same network unrolled over 16 steps and as a Scan does the same work. */
+static void test_forms(void)
+{
+    static const char *const names[][2] = {
+        {"cfc:seq=16,form=unrolled,batch=1", "cfc:seq=16,form=scan,batch=1"},
+        {"ltc:seq=8,form=unrolled,batch=2", "ltc:seq=8,form=scan,batch=2"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct assay__model *models[2] = {NULL};
+        struct assay__analysis *forms[2] = {NULL};
+        for (size_t k = 0; k < 2; k++) {
+            CHECK_INT(assay__zoo_build(names[i][k], &models[k], NULL), 0);
+            forms[k] = analyse(models[k]);
+            check_sums(forms[k]);
+            CHECK_INT(forms[k]->unknown_count, 0);
+        }
+        CHECK(forms[0]->flops > 0);
+        CHECK_NEAR(forms[0]->flops, forms[1]->flops, 0);
+        CHECK_NEAR(forms[0]->macs, forms[1]->macs, 0);
+        CHECK_INT(forms[0]->parameters, forms[1]->parameters);
+        for (size_t k = 0; k < 2; k++)
+            drop(forms[k], models[k]);
+    }
+}
+
+/* A cycle is an error, not a hang. */
+static void test_cycle(void)
+{
+    struct assay__model *model = fixture_model(17);
+    struct assay_error error = {.code = 0};
+    struct assay__analysis *a = NULL;
+    fixture_node(model, "Relu b -> a");
+    fixture_node(model, "Relu a -> b");
+    CHECK_INT(assay__analyse(model, NULL, &a, &error), ASSAY_EFORMAT);
+    CHECK(!a && error.message[0]);
+    assay__model_free(model);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct harness_test tests[] = {
+        {"light_models", test_light_models},
+        {"unknown", test_unknown},
+        {"bodies", test_bodies},
+        {"parameters", test_parameters},
+        {"workload", test_workload},
+        {"cycle", test_cycle},
+        {"forms", test_forms},
+    };
+    return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
