@@ -9,10 +9,12 @@ struct assay__zoo_params; /* k=v pairs of "name:k=v,…" */
 int assay__zoo_param_int(struct assay__zoo_params *params, const char *key, int64_t otherwise,
                          int64_t low, int64_t high, int64_t *value, struct assay_error *error);
 
+typedef int assay__zoo_fn(struct assay__zoo_params *params, struct assay__model *model,
+                          struct assay_error *error);
+
 struct assay__zoo_entry {
     const char *name, *summary, *parameters; /* "batch=1,classes=1000" as help text */
-    int (*build)(struct assay__zoo_params *params, struct assay__model *model,
-                 struct assay_error *error);
+    assay__zoo_fn *build;
 };
 const struct assay__zoo_entry *assay__zoo_at(size_t index); /* NULL past the end */
 bool assay__zoo_knows(const char *name);                    /* "resnet50" or "resnet50:batch=8" */

@@ -1,0 +1,192 @@
+/* bert.c - encoders with learned positions, post-norm layers and exact GELU: BERT (Devlin et
+ * al., arXiv 1810.04805) and DistilBERT (Sanh et al., arXiv 1910.01108: half the layers, no
+ * token types, no pooler). Names are those of the Hugging Face state dicts; matrices lie
+ * transposed, [in, out], but the pooler's. 109,482,240 and 335,141,888 parameters for BERT with
+ * its pooler, 66,362,880 for DistilBERT.
+ *
+ * attention_mask is 1 for a token and 0 for padding; keys of padding are hidden from all
+ * queries. Every layer ends in a norm, so that activations keep a variance of one at any depth. */
+#include "zoo/builders.h"
+
+#include "zoo/blocks.h"
+
+#define EPSILON 1e-12
+
+/* Where a family's parameters are called what. */
+struct names {
+    const char *layer, *q, *k, *v, *out, *first_norm, *up, *down, *last_norm;
+};
+
+static const struct names bert_names = {
+    "encoder.layer",        "attention.self.query",   "attention.self.key",
+    "attention.self.value", "attention.output.dense", "attention.output.LayerNorm",
+    "intermediate.dense",   "output.dense",           "output.LayerNorm"};
+static const struct names distilbert_names = {
+    "transformer.layer", "attention.q_lin",   "attention.k_lin",
+    "attention.v_lin",   "attention.out_lin", "sa_layer_norm",
+    "ffn.lin1",          "ffn.lin2",          "output_layer_norm"};
+
+struct bert {
+    const char *model; /* "bert" or "distilbert" */
+    const struct names *names;
+    int64_t layers, width, heads, ffn, vocab, context, types, pooler, batch, seq;
+    const char *mask; /* [b, 1, 1, t] */
+};
+
+static int read_params(struct assay__zoo_params *params, struct bert *bert,
+                       struct assay_error *error)
+{
+    static const int64_t sizes[][4] = {
+        {12, 768, 12, 3072}, {24, 1024, 16, 4096}, {6, 768, 12, 3072}};
+    bool types = bert->names == &bert_names;
+    int size = 2, code = 0;
+    if (types) code = assay__zoo_param_choice(params, "size", "base|large", 0, &size, error);
+    if (code) return code;
+    const struct assay__zoo_number numbers[] = {
+        {"layers", sizes[size][0], 1, ASSAY__ZOO_LAYERS, &bert->layers},
+        {"width", sizes[size][1], 1, ASSAY__ZOO_WIDTH, &bert->width},
+        {"heads", sizes[size][2], 1, ASSAY__ZOO_HEADS, &bert->heads},
+        {"ffn", sizes[size][3], 1, 8 * (int64_t)ASSAY__ZOO_WIDTH, &bert->ffn},
+        {"vocab", 30522, 1, ASSAY__ZOO_VOCABULARY, &bert->vocab},
+        {"context", 512, 1, ASSAY__ZOO_SEQUENCE, &bert->context},
+        {"batch", -1, 1, ASSAY__ZOO_BATCH, &bert->batch},
+        {"seq", -1, 1, ASSAY__ZOO_SEQUENCE, &bert->seq},
+        {"types", 2, 1, ASSAY__ZOO_VOCABULARY, &bert->types},
+        {"pooler", 1, 0, 1, &bert->pooler}};
+    code = assay__zoo_numbers(params, numbers, types ? 10 : 8, error);
+    if (!code) code = assay__zoo_params_done(params, error);
+    if (!code)
+        code = assay__zoo_divides(bert->model, "heads", bert->heads, "width", bert->width, error);
+    if (!code && bert->seq > bert->context)
+        code = assay_error_set(error, ASSAY_EINVAL, "%s: seq=%lld is longer than context=%lld",
+                               bert->model, (long long)bert->seq, (long long)bert->context);
+    return code;
+}
+
+/* Word, position and type tables, summed and normed. */
+static const char *embed(struct assay__net *net, const struct bert *bert, const char *dims)
+{
+    const int64_t words[] = {bert->vocab, bert->width}, places[] = {bert->context, bert->width},
+                  kinds[] = {bert->types, bert->width};
+    const char *ids = assay__net_input(net, "input_ids", ASSAY__INT64, dims);
+    assay__net_input(net, "attention_mask", ASSAY__INT64, dims);
+    assay__net_push(net, "embeddings");
+    const char *table = assay__net_weight(net, "embeddings.word_embeddings.weight", 2, words, 0,
+                                          0.05);
+    const char *x = assay__net_2(net, "Gather", table, ids);
+    if (bert->types) {
+        const char *type = assay__net_input(net, "token_type_ids", ASSAY__INT64, dims);
+        table = assay__net_weight(net, "embeddings.token_type_embeddings.weight", 2, kinds, 0,
+                                  0.05);
+        x = assay__net_2(net, "Add", x, assay__net_2(net, "Gather", table, type));
+    }
+    table = assay__net_weight(net, "embeddings.position_embeddings.weight", 2, places, 0, 0.05);
+    const char *positions = assay__zoo_range(net, assay__zoo_length(net, ids, 1));
+    x = assay__net_2(net, "Add", x, assay__net_2(net, "Gather", table, positions));
+    x = assay__net_layer_norm(net, x, "embeddings.LayerNorm", bert->width, EPSILON, true);
+    assay__net_pop(net);
+    return x;
+}
+
+/* (1 - attention_mask) × "hidden", with two axes put in for heads and queries. */
+static const char *padding_mask(struct assay__net *net)
+{
+    const int64_t axes[] = {1, 2};
+    assay__net_push(net, "mask");
+    const char *mask = assay__net_2(net, "Unsqueeze", "attention_mask",
+                                    assay__net_shape(net, axes, 2));
+    mask = assay__net_1(net, "Cast", mask);
+    assay__net_attr_int(net, "to", ASSAY__FLOAT32);
+    mask = assay__net_2(net, "Sub", assay__net_scalar(net, 1), mask);
+    mask = assay__net_2(net, "Mul", mask, assay__net_scalar(net, ASSAY__ZOO_HIDDEN));
+    assay__net_pop(net);
+    return mask;
+}
+
+static const char *linear(struct assay__net *net, const char *x, const char *prefix,
+                          const char *name, int64_t in, int64_t out)
+{
+    return assay__net_linear(net, x, assay__net_text(net, "%s.%s", prefix, name), in, out, true, 1);
+}
+
+static const char *norm(struct assay__net *net, const struct bert *bert, const char *x,
+                        const char *prefix, const char *name)
+{
+    return assay__net_layer_norm(net, x, assay__net_text(net, "%s.%s", prefix, name), bert->width,
+                                 EPSILON, true);
+}
+
+static const char *layer(struct assay__net *net, const struct bert *bert, const char *x,
+                         int64_t index)
+{
+    const struct names *names = bert->names;
+    const int64_t width = bert->width, heads = bert->heads, dim = width / heads;
+    const char *prefix = assay__net_text(net, "%s.%lld", names->layer, (long long)index);
+    assay__net_push(net, "layer.%lld", (long long)index);
+    assay__net_push(net, "attention");
+    const char *q = assay__zoo_heads(net, linear(net, x, prefix, names->q, width, width), heads,
+                                     dim);
+    const char *k = assay__zoo_heads_across(net, linear(net, x, prefix, names->k, width, width),
+                                            heads, dim);
+    const char *v = assay__zoo_heads(net, linear(net, x, prefix, names->v, width, width), heads,
+                                     dim);
+    const char *y = assay__zoo_merge(net, assay__zoo_attend(net, q, k, v, bert->mask, dim), width);
+    y = linear(net, y, prefix, names->out, width, width);
+    x = norm(net, bert, assay__net_2(net, "Add", y, x), prefix, names->first_norm);
+    assay__net_pop(net);
+    assay__net_push(net, "ffn");
+    y = assay__net_gelu(net, linear(net, x, prefix, names->up, width, bert->ffn));
+    y = linear(net, y, prefix, names->down, bert->ffn, width);
+    x = norm(net, bert, assay__net_2(net, "Add", y, x), prefix, names->last_norm);
+    assay__net_pop(net);
+    assay__net_pop(net);
+    return x;
+}
+
+/* tanh(W first token + b) */
+static void pool(struct assay__net *net, const struct bert *bert, const char *x, const char *batch)
+{
+    assay__net_push(net, "pooler");
+    const char *first = assay__net_2(net, "Gather", x, assay__net_index(net, 0));
+    assay__net_attr_int(net, "axis", 1);
+    first = assay__zoo_gemm(net, first, "pooler.dense", bert->width, bert->width, 1);
+    assay__net_node_named(net, "Tanh", ASSAY__NET_IN(first), "pooler_output");
+    assay__net_output(net, "pooler_output", "pooler_output", ASSAY__FLOAT32,
+                      assay__net_text(net, "%s,%lld", batch, (long long)bert->width));
+    assay__net_pop(net);
+}
+
+static int build(struct bert *bert, struct assay__zoo_params *params, struct assay__model *model,
+                 struct assay_error *error)
+{
+    struct assay__net net;
+    int code = read_params(params, bert, error);
+    if (code) return code;
+    assay__net_begin(&net, model, bert->model, 4, error);
+    const char *batch = assay__net_dim(&net, bert->batch, "batch");
+    const char *dims = assay__net_text(&net, "%s,%s", batch,
+                                       assay__net_dim(&net, bert->seq, "seq"));
+    const char *x = embed(&net, bert, dims);
+    bert->mask = padding_mask(&net);
+    for (int64_t i = 0; i < bert->layers; i++)
+        x = layer(&net, bert, x, i);
+    x = assay__zoo_rename(&net, x, "last_hidden_state");
+    assay__net_output(&net, x, "last_hidden_state", ASSAY__FLOAT32,
+                      assay__net_text(&net, "%s,%lld", dims, (long long)bert->width));
+    if (bert->pooler) pool(&net, bert, x, batch);
+    return assay__net_end(&net);
+}
+
+int assay__zoo_bert(struct assay__zoo_params *params, struct assay__model *model,
+                    struct assay_error *error)
+{
+    struct bert bert = {.model = "bert", .names = &bert_names};
+    return build(&bert, params, model, error);
+}
+
+int assay__zoo_distilbert(struct assay__zoo_params *params, struct assay__model *model,
+                          struct assay_error *error)
+{
+    struct bert bert = {.model = "distilbert", .names = &distilbert_names};
+    return build(&bert, params, model, error);
+}

@@ -1,0 +1,125 @@
+/* blocks.c - see blocks.h: heads, attention and positions in plain operators, as exporters write
+ * them. Sequence and batch sizes are never named in a shape: Reshape's 0 copies them, so that
+ * they can stay symbolic.
+ *
+ * Calls that add a node or a constant are never nested twice in one argument list: C leaves
+ * their order open, and a model shall be the same file from every compiler. */
+#include "zoo/blocks.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Where the last node's outputs have `value`; NULL: another node made it. */
+static const char **last_output(struct assay__net *net, const char *value)
+{
+    if (!net->graph->node_count) return NULL;
+    const struct assay__node *node = &net->graph->nodes[net->graph->node_count - 1];
+    for (size_t i = 0; i < node->output_count; i++)
+        if (strcmp(node->outputs[i], value) == 0) return &node->outputs[i];
+    return NULL;
+}
+
+const char *assay__zoo_rename(struct assay__net *net, const char *value, const char *name)
+{
+    const char *copy = assay__net_text(net, "%s", name);
+    if (net->code) return "";
+    const char **place = last_output(net, value);
+    if (!place) return assay__net_node_named(net, "Identity", ASSAY__NET_IN(value), copy);
+    if (assay__map_get(net->names, copy) != ASSAY__MAP_NONE)
+        assay__net_fail(net, ASSAY_EINVAL, "two values named '%s'", copy);
+    else if (assay__map_set(net->names, copy, 1))
+        assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
+    *place = copy;
+    return copy;
+}
+
+const char *assay__zoo_gemm(struct assay__net *net, const char *x, const char *name, int64_t in,
+                            int64_t out, double gain)
+{
+    const int64_t dims[] = {out, in};
+    const char *weight = assay__net_text(net, "%s.weight", name);
+    const char *bias = assay__net_text(net, "%s.bias", name);
+    assay__net_weight(net, weight, 2, dims, 0, sqrt(gain / (double)in));
+    assay__net_weight(net, bias, 1, &out, 0, 0.02);
+    const char *y = assay__net_3(net, "Gemm", x, weight, bias);
+    assay__net_attr_int(net, "transB", 1);
+    return y;
+}
+
+const char *assay__zoo_length(struct assay__net *net, const char *value, int64_t axis)
+{
+    const char *shape = assay__net_1(net, "Shape", value);
+    const char *length = assay__net_2(net, "Gather", shape, assay__net_index(net, axis));
+    assay__net_attr_int(net, "axis", 0);
+    return length;
+}
+
+const char *assay__zoo_range(struct assay__net *net, const char *count)
+{
+    const char *start = assay__net_index(net, 0), *step = assay__net_index(net, 1);
+    return assay__net_3(net, "Range", start, count, step);
+}
+
+const char *assay__zoo_heads(struct assay__net *net, const char *x, int64_t heads, int64_t dim)
+{
+    static const int64_t order[] = {0, 2, 1, 3};
+    const int64_t shape[] = {0, 0, heads, dim};
+    return assay__net_transpose(net, assay__net_reshape(net, x, shape, 4), order, 4);
+}
+
+const char *assay__zoo_heads_across(struct assay__net *net, const char *x, int64_t heads,
+                                    int64_t dim)
+{
+    static const int64_t order[] = {0, 2, 3, 1};
+    const int64_t shape[] = {0, 0, heads, dim};
+    return assay__net_transpose(net, assay__net_reshape(net, x, shape, 4), order, 4);
+}
+
+const char *assay__zoo_attend(struct assay__net *net, const char *q, const char *k, const char *v,
+                              const char *mask, int64_t dim)
+{
+    const char *scale = assay__net_scalar(net, (float)(1 / sqrt((double)dim)));
+    const char *scores = assay__net_2(net, "Mul", assay__net_2(net, "MatMul", q, k), scale);
+    if (*mask) scores = assay__net_2(net, "Add", scores, mask);
+    const char *weights = assay__net_1(net, "Softmax", scores);
+    assay__net_attr_int(net, "axis", -1);
+    return assay__net_2(net, "MatMul", weights, v);
+}
+
+const char *assay__zoo_merge(struct assay__net *net, const char *x, int64_t width)
+{
+    static const int64_t order[] = {0, 2, 1, 3};
+    const int64_t shape[] = {0, 0, width};
+    return assay__net_reshape(net, assay__net_transpose(net, x, order, 4), shape, 3);
+}
+
+const char *assay__zoo_causal_mask(struct assay__net *net, const char *query_positions,
+                                   const char *key_positions)
+{
+    const int64_t column = 1, row = 0;
+    const char *down = assay__net_2(net, "Unsqueeze", query_positions,
+                                    assay__net_shape(net, &column, 1));
+    const char *across = assay__net_2(net, "Unsqueeze", key_positions,
+                                      assay__net_shape(net, &row, 1));
+    const char *seen = assay__net_2(net, "LessOrEqual", across, down);
+    const char *zero = assay__net_scalar(net, 0);
+    return assay__net_3(net, "Where", seen, zero, assay__net_scalar(net, ASSAY__ZOO_HIDDEN));
+}
+
+int assay__zoo_divides(const char *model, const char *divisor_name, int64_t divisor,
+                       const char *value_name, int64_t value, struct assay_error *error)
+{
+    if (divisor > 0 && value % divisor == 0) return 0;
+    return assay_error_set(error, ASSAY_EINVAL, "%s: %s=%lld does not divide %s=%lld", model,
+                           divisor_name, (long long)divisor, value_name, (long long)value);
+}
+
+int assay__zoo_numbers(struct assay__zoo_params *params, const struct assay__zoo_number *numbers,
+                       size_t count, struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < count && !code; i++)
+        code = assay__zoo_param_int(params, numbers[i].key, numbers[i].otherwise, numbers[i].low,
+                                    numbers[i].high, numbers[i].value, error);
+    return code;
+}

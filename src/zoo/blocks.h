@@ -1,0 +1,60 @@
+/* blocks.h - what the transformers of the zoo share: heads, attention, positions, and a few
+ * small layers. Shapes in the comments: b batch, s sequence, t keys, h heads, d numbers per
+ * head. */
+#ifndef ASSAY_ZOO_BLOCKS_H
+#define ASSAY_ZOO_BLOCKS_H
+
+#include "zoo/net.h"
+
+/* Added to a score whose key may not be seen. exp(-10000) is 0 in every float type, and float16
+ * can hold it (the lowest float32, which exporters use, cannot be written in float16). */
+#define ASSAY__ZOO_HIDDEN (-10000.0f)
+
+/** Gives the value that the last node made the name of a graph output; an Identity otherwise. */
+const char *assay__zoo_rename(struct assay__net *net, const char *value, const char *name);
+/** y = x W^T + b as one Gemm, weights stored [out, in] as torch has them. x is [rows, in]. */
+const char *assay__zoo_gemm(struct assay__net *net, const char *x, const char *name, int64_t in,
+                            int64_t out, double gain);
+/** int64 scalar: one dimension of a value. */
+const char *assay__zoo_length(struct assay__net *net, const char *value, int64_t axis);
+/** int64 [count]: 0, 1, 2, … */
+const char *assay__zoo_range(struct assay__net *net, const char *count);
+/** [b, s, h*d] to [b, h, s, d] */
+const char *assay__zoo_heads(struct assay__net *net, const char *x, int64_t heads, int64_t dim);
+/** [b, s, h*d] to [b, h, d, s]: keys, ready to be multiplied with. */
+const char *assay__zoo_heads_across(struct assay__net *net, const char *x, int64_t heads,
+                                    int64_t dim);
+/** softmax(q k / sqrt(d) + mask) v: q [b, h, s, d], k [b, h, d, t], v [b, h, t, d], any batch
+ *  dimensions that broadcast. mask "" is none. */
+const char *assay__zoo_attend(struct assay__net *net, const char *q, const char *k, const char *v,
+                              const char *mask, int64_t dim);
+/** [b, h, s, d] to [b, s, h*d] */
+const char *assay__zoo_merge(struct assay__net *net, const char *x, int64_t width);
+/** Float [s, t] of 0 and ASSAY__ZOO_HIDDEN: a query at position p sees keys 0 … p. */
+const char *assay__zoo_causal_mask(struct assay__net *net, const char *query_positions,
+                                   const char *key_positions);
+/** ASSAY_EINVAL with one line when `divisor` does not divide `value`. */
+int assay__zoo_divides(const char *model, const char *divisor_name, int64_t divisor,
+                       const char *value_name, int64_t value, struct assay_error *error);
+
+/** One whole-number parameter and where it goes; for builders that have many. */
+struct assay__zoo_number {
+    const char *key;
+    int64_t otherwise, low, high;
+    int64_t *value;
+};
+int assay__zoo_numbers(struct assay__zoo_params *params, const struct assay__zoo_number *numbers,
+                       size_t count, struct assay_error *error);
+
+/* Limits of the builders' parameters: far above any network that exists, far below what
+ * overflows. */
+enum {
+    ASSAY__ZOO_BATCH = 65536,
+    ASSAY__ZOO_LAYERS = 1024,
+    ASSAY__ZOO_WIDTH = 1 << 17,
+    ASSAY__ZOO_HEADS = 4096,
+    ASSAY__ZOO_SEQUENCE = 1 << 22,
+    ASSAY__ZOO_VOCABULARY = 1 << 22
+};
+
+#endif

@@ -1,0 +1,159 @@
+/* decoder.c - see decoder.h. Positions come from the length of the past, so that one graph
+ * serves any step; the mask is made once and used by every layer. With tied embeddings the
+ * logits are a Gemm with the transposed table, so that the file and the session hold the table
+ * once. */
+#include "zoo/decoder.h"
+
+int assay__decoder_params(struct assay__zoo_params *params, const char *model,
+                          struct assay__decoder *decoder, struct assay_error *error)
+{
+    const struct assay__zoo_number numbers[] = {
+        {"batch", -1, 1, ASSAY__ZOO_BATCH, &decoder->batch},
+        {"seq", -1, 1, ASSAY__ZOO_SEQUENCE, &decoder->seq},
+        {"past", -1, 0, ASSAY__ZOO_SEQUENCE, &decoder->past}};
+    int code = assay__zoo_numbers(params, numbers, 3, error);
+    if (!code)
+        code = assay__zoo_param_choice(params, "phase", "both|prefill|decode", ASSAY__DECODER_BOTH,
+                                       &decoder->phase, error);
+    if (!code)
+        code = assay__zoo_param_choice(params, "logits", "all|last", 0, &decoder->last_only, error);
+    if (code) return code;
+    if (decoder->phase == ASSAY__DECODER_PREFILL && decoder->past >= 0)
+        return assay_error_set(error, ASSAY_EINVAL, "%s: phase=prefill has no past", model);
+    if (decoder->phase == ASSAY__DECODER_DECODE && decoder->seq > 1)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "%s: phase=decode is one token: seq=1, not %lld", model,
+                               (long long)decoder->seq);
+    if (decoder->phase == ASSAY__DECODER_DECODE) decoder->seq = 1;
+    return 0;
+}
+
+int assay__decoder_check(const char *model, const struct assay__decoder *decoder,
+                         struct assay_error *error)
+{
+    int64_t seq = decoder->seq > 0 ? decoder->seq : 1, past = decoder->past > 0 ? decoder->past : 0;
+    int code = assay__zoo_divides(model, "kv_heads", decoder->kv_heads, "heads", decoder->heads,
+                                  error);
+    if (!code && decoder->longest && seq + past > decoder->longest)
+        code = assay_error_set(error, ASSAY_EINVAL,
+                               "%s: past and seq are %lld positions, context=%lld", model,
+                               (long long)(seq + past), (long long)decoder->longest);
+    return code;
+}
+
+/* "b,h,LENGTH,d" of the cache. */
+static const char *cache_dims(struct assay__decoder *decoder, const char *length)
+{
+    struct assay__net *net = decoder->net;
+    return assay__net_text(net, "%s,%lld,%s,%lld", assay__net_dim(net, decoder->batch, "batch"),
+                           (long long)decoder->kv_heads, length, (long long)decoder->head_dim);
+}
+
+void assay__decoder_inputs(struct assay__decoder *decoder, struct assay__net *net)
+{
+    static const char *const parts[] = {"key", "value"};
+    bool cached = decoder->phase != ASSAY__DECODER_PREFILL;
+    decoder->net = net;
+    decoder->mask = "";
+    decoder->input_ids = assay__net_input(
+        net, "input_ids", ASSAY__INT64,
+        assay__net_text(net, "%s,%s", assay__net_dim(net, decoder->batch, "batch"),
+                        assay__net_dim(net, decoder->seq, "seq")));
+    for (int64_t i = 0; cached && i < 2 * decoder->layers; i++)
+        assay__net_input(
+            net, assay__net_text(net, "past_key_values.%lld.%s", (long long)(i / 2), parts[i % 2]),
+            ASSAY__FLOAT32, cache_dims(decoder, assay__net_dim(net, decoder->past, "past")));
+    assay__net_push(net, "positions");
+    const char *fresh = assay__zoo_length(net, decoder->input_ids, 1), *total = fresh;
+    decoder->positions = assay__zoo_range(net, fresh);
+    if (cached) {
+        const char *past = assay__zoo_length(net, "past_key_values.0.key", 2);
+        decoder->positions = assay__net_2(net, "Add", decoder->positions, past);
+        if (decoder->seq != 1) total = assay__net_2(net, "Add", past, fresh);
+    }
+    assay__net_pop(net);
+    if (decoder->seq == 1) return; /* one query is the last position: it sees all keys */
+    assay__net_push(net, "mask");
+    const char *keys = cached ? assay__zoo_range(net, total) : decoder->positions;
+    decoder->mask = assay__zoo_causal_mask(net, decoder->positions, keys);
+    assay__net_pop(net);
+}
+
+const char *assay__decoder_cache(struct assay__decoder *decoder, int64_t layer, const char *part,
+                                 const char *fresh)
+{
+    struct assay__net *net = decoder->net;
+    const char *name = assay__net_text(net, "present.%lld.%s", (long long)layer, part);
+    if (decoder->phase == ASSAY__DECODER_PREFILL) return assay__zoo_rename(net, fresh, name);
+    const char *past = assay__net_text(net, "past_key_values.%lld.%s", (long long)layer, part);
+    const char *all = assay__net_node_named(net, "Concat", ASSAY__NET_IN(past, fresh), name);
+    assay__net_attr_int(net, "axis", 2);
+    return all;
+}
+
+const char *assay__decoder_wanted(struct assay__decoder *decoder, const char *x)
+{
+    const int64_t last = -1;
+    if (!decoder->last_only) return x;
+    x = assay__net_2(decoder->net, "Gather", x, assay__net_shape(decoder->net, &last, 1));
+    assay__net_attr_int(decoder->net, "axis", 1);
+    return x;
+}
+
+/* x [b, s, width] times the embedding's transpose. Gemm takes matrices: rows are folded and
+ * unfolded. */
+static void tied_logits(struct assay__decoder *decoder, const char *x, const char *weight,
+                        int64_t seq)
+{
+    struct assay__net *net = decoder->net;
+    const int64_t rows[] = {-1, decoder->width};
+    const char *shape;
+    const char *flat = assay__net_reshape(net, x, rows, 2);
+    const char *logits = assay__net_2(net, "Gemm", flat, weight);
+    assay__net_attr_int(net, "transB", 1);
+    if (seq >= 0 || decoder->batch >= 0) { /* at most one is -1: Reshape infers it */
+        const int64_t known[] = {decoder->batch, seq, decoder->vocab};
+        shape = assay__net_shape(net, known, 3);
+    } else {
+        const char *start = assay__net_1(net, "Shape", decoder->input_ids);
+        shape = assay__net_2(net, "Concat", start, assay__net_shape(net, &decoder->vocab, 1));
+        assay__net_attr_int(net, "axis", 0);
+    }
+    assay__net_node_named(net, "Reshape", ASSAY__NET_IN(logits, shape), "logits");
+}
+
+/* "past + seq", with numbers added where both are known. */
+static const char *total_dim(struct assay__decoder *decoder)
+{
+    struct assay__net *net = decoder->net;
+    if (decoder->phase == ASSAY__DECODER_PREFILL) return assay__net_dim(net, decoder->seq, "seq");
+    if (decoder->past >= 0 && decoder->seq >= 0)
+        return assay__net_dim(net, decoder->past + decoder->seq, "");
+    if (decoder->past == 0) return assay__net_dim(net, decoder->seq, "seq");
+    return assay__net_text(net, "%s + %s", assay__net_dim(net, decoder->past, "past"),
+                           assay__net_dim(net, decoder->seq, "seq"));
+}
+
+void assay__decoder_outputs(struct assay__decoder *decoder, const char *x, const char *weight,
+                            bool tied)
+{
+    static const char *const parts[] = {"key", "value"};
+    struct assay__net *net = decoder->net;
+    int64_t seq = decoder->last_only ? 1 : decoder->seq;
+    assay__net_push(net, "lm_head");
+    if (tied)
+        tied_logits(decoder, x, weight, seq);
+    else
+        assay__net_node_named(net, "MatMul", ASSAY__NET_IN(x, weight), "logits");
+    assay__net_pop(net);
+    assay__net_output(net, "logits", "logits", ASSAY__FLOAT32,
+                      assay__net_text(net, "%s,%s,%lld",
+                                      assay__net_dim(net, decoder->batch, "batch"),
+                                      assay__net_dim(net, seq, "seq"), (long long)decoder->vocab));
+    const char *dims = cache_dims(decoder, total_dim(decoder));
+    for (int64_t i = 0; i < 2 * decoder->layers; i++) {
+        const char *name = assay__net_text(net, "present.%lld.%s", (long long)(i / 2),
+                                           parts[i % 2]);
+        assay__net_output(net, name, name, ASSAY__FLOAT32, dims);
+    }
+}

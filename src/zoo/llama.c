@@ -1,0 +1,235 @@
+/* llama.c - a decoder of the Llama shape (Touvron et al., arXiv 2302.13971; Llama 3, arXiv
+ * 2407.21783): RMS norms, rotary positions (Su et al., arXiv 2104.09864) made inside the graph,
+ * grouped-query attention (Ainslie et al., arXiv 2305.13245) and a SwiGLU network. No biases.
+ * Names are those of the Hugging Face state dict; matrices lie transposed, [in, out].
+ *
+ * Grouped heads are multiplied by broadcasting: queries are [b, kv, heads/kv, s, d], keys [b,
+ * kv, 1, d, t], so that the cache is never repeated in memory. The frequencies are
+ * theta^(-2i/d), computed from a Range (they are not parameters); the stretched frequencies of
+ * Llama 3.1 and later for long contexts are not applied: the same cost, other numbers. */
+#include "zoo/builders.h"
+
+#include "zoo/decoder.h"
+
+#include <math.h>
+
+struct size {
+    int64_t layers, width, heads, kv_heads, ffn, vocab;
+    int64_t tied;
+    double theta;
+};
+
+struct llama {
+    struct assay__decoder decoder;
+    int64_t ffn, tied;
+    double theta, epsilon;
+    const char *cos, *sin; /* [s, head_dim] */
+};
+
+#define SIZE_NAMES "15m|110m|1.1b|1b|3b|7b|8b|13b|70b"
+static const struct size sizes[] = {
+    {6, 288, 6, 6, 768, 32000, 1, 1e4},       /* 15,191,712: stories15M */
+    {12, 768, 12, 12, 2048, 32000, 1, 1e4},   /* 109,529,856: stories110M */
+    {22, 2048, 32, 4, 5632, 32000, 0, 1e4},   /* 1,100,048,384: TinyLlama */
+    {16, 2048, 32, 8, 8192, 128256, 1, 5e5},  /* 1,235,814,400: Llama 3.2 1B */
+    {28, 3072, 24, 8, 8192, 128256, 1, 5e5},  /* 3,212,749,824: Llama 3.2 3B */
+    {32, 4096, 32, 32, 11008, 32000, 0, 1e4}, /* 6,738,415,616: Llama 2 7B */
+    {32, 4096, 32, 8, 14336, 128256, 0, 5e5}, /* 8,030,261,248: Llama 3 8B */
+    {40, 5120, 40, 40, 13824, 32000, 0, 1e4}, /* 13,015,864,320: Llama 2 13B */
+    {80, 8192, 64, 8, 28672, 128256, 0, 5e5}, /* 70,553,706,496: Llama 3 70B */
+};
+
+static int check(const struct llama *llama, struct assay_error *error)
+{
+    const struct assay__decoder *decoder = &llama->decoder;
+    int code = assay__decoder_check("llama", decoder, error);
+    if (!code && decoder->head_dim % 2)
+        code = assay_error_set(error, ASSAY_EINVAL,
+                               "llama: %lld numbers per head cannot be rotated in pairs",
+                               (long long)decoder->head_dim);
+    return code;
+}
+
+static int read_params(struct assay__zoo_params *params, struct llama *llama,
+                       struct assay_error *error)
+{
+    struct assay__decoder *decoder = &llama->decoder;
+    int index = 0;
+    int code = assay__zoo_param_choice(params, "size", SIZE_NAMES, 1, &index, error);
+    if (code) return code;
+    const struct size *size = &sizes[index];
+    const struct assay__zoo_number numbers[] = {
+        {"layers", size->layers, 1, ASSAY__ZOO_LAYERS, &decoder->layers},
+        {"width", size->width, 1, ASSAY__ZOO_WIDTH, &decoder->width},
+        {"heads", size->heads, 1, ASSAY__ZOO_HEADS, &decoder->heads},
+        {"kv_heads", -1, 1, ASSAY__ZOO_HEADS, &decoder->kv_heads},
+        {"head_dim", -1, 1, ASSAY__ZOO_WIDTH, &decoder->head_dim},
+        {"ffn", size->ffn, 1, 8 * (int64_t)ASSAY__ZOO_WIDTH, &llama->ffn},
+        {"vocab", size->vocab, 1, ASSAY__ZOO_VOCABULARY, &decoder->vocab},
+        {"tied", size->tied, 0, 1, &llama->tied}};
+    code = assay__zoo_numbers(params, numbers, sizeof numbers / sizeof numbers[0], error);
+    if (!code)
+        code = assay__zoo_param_number(params, "theta", size->theta, 1, 1e12, &llama->theta, error);
+    if (!code)
+        code = assay__zoo_param_number(params, "epsilon", 1e-5, 0, 1, &llama->epsilon, error);
+    if (!code) code = assay__decoder_params(params, "llama", decoder, error);
+    if (!code) code = assay__zoo_params_done(params, error);
+    if (code) return code;
+    /* the size's own grouping, unless the heads were changed without it */
+    if (decoder->kv_heads < 0)
+        decoder->kv_heads = decoder->heads == size->heads ? size->kv_heads : decoder->heads;
+    if (decoder->head_dim < 0) {
+        code = assay__zoo_divides("llama", "heads", decoder->heads, "width", decoder->width, error);
+        if (code) return code;
+        decoder->head_dim = decoder->width / decoder->heads;
+    }
+    return check(llama, error);
+}
+
+/* --- rotary positions ------------------------------------------------------------------------- */
+
+/* cos and sin of position × theta^(-2i/d), i < d/2, each twice: the halves of a head rotate
+ * together. */
+static void rotary_tables(struct assay__net *net, struct llama *llama)
+{
+    const int64_t half = llama->decoder.head_dim / 2, column = 1;
+    assay__net_push(net, "rotary");
+    const char *steps = assay__net_1(net, "Cast",
+                                     assay__zoo_range(net, assay__net_index(net, half)));
+    assay__net_attr_int(net, "to", ASSAY__FLOAT32);
+    const char *exponents = assay__net_2(
+        net, "Mul", steps, assay__net_scalar(net, (float)(-log(llama->theta) / (double)half)));
+    const char *frequencies = assay__net_1(net, "Exp", exponents);
+    const char *positions = assay__net_1(net, "Cast", llama->decoder.positions);
+    assay__net_attr_int(net, "to", ASSAY__FLOAT32);
+    positions = assay__net_2(net, "Unsqueeze", positions, assay__net_shape(net, &column, 1));
+    const char *angles = assay__net_2(net, "Mul", positions, frequencies);
+    angles = assay__net_2(net, "Concat", angles, angles);
+    assay__net_attr_int(net, "axis", -1);
+    llama->cos = assay__net_1(net, "Cos", angles);
+    llama->sin = assay__net_1(net, "Sin", angles);
+    assay__net_pop(net);
+}
+
+/* x cos + (-x2, x1) sin, x1 and x2 the halves of each head. */
+static const char *rotate(struct assay__net *net, const struct llama *llama, const char *x)
+{
+    const int64_t half = llama->decoder.head_dim / 2, halves[] = {half, half};
+    const char *parts[2];
+    assay__net_node_multi(net, "Split", ASSAY__NET_IN(x, assay__net_shape(net, halves, 2)), parts,
+                          2);
+    assay__net_attr_int(net, "axis", -1);
+    const char *turned = assay__net_2(net, "Concat", assay__net_1(net, "Neg", parts[1]), parts[0]);
+    assay__net_attr_int(net, "axis", -1);
+    const char *kept = assay__net_2(net, "Mul", x, llama->cos);
+    turned = assay__net_2(net, "Mul", turned, llama->sin);
+    return assay__net_2(net, "Add", kept, turned);
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+/* q [b, h, s, d], k and v [b, kv, t, d] to [b, s, h*d]. */
+static const char *attend(struct assay__net *net, const struct llama *llama, const char *q,
+                          const char *k, const char *v)
+{
+    static const int64_t across[] = {0, 1, 3, 2}, across_groups[] = {0, 1, 2, 4, 3},
+                         merged[] = {0, 3, 1, 2, 4}, two = 2;
+    const struct assay__decoder *decoder = &llama->decoder;
+    const int64_t kv = decoder->kv_heads, group = decoder->heads / kv, dim = decoder->head_dim;
+    const int64_t grouped[] = {0, kv, group, -1, dim}, flat[] = {0, 0, decoder->heads * dim};
+    if (group == 1) {
+        k = assay__net_transpose(net, k, across, 4);
+        return assay__zoo_merge(net, assay__zoo_attend(net, q, k, v, decoder->mask, dim),
+                                decoder->heads * dim);
+    }
+    const char *axis = assay__net_shape(net, &two, 1);
+    q = assay__net_reshape(net, q, grouped, 5);
+    k = assay__net_transpose(net, assay__net_2(net, "Unsqueeze", k, axis), across_groups, 5);
+    v = assay__net_2(net, "Unsqueeze", v, axis);
+    const char *x = assay__zoo_attend(net, q, k, v, decoder->mask, dim);
+    return assay__net_reshape(net, assay__net_transpose(net, x, merged, 5), flat, 3);
+}
+
+static const char *attention(struct assay__net *net, struct llama *llama, const char *x,
+                             const char *prefix, int64_t layer)
+{
+    struct assay__decoder *decoder = &llama->decoder;
+    const int64_t width = decoder->width, dim = decoder->head_dim;
+    const int64_t all = decoder->heads * dim, shared = decoder->kv_heads * dim;
+    assay__net_push(net, "self_attn");
+    const char *q = assay__net_linear(net, x, assay__net_text(net, "%s.self_attn.q_proj", prefix),
+                                      width, all, false, 1);
+    const char *k = assay__net_linear(net, x, assay__net_text(net, "%s.self_attn.k_proj", prefix),
+                                      width, shared, false, 1);
+    const char *v = assay__net_linear(net, x, assay__net_text(net, "%s.self_attn.v_proj", prefix),
+                                      width, shared, false, 1);
+    q = rotate(net, llama, assay__zoo_heads(net, q, decoder->heads, dim));
+    k = rotate(net, llama, assay__zoo_heads(net, k, decoder->kv_heads, dim));
+    k = assay__decoder_cache(decoder, layer, "key", k);
+    v = assay__zoo_heads(net, v, decoder->kv_heads, dim);
+    v = assay__decoder_cache(decoder, layer, "value", v);
+    x = attend(net, llama, q, k, v);
+    x = assay__net_linear(net, x, assay__net_text(net, "%s.self_attn.o_proj", prefix), all, width,
+                          false, 0.5 / (double)decoder->layers);
+    assay__net_pop(net);
+    return x;
+}
+
+/* down(silu(gate(x)) * up(x)) */
+static const char *network(struct assay__net *net, const struct llama *llama, const char *x,
+                           const char *prefix)
+{
+    const int64_t width = llama->decoder.width, ffn = llama->ffn;
+    assay__net_push(net, "mlp");
+    const char *gate = assay__net_linear(net, x, assay__net_text(net, "%s.mlp.gate_proj", prefix),
+                                         width, ffn, false, 1);
+    gate = assay__net_2(net, "Mul", gate, assay__net_1(net, "Sigmoid", gate));
+    const char *up = assay__net_linear(net, x, assay__net_text(net, "%s.mlp.up_proj", prefix),
+                                       width, ffn, false, 1);
+    x = assay__net_linear(net, assay__net_2(net, "Mul", gate, up),
+                          assay__net_text(net, "%s.mlp.down_proj", prefix), ffn, width, false,
+                          0.5 / (double)llama->decoder.layers);
+    assay__net_pop(net);
+    return x;
+}
+
+static const char *block(struct assay__net *net, struct llama *llama, const char *x, int64_t layer)
+{
+    const int64_t width = llama->decoder.width;
+    const char *prefix = assay__net_text(net, "model.layers.%lld", (long long)layer);
+    assay__net_push(net, "layers.%lld", (long long)layer);
+    const char *norm = assay__net_rms_norm(
+        net, x, assay__net_text(net, "%s.input_layernorm", prefix), width, llama->epsilon);
+    x = assay__net_2(net, "Add", x, attention(net, llama, norm, prefix, layer));
+    norm = assay__net_rms_norm(net, x, assay__net_text(net, "%s.post_attention_layernorm", prefix),
+                               width, llama->epsilon);
+    x = assay__net_2(net, "Add", x, network(net, llama, norm, prefix));
+    assay__net_pop(net);
+    return x;
+}
+
+int assay__zoo_llama(struct assay__zoo_params *params, struct assay__model *model,
+                     struct assay_error *error)
+{
+    struct llama llama = {0};
+    struct assay__net net;
+    int code = read_params(params, &llama, error);
+    if (code) return code;
+    const int64_t width = llama.decoder.width, vocab = llama.decoder.vocab;
+    const int64_t table[] = {vocab, width}, back[] = {width, vocab};
+    const double deviation = 1 / sqrt((double)width);
+    assay__net_begin(&net, model, "llama", 3, error);
+    assay__decoder_inputs(&llama.decoder, &net);
+    rotary_tables(&net, &llama);
+    const char *words = assay__net_weight(&net, "model.embed_tokens.weight", 2, table, 0,
+                                          deviation);
+    const char *head = words;
+    const char *x = assay__net_2(&net, "Gather", words, llama.decoder.input_ids);
+    for (int64_t i = 0; i < llama.decoder.layers; i++)
+        x = block(&net, &llama, x, i);
+    x = assay__decoder_wanted(&llama.decoder, x);
+    x = assay__net_rms_norm(&net, x, "model.norm", width, llama.epsilon);
+    if (!llama.tied) head = assay__net_weight(&net, "lm_head.weight", 2, back, 0, deviation);
+    assay__decoder_outputs(&llama.decoder, x, head, llama.tied);
+    return assay__net_end(&net);
+}

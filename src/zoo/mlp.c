@@ -1,0 +1,55 @@
+/* mlp.c - a multi-layer perceptron: `layers` hidden layers of `width`, each a Gemm and an
+ * activation, and a last Gemm. */
+#include "zoo/builders.h"
+
+#include "zoo/blocks.h"
+
+#define ACTIVATIONS "relu|tanh|sigmoid|gelu|silu"
+
+static const char *activate(struct assay__net *net, const char *x, int kind)
+{
+    switch (kind) {
+    case 0: return assay__net_1(net, "Relu", x);
+    case 1: return assay__net_1(net, "Tanh", x);
+    case 2: return assay__net_1(net, "Sigmoid", x);
+    case 3: return assay__net_gelu(net, x);
+    default: return assay__net_2(net, "Mul", x, assay__net_1(net, "Sigmoid", x));
+    }
+}
+
+int assay__zoo_mlp(struct assay__zoo_params *params, struct assay__model *model,
+                   struct assay_error *error)
+{
+    /* what keeps the variance through an activation of N(0, 1): 1 / E[f(x)²] */
+    static const double gains[] = {2, 2.5, 3.4, 2.35, 2.8};
+    int64_t layers = 0, width = 0, inputs = 0, outputs = 0, batch = 0;
+    int kind = 0;
+    struct assay__net net;
+    const struct assay__zoo_number numbers[] = {{"layers", 3, 0, ASSAY__ZOO_LAYERS, &layers},
+                                                {"width", 256, 1, ASSAY__ZOO_WIDTH, &width},
+                                                {"inputs", 64, 1, ASSAY__ZOO_WIDTH, &inputs},
+                                                {"outputs", 10, 1, ASSAY__ZOO_WIDTH, &outputs},
+                                                {"batch", -1, 1, ASSAY__ZOO_BATCH, &batch}};
+    int code = assay__zoo_numbers(params, numbers, 5, error);
+    if (!code) code = assay__zoo_param_choice(params, "activation", ACTIVATIONS, 0, &kind, error);
+    if (!code) code = assay__zoo_params_done(params, error);
+    if (code) return code;
+    assay__net_begin(&net, model, "mlp", 10, error);
+    const char *rows = assay__net_dim(&net, batch, "batch");
+    const char *x = assay__net_input(&net, "input", ASSAY__FLOAT32,
+                                     assay__net_text(&net, "%s,%lld", rows, (long long)inputs));
+    for (int64_t i = 0; i < layers; i++) {
+        assay__net_push(&net, "layers.%lld", (long long)i);
+        x = assay__zoo_gemm(&net, x, assay__net_text(&net, "layers.%lld", (long long)i),
+                            i ? width : inputs, width, i ? gains[kind] : 1);
+        x = activate(&net, x, kind);
+        assay__net_pop(&net);
+    }
+    assay__net_push(&net, "head");
+    x = assay__zoo_gemm(&net, x, "head", layers ? width : inputs, outputs, 1);
+    x = assay__zoo_rename(&net, x, "output");
+    assay__net_pop(&net);
+    assay__net_output(&net, x, "output", ASSAY__FLOAT32,
+                      assay__net_text(&net, "%s,%lld", rows, (long long)outputs));
+    return assay__net_end(&net);
+}

@@ -1,0 +1,158 @@
+/* mobilenet.c - MobileNetV2 (Sandler et al., arXiv 1801.04381) and MobileNetV3-Small (Howard et al., arXiv 1905.02244),
+ * torchvision's layouts: inverted residuals, 1 × 1 up, depthwise, 1 × 1 down without an activation. With 1,000 classes
+ * 3,504,872 and 2,542,856 trainable parameters. */
+#include "zoo/builders.h"
+#include "zoo/vision.h"
+
+struct residual {
+    const char *name;
+    int64_t in, kernel, expanded, out, squeezed, stride; /* squeezed 0: no squeeze and excitation */
+    enum assay__vision_act act;
+    double epsilon;
+    bool v3;
+};
+
+static const char *numbered(struct assay__vision *vision, const char *block, int index,
+                            const char *rest)
+{
+    return assay__net_text(&vision->net, "%s.%d%s", block, index, rest);
+}
+
+/* V2 names its layers conv.0.0, conv.1.0, conv.2, conv.3; V3 block.0.0, block.1.0, … */
+static void inverted_residual(struct assay__vision *vision, const struct residual *r)
+{
+    struct assay__net *net = &vision->net;
+    const char *entry = vision->x;
+    const char *block = assay__net_text(net, "%s.%s", r->name, r->v3 ? "block" : "conv");
+    int index = 0;
+    if (r->expanded != r->in) {
+        assay__vision_conv(vision,
+                           &(struct assay__conv){.conv = numbered(vision, block, index, ".0"),
+                                                 .norm = numbered(vision, block, index, ".1"),
+                                                 .in = r->in,
+                                                 .out = r->expanded,
+                                                 .kernel = 1,
+                                                 .act = r->act,
+                                                 .epsilon = r->epsilon,
+                                                 .gain = 0.5});
+        index++;
+    }
+    assay__vision_conv(vision, &(struct assay__conv){.conv = numbered(vision, block, index, ".0"),
+                                                     .norm = numbered(vision, block, index, ".1"),
+                                                     .in = r->expanded,
+                                                     .out = r->expanded,
+                                                     .kernel = r->kernel,
+                                                     .stride = r->stride,
+                                                     .group = r->expanded,
+                                                     .act = r->act,
+                                                     .epsilon = r->epsilon});
+    index++;
+    if (r->squeezed) {
+        assay__vision_squeeze(vision, numbered(vision, block, index, ".fc1"),
+                              numbered(vision, block, index, ".fc2"), r->expanded, r->squeezed,
+                              ASSAY__ACT_RELU, true);
+        index++;
+    }
+    bool same = r->stride == 1 && r->in == r->out;
+    assay__vision_conv(
+        vision, &(struct assay__conv){.conv = numbered(vision, block, index, r->v3 ? ".0" : ""),
+                                      .norm = r->v3 ? numbered(vision, block, index, ".1")
+                                                    : numbered(vision, block, index + 1, ""),
+                                      .in = r->expanded,
+                                      .out = r->out,
+                                      .kernel = 1,
+                                      .epsilon = r->epsilon,
+                                      .scale = same ? 0.5 : 1});
+    assay__net_push(net, "%s", r->name);
+    if (same) vision->x = assay__net_2(net, "Add", entry, vision->x);
+    assay__net_pop(net);
+}
+
+static void conv_act(struct assay__vision *vision, int feature, int64_t in, int64_t out,
+                     int64_t kernel, int64_t stride, enum assay__vision_act act, double epsilon)
+{
+    const char *name = assay__net_text(&vision->net, "features.%d", feature);
+    assay__vision_conv(vision, &(struct assay__conv){.conv = numbered(vision, name, 0, ""),
+                                                     .norm = numbered(vision, name, 1, ""),
+                                                     .in = in,
+                                                     .out = out,
+                                                     .kernel = kernel,
+                                                     .stride = stride,
+                                                     .act = act,
+                                                     .epsilon = epsilon});
+}
+
+int assay__zoo_mobilenetv2(struct assay__zoo_params *params, struct assay__model *model,
+                           struct assay_error *error)
+{
+    static const struct {
+        int expand, out, count, stride;
+    } stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
+                  {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+    struct assay__vision vision;
+    int code = assay__vision_params(params, &vision, 1000, 224, 1, error);
+    if (!code) code = assay__zoo_params_done(params, error);
+    if (code) return code;
+    assay__vision_begin(&vision, model, "mobilenetv2", error);
+    conv_act(&vision, 0, 3, 32, 3, 2, ASSAY__ACT_RELU6, 1e-5);
+    int64_t in = 32;
+    int feature = 1;
+    for (size_t s = 0; s < sizeof stages / sizeof stages[0]; s++)
+        for (int i = 0; i < stages[s].count; i++) {
+            inverted_residual(
+                &vision,
+                &(struct residual){.name = assay__net_text(&vision.net, "features.%d", feature++),
+                                   .in = in,
+                                   .kernel = 3,
+                                   .expanded = in * stages[s].expand,
+                                   .out = stages[s].out,
+                                   .stride = i == 0 ? stages[s].stride : 1,
+                                   .act = ASSAY__ACT_RELU6,
+                                   .epsilon = 1e-5});
+            in = stages[s].out;
+        }
+    conv_act(&vision, feature, in, 1280, 1, 1, ASSAY__ACT_RELU6, 1e-5);
+    assay__vision_pool_flatten(&vision);
+    return assay__vision_classify(&vision, "classifier.1", 1280);
+}
+
+int assay__zoo_mobilenetv3_small(struct assay__zoo_params *params, struct assay__model *model,
+                                 struct assay_error *error)
+{
+    /* squeezed: a quarter of the expanded channels, rounded to a multiple of 8 (not down by more than a tenth) */
+    static const struct {
+        int kernel, expanded, out, squeezed, stride;
+        bool hard_swish;
+    } rows[] = {{3, 16, 16, 8, 2, false},   {3, 72, 24, 0, 2, false},  {3, 88, 24, 0, 1, false},
+                {5, 96, 40, 24, 2, true},   {5, 240, 40, 64, 1, true}, {5, 240, 40, 64, 1, true},
+                {5, 120, 48, 32, 1, true},  {5, 144, 48, 40, 1, true}, {5, 288, 96, 72, 2, true},
+                {5, 576, 96, 144, 1, true}, {5, 576, 96, 144, 1, true}};
+    struct assay__vision vision;
+    int code = assay__vision_params(params, &vision, 1000, 224, 1, error);
+    if (!code) code = assay__zoo_params_done(params, error);
+    if (code) return code;
+    assay__vision_begin(&vision, model, "mobilenetv3-small", error);
+    conv_act(&vision, 0, 3, 16, 3, 2, ASSAY__ACT_HARD_SWISH, 1e-3);
+    int64_t in = 16;
+    size_t count = sizeof rows / sizeof rows[0];
+    for (size_t i = 0; i < count; i++) {
+        inverted_residual(
+            &vision,
+            &(struct residual){.name = assay__net_text(&vision.net, "features.%zu", i + 1),
+                               .in = in,
+                               .kernel = rows[i].kernel,
+                               .expanded = rows[i].expanded,
+                               .out = rows[i].out,
+                               .squeezed = rows[i].squeezed,
+                               .stride = rows[i].stride,
+                               .act = rows[i].hard_swish ? ASSAY__ACT_HARD_SWISH : ASSAY__ACT_RELU,
+                               .epsilon = 1e-3,
+                               .v3 = true});
+        in = rows[i].out;
+    }
+    conv_act(&vision, (int)count + 1, in, 576, 1, 1, ASSAY__ACT_HARD_SWISH, 1e-3);
+    assay__vision_pool_flatten(&vision);
+    vision.x = assay__vision_dense(&vision, "classifier.0", 576, 1024, NULL);
+    vision.x = assay__vision_act(&vision.net, ASSAY__ACT_HARD_SWISH, vision.x);
+    return assay__vision_classify(&vision, "classifier.3", 1024);
+}

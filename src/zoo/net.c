@@ -1,0 +1,388 @@
+/* net.c - see net.h: the graph that grows, names, attributes and weights. The layers made of these are in net_layers.c. */
+#include "zoo/net.h"
+
+#include "base/checked.h"
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void assay__net_fail(struct assay__net *net, int code, const char *format, ...)
+{
+    char message[256];
+    va_list args;
+    if (net->code) return;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    net->code = assay_error_set(net->error, code, "%s: %s", net->model->graph.name, message);
+}
+
+static void no_memory(struct assay__net *net)
+{
+    assay__net_fail(net, ASSAY_ENOMEM, "out of memory");
+}
+
+void assay__net_begin(struct assay__net *net, struct assay__model *model, const char *name,
+                      uint64_t seed, struct assay_error *error)
+{
+    *net = (struct assay__net){
+        .model = model, .graph = &model->graph, .error = error, .seed = seed};
+    model->ir_version = 8;
+    model->producer = "assay";
+    model->producer_version = ASSAY_VERSION_STRING;
+    model->graph.name = name;
+    net->names = assay__map_new();
+    if (!net->names) no_memory(net);
+    assay__net_opset(net, "", 17);
+}
+
+void assay__net_opset(struct assay__net *net, const char *domain, int64_t version)
+{
+    struct assay__model *model = net->model;
+    if (net->code) return;
+    for (size_t i = 0; i < model->opset_count; i++)
+        if (strcmp(model->opsets[i].domain, domain) == 0) {
+            model->opsets[i].version = version;
+            return;
+        }
+    struct assay__opset *list = assay__arena_array(model->arena, model->opset_count + 1,
+                                                   sizeof *list);
+    const char *copy = assay__arena_strdup(model->arena, domain);
+    if (!list || !copy) {
+        no_memory(net);
+        return;
+    }
+    if (model->opset_count) memcpy(list, model->opsets, model->opset_count * sizeof *list);
+    list[model->opset_count] = (struct assay__opset){copy, version};
+    model->opsets = list;
+    model->opset_count++;
+}
+
+int assay__net_end(struct assay__net *net)
+{
+    assay__map_free(net->names);
+    net->names = NULL;
+    return net->code;
+}
+
+/* --- scopes and names ------------------------------------------------------------------------- */
+
+void assay__net_push(struct assay__net *net, const char *format, ...)
+{
+    size_t length = strlen(net->scope);
+    va_list args;
+    if (net->code) return;
+    if (length + 2 > sizeof net->scope) {
+        assay__net_fail(net, ASSAY_ELIMIT, "names are too long");
+        return;
+    }
+    net->scope[length] = '/';
+    va_start(args, format);
+    int more = vsnprintf(net->scope + length + 1, sizeof net->scope - length - 1, format, args);
+    va_end(args);
+    if (more < 0 || (size_t)more >= sizeof net->scope - length - 1)
+        assay__net_fail(net, ASSAY_ELIMIT, "names are too long");
+}
+
+void assay__net_pop(struct assay__net *net)
+{
+    char *slash = strrchr(net->scope, '/');
+    if (slash) *slash = '\0';
+}
+
+const char *assay__net_text(struct assay__net *net, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    if (net->code) return "";
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length >= sizeof text) {
+        assay__net_fail(net, ASSAY_ELIMIT, "names are too long");
+        return "";
+    }
+    const char *copy = assay__arena_strdup(net->model->arena, text);
+    if (!copy) no_memory(net);
+    return copy ? copy : "";
+}
+
+const char *assay__net_dim(struct assay__net *net, int64_t value, const char *symbol)
+{
+    return value < 0 ? assay__net_text(net, "%s", symbol)
+                     : assay__net_text(net, "%lld", (long long)value);
+}
+
+/* Takes the name; false when it was taken before. */
+static bool take(struct assay__net *net, const char *name)
+{
+    if (assay__map_get(net->names, name) != ASSAY__MAP_NONE) return false;
+    if (assay__map_set(net->names, name, 1)) no_memory(net);
+    return true;
+}
+
+/* --- inputs and outputs ----------------------------------------------------------------------- */
+
+/* "batch,3,224" into dims. Returns the rank. */
+static int parse_dims(struct assay__net *net, const char *text, struct assay__dim *dims)
+{
+    int rank = 0;
+    while (*text && rank < 16) {
+        size_t length = strcspn(text, ",");
+        const char *word = assay__net_text(net, "%.*s", (int)length, text);
+        int64_t value;
+        if (assay__text_int64(word, &value) == 0)
+            dims[rank++] = (struct assay__dim){value, ""};
+        else
+            dims[rank++] = (struct assay__dim){-1, word};
+        text += length + (text[length] == ',');
+    }
+    return rank;
+}
+
+static void add_value(struct assay__net *net, struct assay__value **list, size_t *count,
+                      const char *name, enum assay__dtype dtype, const char *text)
+{
+    struct assay__dim dims[16];
+    int rank = parse_dims(net, text, dims);
+    if (net->code) return;
+    if (assay__graph_add_value(net->model, list, count, name, dtype, rank, dims)) no_memory(net);
+}
+
+const char *assay__net_input(struct assay__net *net, const char *name, enum assay__dtype dtype,
+                             const char *dims)
+{
+    const char *copy = assay__net_text(net, "%s", name);
+    if (net->code) return "";
+    if (!take(net, copy)) assay__net_fail(net, ASSAY_EINVAL, "two values named '%s'", copy);
+    add_value(net, &net->graph->inputs, &net->graph->input_count, copy, dtype, dims);
+    return copy;
+}
+
+void assay__net_output(struct assay__net *net, const char *value, const char *name,
+                       enum assay__dtype dtype, const char *dims)
+{
+    if (net->code) return;
+    if (strcmp(value, name) != 0)
+        assay__net_node_named(net, "Identity", ASSAY__NET_IN(value), name);
+    add_value(net, &net->graph->outputs, &net->graph->output_count, name, dtype, dims);
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static void add_node(struct assay__net *net, const char *op, const char *name,
+                     const char *const *inputs, const char *const *outputs, size_t output_count)
+{
+    size_t count = 0;
+    while (inputs[count])
+        count++;
+    if (net->code) return;
+    if (!assay__graph_add_node(net->model, net->graph, op, name, inputs, count, outputs,
+                               output_count))
+        no_memory(net);
+}
+
+/* A node name that is free: "/scope/Op", "/scope/Op_1", … */
+static const char *free_name(struct assay__net *net, const char *op)
+{
+    const char *name = assay__net_text(net, "%s/%s", net->scope, op);
+    for (int i = 1; !net->code && !take(net, name); i++)
+        name = assay__net_text(net, "%s/%s_%d", net->scope, op, i);
+    return name;
+}
+
+void assay__net_node_multi(struct assay__net *net, const char *op, const char *const *inputs,
+                           const char **outputs, size_t count)
+{
+    const char *name = free_name(net, op);
+    for (size_t i = 0; i < count; i++)
+        outputs[i] = assay__net_text(net, "%s_output_%zu", name, i);
+    for (size_t i = 0; i < count && !net->code; i++)
+        if (!take(net, outputs[i]))
+            assay__net_fail(net, ASSAY_EINVAL, "two values named '%s'", outputs[i]);
+    add_node(net, op, name, inputs, outputs, count);
+}
+
+const char *assay__net_node(struct assay__net *net, const char *op, const char *const *inputs)
+{
+    const char *output = "";
+    assay__net_node_multi(net, op, inputs, &output, 1);
+    return net->code ? "" : output;
+}
+
+const char *assay__net_node_named(struct assay__net *net, const char *op, const char *const *inputs,
+                                  const char *output)
+{
+    const char *name = free_name(net, op), *copy = assay__net_text(net, "%s", output);
+    if (!net->code && !take(net, copy))
+        assay__net_fail(net, ASSAY_EINVAL, "two values named '%s'", copy);
+    add_node(net, op, name, inputs, &copy, 1);
+    return net->code ? "" : copy;
+}
+
+static struct assay__node *last_node(struct assay__net *net)
+{
+    return net->code ? NULL : &net->graph->nodes[net->graph->node_count - 1];
+}
+
+void assay__net_attr_int(struct assay__net *net, const char *name, int64_t value)
+{
+    struct assay__node *node = last_node(net);
+    if (node && assay__node_set_int(net->model, node, name, value)) no_memory(net);
+}
+
+void assay__net_attr_ints(struct assay__net *net, const char *name, const int64_t *values,
+                          size_t count)
+{
+    struct assay__node *node = last_node(net);
+    if (node && assay__node_set_ints(net->model, node, name, values, count)) no_memory(net);
+}
+
+void assay__net_attr_float(struct assay__net *net, const char *name, float value)
+{
+    struct assay__node *node = last_node(net);
+    if (node && assay__node_set_float(net->model, node, name, value)) no_memory(net);
+}
+
+void assay__net_attr_text(struct assay__net *net, const char *name, const char *value)
+{
+    struct assay__node *node = last_node(net);
+    if (node && assay__node_set_string(net->model, node, name, value)) no_memory(net);
+}
+
+void assay__net_attr_domain(struct assay__net *net, const char *domain)
+{
+    struct assay__node *node = last_node(net);
+    if (!node) return;
+    node->domain = assay__arena_strdup(net->model->arena, domain);
+    if (!node->domain) no_memory(net);
+}
+
+const char *assay__net_1(struct assay__net *net, const char *op, const char *a)
+{
+    return assay__net_node(net, op, ASSAY__NET_IN(a));
+}
+
+const char *assay__net_2(struct assay__net *net, const char *op, const char *a, const char *b)
+{
+    return assay__net_node(net, op, ASSAY__NET_IN(a, b));
+}
+
+const char *assay__net_3(struct assay__net *net, const char *op, const char *a, const char *b,
+                         const char *c)
+{
+    return assay__net_node(net, op, ASSAY__NET_IN(a, b, c));
+}
+
+/* --- weights ---------------------------------------------------------------------------------- */
+
+/* FNV-1a: a tensor's seed comes from its name, so that adding a layer leaves the others as they were. */
+static uint64_t name_hash(const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+    return hash;
+}
+
+/* Weights lie in the main graph even when a body is being built: bodies see them. */
+static struct assay__tensor *add_tensor(struct assay__net *net, const char *name,
+                                        enum assay__dtype dtype, int rank, const int64_t *dims,
+                                        const void *data)
+{
+    int64_t elements = 1;
+    if (net->code) return NULL;
+    for (int i = 0; i < rank; i++)
+        if (dims[i] < 0 || assay__mul_i64_overflows(elements, dims[i], &elements)) {
+            assay__net_fail(net, ASSAY_ELIMIT, "'%s' is too large", name);
+            return NULL;
+        }
+    size_t size = assay__dtype_bytes(dtype, elements);
+    if (size == SIZE_MAX || elements > INT64_C(1) << 40) {
+        assay__net_fail(net, ASSAY_ELIMIT, "'%s' is too large", name);
+        return NULL;
+    }
+    if (!take(net, name)) {
+        assay__net_fail(net, ASSAY_EINVAL, "two tensors named '%s'", name);
+        return NULL;
+    }
+    void *copy = data ? assay__arena_array(net->model->arena, size ? size : 1, 1) : NULL;
+    if (copy) memcpy(copy, data, size);
+    struct assay__tensor *tensor = data && !copy ? NULL
+                                                 : assay__graph_add_initializer(
+                                                       net->model, &net->model->graph, name, dtype,
+                                                       rank, dims, copy, data ? size : 0);
+    if (!tensor) no_memory(net);
+    return tensor;
+}
+
+const char *assay__net_weight(struct assay__net *net, const char *name, int rank,
+                              const int64_t *dims, double mean, double deviation)
+{
+    struct assay__generator *generator;
+    const char *copy = assay__net_text(net, "%s", name);
+    struct assay__tensor *tensor = add_tensor(net, copy, ASSAY__FLOAT32, rank, dims, NULL);
+    if (!tensor) return "";
+    generator = assay__arena_alloc(net->model->arena, sizeof *generator);
+    if (!generator) {
+        no_memory(net);
+        return "";
+    }
+    *generator = (struct assay__generator){net->seed ^ name_hash(name), (float)mean,
+                                           (float)deviation};
+    tensor->generator = generator;
+    return copy;
+}
+
+const char *assay__net_floats(struct assay__net *net, const char *name, int rank,
+                              const int64_t *dims, const float *values)
+{
+    const char *copy = assay__net_text(net, "%s", name);
+    return add_tensor(net, copy, ASSAY__FLOAT32, rank, dims, values) ? copy : "";
+}
+
+const char *assay__net_int64s(struct assay__net *net, const char *name, int rank,
+                              const int64_t *dims, const int64_t *values)
+{
+    const char *copy = assay__net_text(net, "%s", name);
+    return add_tensor(net, copy, ASSAY__INT64, rank, dims, values) ? copy : "";
+}
+
+const char *assay__net_scalar(struct assay__net *net, float value)
+{
+    const char *name = assay__net_text(net, "constant.%.9g", (double)value);
+    if (net->code) return "";
+    if (assay__map_get(net->names, name) != ASSAY__MAP_NONE) return name;
+    return assay__net_floats(net, name, 0, NULL, &value);
+}
+
+const char *assay__net_index(struct assay__net *net, int64_t value)
+{
+    const char *name = assay__net_text(net, "index.%lld", (long long)value);
+    if (net->code) return "";
+    if (assay__map_get(net->names, name) != ASSAY__MAP_NONE) return name;
+    return assay__net_int64s(net, name, 0, NULL, &value);
+}
+
+const char *assay__net_shape(struct assay__net *net, const int64_t *values, size_t count)
+{
+    char text[256] = "shape";
+    size_t length = strlen(text);
+    for (size_t i = 0; i < count; i++) {
+        int more = snprintf(text + length, sizeof text - length, "%c%lld", i ? 'x' : '.',
+                            (long long)values[i]);
+        if (more < 0 || (size_t)more >= sizeof text - length) {
+            assay__net_fail(net, ASSAY_ELIMIT, "a shape has too many dimensions");
+            return "";
+        }
+        length += (size_t)more;
+    }
+    const char *name = assay__net_text(net, "%s", text);
+    const int64_t dims[] = {(int64_t)count};
+    if (net->code) return "";
+    if (assay__map_get(net->names, name) != ASSAY__MAP_NONE) return name;
+    return assay__net_int64s(net, name, 1, dims, values);
+}

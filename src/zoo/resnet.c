@@ -1,0 +1,103 @@
+/* resnet.c - ResNet-18 and ResNet-50 v1.5 (He et al., "Deep residual learning", arXiv 1512.03385, with the stride in the
+ * 3 × 3 convolution, torchvision's layout): a 7 × 7 stem, four stages of blocks of widths 64 … 512, global average pooling
+ * and a linear classifier. Convolutions have no bias; each is followed by a BatchNormalization node. With 1,000 classes
+ * 11,689,512 and 25,557,032 trainable parameters.
+ *
+ * The last norm of each block is scaled by one half, so that the residual sums neither vanish nor explode. */
+#include "zoo/builders.h"
+#include "zoo/vision.h"
+
+struct shape {
+    const char *name;
+    int counts[4];
+    bool bottleneck;
+};
+
+static const char *part(struct assay__vision *vision, const char *block, const char *name)
+{
+    return assay__net_text(&vision->net, "%s.%s", block, name);
+}
+
+/* One residual block: two 3 × 3, or 1 × 1 down, 3 × 3, 1 × 1 up. */
+static void block(struct assay__vision *vision, const char *name, bool bottleneck, int64_t in,
+                  int64_t width, int64_t stride)
+{
+    struct assay__net *net = &vision->net;
+    const char *entry = vision->x;
+    int64_t out = bottleneck ? 4 * width : width;
+    assay__vision_conv(vision, &(struct assay__conv){.conv = part(vision, name, "conv1"),
+                                                     .norm = part(vision, name, "bn1"),
+                                                     .in = in,
+                                                     .out = width,
+                                                     .kernel = bottleneck ? 1 : 3,
+                                                     .stride = bottleneck ? 1 : stride,
+                                                     .act = ASSAY__ACT_RELU});
+    assay__vision_conv(vision,
+                       &(struct assay__conv){.conv = part(vision, name, "conv2"),
+                                             .norm = part(vision, name, "bn2"),
+                                             .in = width,
+                                             .out = width,
+                                             .kernel = 3,
+                                             .stride = bottleneck ? stride : 1,
+                                             .act = bottleneck ? ASSAY__ACT_RELU : ASSAY__ACT_NONE,
+                                             .scale = bottleneck ? 1 : 0.5});
+    if (bottleneck)
+        assay__vision_conv(vision, &(struct assay__conv){.conv = part(vision, name, "conv3"),
+                                                         .norm = part(vision, name, "bn3"),
+                                                         .in = width,
+                                                         .out = out,
+                                                         .kernel = 1,
+                                                         .scale = 0.5});
+    const char *branch = vision->x;
+    vision->x = entry;
+    if (stride != 1 || in != out)
+        assay__vision_conv(vision, &(struct assay__conv){.conv = part(vision, name, "downsample.0"),
+                                                         .norm = part(vision, name, "downsample.1"),
+                                                         .in = in,
+                                                         .out = out,
+                                                         .kernel = 1,
+                                                         .stride = stride});
+    assay__net_push(net, "%s", name);
+    vision->x = assay__net_1(net, "Relu", assay__net_2(net, "Add", branch, vision->x));
+    assay__net_pop(net);
+}
+
+static int resnet(const struct shape *shape, struct assay__zoo_params *params,
+                  struct assay__model *model, struct assay_error *error)
+{
+    struct assay__vision vision;
+    int code = assay__vision_params(params, &vision, 1000, 224, 1, error);
+    if (!code) code = assay__zoo_params_done(params, error);
+    if (code) return code;
+    assay__vision_begin(&vision, model, shape->name, error);
+    assay__vision_conv(&vision, &(struct assay__conv){.conv = "conv1",
+                                                      .norm = "bn1",
+                                                      .in = 3,
+                                                      .out = 64,
+                                                      .kernel = 7,
+                                                      .stride = 2,
+                                                      .act = ASSAY__ACT_RELU});
+    assay__vision_max_pool(&vision, 3, 2, 1, false);
+    int64_t in = 64;
+    for (int stage = 0; stage < 4; stage++)
+        for (int i = 0; i < shape->counts[stage]; i++) {
+            int64_t width = (int64_t)64 << stage;
+            block(&vision, assay__net_text(&vision.net, "layer%d.%d", stage + 1, i),
+                  shape->bottleneck, in, width, stage > 0 && i == 0 ? 2 : 1);
+            in = shape->bottleneck ? 4 * width : width;
+        }
+    assay__vision_pool_flatten(&vision);
+    return assay__vision_classify(&vision, "fc", in);
+}
+
+int assay__zoo_resnet18(struct assay__zoo_params *params, struct assay__model *model,
+                        struct assay_error *error)
+{
+    return resnet(&(struct shape){"resnet18", {2, 2, 2, 2}, false}, params, model, error);
+}
+
+int assay__zoo_resnet50(struct assay__zoo_params *params, struct assay__model *model,
+                        struct assay_error *error)
+{
+    return resnet(&(struct shape){"resnet50", {3, 4, 6, 3}, true}, params, model, error);
+}

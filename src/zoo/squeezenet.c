@@ -1,0 +1,80 @@
+/* squeezenet.c - SqueezeNet 1.0 and 1.1 (Iandola et al., arXiv 1602.07360), torchvision's layouts: fire modules (1 × 1
+ * squeeze, then 1 × 1 and 3 × 3 side by side, concatenated), a 1 × 1 convolution as classifier. 1,248,424 and 1,235,496
+ * trainable parameters with 1,000 classes. */
+#include "zoo/builders.h"
+#include "zoo/vision.h"
+
+static void conv_relu(struct assay__vision *vision, const char *fire, const char *name, int64_t in,
+                      int64_t out, int64_t kernel)
+{
+    assay__vision_conv(
+        vision, &(struct assay__conv){.conv = assay__net_text(&vision->net, "%s.%s", fire, name),
+                                      .in = in,
+                                      .out = out,
+                                      .kernel = kernel,
+                                      .act = ASSAY__ACT_RELU});
+}
+
+static void fire(struct assay__vision *vision, int index, int64_t in, int64_t squeeze,
+                 int64_t expand)
+{
+    struct assay__net *net = &vision->net;
+    const char *name = assay__net_text(net, "features.%d", index);
+    conv_relu(vision, name, "squeeze", in, squeeze, 1);
+    const char *squeezed = vision->x;
+    conv_relu(vision, name, "expand1x1", squeeze, expand, 1);
+    const char *left = vision->x;
+    vision->x = squeezed;
+    conv_relu(vision, name, "expand3x3", squeeze, expand, 3);
+    assay__net_push(net, "%s", name);
+    vision->x = assay__net_2(net, "Concat", left, vision->x);
+    assay__net_attr_int(net, "axis", 1);
+    assay__net_pop(net);
+}
+
+/* The stem has no padding. */
+static void stem(struct assay__vision *vision, int64_t out, int64_t kernel)
+{
+    struct assay__net *net = &vision->net;
+    assay__net_push(net, "features.0");
+    vision->x = assay__net_conv(net, vision->x, "features.0", 3, out, kernel, 2, 0, 1, true, 1);
+    vision->x = assay__net_1(net, "Relu", vision->x);
+    assay__net_pop(net);
+}
+
+int assay__zoo_squeezenet(struct assay__zoo_params *params, struct assay__model *model,
+                          struct assay_error *error)
+{
+    static const int squeezes[] = {16, 16, 32, 32, 48, 48, 64, 64};
+    static const int places[2][8] = {{3, 4, 5, 7, 8, 9, 10, 12}, {3, 4, 6, 7, 9, 10, 11, 12}};
+    struct assay__vision vision;
+    int version = 0;
+    int code = assay__zoo_param_choice(params, "version", "1.0|1.1", 0, &version, error);
+    if (!code) code = assay__vision_params(params, &vision, 1000, 224, 1, error);
+    if (!code) code = assay__zoo_params_done(params, error);
+    if (code) return code;
+    assay__vision_begin(&vision, model, "squeezenet", error);
+    int64_t in = version ? 64 : 96;
+    stem(&vision, in, version ? 3 : 7);
+    assay__vision_max_pool(&vision, 3, 2, 0, true);
+    for (int i = 0; i < 8; i++) {
+        /* a hole in the numbering is where a pooling layer stands */
+        if (i > 0 && places[version][i] != places[version][i - 1] + 1)
+            assay__vision_max_pool(&vision, 3, 2, 0, true);
+        fire(&vision, places[version][i], in, squeezes[i], 4 * squeezes[i]);
+        in = 8 * squeezes[i];
+    }
+    assay__vision_conv(&vision, &(struct assay__conv){.conv = "classifier.1",
+                                                      .in = 512,
+                                                      .out = vision.classes,
+                                                      .kernel = 1,
+                                                      .act = ASSAY__ACT_RELU});
+    struct assay__net *net = &vision.net;
+    vision.x = assay__net_1(net, "GlobalAveragePool", vision.x);
+    vision.x = assay__net_node_named(net, "Flatten", ASSAY__NET_IN(vision.x), "output");
+    assay__net_attr_int(net, "axis", 1);
+    assay__net_output(net, vision.x, "output", ASSAY__FLOAT32,
+                      assay__net_text(net, "%s,%lld", assay__net_dim(net, vision.batch, "batch"),
+                                      (long long)vision.classes));
+    return assay__net_end(net);
+}

@@ -1,0 +1,79 @@
+/* unet.c - U-Net (Ronneberger et al., arXiv 1505.04597) in the form that is run today: padded 3 × 3 convolutions with
+ * batch norm, four levels of widths 64 … 1024, transposed convolutions up, skip connections concatenated. 31,037,698
+ * trainable parameters with 3 channels in and 2 classes out. */
+#include "zoo/builders.h"
+#include "zoo/vision.h"
+
+#include <math.h>
+
+#define LEVELS 4
+
+static void double_conv(struct assay__vision *vision, const char *name, int64_t in, int64_t out)
+{
+    struct assay__net *net = &vision->net;
+    for (int i = 0; i < 2; i++)
+        assay__vision_conv(vision,
+                           &(struct assay__conv){
+                               .conv = assay__net_text(net, "%s.double_conv.%d", name, 3 * i),
+                               .norm = assay__net_text(net, "%s.double_conv.%d", name, 3 * i + 1),
+                               .in = i ? out : in,
+                               .out = out,
+                               .kernel = 3,
+                               .act = ASSAY__ACT_RELU});
+}
+
+/* Doubles the image and halves the channels. Each output meets one weight per input channel: fan-in is `in`. */
+static const char *up_conv(struct assay__vision *vision, const char *name, int64_t in)
+{
+    struct assay__net *net = &vision->net;
+    const int64_t dims[] = {in, in / 2, 2, 2}, out = in / 2, two[] = {2, 2};
+    const char *weight = assay__net_text(net, "%s.weight", name);
+    const char *bias = assay__net_text(net, "%s.bias", name);
+    assay__net_weight(net, weight, 4, dims, 0, sqrt(2.0 / (double)in));
+    assay__net_weight(net, bias, 1, &out, 0, 0.02);
+    assay__net_push(net, "%s", name);
+    const char *y = assay__net_3(net, "ConvTranspose", vision->x, weight, bias);
+    assay__net_attr_ints(net, "kernel_shape", two, 2);
+    assay__net_attr_ints(net, "strides", two, 2);
+    assay__net_pop(net);
+    return y;
+}
+
+int assay__zoo_unet(struct assay__zoo_params *params, struct assay__model *model,
+                    struct assay_error *error)
+{
+    struct assay__vision vision;
+    const char *skips[LEVELS];
+    int code = assay__vision_params(params, &vision, 2, 256, 16, error);
+    if (!code) code = assay__zoo_params_done(params, error);
+    if (code) return code;
+    assay__vision_begin(&vision, model, "unet", error);
+    struct assay__net *net = &vision.net;
+    double_conv(&vision, "inc", 3, 64);
+    for (int level = 0; level < LEVELS; level++) {
+        skips[level] = vision.x;
+        assay__vision_max_pool(&vision, 2, 2, 0, false);
+        double_conv(&vision, assay__net_text(net, "down%d.maxpool_conv.1", level + 1),
+                    (int64_t)64 << level, (int64_t)128 << level);
+    }
+    for (int level = LEVELS - 1; level >= 0; level--) {
+        int64_t width = (int64_t)64 << level;
+        const char *up = up_conv(&vision, assay__net_text(net, "up%d.up", LEVELS - level),
+                                 2 * width);
+        assay__net_push(net, "up%d", LEVELS - level);
+        vision.x = assay__net_2(net, "Concat", skips[level], up);
+        assay__net_attr_int(net, "axis", 1);
+        assay__net_pop(net);
+        double_conv(&vision, assay__net_text(net, "up%d.conv", LEVELS - level), 2 * width, width);
+    }
+    assay__vision_conv(
+        &vision,
+        &(struct assay__conv){
+            .conv = "outc.conv", .in = 64, .out = vision.classes, .kernel = 1, .gain = 0.5});
+    assay__net_output(net, vision.x, "output", ASSAY__FLOAT32,
+                      assay__net_text(net, "%s,%lld,%lld,%lld",
+                                      assay__net_dim(net, vision.batch, "batch"),
+                                      (long long)vision.classes, (long long)vision.image,
+                                      (long long)vision.image));
+    return assay__net_end(net);
+}

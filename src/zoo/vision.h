@@ -1,0 +1,54 @@
+/* vision.h - what the image models of the zoo share: the image input, convolution + norm + activation, squeeze and
+ * excitation, the classifier. Parameter names are torchvision's, so that weights can be compared or loaded there. */
+#ifndef ASSAY_ZOO_VISION_H
+#define ASSAY_ZOO_VISION_H
+
+#include "zoo/net.h"
+
+enum assay__vision_act {
+    ASSAY__ACT_NONE,
+    ASSAY__ACT_RELU,
+    ASSAY__ACT_RELU6,
+    ASSAY__ACT_HARD_SWISH,
+    ASSAY__ACT_SWISH,
+};
+
+struct assay__vision {
+    struct assay__net net;
+    int64_t batch, classes, image;
+    const char *x; /* the value the next layer reads */
+};
+
+/** Asks for batch (symbolic when not given), classes (default as told), image (default, a multiple of `step`). */
+int assay__vision_params(struct assay__zoo_params *params, struct assay__vision *vision,
+                         int64_t classes, int64_t image, int64_t step, struct assay_error *error);
+/** The net and the input "input" [batch, 3, image, image]. */
+void assay__vision_begin(struct assay__vision *vision, struct assay__model *model, const char *name,
+                         struct assay_error *error);
+const char *assay__vision_act(struct assay__net *net, enum assay__vision_act act, const char *x);
+
+struct assay__conv {
+    const char *conv, *norm; /* parameter prefixes; norm NULL: a bias instead */
+    int64_t in, out, kernel, stride, group;
+    enum assay__vision_act act;
+    double epsilon; /* of the norm; 0: 1e-5 */
+    double gain;    /* of the weights' variance; 0: 1 */
+    double scale;   /* of the norm; 0: 1 */
+};
+/** Same padding (kernel / 2). Reads and replaces vision->x. */
+void assay__vision_conv(struct assay__vision *vision, const struct assay__conv *conv);
+/** x * gate(W2 act(W1 mean(x))): squeeze and excitation (Hu et al., arXiv 1709.01507). */
+void assay__vision_squeeze(struct assay__vision *vision, const char *fc1, const char *fc2,
+                           int64_t channels, int64_t squeezed, enum assay__vision_act act,
+                           bool hard);
+void assay__vision_max_pool(struct assay__vision *vision, int64_t kernel, int64_t stride,
+                            int64_t pad, bool ceil_mode);
+/** Global average pooling and Flatten. */
+void assay__vision_pool_flatten(struct assay__vision *vision);
+/** Gemm with weights [out, in]. */
+const char *assay__vision_dense(struct assay__vision *vision, const char *name, int64_t in,
+                                int64_t out, const char *output);
+/** pool, flatten, a dense layer to the classes, the output; ends the net. */
+int assay__vision_classify(struct assay__vision *vision, const char *name, int64_t in);
+
+#endif

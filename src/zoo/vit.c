@@ -1,0 +1,131 @@
+/* vit.c - the vision transformer (Dosovitskiy et al., arXiv 2010.11929): an image cut into
+ * patches by one strided convolution, a class token, learned positions, pre-norm layers with
+ * exact GELU, a classifier on the class token. Names are those of Hugging Face's state dict; the
+ * layers' matrices lie transposed, [in, out]. With 16 × 16 patches of 224 × 224 pixels and 1,000
+ * classes: tiny 5,717,416, small 22,050,664, base 86,567,656, large 304,326,632 parameters. */
+#include "zoo/builders.h"
+
+#include "zoo/blocks.h"
+
+#define EPSILON 1e-6 /* torchvision's and timm's; Hugging Face's default is 1e-12 */
+
+struct vit {
+    int64_t layers, width, heads, ffn, patch, image, classes, batch;
+};
+
+static int read_params(struct assay__zoo_params *params, struct vit *vit, struct assay_error *error)
+{
+    static const int64_t sizes[][3] = {{12, 192, 3}, {12, 384, 6}, {12, 768, 12}, {24, 1024, 16}};
+    int size = 2;
+    int code = assay__zoo_param_choice(params, "size", "tiny|small|base|large", 2, &size, error);
+    if (code) return code;
+    const struct assay__zoo_number numbers[] = {
+        {"layers", sizes[size][0], 1, ASSAY__ZOO_LAYERS, &vit->layers},
+        {"width", sizes[size][1], 1, ASSAY__ZOO_WIDTH, &vit->width},
+        {"heads", sizes[size][2], 1, ASSAY__ZOO_HEADS, &vit->heads},
+        {"ffn", -1, 1, 8 * (int64_t)ASSAY__ZOO_WIDTH, &vit->ffn},
+        {"patch", 16, 1, 1024, &vit->patch},
+        {"image", 224, 1, 8192, &vit->image},
+        {"classes", 1000, 1, 1000000, &vit->classes},
+        {"batch", -1, 1, ASSAY__ZOO_BATCH, &vit->batch}};
+    code = assay__zoo_numbers(params, numbers, sizeof numbers / sizeof numbers[0], error);
+    if (!code) code = assay__zoo_params_done(params, error);
+    if (!code) code = assay__zoo_divides("vit", "heads", vit->heads, "width", vit->width, error);
+    if (!code) code = assay__zoo_divides("vit", "patch", vit->patch, "image", vit->image, error);
+    if (vit->ffn < 0) vit->ffn = 4 * vit->width;
+    return code;
+}
+
+/* Patches as a sequence, the class token in front, positions added: [b, 1 + patches, width]. */
+static const char *embed(struct assay__net *net, const struct vit *vit, const char *image)
+{
+    static const int64_t order[] = {0, 2, 1}, first = 0;
+    const int64_t side = vit->image / vit->patch, patches = side * side, width = vit->width;
+    const int64_t flat[] = {0, width, patches}, token[] = {1, 1, width}, tail[] = {1, width},
+                  places[] = {1, patches + 1, width};
+    assay__net_push(net, "embeddings");
+    const char *x = assay__net_conv(net, image, "vit.embeddings.patch_embeddings.projection", 3,
+                                    width, vit->patch, vit->patch, 0, 1, true, 0.5);
+    x = assay__net_transpose(net, assay__net_reshape(net, x, flat, 3), order, 3);
+    const char *size = assay__net_1(net, "Shape", image);
+    size = assay__net_2(net, "Gather", size, assay__net_shape(net, &first, 1));
+    assay__net_attr_int(net, "axis", 0);
+    size = assay__net_2(net, "Concat", size, assay__net_shape(net, tail, 2));
+    assay__net_attr_int(net, "axis", 0);
+    const char *class = assay__net_weight(net, "vit.embeddings.cls_token", 3, token, 0, 0.5);
+    class = assay__net_2(net, "Expand", class, size);
+    x = assay__net_2(net, "Concat", class, x);
+    assay__net_attr_int(net, "axis", 1);
+    x = assay__net_2(
+        net, "Add", x,
+        assay__net_weight(net, "vit.embeddings.position_embeddings", 3, places, 0, 0.1));
+    assay__net_pop(net);
+    return x;
+}
+
+static const char *attention(struct assay__net *net, const struct vit *vit, const char *x,
+                             const char *prefix)
+{
+    const int64_t width = vit->width, heads = vit->heads, dim = width / heads;
+    const char *qkv[3];
+    assay__net_push(net, "attention");
+    for (int i = 0; i < 3; i++) {
+        const char *name = assay__net_text(net, "%s.attention.%c_proj", prefix, "qkv"[i]);
+        qkv[i] = assay__net_linear(net, x, name, width, width, true, 1);
+        qkv[i] = i == 1 ? assay__zoo_heads_across(net, qkv[i], heads, dim)
+                        : assay__zoo_heads(net, qkv[i], heads, dim);
+    }
+    x = assay__zoo_merge(net, assay__zoo_attend(net, qkv[0], qkv[1], qkv[2], "", dim), width);
+    x = assay__net_linear(net, x, assay__net_text(net, "%s.attention.o_proj", prefix), width, width,
+                          true, 0.5 / (double)vit->layers);
+    assay__net_pop(net);
+    return x;
+}
+
+static const char *layer(struct assay__net *net, const struct vit *vit, const char *x, int64_t i)
+{
+    const int64_t width = vit->width;
+    const char *prefix = assay__net_text(net, "vit.layers.%lld", (long long)i);
+    assay__net_push(net, "layers.%lld", (long long)i);
+    const char *y = assay__net_layer_norm(
+        net, x, assay__net_text(net, "%s.layernorm_before", prefix), width, EPSILON, true);
+    x = assay__net_2(net, "Add", x, attention(net, vit, y, prefix));
+    y = assay__net_layer_norm(net, x, assay__net_text(net, "%s.layernorm_after", prefix), width,
+                              EPSILON, true);
+    assay__net_push(net, "mlp");
+    y = assay__net_linear(net, y, assay__net_text(net, "%s.mlp.fc1", prefix), width, vit->ffn, true,
+                          1);
+    y = assay__net_linear(net, assay__net_gelu(net, y), assay__net_text(net, "%s.mlp.fc2", prefix),
+                          vit->ffn, width, true, 0.5 / (double)vit->layers);
+    assay__net_pop(net);
+    x = assay__net_2(net, "Add", x, y);
+    assay__net_pop(net);
+    return x;
+}
+
+int assay__zoo_vit(struct assay__zoo_params *params, struct assay__model *model,
+                   struct assay_error *error)
+{
+    struct vit vit = {0};
+    struct assay__net net;
+    int code = read_params(params, &vit, error);
+    if (code) return code;
+    assay__net_begin(&net, model, "vit", 5, error);
+    const char *batch = assay__net_dim(&net, vit.batch, "batch");
+    const char *x = assay__net_input(
+        &net, "pixel_values", ASSAY__FLOAT32,
+        assay__net_text(&net, "%s,3,%lld,%lld", batch, (long long)vit.image, (long long)vit.image));
+    x = embed(&net, &vit, x);
+    for (int64_t i = 0; i < vit.layers; i++)
+        x = layer(&net, &vit, x, i);
+    x = assay__net_layer_norm(&net, x, "vit.layernorm", vit.width, EPSILON, true);
+    x = assay__net_2(&net, "Gather", x, assay__net_index(&net, 0));
+    assay__net_attr_int(&net, "axis", 1);
+    assay__net_push(&net, "classifier");
+    x = assay__zoo_rename(&net, assay__zoo_gemm(&net, x, "classifier", vit.width, vit.classes, 1),
+                          "logits");
+    assay__net_pop(&net);
+    assay__net_output(&net, x, "logits", ASSAY__FLOAT32,
+                      assay__net_text(&net, "%s,%lld", batch, (long long)vit.classes));
+    return assay__net_end(&net);
+}
