@@ -38,6 +38,7 @@ test: all build-asan/build.ninja
 	@tests/run
 
 test-all: test
+	@scripts/setup oracle
 	@tests/run --oracles
 
 bench: all

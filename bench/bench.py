@@ -2,7 +2,8 @@
 """bench.py - what assay claims about its own speed and memory, as ratios in one run against a peer.
 
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
-these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget.
+these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget
+inspect build_model.
 
     bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [section ...]
 
@@ -20,6 +21,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.dont_write_bytecode = True  # no folder of ours beside the sources
+import bench_inspect  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 missed = []
@@ -219,9 +223,16 @@ class Bench:
                 extra.append(time.perf_counter() - begin - plain)
             judge(statistics.median(extra) <= limit, f"{name}: layers add {spread(extra)} s, floor: {limit} s")
 
+    # --- models without running them -----------------------------------------------------------------------
+    def inspect(self):
+        bench_inspect.inspect(self, say, judge, spread)
+
+    def build_model(self):
+        bench_inspect.build(self, say, judge, spread)
+
 
 def main():
-    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget"]
+    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)

@@ -21,6 +21,7 @@ static const struct {
     uint32_t inputs;
 } untrained[] = {
     {"BatchNormalization", 1u << 3 | 1u << 4}, /* running mean, running variance */
+    {"Resize", 1u << 2 | 1u << 3},             /* scales, sizes */
     {"QuantizeLinear", 1u << 1 | 1u << 2},     /* from here on: scales and zero points */
     {"DequantizeLinear", 1u << 1 | 1u << 2},
     {"MatMulInteger", 1u << 2 | 1u << 3},
@@ -162,6 +163,11 @@ bool assay__model_parameters(const struct assay__model *model, int64_t *elements
     struct tally tally = {.uses = uses};
     bool known = uses && mark_uses(&model->graph, uses, 0) == 0 &&
                  count_graph(&model->graph, &tally, 0);
+    /* Compressed weights count with what they stand for, not with their tables and indices. */
+    for (size_t i = 0; known && i < model->stored_count; i++)
+        known = !assay__add_i64_overflows(
+            tally.elements, model->stored[i].logical_elements - model->stored[i].stored_elements,
+            &tally.elements);
     *elements = known ? tally.elements : 0;
     *bytes = known ? tally.bytes : 0;
     assay__map_free(uses);

@@ -160,7 +160,8 @@ static void check_stated(struct assay__shapes *scope, const struct assay__value 
                          const struct assay__fact *fact)
 {
     const struct assay__shape_entry *entry = &fact->entry;
-    if (entry->dtype && value->dtype && entry->dtype != value->dtype) {
+    bool onnx = strcmp(scope->state->model->format, "ONNX") == 0;
+    if (onnx && entry->dtype && value->dtype && entry->dtype != value->dtype) {
         char text[256];
         snprintf(text, sizeof text, "\"%.128s\": the file states %s, %s follows", value->name,
                  assay__dtype_name(value->dtype), assay__dtype_name(entry->dtype));
@@ -189,7 +190,11 @@ int assay__fact_complete(struct assay__shapes *scope, const struct assay__value 
     int64_t nums[ASSAY__SHAPE_RANK];
     if (!is_tensor(value) || fact->sequence || fact->optional) return 0;
     check_stated(scope, value, fact);
-    if (fact->entry.dtype == ASSAY__UNDEFINED) fact->entry.dtype = value->dtype;
+    /* Other formats' operators may give other types than the ONNX ones they are mapped to (indices of 32 bits): they state
+     * them. */
+    bool onnx = strcmp(state->model->format, "ONNX") == 0;
+    if (fact->entry.dtype == ASSAY__UNDEFINED || (!onnx && value->dtype))
+        fact->entry.dtype = value->dtype;
     if (value->rank < 0 || value->rank > ASSAY__SHAPE_RANK) return 0;
     if (fact->entry.rank >= 0 && fact->entry.rank != value->rank) return 0;
     bool open = fact->entry.rank < 0, changed = open;

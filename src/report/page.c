@@ -1,6 +1,6 @@
 /* page.c - laying out text in columns. Widths are display columns (base/text.h), styles are ANSI sequences that
- * take none: bold, faint, cyan bars and yellow warnings, a set that does not depend on telling red from green; a
- * warning always also says so in words. */
+ * take none: bold, faint, cyan bars, yellow warnings and red faults, a set that does not depend on telling red from
+ * green; a warning or a fault always also says so in words. */
 #include "report/page.h"
 
 #include "base/text.h"
@@ -10,7 +10,8 @@
 
 void assay__page_style(struct assay__page *page, enum assay__style style)
 {
-    static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[36m", "\033[1;33m"};
+    static const char *const codes[] = {"\033[0m",  "\033[1m",    "\033[2m",
+                                        "\033[36m", "\033[1;33m", "\033[1;31m"};
     if (page->color) assay__buf_puts(page->out, codes[style]);
 }
 
@@ -213,6 +214,37 @@ void assay__page_right(struct assay__page *page, const char *text, int columns)
     size_t width = assay__text_width(text);
     if (width < (size_t)columns) assay__buf_repeat(page->out, " ", (size_t)columns - width);
     assay__buf_puts(page->out, text);
+}
+
+void assay__page_fit(struct assay__page *page, const char *text, int columns, int keep_end)
+{
+    struct assay__buf safe = {0};
+    assay__text_safe(&safe, text ? text : "");
+    assay__text_fit(page->out, safe.data ? safe.data : "", (size_t)columns, keep_end);
+    if (safe.failed) page->out->failed = true;
+    assay__buf_free(&safe);
+}
+
+void assay__page_fit_middle(struct assay__page *page, const char *text, int columns)
+{
+    struct assay__buf safe = {0}, start = {0}, end = {0};
+    assay__text_safe(&safe, text ? text : "");
+    const char *whole = safe.data ? safe.data : "";
+    if (assay__text_width(whole) <= (size_t)columns || columns < 8) {
+        assay__text_fit(page->out, whole, (size_t)columns, 0);
+    } else {
+        size_t head = (size_t)columns / 2;
+        assay__text_fit(&start, whole, head, 0); /* ends with the ellipsis */
+        assay__text_fit(&end, whole, (size_t)columns - head + 1, 1);
+        const char *tail = end.data ? end.data : "";
+        size_t mark = strncmp(tail, "…", strlen("…")) == 0 ? strlen("…") : 0; /* one is enough */
+        assay__buf_puts(page->out, start.data ? start.data : "");
+        assay__text_fit(page->out, tail + mark, (size_t)columns - head, 0);
+    }
+    if (safe.failed || start.failed || end.failed) page->out->failed = true;
+    assay__buf_free(&safe);
+    assay__buf_free(&start);
+    assay__buf_free(&end);
 }
 
 /* Every replacement is as wide as what it replaces where columns line up (bars, tables, cut names). */

@@ -12,7 +12,8 @@ enum assay__style {
     ASSAY__STYLE_BOLD,
     ASSAY__STYLE_DIM,
     ASSAY__STYLE_BAR,
-    ASSAY__STYLE_WARN
+    ASSAY__STYLE_WARN,
+    ASSAY__STYLE_FAULT
 };
 
 struct assay__page {
@@ -38,6 +39,10 @@ void assay__page_rule(struct assay__page *page);
 void assay__page_bar(struct assay__page *page, double share, int columns);
 /** Text right-aligned to `columns` (never cut). */
 void assay__page_right(struct assay__page *page, const char *text, int columns);
+/** Text made safe, cut to `columns` (the end is kept when `keep_end`) and padded. */
+void assay__page_fit(struct assay__page *page, const char *text, int columns, int keep_end);
+/** The same, but cut in its middle: names of one model often begin alike and often end alike. */
+void assay__page_fit_middle(struct assay__page *page, const char *text, int columns);
 /** Replaces what is not ASCII from `start` on, column by column. */
 void assay__page_to_ascii(struct assay__buf *out, size_t start);
 

@@ -33,6 +33,24 @@ void assay__render_count(struct assay__buf *out, int64_t value)
     }
 }
 
+void assay__render_short_count(struct assay__buf *out, int64_t value)
+{
+    static const char *const prefixes[] = {"k", "M", "G", "T"};
+    if (value < 10000) {
+        assay__render_count(out, value);
+        return;
+    }
+    double scaled = (double)value;
+    size_t p = 0;
+    for (scaled /= 1000; scaled >= 999.5 && p < 3; p++)
+        scaled /= 1000;
+    assay__buf_printf(out, "%.*f %s",
+                      scaled < 9.995   ? 2
+                      : scaled < 99.95 ? 1
+                                       : 0,
+                      scaled, prefixes[p]);
+}
+
 const char *assay__render_mark(enum assay_state state)
 {
     return state == ASSAY_DERIVED ? "=" : state == ASSAY_ESTIMATED ? "~" : "";
@@ -333,6 +351,27 @@ static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
     if (!length || reason[length - 1] != '.') assay__buf_putc(out, '.');
 }
 
+/* "One generation (a prompt of 32 tokens, then 16 more) takes 9 ms: the first token after 5 ms, then one every 0.3 ms." */
+static void answer_generation(struct assay__buf *out, const struct assay__trial *trial,
+                              double p50_ns)
+{
+    const struct assay_metric *first = assay__render_known(trial, "llm.ttft"),
+                              *next = assay__render_known(trial, "llm.itl");
+    const char *made = assay__render_option(trial, "generate");
+    assay__buf_printf(out, "One inference is a generation (a prompt of %s, then %s token%s) and takes ",
+                      assay__render_option(trial, "prompt"), made, strcmp(made, "1") ? "s" : "");
+    assay__render_ns(out, p50_ns);
+    if (first) {
+        assay__buf_puts(out, ": the first token after ");
+        assay__render_ns(out, first->value * 1e9);
+    }
+    if (first && next) {
+        assay__buf_puts(out, ", then one every ");
+        assay__render_ns(out, next->value * 1e9);
+    }
+    assay__buf_puts(out, first ? "." : "; when its tokens were there is not known.");
+}
+
 void assay__render_answer(struct assay__buf *out, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
@@ -344,6 +383,8 @@ void assay__render_answer(struct assay__buf *out, const struct assay__trial *tri
         assay__buf_puts(out, "The latency is not known, so where the time goes cannot be said.");
     } else if (any) {
         answer_layers(out, trial, p50->value * 1e9);
+    } else if (*assay__render_option(trial, "generate")) {
+        answer_generation(out, trial, p50->value * 1e9);
     } else {
         assay__buf_puts(out, "One inference takes ");
         assay__render_ns(out, p50->value * 1e9);

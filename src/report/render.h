@@ -19,6 +19,8 @@ assay__report_fn assay__report_text, assay__report_json, assay__report_csv, assa
 void assay__render_number(struct assay__buf *out, double value);
 /** "1,234,567" */
 void assay__render_count(struct assay__buf *out, int64_t value);
+/** "25.6 M", three digits; exact below 10,000. */
+void assay__render_short_count(struct assay__buf *out, int64_t value);
 /** "1x3x224x224", symbols by name, "?" where unknown, "scalar" for rank 0, "unknown shape". Unescaped. */
 void assay__render_shape(struct assay__buf *out, const struct assay__tensor_info *tensor);
 /** A metric as people read it, with its mark: "39.1 ms", "=210 GFLOP/s", "~3.20 ms", "68.0 GB/s (published)", "—". */
@@ -56,5 +58,10 @@ struct assay__reason_group {
 /** Fills a fresh array (free each names with assay__buf_free, then free() the array). 0 or ASSAY_ENOMEM. */
 int assay__render_unavailable(const struct assay_metrics *metrics,
                               struct assay__reason_group **groups, size_t *count);
+
+/** A cell of CSV: made safe, quoted where it must be, and guarded against spreadsheet formulas. */
+void assay__csv_text(struct assay__buf *out, const char *text);
+/** Text escaped for Markdown. */
+void assay__markdown_text(struct assay__buf *out, const char *text);
 
 #endif

@@ -44,46 +44,14 @@ static void plan(struct table *t)
     t->enqueue = t->enqueue && !times;
 }
 
-static void fit_safe(struct assay__page *page, const char *text, int columns, int keep_end)
-{
-    struct assay__buf safe = {0};
-    assay__text_safe(&safe, text ? text : "");
-    assay__text_fit(page->out, safe.data ? safe.data : "", (size_t)columns, keep_end);
-    if (safe.failed) page->out->failed = true;
-    assay__buf_free(&safe);
-}
-
-/* A long name is cut in its middle: names of one model often begin alike and often end alike. */
-static void fit_middle(struct assay__page *page, const char *text, int columns)
-{
-    struct assay__buf safe = {0}, start = {0}, end = {0};
-    assay__text_safe(&safe, text ? text : "");
-    const char *whole = safe.data ? safe.data : "";
-    if (assay__text_width(whole) <= (size_t)columns || columns < 8) {
-        assay__text_fit(page->out, whole, (size_t)columns, 0);
-    } else {
-        size_t head = (size_t)columns / 2;
-        assay__text_fit(&start, whole, head, 0); /* ends with the ellipsis */
-        assay__text_fit(&end, whole, (size_t)columns - head + 1, 1);
-        const char *tail = end.data ? end.data : "";
-        size_t mark = strncmp(tail, "…", strlen("…")) == 0 ? strlen("…") : 0; /* one is enough */
-        assay__buf_puts(page->out, start.data ? start.data : "");
-        assay__text_fit(page->out, tail + mark, (size_t)columns - head, 0);
-    }
-    if (safe.failed || start.failed || end.failed) page->out->failed = true;
-    assay__buf_free(&safe);
-    assay__buf_free(&start);
-    assay__buf_free(&end);
-}
-
 static void put_head(const struct table *t)
 {
     struct assay__page *page = t->page;
     assay__page_style(page, ASSAY__STYLE_DIM);
     assay__page_right(page, "#", INDEX_COLUMNS);
     assay__buf_putc(page->out, ' ');
-    if (t->op) fit_safe(page, "operator", t->op + 1, 0);
-    fit_safe(page, "layer", t->name, 0);
+    if (t->op) assay__page_fit(page, "operator", t->op + 1, 0);
+    assay__page_fit(page, "layer", t->name, 0);
     assay__page_right(page, "time", TIME_COLUMNS);
     assay__page_right(page, t->enqueue ? "enqueue" : "share", SHARE_COLUMNS + (t->enqueue ? 1 : 0));
     assay__page_style(page, ASSAY__STYLE_PLAIN);
@@ -121,10 +89,10 @@ static void put_layer(const struct table *t, const struct assay__layer *l)
     assay__buf_puts(&cell, l->op);
     if (l->from_count > 1) assay__buf_printf(&cell, "+%zu", l->from_count - 1);
     if (t->op) {
-        fit_safe(page, cell.data, t->op, 0);
+        assay__page_fit(page, cell.data, t->op, 0);
         assay__buf_putc(page->out, ' ');
     }
-    fit_middle(page, assay__render_layer_title(l), t->name);
+    assay__page_fit_middle(page, assay__render_layer_title(l), t->name);
     if (t->enqueue) {
         assay__page_right(page, "—", TIME_COLUMNS);
         assay__buf_clear(&cell);
@@ -144,7 +112,7 @@ static void put_summary_row(const struct table *t, const char *label, double tim
 {
     struct assay__page *page = t->page;
     assay__buf_repeat(page->out, " ", INDEX_COLUMNS + 1);
-    fit_safe(page, label, (t->op ? t->op + 1 : 0) + t->name, 0);
+    assay__page_fit(page, label, (t->op ? t->op + 1 : 0) + t->name, 0);
     put_numbers(t, time_ns, mark, 0);
 }
 

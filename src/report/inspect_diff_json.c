@@ -1,0 +1,191 @@
+/* inspect_diff_json.c - the difference of two models as JSON: both in short, the metrics side by
+ * side, and the operators, parameters and layers that differ. Missing on one side is null. */
+#include "base/json.h"
+#include "report/inspect_diff.h"
+
+#include <math.h>
+
+static void put_models(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
+{
+    const struct assay__inspect *both[] = {diff->a, diff->b};
+    assay__json_key(w, "models");
+    assay__json_array(w);
+    for (size_t i = 0; i < 2; i++) {
+        const struct assay__inspect *doc = both[i];
+        assay__json_object(w);
+        assay__json_put_string(w, "name", doc->name);
+        assay__json_put_string(w, "path", *doc->path ? doc->path : NULL);
+        assay__json_put_string(w, "format", doc->model->format ? doc->model->format : "ONNX");
+        assay__json_put_string(w, "fingerprint", doc->fingerprint);
+        assay__json_key(w, "parameters");
+        if (doc->analysis->parameters >= 0)
+            assay__json_integer(w, doc->analysis->parameters);
+        else
+            assay__json_null(w);
+        assay__json_put_integer(w, "nodes", (int64_t)doc->layer_count);
+        assay__json_put_integer(w, "conflicts", (int64_t)doc->analysis->conflict_count);
+        assay__inspect_json_metrics(w, doc->metrics);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+}
+
+static void put_ratios(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
+{
+    assay__json_key(w, "ratios");
+    assay__json_object(w);
+    for (size_t i = 0; i < assay_metrics_count(diff->a->metrics); i++) {
+        const struct assay_metric *a = assay_metrics_at(diff->a->metrics, i);
+        const struct assay_metric *b = assay_metrics_get(diff->b->metrics, a->name);
+        assay__json_put_number(w, a->name, a->value > 0 && b ? b->value / a->value : (double)NAN);
+    }
+    assay__json_object_end(w);
+}
+
+static void put_op(struct assay__json_writer *w, const char *key,
+                   const struct assay__analysis *analysis, size_t index)
+{
+    assay__json_key(w, key);
+    if (index == SIZE_MAX) {
+        assay__json_null(w);
+        return;
+    }
+    const struct assay__op_total *op = &analysis->ops[index];
+    assay__json_object(w);
+    assay__json_put_integer(w, "count", (int64_t)op->count);
+    assay__json_put_number(w, "flops", op->flops);
+    assay__json_put_number(w, "bytes", op->bytes);
+    assay__json_object_end(w);
+}
+
+static void put_operators(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
+{
+    assay__json_key(w, "operators");
+    assay__json_array(w);
+    for (size_t i = 0; i < diff->operator_count; i++) {
+        const struct assay__inspect_both *both = &diff->operators[i];
+        const struct assay__op_total *op = both->a == SIZE_MAX ? &diff->b->analysis->ops[both->b]
+                                                               : &diff->a->analysis->ops[both->a];
+        if (!assay__inspect_diff_operator(diff, i)) continue;
+        assay__json_object(w);
+        assay__json_put_string(w, "op", op->op);
+        assay__json_put_string(w, "domain", op->domain);
+        put_op(w, "first", diff->a->analysis, both->a);
+        put_op(w, "second", diff->b->analysis, both->b);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+}
+
+static void put_type(struct assay__json_writer *w, const char *key,
+                     const struct assay__analysis *analysis, size_t index)
+{
+    assay__json_key(w, key);
+    if (index == SIZE_MAX) {
+        assay__json_null(w);
+        return;
+    }
+    const struct assay__parameter_total *p = &analysis->parameters_by_type[index];
+    assay__json_object(w);
+    assay__json_put_integer(w, "tensors", p->tensors);
+    assay__json_put_integer(w, "elements", p->elements);
+    assay__json_put_integer(w, "bytes", p->bytes);
+    assay__json_object_end(w);
+}
+
+static void put_parameters(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
+{
+    assay__json_key(w, "parameters");
+    assay__json_array(w);
+    for (size_t i = 0; i < diff->parameter_count; i++) {
+        const struct assay__inspect_both *both = &diff->parameters[i];
+        const struct assay__parameter_total *p =
+            both->a == SIZE_MAX ? &diff->b->analysis->parameters_by_type[both->b]
+                                : &diff->a->analysis->parameters_by_type[both->a];
+        if (!assay__inspect_diff_parameter(diff, i)) continue;
+        assay__json_object(w);
+        assay__json_put_string(w, "dtype", assay__dtype_name(p->dtype));
+        assay__json_put_string(w, "storage", p->storage);
+        put_type(w, "first", diff->a->analysis, both->a);
+        put_type(w, "second", diff->b->analysis, both->b);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+}
+
+static void put_layer(struct assay__json_writer *w, const char *key,
+                      const struct assay__inspect *doc, size_t index)
+{
+    assay__json_key(w, key);
+    if (index == SIZE_MAX) {
+        assay__json_null(w);
+        return;
+    }
+    const struct assay__inspect_layer *l = &doc->layers[index];
+    struct assay__buf shape = {0};
+    assay__inspect_diff_shape(&shape, doc, index);
+    assay__json_object(w);
+    assay__json_put_integer(w, "index", (int64_t)index);
+    assay__json_put_string(w, "name", l->name);
+    assay__json_put_string(w, "op", l->node->op);
+    assay__json_put_string(w, "domain", l->node->domain);
+    assay__json_put_string(w, "shape", shape.data);
+    assay__json_put_number(w, "flops", l->cost->flops);
+    assay__json_put_number(w, "bytes", l->bytes);
+    assay__json_object_end(w);
+    if (shape.failed) w->out->failed = true;
+    assay__buf_free(&shape);
+}
+
+static void put_layers(struct assay__json_writer *w, const struct assay__inspect_diff *diff)
+{
+    static const char *const names[] = {"same", "changed", "removed", "added"};
+    assay__json_key(w, "layers");
+    assay__json_object(w);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assay__json_put_integer(w, names[i], (int64_t)diff->counts[i]);
+    assay__json_put_integer(w, "renamed", (int64_t)diff->renamed);
+    assay__json_key(w, "differences");
+    assay__json_array(w);
+    for (size_t i = 0; i < diff->pair_count; i++) {
+        const struct assay__inspect_pair *p = &diff->pairs[i];
+        if (p->change == ASSAY__LAYER_SAME) continue;
+        assay__json_object(w);
+        assay__json_put_string(w, "change", names[p->change]);
+        assay__json_put_string(w, "matched_by",
+                               p->change != ASSAY__LAYER_CHANGED ? NULL
+                               : p->by_name                      ? "name"
+                                                                 : "structure");
+        put_layer(w, "first", diff->a, p->a);
+        put_layer(w, "second", diff->b, p->b);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+    assay__json_object_end(w);
+}
+
+void assay__inspect_diff_json(const struct assay__inspect_diff *diff, struct assay__buf *out)
+{
+    struct assay__json_writer writer, *w = &writer;
+    struct assay__buf answer = {0};
+    assay__json_start(w, out, true);
+    assay__json_object(w);
+    assay__inspect_json_head(w);
+    put_models(w, diff);
+    assay__json_key(w, "difference");
+    assay__json_object(w);
+    assay__json_put_bool(w, "equal", diff->equal);
+    assay__json_put_bool(w, "same_fingerprint", diff->same_graph);
+    assay__json_put_bool(w, "same_inputs_and_outputs", diff->ends_equal);
+    assay__inspect_diff_answer(&answer, diff);
+    assay__json_put_string(w, "answer", answer.data);
+    put_ratios(w, diff);
+    put_operators(w, diff);
+    put_parameters(w, diff);
+    put_layers(w, diff);
+    assay__json_object_end(w);
+    assay__json_object_end(w);
+    assay__buf_putc(out, '\n');
+    if (answer.failed) out->failed = true;
+    assay__buf_free(&answer);
+}

@@ -1,0 +1,379 @@
+/* drift.c - see drift.h. Sums are in double precision. Numbers that are infinite or NaN are never averaged away: alike in
+ * both they are counted and left out, otherwise the output has no numbers but a sentence. */
+#include "run/drift.h"
+
+#include "base/checked.h"
+#include "base/file.h"
+#include "model/formats.h"
+#include "model/npy.h"
+#include "model/tensor_data.h"
+#include "run/launch.h"
+#include "run/locate.h"
+#include "run/outputs.h"
+#include "run/ring.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+#define TIMEOUT_S 300.0
+
+/* --- the numbers ------------------------------------------------------------------------------- */
+
+static bool alike(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || (isinf(a) && a == b);
+}
+
+/* Rows of `classes` numbers, `step` apart: [N, C, 1, 1] has its classes at axis 1, [B, S, V] at axis 2. */
+static void count_top1(const double *reference, const double *candidate, int rank,
+                       const int64_t *dims, struct assay__drift_output *out)
+{
+    int axis = rank - 1;
+    int64_t same = 0;
+    while (axis > 0 && dims[axis] == 1)
+        axis--;
+    if (axis < 1 || dims[axis] < 2 || out->elements == 0) return;
+    int64_t classes = dims[axis];
+    out->rows = out->elements / classes;
+    for (int64_t row = 0; row < out->rows; row++) {
+        const double *r = reference + row * classes, *c = candidate + row * classes;
+        int64_t best_r = 0, best_c = 0;
+        for (int64_t i = 1; i < classes; i++) {
+            if (r[i] > r[best_r]) best_r = i;
+            if (c[i] > c[best_c]) best_c = i;
+        }
+        /* Two equal largest numbers: either place is right. */
+        same += best_r == best_c || r[best_c] == r[best_r];
+    }
+    out->top1 = (double)same / (double)out->rows;
+}
+
+void assay__drift_compare(const double *reference, const double *candidate, int rank,
+                          const int64_t *dims, bool floats, struct assay__arena *arena,
+                          struct assay__drift_output *out)
+{
+    double difference = 0, rr = 0, cc = 0, rc = 0, most = 0;
+    int64_t bad_candidate = 0;
+    out->max_absolute = out->relative_l2 = out->cosine = out->top1 = NAN;
+    out->reason = "";
+    for (int64_t i = 0; i < out->elements; i++) {
+        double r = reference[i], c = candidate[i];
+        if (!isfinite(r) || !isfinite(c)) {
+            bad_candidate += !isfinite(c);
+            alike(r, c) ? out->nonfinite++ : out->broken++;
+            continue;
+        }
+        difference += (c - r) * (c - r);
+        rr += r * r;
+        cc += c * c;
+        rc += r * c;
+        if (fabs(c - r) > most) most = fabs(c - r);
+    }
+    if (out->broken) {
+        const char *reason = assay__arena_printf(
+            arena,
+            "%" PRId64 " of %" PRId64 " numbers are infinite or NaN and not alike in both (%" PRId64
+            " of the rewritten model's are)",
+            out->broken, out->elements, bad_candidate);
+        out->reason = reason ? reason : "infinite or NaN";
+        return;
+    }
+    if (out->elements == out->nonfinite) {
+        out->reason = out->elements ? "all numbers are infinite or NaN" : "the output is empty";
+        return;
+    }
+    out->max_absolute = most;
+    if (rr > 0) out->relative_l2 = sqrt(difference / rr);
+    if (rr == 0 && difference == 0) out->relative_l2 = 0;
+    if (rr > 0 && cc > 0) out->cosine = rc / (sqrt(rr) * sqrt(cc));
+    if (isfinite(out->cosine) && out->cosine > 1) out->cosine = 1; /* rounding */
+    if (floats) count_top1(reference, candidate, rank, dims, out);
+}
+
+/* --- reading outputs --------------------------------------------------------------------------- */
+
+static int load_numbers(const struct assay__output *output, double **numbers, int64_t *elements,
+                        struct assay_error *error)
+{
+    struct assay__mapping mapping = {0};
+    struct assay__npy npy;
+    float *floats = NULL;
+    *numbers = NULL;
+    int code = assay__file_map(output->file, &mapping, error);
+    if (!code) code = assay__npy_parse(mapping.data, mapping.size, &npy, error);
+    if (code) goto out;
+    *elements = 1;
+    for (int i = 0; i < npy.rank; i++)
+        *elements *= npy.dims[i]; /* checked by the parser */
+    struct assay__tensor tensor = {.name = output->name,
+                                   .dtype = output->dtype,
+                                   .rank = npy.rank,
+                                   .dims = npy.dims,
+                                   .elements = *elements,
+                                   .data = npy.data,
+                                   .data_size = npy.data_size,
+                                   .location = "",
+                                   .nonzeros = -1};
+    struct assay__model none = {.path = "", .folder = "."};
+    *numbers = malloc(((size_t)*elements + 1) * sizeof **numbers);
+    floats = malloc(((size_t)*elements + 1) * sizeof *floats);
+    if (!*numbers || !floats) {
+        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for output '%.100s'",
+                               output->name);
+    } else if (output->dtype == ASSAY__FLOAT64) {
+        memcpy(*numbers, npy.data, npy.data_size);
+    } else {
+        if (*elements) code = assay__tensor_floats(&none, &tensor, floats, error);
+        for (int64_t i = 0; i < *elements && !code; i++)
+            (*numbers)[i] = (double)floats[i];
+    }
+out:
+    free(floats);
+    assay__file_unmap(&mapping);
+    return code;
+}
+
+static bool is_float(enum assay__dtype dtype)
+{
+    return dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT16 || dtype == ASSAY__FLOAT64 ||
+           dtype == ASSAY__BFLOAT16;
+}
+
+static int compare_one(const struct assay__output *reference, const struct assay__output *candidate,
+                       struct assay__arena *arena, struct assay__drift_output *out,
+                       struct assay_error *error)
+{
+    double *r = NULL, *c = NULL;
+    int64_t count = 0;
+    out->reason = !candidate           ? "the rewritten model has no output of this name"
+                  : *reference->reason ? reference->reason
+                  : *candidate->reason ? candidate->reason
+                                       : "";
+    if (*out->reason) return 0;
+    out->candidate_dtype = candidate->dtype;
+    int code = load_numbers(reference, &r, &out->elements, error);
+    if (!code) code = load_numbers(candidate, &c, &count, error);
+    bool same = !code && reference->rank == candidate->rank && count == out->elements;
+    for (int i = 0; same && i < reference->rank; i++)
+        same = reference->dims[i] == candidate->dims[i];
+    if (!code && !same)
+        out->reason = "its shape differs";
+    else if (!code)
+        assay__drift_compare(r, c, reference->rank, reference->dims, is_float(reference->dtype),
+                             arena, out);
+    free(r);
+    free(c);
+    return code;
+}
+
+/* --- running ----------------------------------------------------------------------------------- */
+
+struct comparing {
+    struct assay__arena *arena;
+    const struct assay__drift_options *options;
+    struct assay__workload *workload; /* the reference's, shared */
+    char worker[PATH_MAX], folder[PATH_MAX];
+    const char *version;
+};
+
+static const char *or_default(const char *text, const char *otherwise)
+{
+    return text && *text ? text : otherwise;
+}
+
+/* One model, one step; its outputs in a folder of that name. */
+static int run_one(struct comparing *work, const char *model, const char *what,
+                   struct assay__output **outputs, size_t *count, struct assay_error *error)
+{
+    const struct assay__drift_options *options = work->options;
+    const char *folder = assay__arena_printf(work->arena, "%s/%s", work->folder, what);
+    const char *temporary = assay__arena_printf(work->arena, "TMPDIR=%s", work->folder);
+    struct assay__outcome outcome;
+    if (!folder || !temporary) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (mkdir(folder, 0700)) return assay_error_set(error, ASSAY_EIO, "%s: cannot be made", folder);
+    struct assay__request request = {
+        .job = {.engine = or_default(options->engine, "ort"),
+                .model = model,
+                .library = options->library,
+                .device = or_default(options->device, "cpu"),
+                .optimization = "all",
+                .streams = 1,
+                .spinning = -1,
+                .warmup = 0,
+                .layers = ASSAY_LAYERS_OFF,
+                .inputs = work->workload->inputs,
+                .input_count = work->workload->input_count,
+                .outputs = folder},
+        .goal = {.iterations = 1,
+                 .precision = ASSAY__GOAL_PRECISION,
+                 .streams = 1,
+                 .capacity = ASSAY__RING_CAPACITY},
+        .timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S,
+        .interrupt = options->interrupt,
+        .progress = options->progress,
+        .progress_context = options->progress_context,
+        .launch = 1,
+        .launches = 1,
+        .trial = 1,
+        .worker = work->worker,
+        .temporary = temporary,
+        .arena = work->arena,
+    };
+    int code = assay__launch_run(&request, &outcome);
+    if (code) code = assay_error_set(error, code, "the %s model: %s", what, outcome.reason);
+    if (!code) work->version = outcome.facts.version;
+    assay__outcome_free(&outcome);
+    return code ? code : assay__outputs_read(folder, work->arena, outputs, count, error);
+}
+
+/* --- the inputs -------------------------------------------------------------------------------- */
+
+static const struct assay__input_plan *find_input(const struct assay__workload *workload,
+                                                  const char *name)
+{
+    for (size_t i = 0; i < workload->input_count; i++)
+        if (strcmp(workload->inputs[i].name, name) == 0) return &workload->inputs[i];
+    return NULL;
+}
+
+static int same_inputs(const struct assay__workload *a, const struct assay__workload *b,
+                       bool shapes, struct assay_error *error)
+{
+    if (a->input_count != b->input_count)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "the models have different inputs (%zu and %zu)", a->input_count,
+                               b->input_count);
+    for (size_t i = 0; i < a->input_count; i++) {
+        const struct assay__input_plan *mine = &a->inputs[i], *other = find_input(b, mine->name);
+        bool same = other && other->dtype == mine->dtype && other->rank == mine->rank;
+        for (int d = 0; same && shapes && d < mine->rank; d++)
+            same = mine->dims[d] == other->dims[d];
+        if (!same)
+            return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                                   "the models have different inputs ('%.100s')", mine->name);
+    }
+    return 0;
+}
+
+/* "name=1x3x224x224" for every input of a plan. */
+static int shape_texts(const struct assay__workload *plan, struct assay__arena *arena,
+                       const char ***texts, size_t *count)
+{
+    *count = 0;
+    *texts = assay__arena_array(arena, plan->input_count, sizeof **texts);
+    if (!*texts) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        const char *text = assay__arena_printf(arena, "%s=", plan->inputs[i].name);
+        for (int d = 0; d < plan->inputs[i].rank && text; d++)
+            text = assay__arena_printf(arena, "%s%s%" PRId64, text, d ? "x" : "",
+                                       plan->inputs[i].dims[d]);
+        if (!text) return ASSAY_ENOMEM;
+        if (plan->inputs[i].rank > 0) (*texts)[(*count)++] = text;
+    }
+    return 0;
+}
+
+/* The reference's inputs in the shapes that the candidate takes. */
+static int plan_inputs(struct comparing *work, const char *reference, const char *candidate,
+                       const struct assay__workload_options *options, struct assay_error *error)
+{
+    struct assay__workload_options chosen = options ? *options
+                                                    : (struct assay__workload_options){.seed = 0};
+    struct assay__model *a = NULL, *b = NULL;
+    struct assay__workload *other = NULL;
+    const char **shapes = NULL;
+    struct assay_error detail = {0};
+    int code = assay__model_load(reference, &a, error);
+    if (!code) code = assay__model_load(candidate, &b, error);
+    if (!code) code = assay__workload_plan(b, &chosen, &other, error);
+    if (!code && shape_texts(other, work->arena, &shapes, &chosen.shape_count))
+        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    chosen.shapes = shapes;
+    chosen.dims = NULL;
+    chosen.dim_count = 0;
+    chosen.batch = chosen.sequence = 0;
+    if (!code && (code = assay__workload_plan(a, &chosen, &work->workload, &detail)))
+        assay_error_set(error, code, "the original does not take the same inputs: %s",
+                        detail.message);
+    if (!code) code = same_inputs(work->workload, other, true, error);
+    assay__workload_free(other);
+    assay__model_free(a);
+    assay__model_free(b);
+    return code;
+}
+
+static int compare_all(struct comparing *work, const char *reference, const char *candidate,
+                       struct assay__drift *drift, struct assay_error *error)
+{
+    struct assay__output *r = NULL, *c = NULL;
+    size_t r_count = 0, c_count = 0;
+    int code = run_one(work, reference, "original", &r, &r_count, error);
+    if (!code) code = run_one(work, candidate, "rewritten", &c, &c_count, error);
+    if (code) return code;
+    drift->outputs = assay__arena_array(work->arena, r_count, sizeof *drift->outputs);
+    if (!drift->outputs) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    for (size_t i = 0; i < r_count && !code; i++) {
+        const struct assay__output *match = NULL;
+        for (size_t k = 0; k < c_count; k++)
+            if (strcmp(c[k].name, r[i].name) == 0) match = &c[k];
+        drift->outputs[i] = (struct assay__drift_output){.name = r[i].name,
+                                                         .reason = "",
+                                                         .dtype = r[i].dtype,
+                                                         .candidate_dtype = r[i].dtype,
+                                                         .rank = r[i].rank,
+                                                         .dims = r[i].dims,
+                                                         .max_absolute = NAN,
+                                                         .relative_l2 = NAN,
+                                                         .cosine = NAN,
+                                                         .top1 = NAN};
+        code = compare_one(&r[i], match, work->arena, &drift->outputs[i], error);
+    }
+    drift->output_count = r_count;
+    return code;
+}
+
+int assay__drift(const char *reference_path, const char *candidate_path,
+                 const struct assay__workload_options *workload,
+                 const struct assay__drift_options *options, struct assay__drift *drift,
+                 struct assay_error *error)
+{
+    static const struct assay__drift_options defaults;
+    struct comparing *work = calloc(1, sizeof *work);
+    *drift = (struct assay__drift){.arena = assay__arena_new()};
+    if (!work || !drift->arena) {
+        free(work);
+        assay__drift_free(drift);
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    }
+    work->arena = drift->arena;
+    work->options = options ? options : &defaults;
+    work->version = "";
+    int code = assay__worker_locate(work->worker, sizeof work->worker, error);
+    if (!code) code = plan_inputs(work, reference_path, candidate_path, workload, error);
+    if (!code) {
+        code = assay__folder_temporary(work->folder, sizeof work->folder, error);
+        if (!code) code = compare_all(work, reference_path, candidate_path, drift, error);
+        if (*work->folder) assay__folder_remove(work->folder);
+    }
+    drift->seed = workload ? workload->seed : 0;
+    drift->engine = assay__arena_strdup(drift->arena, or_default(work->options->engine, "ort"));
+    drift->version = work->version;
+    assay__workload_free(work->workload);
+    free(work);
+    if (code) assay__drift_free(drift);
+    return code;
+}
+
+void assay__drift_free(struct assay__drift *drift)
+{
+    assay__arena_free(drift->arena);
+    *drift = (struct assay__drift){.output_count = 0};
+}

@@ -1,0 +1,103 @@
+# assay inspect over small models: the text is exact, the JSON holds what doc/inspect.md promises with the right numbers, and
+# unknown operators, conflicts, missing data and hostile names are said, not swallowed.
+. "$ROOT/tests/cli/lib.sh"
+models=$ROOT/tests/fixtures/models/inspect
+cp "$models"/*.onnx .
+
+# text, exactly
+golden() { # golden NAME ARGUMENTS…
+    local name=$1 file=$ROOT/tests/golden/inspect-$1
+    shift
+    expect_exit "$1" "$ASSAY" "${@:2}"
+    if [ "${ASSAY_BLESS:-}" = yes ]; then cp out "$file"; fi
+    diff -u "$file" out >&2 || fail "inspect-$name differs (ASSAY_BLESS=yes rewrites it)"
+}
+golden mlp.txt 0 inspect mlp.onnx
+golden mlp-40.txt 0 inspect mlp.onnx --columns 40 --batch 4
+golden mlp-ascii.txt 0 inspect mlp.onnx --ascii --sort memory --top 2
+golden mlp.dot 0 inspect mlp.onnx --dot
+golden mlp.csv 0 inspect mlp.onnx --format csv
+golden mlp.md 0 inspect mlp.onnx --format markdown
+golden unknown.txt 0 inspect unknown.onnx
+golden conflict.txt 1 inspect conflict.onnx
+golden diff.txt 0 inspect mlp.onnx mlp_more.onnx
+for width in 40 47 56 63 71 80 100 120 200; do
+    for model in mlp unknown conflict external sequence_input; do
+        "$ASSAY" inspect $model.onnx --columns $width >out || [ $model = conflict ] || fail "$model at $width"
+        awk -v most=$width '{ gsub(/[\200-\277]/, ""); if (length($0) > most) { print; bad = 1 } } END { exit bad }' out >long ||
+            { cat long >&2; fail "$model: lines longer than $width"; }
+    done
+done
+if LC_ALL=C grep -q '[^ -~]' "$ROOT/tests/golden/inspect-mlp-ascii.txt"; then fail "--ascii is not ASCII"; fi
+
+# JSON: exact numbers. fc1: 16x32 multiply-adds and 32 bias additions a sample; fc2: 32x10 and 10
+expect_exit 0 "$ASSAY" inspect mlp.onnx --json --batch 2
+expect_lines err 0
+python3 "$ROOT/tests/schema_check.py" inspect out || fail "not the promised shape"
+expect_equal "$(json_get out .command)" inspect
+expect_equal "$(json_get out .model.parameters)" 874
+expect_equal "$(json_get out .model.nodes)" 4
+expect_equal "$(json_get out '.model.inputs[0].shape')" "[2, 16]"
+expect_equal "$(json_get out '.model.inputs[0].symbolic_shape')" '["batch", 16]'
+expect_equal "$(json_get out '.workload.dims.batch')" 2
+expect_equal "$(json_get out '.layers[0].macs')" 1088
+expect_equal "$(json_get out '.layers[0].flops')" 2112
+expect_equal "$(json_get out '.layers[2].macs')" 660
+expect_equal "$(json_get out '.layers[0].bytes_weights')" 2176
+expect_equal "$(json_get out '.layers[0].bytes_read')" 2304
+expect_equal "$(json_get out '.layers[0].bytes_written')" 256
+expect_equal "$(json_get out '.layers[0].outputs[0].symbolic_shape')" '["batch", 32]'
+expect_equal "$(json_get out '.memory.peak_bytes')" 512
+expect_equal "$(json_get out '.memory.layer')" act
+expect_equal "$(json_get out '.metrics["compute.flops"].state')" derived
+expect_equal "$(json_get out '.metrics["memory.model"].value')" 3496
+expect_equal "$(json_get out '.parameters[0].tensors')" 4
+expect_equal "$(json_get out .ncp)" null
+expect_exit 0 "$ASSAY" inspect mlp.onnx --json --shape x=7x16 -o file.json
+expect_equal "$(json_get file.json '.model.outputs[0].shape')" "[7, 10]"
+
+# an operator nobody knows: counted, named, left out, and its name harmless everywhere
+expect_exit 0 "$ASSAY" inspect unknown.onnx --json
+python3 "$ROOT/tests/schema_check.py" inspect out || fail "not the promised shape"
+expect_equal "$(json_get out '.unknown_operators[0].op')" Frobnicate
+expect_equal "$(json_get out '.unknown_operators[0].count')" 2
+expect_equal "$(json_get out '.metrics["compute.flops"].value')" null
+expect_equal "$(json_get out '.layers[1].flops')" null
+for format in text dot csv markdown; do
+    expect_exit 0 "$ASSAY" inspect unknown.onnx --format $format
+    if LC_ALL=C grep -q "$(printf '\033')" out; then fail "$format lets an escape through"; fi
+    if grep -q "$(printf '\342\200\256')" out; then fail "$format lets a direction override through"; fi
+done
+expect_exit 0 "$ASSAY" inspect unknown.onnx --format csv
+expect_has out "'=cmd()"
+
+# conflicts: status 1, both operators
+expect_exit 1 "$ASSAY" inspect conflict.onnx --json
+expect_equal "$(json_get out '.conflicts.length')" 1
+expect_equal "$(json_get out '.conflicts[0].node')" product
+case $(json_get out '.conflicts[0].producer') in left | right) ;; *) fail "the conflict's other side" ;; esac
+
+# what running would need is said, and not needed
+expect_exit 0 "$ASSAY" inspect external.onnx
+expect_has out "MISSING"
+expect_has out "not_there.bin"
+expect_exit 0 "$ASSAY" inspect sequence_input.onnx
+expect_has out "inputs are left as the file has them"
+
+# every table and order
+expect_exit 0 "$ASSAY" inspect mlp.onnx --format csv --table operators
+expect_lines out 4
+expect_exit 0 "$ASSAY" inspect mlp.onnx --format csv --table parameters
+expect_has out "float32,dense,4,874,3496"
+expect_exit 0 "$ASSAY" inspect mlp.onnx --format csv --table metrics
+expect_has out "compute.macs,874,MAC,derived,graph,"
+expect_exit 0 "$ASSAY" inspect mlp.onnx --top 1
+expect_has out "3 more layers"
+expect_exit 0 "$ASSAY" inspect mlp.onnx --layers
+expect_not out "more layers"
+
+# a name of the zoo
+expect_exit 0 "$ASSAY" inspect resnet50 --json
+expect_equal "$(json_get out .model.parameters)" 25557032
+expect_equal "$(json_get out .model.path)" null
+python3 "$ROOT/tests/schema_check.py" inspect out || fail "not the promised shape"

@@ -1,0 +1,66 @@
+# plain-only: it runs the engine many times; the rewrites themselves run sanitized in test_rewrite
+# The rewrites run in ONNX Runtime and their outputs stay near the original's: the drift that `assay make` measures.
+. "$ROOT/tests/cli/lib.sh"
+"$ASSAY" devices --engine ort --json >devices 2>/dev/null || true
+[ "$(json_get devices '.devices[0].available')" = true ] || skip "ONNX Runtime is not set up"
+
+# drift STEP… MODEL COSINE: every output is compared, its cosine at least that
+drift() {
+    local model=$1 least=$2
+    shift 2
+    expect_exit 0 "$ASSAY" make --from "$model" "$@" -o y.onnx --json
+    expect_equal "$(json_get out '.drift.state')" measured
+    python3 - "$least" <<'PYTHON' || fail "$model $*: drifts too far"
+import json, sys
+drift = json.load(open("out"))["drift"]
+assert drift["outputs"], "no outputs"
+for output in drift["outputs"]:
+    cosine = output["cosine"]
+    assert cosine["state"] == "measured", (output["name"], cosine)
+    assert output["broken"] == 0 and output["nonfinite"] == 0, output
+    assert cosine["value"] >= float(sys.argv[1]), (output["name"], cosine["value"])
+    assert output["max_absolute"]["state"] == "measured"
+PYTHON
+}
+
+for model in squeezenet mlp lstm cfc cfc:form=scan,seq=4 ltc:form=scan,seq=3 \
+    bert:layers=1,width=64,heads=2,ffn=128,vocab=300 \
+    llama:layers=1,width=64,heads=4,kv_heads=2,head_dim=16,ffn=128,vocab=300; do
+    drift $model 0.9999 --float16
+    drift $model 0.98 --int8 weights
+    drift $model 0.98 --int8 dynamic
+done
+drift squeezenet 0.98 --int8 weights --float16 --batch 2
+size=$("$ASSAY" make squeezenet -o full.onnx --json >made; json_get made .model.bytes)
+"$ASSAY" make --from squeezenet --int8 weights --no-drift -o int8.onnx >/dev/null
+[ $(($(wc -c <int8.onnx) * 37 / 10)) -lt "$size" ] || fail "int8 is not about a quarter of $size bytes"
+
+# the same values however often, whatever the batch is called
+node=$(python3 - <<'PYTHON'
+import re
+data = open("full.onnx", "rb").read()
+print(re.search(rb"/[A-Za-z0-9_./]*Conv(?![A-Za-z0-9_])", data).group().decode())
+PYTHON
+)
+drift full.onnx 0.9999999 --repeat "$node=4" # the engine may choose another kernel for the copies
+drift full.onnx 0.9999999 --batch 2
+
+# the older models of the onnx package: IR 3, operator set 9, a fixed batch
+for light in "$ROOT"/.cache/onnx/current/onnx/backend/test/data/light/light_{squeezenet,shufflenet}.onnx; do
+    [ -e "$light" ] || continue
+    drift "$light" 0.999 --float16
+    drift "$light" 0.9999999 --int8 weights # its weights are no constants: only the operator set is raised
+    expect_exit 0 "$ASSAY" make --from "$light" --batch 2 --no-drift -o b2.onnx
+    expect_exit 0 "$ASSAY" run b2.onnx --iters 2 --layers=off --json
+    expect_equal "$(json_get out '.trials[0].state')" ok
+done
+
+# a part of a model, and a model without its weights, run
+expect_exit 0 "$ASSAY" make --from full.onnx --strip -o stripped.onnx
+expect_exit 0 "$ASSAY" run stripped.onnx --iters 2 --layers=off --json
+expect_equal "$(json_get out '.trials[0].state')" ok
+
+# without the engine the file is made and the drift is unavailable, with the reason
+expect_exit 0 "$ASSAY" make --from full.onnx --float16 --library /no/such/library.so -o y.onnx --json
+expect_equal "$(json_get out '.drift.state')" unavailable
+expect_has out "no such file"
