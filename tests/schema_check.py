@@ -3,6 +3,7 @@
     python3 tests/schema_check.py run FILE      FILE is what `assay run --json` or `assay report --json` printed
     python3 tests/schema_check.py devices FILE
     python3 tests/schema_check.py doctor FILE
+    python3 tests/schema_check.py inspect FILE
 
 Prints every fault, one per line, and exits with 1 if there is one.
 """
@@ -99,6 +100,64 @@ def layers(where, trial):
             fault(where, f"layers + engine + unattributed = {total + engine + rest} us, p50 = {p50 * 1e6} us")
 
 
+def generation(where, trial):
+    """Only a trial that generated text has one; its times are those of the metrics."""
+    asked = trial.get("target", {}).get("options", {}).get("generate")
+    if (asked is None) != ("generation" not in trial):
+        fault(where, f"generate {asked!r}, but generation {'' if 'generation' in trial else 'not '}there")
+    if asked is None or "generation" not in trial:
+        return
+    at, block = f"{where}.generation", trial["generation"]
+    if member(at, block, "tokens", int) != int(asked):
+        fault(at, f"tokens {block.get('tokens')!r}, asked {asked}")
+    member(at, block, "prompt", int)
+    for name in ("batch", "generations", "dropped"):
+        member(at, block, name, int, null=True)
+    for name, keys in (("ttft_us", ["p50", "p90", "p99"]),
+                       ("itl_us", ["p50", "p90", "p99", "first_quarter", "last_quarter"])):
+        times = member(at, block, name, dict)
+        for key in keys:
+            member(f"{at}.{name}", times, key, NUMBER, null=True)
+    ids = member(at, block, "token_ids", list) or []
+    if len(ids) > int(asked) or not all(isinstance(i, int) for i in ids):
+        fault(at, f"token_ids {ids!r}")
+    p50 = trial.get("metrics", {}).get("llm.ttft", {}).get("value")
+    told = block.get("ttft_us", {}).get("p50")
+    if (p50 is None) != (told is None) or (p50 is not None and abs(p50 * 1e6 - told) > 1e-6 * told):
+        fault(at, f"ttft_us.p50 {told!r}, llm.ttft {p50!r} s")
+
+
+def time_steps(where, trial):
+    """Of a recurrent cell only: rows of steps and of groups, each adding up to the latency."""
+    if "time_steps" not in trial:
+        return
+    summary = member(where, trial, "time_steps", dict)
+    for name in ("cell", "form", "state", "note"):
+        member(f"{where}.time_steps", summary, name, str)
+    member(f"{where}.time_steps", summary, "count", int)
+    member(f"{where}.time_steps", summary, "per_step_us", NUMBER, null=True)
+    p50 = trial.get("metrics", {}).get("latency.p50", {}).get("value")
+    for key, title in (("steps", "name"), ("groups", "group")):
+        total = 0.0
+        rows = member(where, trial, key, list) or []
+        for i, row in enumerate(rows):
+            at = f"{where}.{key}[{i}]"
+            member(at, row, title, str)
+            member(at, row, "kind", str)
+            time = member(at, row, "time_us", NUMBER, null=True)
+            for name in ("share", "flops"):
+                member(at, row, name, NUMBER, null=True)
+            if row.get("state") not in STATES or (time is None) != (row.get("state") == "unavailable"):
+                fault(at, f"time {time!r} and state {row.get('state')!r}")
+            if time is None and not member(at, row, "note", str) and row.get("kind") not in ("engine", "unattributed"):
+                fault(at, "unavailable without a reason")
+            lost = time is None and (row.get("layers") or row.get("kind") in ("engine", "unattributed"))
+            total = None if lost or total is None else total + (time or 0.0)
+        if trial.get("layers") and total is not None and p50 is not None:
+            if abs(total - p50 * 1e6) > 1e-6 * max(1.0, p50 * 1e6):
+                fault(where, f"{key} add up to {total} us, p50 = {p50 * 1e6} us")
+
+
 def trial_check(where, trial):
     member(where, trial, "id", int)
     if member(where, trial, "state", str) not in ("ok", "failed", "skipped", "running", "interrupted"):
@@ -120,6 +179,7 @@ def trial_check(where, trial):
     texts(f"{where}.stability", stability, "reasons")
     member(f"{where}.stability", stability, "more_iterations", int, null=True)
     metrics(where, trial)
+    generation(where, trial)
     for i, launch in enumerate(member(where, trial, "launches", list) or []):
         at = f"{where}.launches[{i}]"
         member(at, launch, "id", int)
@@ -128,6 +188,7 @@ def trial_check(where, trial):
         member(at, launch, "samples", int)
         member(at, launch, "p50_us", NUMBER, null=True)
     layers(where, trial)
+    time_steps(where, trial)
 
 
 def assay(root):
@@ -175,6 +236,74 @@ def run(root):
             member(at, finding, name, NUMBER, null=True)
 
 
+def inspect_layer(where, layer, index):
+    if member(where, layer, "index", int) != index:
+        fault(where, "index is not its place")
+    for name in ("name", "op", "domain"):
+        member(where, layer, name, str)
+    for name in ("inputs", "outputs"):
+        given = [value for value in member(where, layer, name, list) or [] if value is not None]
+        tensors(where, {name: given}, name)
+    for name in ("flops", "macs", "bytes_read", "bytes_written", "bytes_weights", "memory_bytes", "live_bytes", "intensity"):
+        value = member(where, layer, name, NUMBER, null=True)
+        if value is not None and value < 0:
+            fault(f"{where}.{name}", "is negative")
+
+
+def inspect(root):
+    assay(root)
+    model = member("$", root, "model", dict)
+    for name in ("name", "format", "fingerprint"):
+        member("$.model", model, name, str)
+    for name in ("path", "producer", "external_missing"):
+        member("$.model", model, name, str, null=True)
+    for name in ("nodes", "subgraphs", "subgraph_nodes", "functions_inlined", "external_tensors"):
+        member("$.model", model, name, int)
+    member("$.model", model, "parameters", int, null=True)
+    for i, operator in enumerate(member("$.model", model, "operators", list) or []):
+        for name in ("op", "domain"):
+            member(f"$.model.operators[{i}]", operator, name, str)
+        for name in ("count", "unknown"):
+            member(f"$.model.operators[{i}]", operator, name, int)
+        for name in ("flops", "macs", "bytes"):
+            member(f"$.model.operators[{i}]", operator, name, NUMBER, null=True)
+    tensors("$.model", model, "inputs")
+    tensors("$.model", model, "outputs")
+    metrics("$", root)
+    totals = member("$", root, "totals", dict)
+    for name in ("flops", "macs", "bytes_read", "bytes_written", "bytes_weights"):
+        member("$.totals", totals, name, NUMBER, null=True)
+    left_out = [member("$.totals", totals, name, int) for name in ("nodes_without_flops", "nodes_without_bytes")]
+    unknown = member("$", root, "unknown_operators", list) or []
+    for i, operator in enumerate(unknown):
+        for name in ("op", "domain", "why"):
+            member(f"$.unknown_operators[{i}]", operator, name, str)
+        member(f"$.unknown_operators[{i}]", operator, "count", int)
+    if any(left_out) != bool(unknown):
+        fault("$.unknown_operators", f"{len(unknown)} kinds, but the totals leave out {left_out}")
+    for i, conflict in enumerate(member("$", root, "conflicts", list) or []):
+        for name in ("node", "op", "producer", "message"):
+            member(f"$.conflicts[{i}]", conflict, name, str)
+    memory = member("$", root, "memory", dict)
+    peak = member("$.memory", memory, "peak_bytes", NUMBER, null=True)
+    alive = [tensor.get("bytes") for tensor in member("$.memory", memory, "tensors", list) or []]
+    rows = member("$", root, "layers", list) or []
+    if len(rows) != (model or {}).get("nodes"):
+        fault("$.layers", "are not as many as the nodes")
+    for i, layer in enumerate(rows):
+        inspect_layer(f"$.layers[{i}]", layer, i)
+    live = [layer.get("live_bytes") for layer in rows]
+    if peak is not None and live and None not in live and max(live) != peak:
+        fault("$.memory", f"peak {peak}, but the largest live_bytes is {max(live)}")
+    if peak is not None and alive and not model.get("subgraphs") and abs(sum(alive) - peak) > 1e-9 * peak:
+        fault("$.memory", f"peak {peak}, but its tensors sum to {sum(alive)}")
+    for name in ("flops", "macs"):
+        values = [layer.get(name) for layer in rows]
+        if not left_out[0] and None not in values and abs(sum(values) - totals[name]) > 1e-9 * max(1.0, totals[name]):
+            fault(f"$.totals.{name}", f"is {totals[name]}, the layers sum to {sum(values)}")
+    member("$", root, "ncp", dict, null=True)
+
+
 def devices(root):
     assay(root)
     for i, device in enumerate(member("$", root, "devices", list) or []):
@@ -204,7 +333,7 @@ def doctor(root):
 
 
 def main():
-    kinds = {"run": run, "devices": devices, "doctor": doctor}
+    kinds = {"run": run, "inspect": inspect, "devices": devices, "doctor": doctor}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
 

@@ -26,6 +26,28 @@ struct assay_tensor {
     size_t string_count;
 };
 
+/** Text generation with the model's own cache: what a step is then, and which inputs and outputs play which part. */
+struct assay_generation {
+    int64_t tokens;  /* made by one step (a whole generation), >= 1 */
+    const char *ids; /* input [batch, prompt], int64 or int32 */
+    const char *mask,
+        *positions;          /* inputs [batch, past + new] of ones and [batch, new]; NULL: none */
+    const char *logits;      /* output [batch, new, vocabulary] or [batch, vocabulary] */
+    const char *const *past; /* inputs that start empty … */
+    const char *const *present; /* … and the outputs that become them */
+    size_t pair_count;
+};
+
+/** When the tokens of the generations since the last call were there. */
+struct assay_token_times {
+    int64_t tokens, prompt, batch;
+    size_t generations; /* recorded; the first ones when there was no room for all */
+    size_t dropped;     /* generations not recorded */
+    const uint64_t *ns; /* generations x tokens: since the step began */
+    const int64_t *ids; /* batch x tokens: what the last generation said */
+    double choose_ns;   /* mean time per token to find the likeliest one (in the times above) */
+};
+
 struct assay_session_options {
     size_t size;
     const char *model_path;
@@ -39,6 +61,8 @@ struct assay_session_options {
         *inputs; /* one set, shared read-only by all streams; outlives the session */
     size_t input_count;
     const char *script; /* fake engine only: its script */
+    const struct assay_generation
+        *generation; /* NULL: a step is one run; else a whole generation, one stream; borrowed */
 };
 
 struct assay_session_facts {
@@ -132,6 +156,9 @@ struct assay_engine_ops {
     /** optional: bytes the engine's own arena holds / held at its peak; NaN unknown. */
     void (*memory)(struct assay_session *session, double *arena_bytes, double *arena_peak_bytes);
     void (*close)(struct assay_session *session); /* NULL legal */
+    /** optional: of a session with `generation`; the record starts anew. Borrowed until the next step. */
+    int (*tokens)(struct assay_session *session, struct assay_token_times *times,
+                  struct assay_error *error);
 };
 
 /** Built-in engines by name / by index (NULL past the end). */

@@ -80,7 +80,8 @@ const struct assay__command *assay__command_find(const char *name);
 
 extern const struct assay__command assay__command_run, assay__command_report, assay__command_query,
     assay__command_devices, assay__command_doctor, assay__command_version, assay__command_help,
-    assay__command_completion, assay__command_man;
+    assay__command_completion, assay__command_man, assay__command_inspect,
+    assay__command_make;
 
 /** Reads argv[first …] into the invocation. 0, or ASSAY__EXIT_USAGE after one line on stderr; *help is set by --help. */
 int assay__options_parse(struct assay__invocation *invocation, int argc, char **argv, int first,
@@ -110,6 +111,8 @@ int assay__print(struct assay__buf *out);
 /** True when stdout is a terminal that takes colours and NO_COLOR is not set. */
 bool assay__stdout_color(void);
 int assay__stdout_columns(void); /* 80 when not a terminal */
+/** What LC_ALL, LC_CTYPE or LANG says. */
+bool assay__locale_is_utf8(void);
 
 /* --- Ctrl-C ----------------------------------------------------------------------------------- */
 

@@ -22,7 +22,7 @@ static const struct assay__option options[] = {
     {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL, "Print JSON; the same as --format json.",
      NULL, NULL, 0, 0, false},
     {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
-     "Table of the CSV format (default metrics).", "metrics|layers|launches|samples", NULL, 0, 0,
+     "Table of the CSV format (default metrics).", "metrics|layers|steps|groups|launches|samples", NULL, 0, 0,
      false},
     {"top", 0, ASSAY__OPTION_INTEGER, AT(render.top), "N",
      "Layers shown in text and Markdown (default 20; 0 shows all).", NULL, NULL, 0, 1e6, false},

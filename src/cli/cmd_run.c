@@ -9,7 +9,7 @@
 
 struct run_options {
     const char *output, *cpus, *opt, *device, *engine, *library, *layers, *script;
-    int64_t batch, seq, seed, warmup, iters, launches, streams, threads;
+    int64_t batch, seq, seed, warmup, iters, launches, streams, threads, generate, prompt;
     double time_s, timeout_s;
     struct assay__option_list dims, shapes, inputs;
     bool no_spinning, hash, quiet;
@@ -42,6 +42,11 @@ static const struct assay__option options[] = {
          "Set a symbolic dimension; may be given again. Unset ones become 1."),
     LIST("shape", shapes, "INPUT=AxBxC", "Set the whole shape of an input; may be given again."),
     LIST("input", inputs, "INPUT=FILE.npy", "Use real values for an input; may be given again."),
+    INTEGER(
+        "generate", generate, "N", 1, 1e6,
+        "An inference is a whole generation of N tokens: the prompt, then token by token with the model's cache."),
+    INTEGER("prompt", prompt, "N", 1, 1e9,
+            "Tokens of the prompt of --generate (default 32); --seq is the same."),
     INTEGER("seed", seed, "N", 0, 9e18, "Seed of the synthetic inputs (default 0)."),
     INTEGER("warmup", warmup, "N", 0, 1e9,
             "Iterations dropped as warm-up (default: found in the data, at least 10)."),
@@ -74,8 +79,8 @@ static const struct assay__option options[] = {
     {"format", 0, ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
      "Format of the report (default text).", "text|json|csv|markdown", NULL, 0, 0, false},
     {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
-     "Table of the CSV format (default metrics).", "metrics|layers|launches|samples", NULL, 0, 0,
-     false},
+     "Table of the CSV format (default metrics).", "metrics|layers|steps|groups|launches|samples",
+     NULL, 0, 0, false},
     INTEGER("top", render.top, "N", 0, 1e6,
             "Layers shown in text and Markdown (default 20; 0 shows all)."),
     INTEGER("columns", render.columns, "N", 40, 200,
@@ -134,7 +139,23 @@ static int check_engine(const char *name)
     return ASSAY__EXIT_USAGE;
 }
 
-static int check(const struct run_options *o)
+static int check_generation(const struct run_options *o, bool layers_given)
+{
+    const char *wrong = NULL;
+    if (o->prompt && !o->generate)
+        wrong = "--prompt belongs to --generate N; without it, --seq sets the sequence";
+    else if (o->prompt && o->seq)
+        wrong = "--prompt and --seq are the same and exclude each other";
+    else if (o->generate && o->streams > 1)
+        wrong = "--generate runs one stream; --batch N makes N sequences at once";
+    else if (o->generate && layers_given && strcmp(o->layers, "off") != 0)
+        wrong = "--layers and --generate exclude each other: profile the layers of one step, such "
+                "as gpt2:phase=decode,past=32";
+    if (wrong) assay__say("run: %s", wrong);
+    return wrong ? ASSAY__EXIT_USAGE : 0;
+}
+
+static int check(const struct run_options *o, bool layers_given)
 {
     int status = check_pairs("dim", &o->dims, "of the form NAME=N");
     if (!status) status = check_pairs("shape", &o->shapes, "of the form INPUT=1x3x224x224");
@@ -148,6 +169,7 @@ static int check(const struct run_options *o)
         assay__say("run: --iters and --time exclude each other");
         status = ASSAY__EXIT_USAGE;
     }
+    if (!status) status = check_generation(o, layers_given);
     if (!status && o->render.json && o->render.format && strcmp(o->render.format, "json") != 0) {
         assay__say("run: --json and --format %s exclude each other", o->render.format);
         status = ASSAY__EXIT_USAGE;
@@ -197,12 +219,14 @@ static struct assay_run_options to_library(const struct assay__invocation *invoc
         .iterations = o->iters,
         .time_s = o->time_s,
         .timeout_s = o->timeout_s,
-        .layers = layer_method(o->layers),
+        .layers = o->generate ? ASSAY_LAYERS_OFF : layer_method(o->layers),
         .hash = o->hash,
         .output = o->output,
         .command_line = invocation->command_line,
         .script = o->script,
         .interrupt = &assay__interrupted,
+        .generate = o->generate,
+        .prompt = o->prompt,
     };
 }
 
@@ -249,7 +273,7 @@ static int run(struct assay__invocation *invocation)
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
     struct assay__bar bar;
-    int status = check(o);
+    int status = check(o, assay__option_given(invocation, "layers"));
     if (status) return status;
     if (!invocation->argument_count && !o->script) {
         assay__say("run: MODEL is missing: assay run [options] MODEL");
@@ -283,6 +307,7 @@ const struct assay__command assay__command_run = {
     .examples = "  assay run resnet50\n"
                 "  assay run model.onnx --batch 8 --threads 4 -o model.assay\n"
                 "  assay run model.onnx --shape data=1x3x224x224 --input data=cat.npy\n"
+                "  assay run gpt2 --generate 32\n"
                 "  assay run model.onnx --json | python3 -m json.tool\n",
     .options = options,
     .options_size = sizeof(struct run_options),

@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 static const struct assay__command *const commands[] = {
-    &assay__command_run,     &assay__command_report,     &assay__command_query,
-    &assay__command_devices, &assay__command_doctor,     &assay__command_version,
-    &assay__command_help,    &assay__command_completion, &assay__command_man,
+    &assay__command_run,        &assay__command_inspect, &assay__command_make,
+    &assay__command_report,     &assay__command_query,   &assay__command_devices,
+    &assay__command_doctor,     &assay__command_version, &assay__command_help,
+    &assay__command_completion, &assay__command_man,
 };
 
 const struct assay__command *assay__command_at(size_t index)

@@ -7,7 +7,7 @@
 
 /* What the locale's variables say of the character set, in their order of precedence; none set is the POSIX locale. Read
  * here rather than through setlocale: a locale that is not installed may still be what the terminal shows. */
-static bool locale_is_utf8(void)
+bool assay__locale_is_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -26,7 +26,7 @@ int assay__render(const struct assay_profile *profile, const struct assay__rende
     struct assay_report_options report = {.size = sizeof report};
     report.format = options->json ? "json" : options->format;
     report.table = options->table;
-    report.ascii = options->ascii || (!to_file && !locale_is_utf8());
+    report.ascii = options->ascii || (!to_file && !assay__locale_is_utf8());
     report.color = !to_file && !options->no_color && assay__stdout_color();
     report.columns = options->columns ? (int)options->columns
                      : to_file        ? 80

@@ -26,6 +26,10 @@
 #define LAYER_MAX 1024
 #define DEFAULT_STEADY_NS 100000 /* 100 µs */
 #define DURATION_MAX_S 1e6
+#define DEFAULT_DECODE_NS 10000
+#define DEFAULT_PROMPT 32
+#define GENERATIONS_KEPT 4096u
+#define FAKE_TOKENS_MOST 65536
 
 struct fake_stream {
     uint64_t now_ns;
@@ -57,6 +61,14 @@ struct assay_session {
 
     struct assay_layer *layers;
     size_t layer_count;
+
+    /* generations: `steady` and the like say when the first token is there */
+    uint64_t decode_ns[STEADY_MAX], choose_ns;
+    size_t decode_count;
+    int64_t tokens, prompt, batch; /* tokens 0: a step is one run */
+    uint64_t *times_ns;            /* GENERATIONS_KEPT x tokens */
+    int64_t *ids;                  /* batch x tokens */
+    size_t generations, dropped;
 
     uint64_t open_ns; /* the clock when the session was open */
     struct fake_stream *streams;
@@ -145,16 +157,32 @@ static int on_spike(struct assay_session *session, char *value)
 {
     return repeat_parse(value, &session->spike_every, &session->spike_ns);
 }
-static int on_steady(struct assay_session *session, char *value)
+static int set_list(char *value, uint64_t *out, size_t *count)
 {
     char *save = NULL;
-    session->steady_count = 0;
+    *count = 0;
     for (char *item = strtok_r(value, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
-        if (session->steady_count == STEADY_MAX) return ASSAY_ELIMIT;
-        int code = duration_parse(item, &session->steady_ns[session->steady_count++]);
+        if (*count == STEADY_MAX) return ASSAY_ELIMIT;
+        int code = duration_parse(item, &out[(*count)++]);
         if (code) return code;
     }
-    return session->steady_count ? 0 : ASSAY_EINVAL;
+    return *count ? 0 : ASSAY_EINVAL;
+}
+static int on_steady(struct assay_session *session, char *value)
+{
+    return set_list(value, session->steady_ns, &session->steady_count);
+}
+static int on_decode(struct assay_session *session, char *value)
+{
+    return set_list(value, session->decode_ns, &session->decode_count);
+}
+static int on_choose(struct assay_session *session, char *value)
+{
+    return set_duration(value, &session->choose_ns);
+}
+static int on_prompt(struct assay_session *session, char *value)
+{
+    return set_step(value, &session->prompt);
 }
 static int on_noise(struct assay_session *session, char *value)
 {
@@ -300,6 +328,9 @@ static const struct script_key {
     {"memory_peak", on_peak},
     {"hold", on_hold},
     {"threads", on_threads},
+    {"decode", on_decode},
+    {"choose", on_choose},
+    {"prompt", on_prompt},
 };
 
 static int script_item(struct assay_session *session, char *item, struct assay_error *error)
@@ -393,6 +424,8 @@ static void fake_close(struct assay_session *session)
     if (!session) return;
     assay__arena_free(session->arena);
     free(session->streams);
+    free(session->times_ns);
+    free(session->ids);
     free(session->held);
     free(session);
 }
@@ -405,6 +438,10 @@ static void defaults_set(struct assay_session *session)
     session->memory_bytes = session->memory_peak_bytes = NAN;
     session->steady_ns[0] = DEFAULT_STEADY_NS;
     session->steady_count = 1;
+    session->decode_ns[0] = DEFAULT_DECODE_NS;
+    session->decode_count = 1;
+    session->prompt = DEFAULT_PROMPT;
+    session->batch = 1;
     session->output_dims[0] = 1;
     session->output_dims[1] = 4;
     session->output_tensor = (struct assay_tensor){
@@ -443,6 +480,33 @@ static int memory_hold(struct assay_session *session, struct assay_error *error)
     return 0;
 }
 
+static int generation_open(struct assay_session *session,
+                           const struct assay_session_options *options, struct assay_error *error)
+{
+    const struct assay_generation *plan = options->generation;
+    if (!plan) return 0;
+    if (plan->tokens < 1 || plan->tokens > FAKE_TOKENS_MOST || session->stream_count != 1)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "the fake engine makes 1 to %d tokens, in one stream",
+                               FAKE_TOKENS_MOST);
+    for (size_t i = 0; i < options->input_count && plan->ids; i++)
+        if (strcmp(options->inputs[i].name, plan->ids) == 0 && options->inputs[i].rank == 2) {
+            session->batch = options->inputs[i].dims[0];
+            session->prompt = options->inputs[i].dims[1];
+        }
+    if (session->batch < 1 || session->batch > 4096)
+        return assay_error_set(error, ASSAY_ELIMIT, "the fake engine makes 1 to 4096 sequences");
+    session->tokens = plan->tokens;
+    session->times_ns = calloc(GENERATIONS_KEPT * (size_t)plan->tokens, sizeof(uint64_t));
+    session->ids = calloc((size_t)(plan->tokens * session->batch), sizeof(int64_t));
+    if (!session->times_ns || !session->ids)
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    for (int64_t b = 0; b < session->batch; b++)
+        for (int64_t k = 0; k < plan->tokens; k++)
+            session->ids[b * plan->tokens + k] = 100 * b + k;
+    return 0;
+}
+
 static int open_parts(struct assay_session *session, const struct assay_session_options *options,
                       struct assay_error *error)
 {
@@ -461,6 +525,7 @@ static int open_parts(struct assay_session *session, const struct assay_session_
     if (session->open_error)
         return assay_error_set(error, ASSAY_EENGINE, "%s", session->open_error);
     code = streams_make(session, options->streams, error);
+    if (code == 0) code = generation_open(session, options, error);
     return code ? code : memory_hold(session, error);
 }
 
@@ -503,6 +568,42 @@ static int misfortune(struct assay_session *session, int64_t step)
     return ASSAY_EENGINE;
 }
 
+/* The tokens of a generation whose first is there after first_ns; how long it takes. */
+static uint64_t generation_step(struct assay_session *session, uint64_t first_ns)
+{
+    bool room = session->generations < GENERATIONS_KEPT;
+    uint64_t now_ns = first_ns,
+             *times = session->times_ns + session->generations * (size_t)session->tokens;
+    for (int64_t k = 0; k < session->tokens; k++) {
+        if (k > 0) now_ns += session->decode_ns[(size_t)(k - 1) % session->decode_count];
+        if (room) times[k] = now_ns;
+    }
+    if (room)
+        session->generations++;
+    else
+        session->dropped++;
+    return now_ns;
+}
+
+static int fake_tokens(struct assay_session *session, struct assay_token_times *times,
+                       struct assay_error *error)
+{
+    if (session->tokens < 1)
+        return assay_error_set(error, ASSAY_EINVAL, "the session was not opened to generate");
+    *times = (struct assay_token_times){
+        .tokens = session->tokens,
+        .prompt = session->prompt,
+        .batch = session->batch,
+        .generations = session->generations,
+        .dropped = session->dropped,
+        .ns = session->times_ns,
+        .ids = session->ids,
+        .choose_ns = (double)session->choose_ns,
+    };
+    session->generations = session->dropped = 0;
+    return 0;
+}
+
 static int fake_step(struct assay_session *session, int stream_index)
 {
     if (stream_index < 0 || stream_index >= session->stream_count) return ASSAY_EINVAL;
@@ -514,6 +615,7 @@ static int fake_step(struct assay_session *session, int stream_index)
     int code = misfortune(session, step);
     if (code) return code;
     uint64_t duration_ns = step_duration_ns(session, stream, step);
+    if (session->tokens) duration_ns = generation_step(session, duration_ns);
     if (session->real_clock)
         while (assay__now_ns() - start_ns < duration_ns)
             continue;
@@ -602,4 +704,5 @@ const struct assay_engine_ops assay__engine_fake = {
     .now_ns = fake_now_ns,
     .memory = fake_memory,
     .close = fake_close,
+    .tokens = fake_tokens,
 };

@@ -12,6 +12,7 @@
  * medians of 20 alternating sessions), and it costs 0.1 ms. On other providers it would attach to
  * the device's own tracer, so there the two times are unavailable. */
 #include "engine/engine.h"
+#include "engine/ort_generate.h"
 #include "engine/ort_session.h"
 
 #include "base/clock.h"
@@ -295,6 +296,7 @@ static void ort_close(struct assay_session *session)
     if (!session) return;
     const struct assay__ort *ort = &session->ort;
     if (session->layers) assay__ort_layers_free(session);
+    assay__ort_generation_close(session);
     for (int s = 0; session->streams && s < session->stream_count; s++)
         if (session->streams[s])
             assay__ort_release_values(ort, session->streams[s]->outputs, session->output_count);
@@ -355,6 +357,8 @@ static int open_parts(struct assay_session *session, const struct assay_session_
     if (code == 0) code = create(session, error);
     if (code == 0) code = outputs_prepare(session, error);
     if (code == 0) code = inputs_make(session, options, error);
+    if (code == 0 && options->generation)
+        code = assay__ort_generation_open(session, options->generation, error);
     return code;
 }
 
@@ -386,16 +390,23 @@ struct OrtStatus *assay__ort_run(struct assay_session *session, struct OrtSessio
                             session->input_count, output_names, output_count, outputs);
 }
 
+static int one_run(struct assay_session *session, struct assay__ort_stream *stream,
+                   struct assay_error *error)
+{
+    assay__ort_release_values(&session->ort, stream->outputs, session->output_count);
+    struct OrtStatus *status = assay__ort_run(session, session->session, session->output_names,
+                                              session->output_count, stream->outputs);
+    return status ? assay__ort_check(&session->ort, status, error, "the model failed") : 0;
+}
+
 static int ort_step(struct assay_session *session, int stream_index)
 {
     if (stream_index < 0 || stream_index >= session->stream_count) return ASSAY_EINVAL;
     struct assay__ort_stream *stream = session->streams[stream_index];
-    assay__ort_release_values(&session->ort, stream->outputs, session->output_count);
-    struct OrtStatus *status = assay__ort_run(session, session->session, session->output_names,
-                                              session->output_count, stream->outputs);
-    if (!status) return 0;
-    struct assay_error error = {0};
-    int code = assay__ort_check(&session->ort, status, &error, "the model failed");
+    struct assay_error error;
+    int code = session->generation ? assay__ort_generation_step(session, &error)
+                                   : one_run(session, stream, &error);
+    if (code == 0) return 0;
     snprintf(stream->error, sizeof stream->error, "%s", error.message);
     atomic_store(&session->failed_stream, stream_index);
     return code;
@@ -424,9 +435,11 @@ static void ort_facts(struct assay_session *session, struct assay_session_facts 
 static int ort_outputs(struct assay_session *session, const struct assay_tensor **outputs,
                        size_t *count, struct assay_error *error)
 {
+    struct OrtValue *const *values = session->generation ? assay__ort_generation_outputs(session)
+                                                         : session->streams[0]->outputs;
     *outputs = NULL;
     *count = 0;
-    if (session->output_count > 0 && !session->streams[0]->outputs[0])
+    if (session->output_count > 0 && !values[0])
         return assay_error_set(error, ASSAY_EINVAL,
                                "no outputs: no step of stream 0 has succeeded yet");
     struct assay__arena *arena = assay__arena_new();
@@ -437,8 +450,8 @@ static int ort_outputs(struct assay_session *session, const struct assay_tensor 
                                                       sizeof *tensors);
     if (!tensors) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     for (size_t i = 0; i < session->output_count; i++) {
-        int code = assay__ort_value_view(session, session->streams[0]->outputs[i],
-                                         session->output_names[i], arena, &tensors[i], error);
+        int code = assay__ort_value_view(session, values[i], session->output_names[i], arena,
+                                         &tensors[i], error);
         if (code) return code;
     }
     *outputs = tensors;
@@ -492,4 +505,5 @@ const struct assay_engine_ops assay__engine_ort = {
     .layers = assay__ort_layers,
     .memory = ort_memory,
     .close = ort_close,
+    .tokens = assay__ort_generation_tokens,
 };

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 struct assay__ort_layers; /* the layer timing's own state */
+struct assay__ort_generation;
 
 /* What step() of one stream touches. Streams are allocated apart, so that they share no cache line.
  */
@@ -57,6 +58,7 @@ struct assay_session {
     const char *load_reason;
 
     struct assay__ort_layers *layers;
+    struct assay__ort_generation *generation; /* ort_generate.c; NULL: a step is one run */
 };
 
 /* --- ort.c ------------------------------------------------------------------------------------ */

@@ -157,6 +157,42 @@ static void load_operators(struct assay__loader *loader)
     }
 }
 
+/* A state we do not know is unavailable: it must not pass for a measurement. */
+static enum assay_state state_of(const char *name)
+{
+    int state = assay_state_parse(name);
+    return state < 0 ? ASSAY_UNAVAILABLE : (enum assay_state)state;
+}
+
+static void load_cell(struct assay__loader *loader)
+{
+    struct assay__cell_info *cell = &loader->profile->model.cell;
+    struct assay__rows rows = assay__rows_start(loader,
+                                                "SELECT * FROM cells WHERE profile=1 LIMIT 1", "");
+    if (assay__rows_next(&rows)) {
+        cell->kind = assay__rows_text(&rows, "kind");
+        cell->form = assay__rows_text(&rows, "form");
+        cell->steps = assay__rows_int(&rows, "steps", 1, INT_MAX, -1);
+        cell->fault = assay__rows_text(&rows, "fault");
+    }
+    assay__rows_stop(&rows);
+    rows = assay__rows_start(loader,
+                             "SELECT * FROM neuron_groups WHERE profile=1 ORDER BY position", "");
+    while (cell->group_count < ASSAY__CELL_GROUPS && assay__rows_next(&rows)) {
+        struct assay__cell_group *bigger = assay__rows_grow(loader, cell->groups, cell->group_count,
+                                                            sizeof *bigger);
+        if (!bigger) continue;
+        cell->groups = bigger;
+        struct assay__cell_group *group = &bigger[cell->group_count++];
+        group->name = assay__rows_text(&rows, "name");
+        group->neurons = assay__rows_int(&rows, "neurons", 0, INT_MAX, -1);
+        group->flops = assay__rows_real(&rows, "flops");
+        group->flops_needed = assay__rows_real(&rows, "flops_needed");
+        group->state = state_of(assay__rows_text(&rows, "state"));
+    }
+    assay__rows_stop(&rows);
+}
+
 static void load_model(struct assay__loader *loader)
 {
     struct assay__model_info *m = &loader->profile->model;
@@ -177,18 +213,12 @@ static void load_model(struct assay__loader *loader)
     }
     assay__rows_stop(&rows);
     load_operators(loader);
+    load_cell(loader);
     load_tensors(loader, 0, "input", &m->inputs, &m->input_count);
     load_tensors(loader, 0, "output", &m->outputs, &m->output_count);
 }
 
 /* --- trials ----------------------------------------------------------------------------------- */
-
-/* A state we do not know is unavailable: it must not pass for a measurement. */
-static enum assay_state state_of(const char *name)
-{
-    int state = assay_state_parse(name);
-    return state < 0 ? ASSAY_UNAVAILABLE : (enum assay_state)state;
-}
 
 static void load_metrics(struct assay__loader *loader, int64_t trial, int64_t launch,
                          struct assay_metrics *set)

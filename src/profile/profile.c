@@ -54,6 +54,7 @@ static void model_init(struct assay__model_info *model)
         .ir_version = -1,
         .opset = "",
         .producer = "",
+        .cell = {.kind = "", .form = "", .steps = -1, .fault = ""},
     };
 }
 

@@ -34,6 +34,26 @@ struct assay__operator_info {
     double flops, macs, bytes; /* NaN unknown */
 };
 
+/** A group of neurons of a recurrent cell, or a part of the cell ("backbone", …; 0 neurons). */
+struct assay__cell_group {
+    const char *name;
+    int64_t neurons;            /* -1 unknown */
+    double flops, flops_needed; /* of all steps; NaN unknown */
+    enum assay_state state;     /* of the FLOPs: estimated where nodes compute several groups */
+};
+
+#define ASSAY__CELL_GROUPS 64 /* at most */
+
+/** What a model says of itself when it is a recurrent cell over time steps (doc/ncp.md). */
+struct assay__cell_info {
+    const char *kind;  /* "CfC", "LTC"; "": no such model */
+    const char *form;  /* "step" | "unrolled" | "scan" */
+    int64_t steps;     /* of one inference; -1 unknown */
+    const char *fault; /* what is wrong with what it says; "" nothing */
+    struct assay__cell_group *groups;
+    size_t group_count;
+};
+
 struct assay__model_info {
     const char *name, *path, *format; /* "onnx" */
     const char *fingerprint;          /* graph and shapes, not weights */
@@ -48,6 +68,7 @@ struct assay__model_info {
     size_t operator_count;
     struct assay__tensor_info *inputs, *outputs;
     size_t input_count, output_count;
+    struct assay__cell_info cell;
 };
 
 /** A CPU, OS and its state; `disturbances` are sentences with numbers, empty when none was seen. */

@@ -113,6 +113,27 @@ static int put_operators(sqlite3 *db, const struct assay__model_info *model)
     return code;
 }
 
+static int put_cell(sqlite3 *db, const struct assay__cell_info *cell)
+{
+    int code = assay__sql_exec(db, "DELETE FROM cells WHERE profile=1");
+    if (code == SQLITE_OK) code = assay__sql_exec(db, "DELETE FROM neuron_groups WHERE profile=1");
+    bool said = (cell->kind && cell->kind[0]) || (cell->fault && cell->fault[0]);
+    if (code != SQLITE_OK || !said) return code;
+    code = assay__sql_put_once(db,
+                               "INSERT INTO cells(profile,kind,form,steps,fault) VALUES(1,?,?,?,?)",
+                               "ttnt", cell->kind, cell->form, cell->steps, cell->fault);
+    for (size_t i = 0; i < cell->group_count && code == SQLITE_OK; i++) {
+        const struct assay__cell_group *group = &cell->groups[i];
+        code = assay__sql_put_once(
+            db,
+            "INSERT INTO neuron_groups(profile,position,name,neurons,flops,flops_needed,state)"
+            " VALUES(1,?,?,?,?,?,?)",
+            "itndds", (int64_t)i, group->name, group->neurons, group->flops, group->flops_needed,
+            assay_state_name(group->state));
+    }
+    return code;
+}
+
 static int put_model(sqlite3 *db, const struct assay__model_info *m)
 {
     int code = assay__sql_put_once(
@@ -122,6 +143,7 @@ static int put_model(sqlite3 *db, const struct assay__model_info *m)
         "tttttnnnntt", m->name, m->path, m->format, m->fingerprint, m->sha256, m->parameters,
         m->weight_bytes, m->node_count, (int64_t)m->ir_version, m->opset, m->producer);
     if (code == SQLITE_OK) code = put_operators(db, m);
+    if (code == SQLITE_OK) code = put_cell(db, &m->cell);
     if (code == SQLITE_OK) code = put_tensors(db, 0, "input", m->inputs, m->input_count);
     if (code == SQLITE_OK) code = put_tensors(db, 0, "output", m->outputs, m->output_count);
     return code;

@@ -43,6 +43,22 @@ CREATE TABLE operators (
     PRIMARY KEY (profile, position)
 );
 
+CREATE TABLE cells (                   -- a row only when the model is a recurrent cell that says so
+    profile INTEGER PRIMARY KEY,
+    kind TEXT,                         -- 'CfC' | 'LTC'
+    form TEXT,                         -- 'step' | 'unrolled' | 'scan'
+    steps INTEGER,                     -- time steps of one inference
+    fault TEXT                         -- what is wrong with what the model says of itself
+);
+
+CREATE TABLE neuron_groups (           -- of that cell; parts of the cell that hold no neurons too
+    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    name TEXT, neurons INTEGER,
+    flops REAL, flops_needed REAL,     -- executed by the graph, needed by the wiring; all steps together
+    state TEXT,                        -- of the FLOPs
+    PRIMARY KEY (profile, position)
+);
+
 CREATE TABLE tensors (
     profile INTEGER NOT NULL, trial INTEGER NOT NULL,
     role TEXT NOT NULL,                -- 'input' | 'output'; trial 0: of the model, else of that trial's workload

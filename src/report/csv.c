@@ -1,13 +1,15 @@
-/* csv.c - one table of the profile as CSV (RFC 4180 with LF line ends): metrics, layers, launches or samples.
+/* csv.c - one table of the profile as CSV (RFC 4180 with LF line ends): metrics, layers, steps, groups, launches or
+ * samples.
  * Text that a spreadsheet would take for a formula (leading = + - @, tab, carriage return) gets a leading '. Unknown
  * numbers are empty cells; each row's state column says so. */
 #include "base/text.h"
+#include "report/ncp_groups.h"
 #include "report/render.h"
 
 #include <math.h>
 #include <string.h>
 
-static void cell_text(struct assay__buf *out, const char *text)
+void assay__csv_text(struct assay__buf *out, const char *text)
 {
     struct assay__buf safe = {0};
     bool guard = text && *text && strchr("=+-@\t\r", *text);
@@ -28,7 +30,7 @@ static void cell_text(struct assay__buf *out, const char *text)
 static void next_text(struct assay__buf *out, const char *text)
 {
     assay__buf_putc(out, ',');
-    cell_text(out, text);
+    assay__csv_text(out, text);
 }
 
 static void next_number(struct assay__buf *out, double value)
@@ -37,8 +39,10 @@ static void next_number(struct assay__buf *out, double value)
     assay__render_number(out, value);
 }
 
-static void metrics_table(const struct assay__trial *trial, struct assay__buf *out)
+static void metrics_table(const struct assay_profile *profile, const struct assay__trial *trial,
+                          struct assay__buf *out)
 {
+    (void)profile;
     for (size_t i = 0; trial->metrics && i < assay_metrics_count(trial->metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
         bool known = m->state != ASSAY_UNAVAILABLE;
@@ -81,8 +85,10 @@ static void layer_row(const struct assay__layer *l, int trial, struct assay__buf
 }
 
 /* `engine` and `unattributed` are rows too, so that the column adds up to the latency. */
-static void layers_table(const struct assay__trial *trial, struct assay__buf *out)
+static void layers_table(const struct assay_profile *profile, const struct assay__trial *trial,
+                         struct assay__buf *out)
 {
+    (void)profile;
     const struct assay__layers *layers = &trial->layers;
     for (size_t i = 0; i < layers->count; i++)
         layer_row(&layers->items[i], trial->id, out);
@@ -105,8 +111,10 @@ static void layers_table(const struct assay__trial *trial, struct assay__buf *ou
     }
 }
 
-static void launches_table(const struct assay__trial *trial, struct assay__buf *out)
+static void launches_table(const struct assay_profile *profile, const struct assay__trial *trial,
+                           struct assay__buf *out)
 {
+    (void)profile;
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
         assay__buf_printf(out, "%d,%d,%s", trial->id, l->id, assay__trial_state_name(l->state));
@@ -117,8 +125,10 @@ static void launches_table(const struct assay__trial *trial, struct assay__buf *
     }
 }
 
-static void samples_table(const struct assay__trial *trial, struct assay__buf *out)
+static void samples_table(const struct assay_profile *profile, const struct assay__trial *trial,
+                          struct assay__buf *out)
 {
+    (void)profile;
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
         size_t stream = 0, start = 0;
@@ -135,12 +145,17 @@ static void samples_table(const struct assay__trial *trial, struct assay__buf *o
 
 static const struct {
     const char *name, *header;
-    void (*rows)(const struct assay__trial *trial, struct assay__buf *out);
+    void (*rows)(const struct assay_profile *profile, const struct assay__trial *trial,
+                 struct assay__buf *out);
 } tables[] = {
     {"metrics", "trial,metric,value,unit,state,source,note\n", metrics_table},
     {"layers",
      "trial,index,name,op,provider,time_us,share,flops,bytes,bound,state,method,host_enqueue_us,note,from\n",
      layers_table},
+    {"steps", "trial,step,kind,time_us,share,flops,layers,state,flops_state,note\n",
+     assay__csv_ncp_steps},
+    {"groups", "trial,group,kind,time_us,share,flops,layers,state,flops_state,note\n",
+     assay__csv_ncp_groups},
     {"launches", "trial,launch,state,reason,samples,warmup,streams,p50_us\n", launches_table},
     {"samples", "trial,launch,stream,seq,ns,warmup\n", samples_table},
 };
@@ -154,9 +169,10 @@ int assay__report_csv(const struct assay_profile *profile,
         if (strcmp(wanted, tables[t].name) != 0) continue;
         assay__buf_puts(out, tables[t].header);
         for (size_t i = 0; i < profile->trial_count; i++)
-            tables[t].rows(&profile->trials[i], out);
+            tables[t].rows(profile, &profile->trials[i], out);
         return 0;
     }
-    return assay_error_set(error, ASSAY_EINVAL,
-                           "unknown table '%s' (metrics, layers, launches or samples)", wanted);
+    return assay_error_set(
+        error, ASSAY_EINVAL,
+        "unknown table '%s' (metrics, layers, steps, groups, launches or samples)", wanted);
 }

@@ -1,9 +1,13 @@
 /* json.c - the report as one JSON object, the shape of doc/design.md section 10. Unknown numbers and strings are
  * null; every metric carries its state and source. `_us` fields are microseconds, metrics are in base units. */
 #include "base/json.h"
+#include "report/ncp_groups.h"
 #include "report/render.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Unknown strings are "" in the document and null here. */
 static void put_text(struct assay__json_writer *w, const char *key, const char *text)
@@ -146,6 +150,58 @@ static void put_metrics(struct assay__json_writer *w, const struct assay_metrics
     assay__json_object_end(w);
 }
 
+/* A metric's value times `scale`, null when it is unavailable or not there. */
+static void put_scaled(struct assay__json_writer *w, const char *key,
+                       const struct assay__trial *trial, const char *name, double scale)
+{
+    const struct assay_metric *m = assay__render_known(trial, name);
+    assay__json_put_number(w, key, m ? m->value * scale : (double)NAN);
+}
+
+static void put_token_ids(struct assay__json_writer *w, const char *text)
+{
+    assay__json_key(w, "token_ids");
+    assay__json_array(w);
+    for (char *end = NULL; text && *text; text = end) {
+        long long id = strtoll(text, &end, 10);
+        if (end == text) break;
+        assay__json_integer(w, id);
+    }
+    assay__json_array_end(w);
+}
+
+/* Only of a trial that generated. */
+static void put_generation(struct assay__json_writer *w, const struct assay__trial *trial)
+{
+    static const char *const groups[][2] = {{"ttft_us", "llm.ttft"}, {"itl_us", "llm.itl"}};
+    const char *tokens = assay__render_option(trial, "generate");
+    if (!*tokens) return;
+    assay__json_key(w, "generation");
+    assay__json_object(w);
+    assay__json_put_number(w, "prompt", strtod(assay__render_option(trial, "prompt"), NULL));
+    assay__json_put_number(w, "tokens", strtod(tokens, NULL));
+    put_count(w, "batch", trial->batch, 0);
+    put_scaled(w, "generations", trial, "llm.generations", 1);
+    const struct assay_metric *dropped = assay__render_known(trial, "llm.dropped");
+    bool counted = assay__render_known(trial, "llm.generations") != NULL;
+    assay__json_put_number(w, "dropped", dropped ? dropped->value : counted ? 0 : (double)NAN);
+    for (size_t i = 0; i < 2; i++) {
+        char name[32];
+        assay__json_key(w, groups[i][0]);
+        assay__json_object(w);
+        put_scaled(w, "p50", trial, groups[i][1], 1e6);
+        snprintf(name, sizeof name, "%s_p90", groups[i][1]);
+        put_scaled(w, "p90", trial, name, 1e6);
+        snprintf(name, sizeof name, "%s_p99", groups[i][1]);
+        put_scaled(w, "p99", trial, name, 1e6);
+        if (i == 1) put_scaled(w, "first_quarter", trial, "llm.itl_first", 1e6);
+        if (i == 1) put_scaled(w, "last_quarter", trial, "llm.itl_last", 1e6);
+        assay__json_object_end(w);
+    }
+    put_token_ids(w, assay__render_option(trial, "token_ids"));
+    assay__json_object_end(w);
+}
+
 static void put_launches(struct assay__json_writer *w, const struct assay__trial *trial)
 {
     assay__json_key(w, "launches");
@@ -221,12 +277,14 @@ static void put_target(struct assay__json_writer *w, const struct assay__trial *
     assay__json_key(w, "options");
     assay__json_object(w);
     for (size_t i = 0; i < trial->option_count; i++)
-        assay__json_put_string(w, trial->options[i].key, trial->options[i].value);
+        if (strcmp(trial->options[i].key, "token_ids") != 0) /* in "generation" */
+            assay__json_put_string(w, trial->options[i].key, trial->options[i].value);
     assay__json_object_end(w);
     assay__json_object_end(w);
 }
 
-static void put_trial(struct assay__json_writer *w, const struct assay__trial *trial)
+static void put_trial(struct assay__json_writer *w, struct assay__buf *out,
+                      const struct assay_profile *profile, const struct assay__trial *trial)
 {
     assay__json_object(w);
     assay__json_put_integer(w, "id", trial->id);
@@ -246,8 +304,10 @@ static void put_trial(struct assay__json_writer *w, const struct assay__trial *t
     put_count(w, "more_iterations", trial->stability.more_iterations, 0);
     assay__json_object_end(w);
     put_metrics(w, trial->metrics);
+    put_generation(w, trial);
     put_launches(w, trial);
     put_layers(w, &trial->layers);
+    assay__json_ncp_groups(w, out, profile, trial);
     assay__json_object_end(w);
 }
 
@@ -294,7 +354,7 @@ int assay__report_json(const struct assay_profile *profile,
     assay__json_key(w, "trials");
     assay__json_array(w);
     for (size_t i = 0; i < profile->trial_count; i++)
-        put_trial(w, &profile->trials[i]);
+        put_trial(w, out, profile, &profile->trials[i]);
     assay__json_array_end(w);
     put_findings(w, profile);
     assay__json_object_end(w);

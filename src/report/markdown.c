@@ -1,6 +1,7 @@
 /* markdown.c - the report as GitHub-flavoured Markdown. Text from the profile is escaped: HTML, table pipes, the
  * characters that start emphasis, links, code or headings, and "://" so that a name does not become a link. */
 #include "base/text.h"
+#include "report/ncp_groups.h"
 #include "report/render.h"
 
 #include <ctype.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(struct assay__buf *out, const char *text)
+void assay__markdown_text(struct assay__buf *out, const char *text)
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text ? text : "");
@@ -37,7 +38,7 @@ static void put(struct assay__buf *out, const char *text)
 static void put_cell(struct assay__buf *out, const char *text)
 {
     assay__buf_puts(out, " ");
-    put(out, text);
+    assay__markdown_text(out, text);
     assay__buf_puts(out, " |");
 }
 
@@ -56,7 +57,7 @@ static void put_list(struct assay__buf *out, const char *title, const char *cons
     assay__buf_printf(out, "\n### %s\n\n", title);
     for (size_t i = 0; i < count; i++) {
         assay__buf_puts(out, "- ");
-        put(out, items[i]);
+        assay__markdown_text(out, items[i]);
         assay__buf_putc(out, '\n');
     }
 }
@@ -67,11 +68,11 @@ static void put_header(struct assay__buf *out, const struct assay_profile *profi
     const struct assay__environment *e = &profile->environment;
     struct assay__buf text = {0};
     assay__buf_puts(out, "# ");
-    put(out, m->name && *m->name ? m->name : "(unnamed model)");
+    assay__markdown_text(out, m->name && *m->name ? m->name : "(unnamed model)");
     assay__buf_puts(out, "\n\n");
     for (size_t i = 0; i < 50 && assay__render_alert(&text, profile, i); i++) {
         assay__buf_puts(out, "**");
-        put(out, text.data);
+        assay__markdown_text(out, text.data);
         assay__buf_puts(out, "**\n\n");
         assay__buf_clear(&text);
     }
@@ -105,6 +106,7 @@ static void put_target(struct assay__buf *out, const struct assay__trial *trial)
     put_fact(out, "engine", text.data);
     put_fact(out, "device", trial->device);
     for (size_t i = 0; i < trial->option_count; i++) {
+        if (strcmp(trial->options[i].key, "token_ids") == 0) continue; /* said, not chosen */
         assay__buf_puts(out, "|");
         put_cell(out, trial->options[i].key);
         put_cell(out, trial->options[i].value);
@@ -195,7 +197,7 @@ static void put_layers(struct assay__buf *out, const struct assay__trial *trial,
     if (layers->count || (layers->reason && *layers->reason))
         assay__buf_puts(out, "\n### Layers\n\n");
     if (layers->reason && *layers->reason) {
-        put(out, layers->reason);
+        assay__markdown_text(out, layers->reason);
         assay__buf_puts(out, "\n\n");
     }
     if (!layers->count) return;
@@ -208,7 +210,7 @@ static void put_layers(struct assay__buf *out, const struct assay__trial *trial,
     struct assay__buf method = {0};
     assay__render_layer_method(&method, layers);
     if (method.data && *method.data == 't') *method.data = 'T'; /* it opens the sentence */
-    put(out, method.data);
+    assay__markdown_text(out, method.data);
     assay__buf_free(&method);
     if (isfinite(layers->slowdown))
         assay__buf_printf(out, "; the instrumented run took %.2f × the plain one",
@@ -253,22 +255,24 @@ static void put_launches(struct assay__buf *out, const struct assay__trial *tria
     }
 }
 
-static void put_trial(struct assay__buf *out, const struct assay__trial *trial, int top)
+static void put_trial(struct assay__buf *out, const struct assay_profile *profile,
+                      const struct assay__trial *trial, int top)
 {
     struct assay__buf answer = {0};
     assay__buf_printf(out, "\n## Trial %d: %s\n\n", trial->id,
                       assay__trial_state_name(trial->state));
     assay__render_answer(&answer, trial);
-    put(out, answer.data);
+    assay__markdown_text(out, answer.data);
     assay__buf_puts(out, "\n\n");
     assay__buf_free(&answer);
     put_target(out, trial);
     if (trial->metrics && assay_metrics_count(trial->metrics)) put_metrics(out, trial);
     put_layers(out, trial, top);
+    assay__markdown_ncp_groups(out, profile, trial);
     put_launches(out, trial);
     if (trial->stability.verdict && *trial->stability.verdict) {
         assay__buf_puts(out, "\nStability: **");
-        put(out, trial->stability.verdict);
+        assay__markdown_text(out, trial->stability.verdict);
         assay__buf_puts(out, "**\n");
     }
     put_list(out, "Why", trial->stability.reasons, trial->stability.reason_count);
@@ -282,7 +286,7 @@ int assay__report_markdown(const struct assay_profile *profile,
     (void)error;
     put_header(out, profile);
     for (size_t i = 0; i < profile->trial_count; i++)
-        put_trial(out, &profile->trials[i], options->top ? options->top : 20);
+        put_trial(out, profile, &profile->trials[i], options->top ? options->top : 20);
     put_list(out, "Disturbances", profile->environment.disturbances,
              profile->environment.disturbance_count);
     put_list(out, "Not observed", profile->environment.unknown, profile->environment.unknown_count);
@@ -290,11 +294,11 @@ int assay__report_markdown(const struct assay_profile *profile,
         const struct assay__finding *f = &profile->findings[i];
         assay__buf_puts(out, i ? "" : "\n### Findings\n\n");
         assay__buf_puts(out, "- ");
-        put(out, f->severity);
+        assay__markdown_text(out, f->severity);
         assay__buf_puts(out, ": ");
-        put(out, f->title);
+        assay__markdown_text(out, f->title);
         assay__buf_puts(out, f->advice && *f->advice ? " → " : "");
-        put(out, f->advice);
+        assay__markdown_text(out, f->advice);
         assay__buf_putc(out, '\n');
     }
     assay__buf_puts(

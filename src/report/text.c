@@ -2,6 +2,7 @@
  * and where, the one sentence that answers where the time goes, latency with its histogram, the other metrics in families,
  * the layer table, how far to trust it, and what is not available and why. Marks before numbers: none measured,
  * "=" derived, "~" estimated; "(published)" after; "—" unavailable. Nothing unknown is printed as 0. */
+#include "report/ncp_groups.h"
 #include "report/page.h"
 
 #include "base/text.h"
@@ -11,25 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* "25.6 M", three digits; exact below 10,000 */
-static void short_count(struct assay__buf *out, int64_t value)
-{
-    static const char *const prefixes[] = {"k", "M", "G", "T"};
-    if (value < 10000) {
-        assay__render_count(out, value);
-        return;
-    }
-    double scaled = (double)value;
-    size_t p = 0;
-    for (scaled /= 1000; scaled >= 999.5 && p < 3; p++)
-        scaled /= 1000;
-    assay__buf_printf(out, "%.*f %s",
-                      scaled < 9.995   ? 2
-                      : scaled < 99.95 ? 1
-                                       : 0,
-                      scaled, prefixes[p]);
-}
 
 /* --- header ----------------------------------------------------------------------------------- */
 
@@ -45,7 +27,7 @@ static void put_model_row(struct assay__page *page, const struct assay__model_in
     }
     if (m->opset && *m->opset) assay__page_item(&items, "%s opset %s", m->format, m->opset);
     if (m->parameters >= 0) {
-        short_count(&number, m->parameters);
+        assay__render_short_count(&number, m->parameters);
         assay__page_item(&items, "%s parameter%s", number.data ? number.data : "",
                          m->parameters == 1 ? "" : "s");
     }
@@ -121,6 +103,7 @@ static bool is_chosen(const struct assay__pair *option)
     static const char *const unsaid[] = {"", "default", "any", "by precision", "detected", "auto"};
     static const char *const ones[] = {"streams", "launches"};
     if (!option->value || strcmp(option->key, "seed") == 0) return false;
+    if (strcmp(option->key, "token_ids") == 0) return false; /* said, not chosen: the JSON report has them */
     for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++)
         if (strcmp(option->key, ones[i]) == 0 && strcmp(option->value, "1") == 0) return false;
     for (size_t i = 0; i < sizeof unsaid / sizeof unsaid[0]; i++)
@@ -333,8 +316,9 @@ static void put_family(struct assay__page *page, const struct assay_metrics *set
 }
 
 static const char *const families[][2] = {
-    {"latency", "breakdown"}, {"throughput", "throughput"}, {"timing", "timing"},
-    {"memory", "memory"},     {"compute", "compute"},       {"overhead", "measuring"},
+    {"llm", "generation"}, {"latency", "breakdown"}, {"throughput", "throughput"},
+    {"timing", "timing"},  {"memory", "memory"},     {"compute", "compute"},
+    {"overhead", "measuring"},
 };
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
@@ -482,6 +466,7 @@ static void put_trial(struct assay__page *page, const struct assay_profile *prof
         put_families(page, trial->metrics);
     }
     assay__page_layers(page, trial);
+    if (measured) assay__page_ncp_groups(page, profile, trial);
     if (measured || trial->launch_count > 1) put_launches(page, trial);
     if (measured) put_stability(page, trial);
     if (trial->note_count) {

@@ -341,14 +341,36 @@ static void hear_log(struct assay__conversation *talk, const struct assay__json 
     assay__log(ASSAY_LOG_INFO, "worker", "%s", talk->last_log);
 }
 
+static void hear_generation(struct assay__conversation *talk, const struct assay__json *json)
+{
+    if (talk->request->job.generation.tokens < 1)
+        bad(talk, "a generation that nobody asked for");
+    else if (talk->error.code == 0)
+        assay__tokens_hear(&talk->outcome->tokens, talk->request->job.generation.tokens, json,
+                           &talk->error);
+}
+
+static void hear_token_times(struct assay__conversation *talk, const struct assay__json *json)
+{
+    assay__tokens_hear_times(&talk->outcome->tokens, json, &talk->error);
+}
+
 void assay__conversation_hear(struct assay__conversation *talk, const char *line, size_t length)
 {
     static const struct {
         const char *key;
         void (*hear)(struct assay__conversation *, const struct assay__json *);
-    } messages[] = {{"phase", hear_phase},   {"log", hear_log},       {"facts", hear_facts},
-                    {"window", hear_window}, {"memory", hear_memory}, {"layers", hear_layers},
-                    {"layer", hear_layer},   {"done", hear_done},     {"error", hear_error}};
+    } messages[] = {{"phase", hear_phase},
+                    {"log", hear_log},
+                    {"facts", hear_facts},
+                    {"window", hear_window},
+                    {"memory", hear_memory},
+                    {"layers", hear_layers},
+                    {"layer", hear_layer},
+                    {"done", hear_done},
+                    {"error", hear_error},
+                    {"generation", hear_generation},
+                    {"token_times", hear_token_times}};
     struct assay__arena *arena = assay__arena_new();
     struct assay__json *root = NULL;
     struct assay_error error = {0};

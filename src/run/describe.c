@@ -188,21 +188,17 @@ static const char *unknown_reason(const struct assay_profile *profile,
     return reason ? reason : "out of memory";
 }
 
-static int total_costs(struct assay_profile *profile, const struct assay__model *model,
-                       const struct assay__workload *workload, struct assay__model_costs *costs,
-                       struct assay_error *error)
+/* The costs of every node with inputs of these shapes. */
+static int node_costs(struct assay_profile *profile, const struct assay__model *model,
+                      const struct assay__input_plan *inputs, size_t input_count,
+                      struct assay__cost *nodes, struct assay_error *error)
 {
-    const struct assay__graph *graph = &model->graph;
     struct assay__shapes *shapes = NULL;
-    struct assay__value *fixed = calloc(workload->input_count + 1, sizeof *fixed);
-    costs->nodes = calloc(graph->node_count + 1, sizeof *costs->nodes);
-    if (!fixed || !costs->nodes) {
-        free(fixed);
-        return no_memory(error);
-    }
+    struct assay__value *fixed = calloc(input_count + 1, sizeof *fixed);
+    if (!fixed) return no_memory(error);
     int code = 0;
-    for (size_t i = 0; i < workload->input_count && code == 0; i++) {
-        const struct assay__input_plan *plan = &workload->inputs[i];
+    for (size_t i = 0; i < input_count && code == 0; i++) {
+        const struct assay__input_plan *plan = &inputs[i];
         struct assay__dim *dims = assay__arena_array(profile->arena, (size_t)plan->rank,
                                                      sizeof *dims);
         if (!dims) code = no_memory(error);
@@ -214,14 +210,32 @@ static int total_costs(struct assay_profile *profile, const struct assay__model 
                                          .rank = plan->rank,
                                          .dims = dims};
     }
-    if (code == 0) code = assay__shapes_infer(model, fixed, workload->input_count, &shapes, error);
-    if (code == 0) code = assay__cost_graph(model, shapes, costs->nodes, error);
-    for (size_t i = 0; i < graph->node_count && code == 0; i++) {
+    if (code == 0) code = assay__shapes_infer(model, fixed, input_count, &shapes, error);
+    if (code == 0) code = assay__cost_graph(model, shapes, nodes, error);
+    if (code == 0) code = assay__describe_cell(profile, model, shapes, error);
+    assay__shapes_free(shapes);
+    free(fixed);
+    return code;
+}
+
+static void sum_nodes(struct assay__model_costs *costs)
+{
+    costs->flops = costs->bytes = 0;
+    for (size_t i = 0; i < costs->graph->node_count; i++) {
         costs->flops += costs->nodes[i].flops;
         costs->bytes += costs->nodes[i].bytes_read + costs->nodes[i].bytes_written;
     }
-    assay__shapes_free(shapes);
-    free(fixed);
+}
+
+static int total_costs(struct assay_profile *profile, const struct assay__model *model,
+                       const struct assay__workload *workload, struct assay__model_costs *costs,
+                       struct assay_error *error)
+{
+    costs->nodes = calloc(model->graph.node_count + 1, sizeof *costs->nodes);
+    if (!costs->nodes) return no_memory(error);
+    int code = node_costs(profile, model, workload->inputs, workload->input_count, costs->nodes,
+                          error);
+    if (code == 0) sum_nodes(costs);
     return code;
 }
 
@@ -327,6 +341,66 @@ int assay__describe_model(struct assay_profile *profile, const struct assay__mod
     if (!isfinite(costs->bytes))
         costs->bytes_reason = unknown_reason(profile, costs, false, "byte count");
     return 0;
+}
+
+/* --- a generation ----------------------------------------------------------------------------- */
+
+/* The sum over the decode steps, of which the costs of the first, a middle and the last are given. A decode step costs
+ * a + b x its cache length in every operator of a decoder, so the sum is steps x (first + last) / 2; the middle one says
+ * whether that holds for this model (NaN when not). */
+static double sum_of_steps(double first, double middle, double last, double steps, double at)
+{
+    double line = first + (last - first) * at;
+    if (!(fabs(middle - line) <= 1e-9 * fabs(line))) return NAN;
+    return steps * (first + last) / 2;
+}
+
+static void add_steps(const struct assay__cost *const *three, size_t node, double steps, double at,
+                      struct assay__cost *out)
+{
+    const struct assay__cost *first = &three[0][node], *middle = &three[1][node],
+                             *last = &three[2][node];
+    out->flops += sum_of_steps(first->flops, middle->flops, last->flops, steps, at);
+    out->macs += sum_of_steps(first->macs, middle->macs, last->macs, steps, at);
+    out->bytes_read += sum_of_steps(first->bytes_read, middle->bytes_read, last->bytes_read, steps,
+                                    at);
+    out->bytes_written += sum_of_steps(first->bytes_written, middle->bytes_written,
+                                       last->bytes_written, steps, at);
+}
+
+int assay__describe_generation(struct assay_profile *profile, const struct assay__model *model,
+                               const struct assay__workload *workload,
+                               const struct assay_generation *generation,
+                               struct assay__model_costs *costs, struct assay_error *error)
+{
+    const size_t count = model->graph.node_count;
+    const int64_t steps = generation->tokens - 1, middle = (1 + steps) / 2;
+    const int64_t tokens[3] = {1, middle, steps};
+    struct assay__cost *three[3] = {0};
+    struct assay__input_plan *plans = calloc(workload->input_count + 1, sizeof *plans);
+    int code = plans ? 0 : no_memory(error);
+    for (int i = 0; i < 3 && code == 0 && steps > 0; i++) {
+        three[i] = calloc(count + 1, sizeof *three[i]);
+        if (!three[i]) code = no_memory(error);
+        if (code == 0)
+            code = assay__generation_at(model, generation, workload, tokens[i], profile->arena,
+                                        plans, error);
+        if (code == 0)
+            code = node_costs(profile, model, plans, workload->input_count, three[i], error);
+    }
+    double at = steps > 1 ? (double)(middle - 1) / (double)(steps - 1) : 0;
+    for (size_t i = 0; i < count && code == 0 && steps > 0; i++)
+        add_steps((const struct assay__cost *const *)three, i, (double)steps, at, &costs->nodes[i]);
+    if (code == 0) sum_nodes(costs);
+    if (code == 0 && count_operators(profile, &model->graph, costs->nodes)) code = no_memory(error);
+    if (code == 0 && !isfinite(costs->flops))
+        costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count at every length");
+    if (code == 0 && !isfinite(costs->bytes))
+        costs->bytes_reason = unknown_reason(profile, costs, false, "byte count at every length");
+    for (int i = 0; i < 3; i++)
+        free(three[i]);
+    free(plans);
+    return code;
 }
 
 /* --- the workload ----------------------------------------------------------------------------- */

@@ -4,8 +4,10 @@
 #define ASSAY_RUN_DESCRIBE_H
 
 #include "cost/cost.h"
+#include "model/generation.h"
 #include "model/graph.h"
 #include "model/inputs.h"
+#include "model/shapes.h"
 #include "profile/profile.h"
 
 /** A model's costs: per node (file order) and in total. */
@@ -25,6 +27,16 @@ int assay__describe_model(struct assay_profile *profile, const struct assay__mod
                           const struct assay__workload *workload, const char *shown,
                           const char *path, struct assay__model_costs *costs,
                           struct assay_error *error);
+/** Makes *costs (of the first run, as assay__describe_model left them) those of a whole generation: the prompt and every
+ * decode step at its own cache length; and the operators of profile->model with them. */
+int assay__describe_generation(struct assay_profile *profile, const struct assay__model *model,
+                               const struct assay__workload *workload,
+                               const struct assay_generation *generation,
+                               struct assay__model_costs *costs, struct assay_error *error);
+/** profile->model.cell, of a model that says it is a recurrent cell over time steps. What it says
+ * wrongly is the cell's fault, not a failure. */
+int assay__describe_cell(struct assay_profile *profile, const struct assay__model *model,
+                         struct assay__shapes *shapes, struct assay_error *error);
 void assay__costs_free(struct assay__model_costs *costs);
 /** The trial's inputs, batch and notes. */
 int assay__describe_workload(struct assay_profile *profile, struct assay__trial *trial,

@@ -73,7 +73,11 @@ static enum assay__decision next_default(const struct assay__goal *goal,
 {
     double left = ASSAY__GOAL_CAP_S - taken->wall_ns / 1e9, window = window_seconds(taken);
     /* A hard cap: no iteration is begun that would end beyond it, but one sample there is. */
-    if (taken->windows && left * 1e9 < taken->pace_ns) return ASSAY__GOAL_STOP;
+    if (taken->windows && left * 1e9 < taken->pace_ns) {
+        if (taken->samples >= goal->least) return ASSAY__GOAL_STOP;
+        *plan = (struct assay__window_plan){1, ASSAY__GOAL_CAP_S};
+        return ASSAY__GOAL_WINDOW;
+    }
     bool least = taken->windows >= ASSAY__GOAL_WINDOWS &&
                  taken->samples >= ASSAY__GOAL_ITERATIONS &&
                  taken->wall_ns >= ASSAY__GOAL_SECONDS * 1e9;

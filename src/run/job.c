@@ -5,6 +5,30 @@
 
 #define JOB_VERSION 1
 
+static void write_names(struct assay__json_writer *writer, const char *key,
+                        const char *const *names, size_t count)
+{
+    assay__json_key(writer, key);
+    assay__json_array(writer);
+    for (size_t i = 0; i < count; i++)
+        assay__json_string(writer, names[i]);
+    assay__json_array_end(writer);
+}
+
+static void write_generation(const struct assay_generation *plan, struct assay__json_writer *writer)
+{
+    assay__json_key(writer, "generation");
+    assay__json_object(writer);
+    assay__json_put_integer(writer, "tokens", plan->tokens);
+    assay__json_put_string(writer, "ids", plan->ids);
+    assay__json_put_string(writer, "mask", plan->mask);
+    assay__json_put_string(writer, "positions", plan->positions);
+    assay__json_put_string(writer, "logits", plan->logits);
+    write_names(writer, "past", plan->past, plan->pair_count);
+    write_names(writer, "present", plan->present, plan->pair_count);
+    assay__json_object_end(writer);
+}
+
 void assay__job_write(const struct assay__job *job, struct assay__buf *out)
 {
     struct assay__json_writer writer;
@@ -23,6 +47,8 @@ void assay__job_write(const struct assay__job *job, struct assay__buf *out)
     assay__json_put_integer(&writer, "spinning", job->spinning);
     assay__json_put_integer(&writer, "warmup", job->warmup);
     assay__json_put_integer(&writer, "layers", (int64_t)job->layers);
+    assay__json_put_string(&writer, "outputs", job->outputs);
+    if (job->generation.tokens > 0) write_generation(&job->generation, &writer);
     assay__json_key(&writer, "inputs");
     assay__json_array(&writer);
     for (size_t i = 0; i < job->input_count; i++)
@@ -44,6 +70,37 @@ static int read_inputs(const struct assay__json *list, struct assay__arena *aren
         if (code) return code;
     }
     return 0;
+}
+
+static const char **read_names(const struct assay__json *list, struct assay__arena *arena)
+{
+    const char **names = assay__arena_array(arena, list ? list->count : 0, sizeof *names);
+    size_t at = 0;
+    for (const struct assay__json *item = list ? list->first : NULL; names && item;
+         item = item->next)
+        names[at++] = item->string ? item->string : "";
+    return names;
+}
+
+static int read_generation(const struct assay__json *json, struct assay__arena *arena,
+                           struct assay_generation *plan, struct assay_error *error)
+{
+    const struct assay__json *past = assay__json_get(json, "past"),
+                             *present = assay__json_get(json, "present");
+    if (!json) return 0;
+    *plan = (struct assay_generation){
+        .tokens = assay__json_get_integer(json, "tokens", 0),
+        .ids = assay__json_get_string(json, "ids", NULL),
+        .mask = assay__json_get_string(json, "mask", NULL),
+        .positions = assay__json_get_string(json, "positions", NULL),
+        .logits = assay__json_get_string(json, "logits", NULL),
+        .past = read_names(past, arena),
+        .present = read_names(present, arena),
+        .pair_count = past ? past->count : 0,
+    };
+    if (plan->tokens < 1 || (present ? present->count : 0) != plan->pair_count)
+        return assay_error_set(error, ASSAY_EFORMAT, "the job's generation is not a whole one");
+    return plan->past && plan->present ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
 }
 
 int assay__job_read(const char *text, size_t length, struct assay__arena *arena,
@@ -68,7 +125,10 @@ int assay__job_read(const char *text, size_t length, struct assay__arena *arena,
         .spinning = (int)assay__json_get_integer(root, "spinning", -1),
         .warmup = assay__json_get_integer(root, "warmup", -1),
         .layers = (enum assay_layer_method)assay__json_get_integer(root, "layers", 0),
+        .outputs = assay__json_get_string(root, "outputs", NULL),
     };
     if (!job->engine) return assay_error_set(error, ASSAY_EFORMAT, "the job names no engine");
+    code = read_generation(assay__json_get(root, "generation"), arena, &job->generation, error);
+    if (code) return code;
     return read_inputs(assay__json_get(root, "inputs"), arena, job, error);
 }

@@ -9,6 +9,9 @@
  *                                         stands in the ring; 0 is the pre-run, which is not kept
  *   parent -> {"window": {"iterations": n, "seconds": s, "rewarm": 2}}
  *             or {"stop": {"latency_ns": x}}
+ *             before each "window" of a job that generates, after the pre-run's (which is not told):
+ *             {"generation": {tokens, prompt, batch, generations, dropped, choose_ns, ids: [ … ]}}
+ *             {"token_times": [ns, …]} …  generations x tokens, since each generation began
  *   worker -> {"memory": {baseline, rss, peak, pss, arena, arena_peak}}     bytes, null unknown
  *             {"layers": {method, reason, engine_ns, scale_factor, slowdown, spread, contention,
  *                         sessions, discarded}}
@@ -34,6 +37,8 @@ struct assay__job {
     enum assay_layer_method layers;
     struct assay__input_plan *inputs;
     size_t input_count;
+    const char *outputs; /* folder for the outputs of the first inference (outputs.h); NULL: none */
+    struct assay_generation generation; /* tokens 0: a step is one run */
 };
 
 void assay__job_write(const struct assay__job *job, struct assay__buf *out);

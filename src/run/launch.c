@@ -54,6 +54,7 @@ void assay__outcome_free(struct assay__outcome *outcome)
     free(outcome->streams);
     free(outcome->windows);
     free(outcome->layers.items);
+    assay__tokens_free(&outcome->tokens);
     outcome->streams = NULL;
     outcome->windows = NULL;
     outcome->layers.items = NULL;
@@ -287,7 +288,9 @@ int assay__launch_run(const struct assay__request *request, struct assay__outcom
     assay__disturbance_read(&outcome->after);
     outcome->life_s = (double)(assay__now_ns() - begin) / 1e9;
     outcome->parent_cpu_s = cpu_seconds() - cpu;
-    if (assay__conversation_summarise(&talk) && outcome->code == 0) {
+    int summed = assay__conversation_summarise(&talk);
+    if (summed == 0) summed = assay__tokens_summarise(&outcome->tokens);
+    if (summed && outcome->code == 0) {
         outcome->code = ASSAY_ENOMEM;
         outcome->reason = "out of memory for the statistics";
     }

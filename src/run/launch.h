@@ -6,6 +6,7 @@
 
 #include "platform/platform.h"
 #include "profile/store.h"
+#include "run/generate.h"
 #include "run/goal.h"
 #include "run/job.h"
 #include "run/summary.h"
@@ -60,6 +61,7 @@ struct assay__outcome {
     size_t summarised;             /* how many samples the summary stands for */
     struct assay__worker_facts facts;
     struct assay__worker_memory memory;
+    struct assay__tokens tokens; /* of a generation */
     struct assay__layers layers; /* method "" when none came */
     bool has_layers;
     size_t layer_capacity;

@@ -3,6 +3,7 @@
  * an unwritable place costs no measurement. */
 #include "base/clock.h"
 #include "base/file.h"
+#include "model/generation.h"
 #include "model/sha256.h"
 #include "run/locate.h"
 #include "run/options.h"
@@ -34,6 +35,7 @@ struct running {
     struct assay__model *model;
     struct assay__workload *workload;
     struct assay__model_costs costs;
+    struct assay_generation generation; /* tokens 0: an inference is one run */
     struct assay__outcome *outcomes;
     size_t outcome_count;
     char worker[PATH_MAX], folder[PATH_MAX], model_path[PATH_MAX];
@@ -59,6 +61,30 @@ static void tell(const struct running *run, const char *phase)
 }
 
 /* --- options ---------------------------------------------------------------------------------- */
+
+/* A generation is one inference, of one stream; its prompt is the sequence. */
+static int check_generation(struct assay_run_options *options, struct assay_error *error)
+{
+    if (options->generate == 0 && options->prompt == 0) return 0;
+    if (options->generate < 1 || options->generate > ASSAY__GENERATE_MOST || options->prompt < 0)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "a prompt belongs to a generation of 1 to %d tokens (--generate N)",
+                               ASSAY__GENERATE_MOST);
+    if (options->prompt > 0 && options->sequence > 0)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "the prompt is the sequence: --prompt and --seq exclude each other");
+    if (options->streams > 1)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "a generation runs in one stream: --streams %d is not possible with "
+                               "--generate (--batch N makes N sequences at once)",
+                               options->streams);
+    if (options->layers != ASSAY_LAYERS_OFF)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "layers of a whole generation are not timed: profile one step of it "
+                               "instead, such as gpt2:phase=decode,past=32, without --generate");
+    if (options->sequence == 0) options->sequence = options->prompt;
+    return 0;
+}
 
 static int check_options(struct assay_run_options *options, struct assay_error *error)
 {
@@ -94,7 +120,8 @@ static int check_options(struct assay_run_options *options, struct assay_error *
         !isfinite(options->time_s) || !isfinite(options->timeout_s))
         return assay_error_set(error, ASSAY_EINVAL,
                                "a count, size or time is negative or not a number");
-    return options->cpus ? assay__cpus_check(options->cpus, error) : 0;
+    int code = check_generation(options, error);
+    return code ? code : options->cpus ? assay__cpus_check(options->cpus, error) : 0;
 }
 
 /* --- the model -------------------------------------------------------------------------------- */
@@ -124,6 +151,49 @@ static int build_zoo(struct running *run, const char *name, struct assay_error *
     /* Read back: the mapped file, not the builder's memory, is what the parent keeps. */
     assay__model_free(built);
     run->building_ns = assay__now_ns() - start;
+    return code;
+}
+
+static bool is_given(const char *const *list, size_t count, const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    for (size_t i = 0; i < count && length; i++)
+        if (strncmp(list[i], name, length) == 0 && list[i][length] == '=') return true;
+    return false;
+}
+
+/* The length of the prompt when no option says it: that of the ids that were given, else the default. */
+static int64_t prompt_of(const struct running *run)
+{
+    const struct assay_run_options *options = &run->options;
+    const char *ids = run->generation.ids, *symbol = NULL;
+    for (size_t i = 0; i < run->model->graph.input_count; i++) {
+        const struct assay__value *input = &run->model->graph.inputs[i];
+        if (strcmp(input->name, ids) == 0 && input->rank == 2 && input->dims[1].value < 0)
+            symbol = input->dims[1].symbol;
+    }
+    if (!symbol || is_given(options->inputs, options->input_count, ids) ||
+        is_given(options->shapes, options->shape_count, ids) ||
+        is_given(options->dims, options->dim_count, symbol))
+        return 0;
+    return ASSAY__GENERATE_PROMPT;
+}
+
+static int plan_workload(struct running *run, struct assay__workload_options *plan,
+                         struct assay_error *error)
+{
+    if (run->options.generate == 0)
+        return assay__workload_plan(run->model, plan, &run->workload, error);
+    int code = assay__generation_find(run->model, run->options.generate, run->profile->arena,
+                                      &run->generation, error);
+    if (code) return code;
+    if (plan->sequence == 0) plan->sequence = prompt_of(run);
+    code = assay__workload_plan(run->model, plan, &run->workload, error);
+    if (code == 0)
+        code = assay__generation_shape(run->model, &run->generation, run->workload, error);
+    for (size_t i = 0; i < (code ? 0 : run->workload->input_count); i++)
+        if (strcmp(run->workload->inputs[i].name, run->generation.ids) == 0)
+            run->options.prompt = run->workload->inputs[i].dims[1];
     return code;
 }
 
@@ -161,10 +231,13 @@ static int resolve_model(struct running *run, struct assay_error *error)
         .file_count = run->options.input_count,
         .seed = run->options.seed,
     };
-    code = assay__workload_plan(run->model, &plan, &run->workload, error);
+    code = plan_workload(run, &plan, error);
     if (code) return code;
     code = assay__describe_model(run->profile, run->model, run->workload, name,
                                  zoo ? "" : run->model_path, &run->costs, error);
+    if (code == 0 && run->generation.tokens)
+        code = assay__describe_generation(run->profile, run->model, run->workload, &run->generation,
+                                          &run->costs, error);
     if (code || !run->options.hash) return code;
     char digest[65];
     code = assay__sha256_file(run->model_path, digest, error);
@@ -228,8 +301,11 @@ static int describe_options(struct running *run)
         {"layers", (size_t)options->layers < sizeof methods / sizeof methods[0]
                        ? methods[options->layers]
                        : "off"},
+        {"generate", number_text(run, (double)options->generate, "")},
+        {"prompt", number_text(run, (double)options->prompt, "")},
+        {ASSAY__TOKEN_IDS, ""}, /* filled when they are known */
     };
-    const size_t count = sizeof pairs / sizeof pairs[0];
+    const size_t count = sizeof pairs / sizeof pairs[0] - (options->generate > 0 ? 0 : 3);
     run->trial->options = assay__arena_alloc(arena, sizeof pairs);
     if (!run->trial->options) return ASSAY_ENOMEM;
     memcpy(run->trial->options, pairs, sizeof pairs);
@@ -298,9 +374,10 @@ static void make_request(struct running *run, int id, struct assay__request *req
                 .warmup = options->warmup_plus_1 - 1,
                 .layers = options->layers,
                 .inputs = run->workload ? run->workload->inputs : NULL,
-                .input_count = run->workload ? run->workload->input_count : 0},
+                .input_count = run->workload ? run->workload->input_count : 0,
+                .generation = run->generation},
         .goal = {options->iterations, options->time_s, ASSAY__GOAL_PRECISION, options->streams,
-                 ASSAY__RING_CAPACITY},
+                 ASSAY__RING_CAPACITY, options->generate > 0 ? ASSAY__GENERATE_LEAST : 0},
         .timeout_s = options->timeout_s,
         .interrupt = options->interrupt,
         .progress = options->progress,
@@ -352,9 +429,13 @@ static int keep_launch(struct running *run, struct assay__launch *launch,
     launch->warmup = outcome->summary.warmup;
     launch->wall_ns = outcome->wall_ns;
     launch->p50_ns = outcome->summary.p50;
+    const struct assay__outcome *one = outcome;
     int code = keep_samples(run, launch, outcome);
+    if (code == 0)
+        code = assay__launch_metrics(outcome, run->options.warmup_plus_1 > 0, launch->metrics);
     return code ? code
-                : assay__launch_metrics(outcome, run->options.warmup_plus_1 > 0, launch->metrics);
+                : assay__generation_metrics(&one, 1, run->options.generate, run->options.device,
+                                            launch->metrics);
 }
 
 static void keep_facts(struct running *run, const struct assay__outcome *outcome)
@@ -466,6 +547,7 @@ static int finish(struct running *run, struct assay_error *error)
         .warmup_forced = run->options.warmup_plus_1 > 0,
         .streams = run->options.streams,
         .overhead_run_s = overhead_s(run),
+        .generate = run->options.generate,
     };
     int code = add_remarks(run);
     if (code == 0) code = assay__trial_metrics(&input);
@@ -521,6 +603,12 @@ int assay_run(const struct assay_run_options *options, struct assay_profile **pr
     if (code == 0) code = start_profile(run, error);
     if (code == 0) make_folder(run, NULL);
     if (code == 0 && run->options.model) code = resolve_model(run, error);
+    if (code == 0 && !run->options.model && run->options.generate) {
+        run->generation.tokens = run->options.generate; /* a script generates without a graph */
+        if (!run->options.prompt)
+            run->options.prompt = run->options.sequence ? run->options.sequence
+                                                        : ASSAY__GENERATE_PROMPT;
+    }
     if (code == 0) code = start_trial(run, error);
     if (code == 0) code = start_store(run, error);
     if (code == 0) code = run_launches(run, error);

@@ -17,6 +17,7 @@ struct assay__trial_input {
     bool warmup_forced;
     int streams;
     double overhead_run_s; /* NaN unknown */
+    int64_t generate;      /* tokens of a generation; 0: an inference is one run */
 };
 
 /** Which outcomes the statistics rest on: the launches that ended well; else those that left

@@ -142,7 +142,10 @@ static int throughput(const struct assay__trial_input *input, double rate,
 {
     const struct assay__workload *workload = input->workload;
     const double batch = workload && workload->batch > 0 ? (double)workload->batch : NAN;
-    const bool tokens = workload && workload->has_tokens && workload->sequence > 0;
+    const bool tokens = workload && workload->has_tokens && workload->sequence > 0 &&
+                        input->generate == 0;
+    static const char *const two_kinds =
+        "a generation reads tokens and makes tokens: see llm.prefill and llm.decode";
     const bool images = workload && workload->has_images;
     static const char *const no_batch = "the inputs have no batch axis that is known as one";
     char note[128];
@@ -156,7 +159,9 @@ static int throughput(const struct assay__trial_input *input, double rate,
         code = scaled_rate(metrics, "throughput.tokens", rate,
                            tokens ? batch * (double)workload->sequence : NAN,
                            "throughput.inferences x batch x sequence",
-                           tokens ? no_batch : "the model has no integer ids with a sequence axis");
+                           input->generate > 0 ? two_kinds
+                           : tokens            ? no_batch
+                                    : "the model has no integer ids with a sequence axis");
     if (code == 0)
         code = scaled_rate(metrics, "throughput.images", rate, images ? batch : NAN,
                            "throughput.inferences x batch",
@@ -176,7 +181,10 @@ static int compute(const struct assay__trial_input *input, struct assay_metrics 
     int code = model && isfinite(costs->flops)
                    ? assay_metrics_derived(
                          metrics, "compute.flops", costs->flops, "graph",
-                         "sum over the nodes at these shapes; a multiply-add is 2")
+                         input->generate > 0
+                             ? "sum over the nodes, over the prompt and every decode step at its "
+                               "own cache length; a multiply-add is 2"
+                             : "sum over the nodes at these shapes; a multiply-add is 2")
                    : assay_metrics_unavailable(metrics, "compute.flops",
                                                why_flops[0] ? why_flops : "not known");
     struct assay_metric bytes = {
@@ -292,6 +300,20 @@ int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forc
     return code;
 }
 
+static int generation(const struct assay__trial_input *input,
+                      const struct assay__outcome *const *used, size_t count)
+{
+    struct assay__trial *trial = input->trial;
+    int code = assay__generation_metrics(used, count, input->generate, trial->device,
+                                         trial->metrics);
+    for (size_t i = 0; i < trial->option_count && code == 0; i++)
+        if (strcmp(trial->options[i].key, ASSAY__TOKEN_IDS) == 0) {
+            trial->options[i].value = assay__generation_ids(used, count, input->profile->arena);
+            if (!trial->options[i].value) code = ASSAY_ENOMEM;
+        }
+    return code;
+}
+
 int assay__trial_metrics(const struct assay__trial_input *input)
 {
     struct assay_metrics *metrics = input->trial->metrics;
@@ -305,6 +327,7 @@ int assay__trial_metrics(const struct assay__trial_input *input)
         code = put_rows(metrics, cpu ? cpu_breakdown : device_breakdown,
                         sizeof cpu_breakdown / sizeof cpu_breakdown[0]);
     if (code == 0) code = throughput(input, rate_over(used, count), metrics);
+    if (code == 0) code = generation(input, used, count);
     if (code == 0) code = compute(input, metrics);
     if (code == 0) code = memory(input, used, count, metrics);
     if (code == 0) code = assay__trial_layers(input, assay__trial_p50(used, count));

@@ -9,7 +9,9 @@
 #include "base/log.h"
 #include "platform/platform.h"
 #include "run/channel.h"
+#include "run/generate.h"
 #include "run/job.h"
+#include "run/outputs.h"
 #include "run/streams.h"
 
 #include <assay/engine.h>
@@ -21,6 +23,7 @@
 
 #define SEND_TIMEOUT_MS 60000
 #define TENSOR_ALIGNMENT 64u
+#define TIMES_PER_LINE 512u
 
 struct worker {
     struct assay__channel channel;
@@ -158,7 +161,11 @@ static int open_session(struct worker *worker)
         .inputs = worker->inputs,
         .input_count = job->input_count,
         .script = job->script,
+        .generation = job->generation.tokens > 0 ? &job->generation : NULL,
     };
+    if (options.generation && !worker->engine->tokens)
+        return assay_error_set(&worker->error, ASSAY_EUNSUPPORTED,
+                               "engine '%s' cannot generate with a cache", job->engine);
     uint64_t start = assay__now_ns();
     int code = worker->engine->open(&options, &worker->session, &worker->error);
     worker->open_ns = assay__now_ns() - start;
@@ -224,6 +231,44 @@ static int send_window(struct worker *worker, int64_t index, size_t prerun)
     return message_send(worker, &message);
 }
 
+/* What the generations of the last window took, token by token, less the first `skip` of them (untimed ones that warmed
+ * up). Lines are short: a parent that reads them needs little memory. */
+static int send_tokens(struct worker *worker, size_t skip, bool tell)
+{
+    struct assay_token_times times = {0};
+    if (worker->job.generation.tokens < 1) return 0;
+    int code = worker->engine->tokens(worker->session, &times, &worker->error);
+    if (code || !tell) return code;
+    if (skip > times.generations) skip = times.generations;
+    size_t tokens = (size_t)times.tokens, count = (times.generations - skip) * tokens;
+    const uint64_t *ns = times.ns + skip * tokens;
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, "generation");
+    assay__json_object(out);
+    assay__json_put_integer(out, "tokens", times.tokens);
+    assay__json_put_integer(out, "prompt", times.prompt);
+    assay__json_put_integer(out, "batch", times.batch);
+    assay__json_put_integer(out, "generations", (int64_t)(times.generations - skip));
+    assay__json_put_integer(out, "dropped", (int64_t)times.dropped);
+    assay__json_put_number(out, "choose_ns", times.choose_ns);
+    assay__json_key(out, "ids");
+    assay__json_array(out);
+    for (size_t i = 0; i < tokens && i < ASSAY__GENERATED_IDS; i++)
+        assay__json_integer(out, times.ids[i]);
+    assay__json_array_end(out);
+    assay__json_object_end(out);
+    code = message_send(worker, &message);
+    for (size_t at = 0; at < count && code == 0; at += TIMES_PER_LINE) {
+        out = message_open(&message, "token_times");
+        assay__json_array(out);
+        for (size_t i = at; i < count && i < at + TIMES_PER_LINE; i++)
+            assay__json_unsigned(out, ns[i]);
+        assay__json_array_end(out);
+        code = message_send(worker, &message);
+    }
+    return code;
+}
+
 /* The parent's answer to a window: another one (*stop false) or the end with the launch's median.
  */
 struct answer {
@@ -273,7 +318,8 @@ static int measure(struct worker *worker, double *latency_ns)
     if (code) return code;
     code = assay__streams_prerun(worker->streams, worker->job.warmup, &prerun);
     if (code) return step_failed(worker, code);
-    code = send_window(worker, 0, prerun);
+    code = send_tokens(worker, 0, false); /* the record starts anew */
+    if (code == 0) code = send_window(worker, 0, prerun);
     for (int64_t index = 1; code == 0; index++) {
         struct answer answer = {0};
         code = read_answer(worker, &answer);
@@ -284,7 +330,8 @@ static int measure(struct worker *worker, double *latency_ns)
                                      answer.iterations > 0 ? (size_t)answer.iterations : 1,
                                      answer.seconds, (int)answer.rewarm);
         if (code) return step_failed(worker, code);
-        code = send_window(worker, index, prerun);
+        code = send_tokens(worker, answer.rewarm > 0 ? (size_t)answer.rewarm : 0, true);
+        if (code == 0) code = send_window(worker, index, prerun);
     }
     return code;
 }
@@ -417,6 +464,9 @@ static int work(struct worker *worker)
     if (code == 0) code = make_inputs(worker);
     if (code == 0) code = open_session(worker);
     if (code == 0) code = first_step(worker);
+    if (code == 0 && worker->job.outputs)
+        code = assay__outputs_write(worker->engine, worker->session, worker->job.outputs,
+                                    &worker->error);
     if (code == 0) code = send_facts(worker);
     if (code == 0) code = measure(worker, &latency_ns);
     if (code == 0) code = send_memory(worker);

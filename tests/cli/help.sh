@@ -3,11 +3,11 @@
 for spelling in help --help -h; do
     expect_exit 0 "$ASSAY" $spelling
     expect_lines err 0
-    for command in run report query devices doctor help version completion; do
+    for command in run inspect report query devices doctor help version completion; do
         expect_has out "$command"
     done
 done
-for command in run report query devices doctor version completion; do
+for command in run inspect report query devices doctor version completion; do
     expect_exit 0 "$ASSAY" help $command
     expect_has out "assay $command"
     cp out page

@@ -108,6 +108,10 @@ static struct assay__operator_info operators[] = {
     {"Conv", 53, 8.2e9, 4.1e9, 1e8},
     {"Loop", 1, NAN, NAN, NAN},
 };
+static struct assay__cell_group cell_groups[] = {
+    {"inter", 29, 1e4, 9e3, ASSAY_DERIVED},
+    {"head; DROP TABLE cells", 0, NAN, NAN, ASSAY_ESTIMATED},
+};
 static struct assay__pair options[] = {{"threads", "1"}, {"cpus", ""}};
 static struct assay__layer layers[] = {
     {.index = 0,
@@ -215,6 +219,12 @@ static inline struct assay_profile *make_document(void)
         .input_count = 2,
         .outputs = model_outputs,
         .output_count = 1,
+        .cell = {.kind = "CfC",
+                 .form = "unrolled",
+                 .steps = 16,
+                 .fault = "",
+                 .groups = cell_groups,
+                 .group_count = 2},
     };
     p->findings = findings;
     p->finding_count = 1;

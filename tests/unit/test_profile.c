@@ -165,6 +165,18 @@ static void same_model(const struct assay__model_info *a, const struct assay__mo
         SAME_REAL(operators[i].macs);
         SAME_REAL(operators[i].bytes);
     }
+    SAME_TEXT(cell.kind);
+    SAME_TEXT(cell.form);
+    SAME_INT(cell.steps);
+    SAME_TEXT(cell.fault);
+    SAME_INT(cell.group_count);
+    for (size_t i = 0; i < a->cell.group_count; i++) {
+        SAME_TEXT(cell.groups[i].name);
+        SAME_INT(cell.groups[i].neurons);
+        SAME_REAL(cell.groups[i].flops);
+        SAME_REAL(cell.groups[i].flops_needed);
+        SAME_INT(cell.groups[i].state);
+    }
     same_tensors(a->inputs, a->input_count, b->inputs, b->input_count);
     same_tensors(a->outputs, a->output_count, b->outputs, b->output_count);
 }

@@ -1,0 +1,439 @@
+/* ncp_groups.c - see ncp_groups.h. Each layer goes into one row of each list, chosen by the places of all nodes it came
+ * from; a row's time is the sum of its layers' (unknown when one of them is), so that the rows, engine and unattributed
+ * close to latency.p50 wherever the layers do.
+ *
+ * Names come from a profile of anyone's: a layer's groups are compared 8 at most (then "…"), lists are sorted, not
+ * searched, and steps get rows only when a layer has them. */
+#include "report/ncp_groups.h"
+
+#include "base/map.h"
+#include "base/stats.h"
+#include "base/vec.h"
+#include "cost/ncp.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUP_BYTES 64
+#define GROUPS_NAMED 8 /* of one layer */
+#define FLOOR_LAYERS 8 /* of fewer, the fastest is no floor */
+
+const char *assay__part_kind_name(enum assay__part_kind kind)
+{
+    static const char *const names[] = {"group", "shared", "scan",        "outside",
+                                        "added", "engine", "unattributed"};
+    return names[kind];
+}
+
+/* --- where a layer belongs -------------------------------------------------------------------- */
+
+struct place {
+    enum assay__part_kind group_kind, step_kind;
+    int64_t step;
+    char groups[GROUPS_NAMED][GROUP_BYTES]; /* in the cell's order */
+    size_t group_count;                     /* GROUPS_NAMED + 1: more */
+    bool outside;                           /* some nodes belong to no step */
+};
+
+/* The cell's own order; what it does not name comes behind. */
+static size_t rank_of(const struct assay__cell_info *cell, const char *group)
+{
+    size_t i = 0;
+    while (i < cell->group_count && strcmp(cell->groups[i].name, group) != 0)
+        i++;
+    return i;
+}
+
+static bool is_before(const struct assay__cell_info *cell, const char *a, const char *b)
+{
+    size_t rank_a = rank_of(cell, a), rank_b = rank_of(cell, b);
+    return rank_a != rank_b ? rank_a < rank_b : strcmp(a, b) < 0;
+}
+
+static void add_group(const struct assay__cell_info *cell, struct place *place, const char *group)
+{
+    size_t at = 0;
+    if (place->group_count > GROUPS_NAMED) return;
+    while (at < place->group_count && is_before(cell, place->groups[at], group))
+        at++;
+    if (at < place->group_count && strcmp(place->groups[at], group) == 0) return;
+    if (place->group_count == GROUPS_NAMED) {
+        place->group_count++;
+        return;
+    }
+    memmove(place->groups[at + 1], place->groups[at], (place->group_count - at) * GROUP_BYTES);
+    memcpy(place->groups[at], group, strlen(group) + 1);
+    place->group_count++;
+}
+
+static void find_place(const struct assay__cell_info *cell, const struct assay__layer *layer,
+                       struct place *place)
+{
+    bool several = false, scan = strcmp(cell->form, "scan") == 0 && strcmp(layer->op, "Scan") == 0;
+    *place = (struct place){.step = -1};
+    for (size_t i = 0; i < layer->from_count; i++) {
+        char group[GROUP_BYTES] = "";
+        int64_t step = -1;
+        if (!assay__ncp_place(layer->from[i], &step, group, sizeof group) || step < 0 ||
+            step >= cell->steps) {
+            place->outside = true;
+            continue;
+        }
+        /* Taking a step's inputs belongs to the sensory neurons (cost/ncp.c). */
+        add_group(cell, place, strcmp(group, "input") == 0 ? "sensory" : group);
+        several |= place->step >= 0 && place->step != step;
+        place->step = step;
+    }
+    enum assay__part_kind none = scan                     ? ASSAY__PART_SCAN
+                                 : layer->from_count == 0 ? ASSAY__PART_ADDED
+                                                          : ASSAY__PART_OUTSIDE;
+    place->group_kind = place->group_count == 0                      ? none
+                        : place->group_count == 1 && !place->outside ? ASSAY__PART_GROUP
+                                                                     : ASSAY__PART_SHARED;
+    place->step_kind = place->group_count == 0     ? none
+                       : several || place->outside ? ASSAY__PART_SHARED
+                                                   : ASSAY__PART_GROUP;
+    if (place->step_kind != ASSAY__PART_GROUP) place->step = -1;
+}
+
+static const char *plain_name(enum assay__part_kind kind)
+{
+    switch (kind) {
+    case ASSAY__PART_SCAN: return "Scan";
+    case ASSAY__PART_OUTSIDE: return "outside the steps";
+    case ASSAY__PART_ADDED: return "added by the engine";
+    case ASSAY__PART_ENGINE: return "engine per run";
+    case ASSAY__PART_UNATTRIBUTED: return "unattributed";
+    default: return "several steps";
+    }
+}
+
+/* "inter", "shared by inter, command", "Scan" */
+static void group_name(struct assay__buf *name, const struct place *place)
+{
+    assay__buf_clear(name);
+    if (place->group_kind > ASSAY__PART_SHARED) {
+        assay__buf_puts(name, plain_name(place->group_kind));
+        return;
+    }
+    if (place->group_kind == ASSAY__PART_SHARED) assay__buf_puts(name, "shared by ");
+    for (size_t i = 0; i < place->group_count && i < GROUPS_NAMED; i++)
+        assay__buf_printf(name, "%s%s", i ? ", " : "", place->groups[i]);
+    if (place->group_count > GROUPS_NAMED) assay__buf_puts(name, ", …");
+    if (place->outside) assay__buf_puts(name, ", outside");
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+struct list {
+    struct assay__part *rows;
+    size_t count, capacity;
+    struct assay__map *by_name;
+};
+
+/* The row of that kind and name, made when it is new; NULL: out of memory. */
+static struct assay__part *row_of(struct assay__ncp_groups *out, struct list *list,
+                                  enum assay__part_kind kind, const char *name, int64_t step)
+{
+    const char *key = assay__arena_printf(out->arena, "%d%s", (int)kind, name);
+    size_t at = key ? assay__map_get(list->by_name, key) : ASSAY__MAP_NONE;
+    if (at != ASSAY__MAP_NONE) return &list->rows[at];
+    if (!key || assay__map_set(list->by_name, key, list->count) ||
+        assay__vec_grow((void **)&list->rows, &list->capacity, list->count + 1, sizeof *list->rows))
+        return NULL;
+    struct assay__part *row = &list->rows[list->count++];
+    *row = (struct assay__part){.kind = kind,
+                                .name = key + 1, /* the kind is one digit */
+                                .step = step,
+                                .neurons = -1,
+                                .flops_needed = NAN,
+                                .state = ASSAY_DERIVED,
+                                .flops_state = ASSAY_DERIVED,
+                                .note = ""};
+    return row;
+}
+
+static void add_layer(struct assay__part *row, const struct assay__layer *layer)
+{
+    bool known = layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
+    row->layers++;
+    row->flops += layer->flops; /* NaN, once in, stays: the sum is then unknown */
+    if (!known) {
+        row->untimed++;
+        return;
+    }
+    row->time_ns += layer->time_ns;
+    if (layer->state == ASSAY_ESTIMATED) row->state = ASSAY_ESTIMATED;
+}
+
+static int add_layers(struct assay__ncp_groups *out, const struct assay__layers *layers,
+                      struct list *groups, struct list *steps)
+{
+    struct assay__buf name = {0};
+    int code = 0;
+    for (size_t i = 0; i < layers->count && code == 0; i++) {
+        struct place place;
+        find_place(out->cell, &layers->items[i], &place);
+        group_name(&name, &place);
+        struct assay__part *row = name.failed
+                                      ? NULL
+                                      : row_of(out, groups, place.group_kind, name.data, -1);
+        if (row) add_layer(row, &layers->items[i]);
+        if (!row) code = ASSAY_ENOMEM;
+        assay__buf_clear(&name);
+        if (place.step_kind == ASSAY__PART_GROUP)
+            assay__buf_printf(&name, "%" PRId64, place.step);
+        else
+            assay__buf_puts(&name, plain_name(place.step_kind));
+        row = name.failed ? NULL : row_of(out, steps, place.step_kind, name.data, place.step);
+        if (row) add_layer(row, &layers->items[i]);
+        if (!row) code = ASSAY_ENOMEM;
+    }
+    assay__buf_free(&name);
+    return code;
+}
+
+/* A time that lacks a layer's is unknown; what is known of it stands in the note. */
+static int close_row(struct assay__ncp_groups *out, struct assay__part *row)
+{
+    if (row->untimed) {
+        row->note = assay__arena_printf(out->arena,
+                                        "%zu of %zu layers have no time; the others take %.4g µs",
+                                        row->untimed, row->layers, row->time_ns / 1e3);
+        row->time_ns = NAN;
+        row->state = ASSAY_UNAVAILABLE;
+    }
+    row->share = row->time_ns / out->p50_ns;
+    if (!isfinite(row->flops)) row->flops_state = ASSAY_UNAVAILABLE;
+    return row->note ? 0 : ASSAY_ENOMEM;
+}
+
+/* engine and unattributed, so that the column adds up */
+static int add_rest(struct assay__ncp_groups *out, const struct assay__layers *layers,
+                    struct list *list)
+{
+    const double times[] = {layers->engine_ns, layers->unattributed_ns};
+    for (size_t i = 0; i < 2 && layers->count; i++) {
+        enum assay__part_kind kind = i ? ASSAY__PART_UNATTRIBUTED : ASSAY__PART_ENGINE;
+        struct assay__part *row = row_of(out, list, kind, plain_name(kind), -1);
+        if (!row) return ASSAY_ENOMEM;
+        bool known = isfinite(times[i]);
+        row->time_ns = times[i];
+        row->share = times[i] / out->p50_ns;
+        row->flops = NAN;
+        row->flops_state = ASSAY_UNAVAILABLE;
+        row->state = !known ? ASSAY_UNAVAILABLE : i ? ASSAY_DERIVED : ASSAY_MEASURED;
+    }
+    return 0;
+}
+
+/* --- groups without a layer of their own ------------------------------------------------------ */
+
+static const char *why_no_layer(const struct assay__ncp_groups *out, const struct list *list,
+                                const struct assay__cell_group *group)
+{
+    if (strcmp(out->cell->form, "scan") == 0)
+        return "inside the Scan's body; the unrolled form shows it";
+    if (out->layers == 0) return "layers were not timed";
+    if (group->state == ASSAY_ESTIMATED)
+        return "computed with all neurons at once, in the row \"neurons\"; its FLOPs are its share";
+    for (size_t i = 0; i < list->count; i++)
+        if (list->rows[i].kind == ASSAY__PART_SHARED && strstr(list->rows[i].name, group->name))
+            return "only in layers that it shares with others";
+    return "no layer came from its nodes";
+}
+
+static void describe_group(const struct assay__ncp_groups *out, const struct list *list,
+                           const struct assay__cell_group *group, struct assay__part *row)
+{
+    row->neurons = group->neurons > 0 ? group->neurons : -1;
+    row->flops_needed = group->flops_needed;
+    if (row->layers) {
+        if (group->state == ASSAY_ESTIMATED && !row->note[0])
+            row->note = "these layers are its own; its neurons are computed in the row \"neurons\"";
+        return;
+    }
+    row->time_ns = row->share = NAN;
+    row->state = ASSAY_UNAVAILABLE;
+    row->flops = group->flops;
+    row->flops_state = isfinite(group->flops) ? group->state : ASSAY_UNAVAILABLE;
+    row->note = why_no_layer(out, list, group);
+}
+
+/* What the cell says of its groups; those without a layer of their own get rows without a time. */
+static int add_cell_groups(struct assay__ncp_groups *out, struct list *list)
+{
+    for (size_t i = 0; i < out->cell->group_count; i++) {
+        const struct assay__cell_group *group = &out->cell->groups[i];
+        struct assay__part *row = row_of(out, list, ASSAY__PART_GROUP, group->name, -1);
+        if (!row) return ASSAY_ENOMEM;
+        describe_group(out, list, group, row);
+    }
+    return 0;
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+struct ranked {
+    struct assay__part row;
+    size_t rank, position;
+};
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    if (a->row.kind != b->row.kind) return a->row.kind < b->row.kind ? -1 : 1;
+    if (a->row.step != b->row.step) return a->row.step < b->row.step ? -1 : 1;
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    return a->position < b->position ? -1 : a->position > b->position;
+}
+
+static int keep(struct assay__ncp_groups *out, struct list *list, struct assay__part **rows,
+                size_t *count)
+{
+    struct ranked *sorted = calloc(list->count + 1, sizeof *sorted);
+    *rows = assay__arena_array(out->arena, list->count, sizeof **rows);
+    if (!sorted || !*rows) {
+        free(sorted);
+        return ASSAY_ENOMEM;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        sorted[i] = (struct ranked){list->rows[i], rank_of(out->cell, list->rows[i].name), i};
+    qsort(sorted, list->count, sizeof *sorted, compare_rows);
+    for (size_t i = 0; i < list->count; i++)
+        (*rows)[i] = sorted[i].row;
+    *count = list->count;
+    free(sorted);
+    return 0;
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+/* The first step apart from the others: what it does not take over from a step before it differs. */
+static int over_steps(struct assay__ncp_groups *out)
+{
+    double *times = malloc((out->step_count + 1) * sizeof *times);
+    size_t count = 0;
+    bool whole = true;
+    if (!times) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < out->step_count; i++) {
+        const struct assay__part *row = &out->steps[i];
+        if (row->kind != ASSAY__PART_GROUP) continue;
+        if (row->step == 0)
+            out->first_ns = row->time_ns;
+        else
+            times[count++] = row->time_ns;
+        whole &= isfinite(row->time_ns);
+    }
+    if (count && whole) {
+        assay__stats_sort(times, count);
+        out->min_ns = times[0];
+        out->max_ns = times[count - 1];
+        out->median_ns = assay__stats_median(times, count);
+    }
+    free(times);
+    return 0;
+}
+
+static void figures(struct assay__ncp_groups *out, const struct assay__layers *layers)
+{
+    double scan_ns = NAN;
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *layer = &layers->items[i];
+        if (layer->state == ASSAY_UNAVAILABLE || !isfinite(layer->time_ns)) continue;
+        out->timed++;
+        if (!(layer->time_ns >= out->floor_ns)) out->floor_ns = layer->time_ns;
+    }
+    for (size_t i = 0; i < out->group_count; i++)
+        if (out->groups[i].kind == ASSAY__PART_SCAN) scan_ns = out->groups[i].time_ns;
+    out->scan_step_ns = scan_ns / (double)out->cell->steps;
+    /* A Scan's own dispatch of its body's nodes is inside its one layer: no floor can be seen. */
+    if (isfinite(scan_ns) || !(out->floor_ns > 0) || out->timed < FLOOR_LAYERS) out->floor_ns = NAN;
+    out->floor_share = ((double)out->timed * out->floor_ns + layers->engine_ns) / out->p50_ns;
+}
+
+static const char *note_of(const struct assay__ncp_groups *out)
+{
+    bool scan = strcmp(out->cell->form, "scan") == 0, shared = false;
+    for (size_t i = 0; i < out->group_count; i++)
+        shared |= out->groups[i].kind == ASSAY__PART_SHARED;
+    if (scan)
+        return "The engine runs all steps inside one Scan: neuron groups cannot be told apart there. "
+               "The unrolled form of the same network shows them.";
+    if (out->layers == 0) return "Layers were not timed (--layers): groups have no times.";
+    if (shared)
+        return "A layer that the engine fused from nodes of several groups is shown as shared, never "
+               "split.";
+    return "";
+}
+
+static int fill(struct assay__ncp_groups *out, const struct assay__trial *trial,
+                struct list *groups, struct list *steps)
+{
+    const struct assay__layers *layers = &trial->layers;
+    groups->by_name = assay__map_new();
+    steps->by_name = assay__map_new();
+    if (!groups->by_name || !steps->by_name) return ASSAY_ENOMEM;
+    int code = add_layers(out, layers, groups, steps);
+    for (size_t i = 0; i < groups->count && code == 0; i++)
+        code = close_row(out, &groups->rows[i]);
+    for (size_t i = 0; i < steps->count && code == 0; i++)
+        code = close_row(out, &steps->rows[i]);
+    if (code == 0) code = add_cell_groups(out, groups);
+    if (code == 0) code = add_rest(out, layers, groups);
+    if (code == 0) code = add_rest(out, layers, steps);
+    if (code == 0) code = keep(out, groups, &out->groups, &out->group_count);
+    if (code == 0) code = keep(out, steps, &out->steps, &out->step_count);
+    if (code == 0) code = over_steps(out);
+    if (code) return code;
+    figures(out, layers);
+    out->note = note_of(out);
+    return 0;
+}
+
+int assay__ncp_groups_make(const struct assay_profile *profile, const struct assay__trial *trial,
+                           struct assay__ncp_groups **out)
+{
+    const struct assay__cell_info *cell = &profile->model.cell;
+    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    struct list groups = {0}, steps = {0};
+    *out = NULL;
+    if (!cell->kind || !cell->kind[0] || cell->steps < 1) return 0;
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__ncp_groups *made = arena ? assay__arena_alloc(arena, sizeof *made) : NULL;
+    if (!made) {
+        assay__arena_free(arena);
+        return ASSAY_ENOMEM;
+    }
+    *made = (struct assay__ncp_groups){.cell = cell,
+                                       .p50_ns = p50 && p50->value > 0 ? p50->value * 1e9
+                                                                       : (double)NAN,
+                                       .scan_step_ns = NAN,
+                                       .first_ns = NAN,
+                                       .min_ns = NAN,
+                                       .median_ns = NAN,
+                                       .max_ns = NAN,
+                                       .floor_ns = NAN,
+                                       .floor_share = NAN,
+                                       .layers = trial->layers.count,
+                                       .note = "",
+                                       .arena = arena};
+    made->per_step_ns = made->p50_ns / (double)cell->steps;
+    int code = fill(made, trial, &groups, &steps);
+    free(groups.rows);
+    free(steps.rows);
+    assay__map_free(groups.by_name);
+    assay__map_free(steps.by_name);
+    if (code)
+        assay__ncp_groups_free(made);
+    else
+        *out = made;
+    return code;
+}
+
+void assay__ncp_groups_free(struct assay__ncp_groups *groups)
+{
+    if (groups) assay__arena_free(groups->arena);
+}
