@@ -24,8 +24,8 @@ struct chart {
 static bool fill_chart(struct chart *chart, const struct assay__inspect *doc, size_t room)
 {
     size_t n = doc->layer_count;
-    chart->width = n < room ? n * (room / n) : room;
-    if (n && n < room && room / n > 6) chart->width = n * 6;
+    size_t each = n ? room / n : 0; /* columns of one node */
+    chart->width = each > 6 ? 6 * n : each ? each * n : n ? room : 0;
     chart->heights = calloc(chart->width + 1, sizeof *chart->heights);
     if (!chart->heights) return false;
     for (size_t x = 0; x < chart->width; x++) {

@@ -358,7 +358,8 @@ static void answer_generation(struct assay__buf *out, const struct assay__trial 
     const struct assay_metric *first = assay__render_known(trial, "llm.ttft"),
                               *next = assay__render_known(trial, "llm.itl");
     const char *made = assay__render_option(trial, "generate");
-    assay__buf_printf(out, "One inference is a generation (a prompt of %s, then %s token%s) and takes ",
+    assay__buf_printf(out,
+                      "One inference is a generation (a prompt of %s, then %s token%s) and takes ",
                       assay__render_option(trial, "prompt"), made, strcmp(made, "1") ? "s" : "");
     assay__render_ns(out, p50_ns);
     if (first) {

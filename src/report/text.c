@@ -103,7 +103,8 @@ static bool is_chosen(const struct assay__pair *option)
     static const char *const unsaid[] = {"", "default", "any", "by precision", "detected", "auto"};
     static const char *const ones[] = {"streams", "launches"};
     if (!option->value || strcmp(option->key, "seed") == 0) return false;
-    if (strcmp(option->key, "token_ids") == 0) return false; /* said, not chosen: the JSON report has them */
+    if (strcmp(option->key, "token_ids") == 0)
+        return false; /* said, not chosen: the JSON report has them */
     for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++)
         if (strcmp(option->key, ones[i]) == 0 && strcmp(option->value, "1") == 0) return false;
     for (size_t i = 0; i < sizeof unsaid / sizeof unsaid[0]; i++)
@@ -316,8 +317,8 @@ static void put_family(struct assay__page *page, const struct assay_metrics *set
 }
 
 static const char *const families[][2] = {
-    {"llm", "generation"}, {"latency", "breakdown"}, {"throughput", "throughput"},
-    {"timing", "timing"},  {"memory", "memory"},     {"compute", "compute"},
+    {"llm", "generation"},     {"latency", "breakdown"}, {"throughput", "throughput"},
+    {"timing", "timing"},      {"memory", "memory"},     {"compute", "compute"},
     {"overhead", "measuring"},
 };
 #define FAMILY_COUNT (sizeof families / sizeof families[0])

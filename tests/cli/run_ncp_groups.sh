@@ -64,6 +64,13 @@ rows = {row["group"]: row for row in json.load(open("out"))["trials"][0]["groups
 assert rows["neurons"]["time_us"] > 0 and rows["inter"]["time_us"] is None, rows
 assert rows["inter"]["flops_state"] == "estimated" and "at once" in rows["inter"]["note"], rows
 EOF_PY
+# metadata that contradicts itself is said to, and the run is as good as without it
+expect_exit 0 "$ASSAY" make cfc:units=20,outputs=4,inputs=8,seq=3 -o good.onnx
+LC_ALL=C sed 's/"steps":3/"steps":0/' good.onnx >bad.onnx
+cmp -s good.onnx bad.onnx && fail "the metadata does not read \"steps\":3"
+expect_exit 0 "$ASSAY" run bad.onnx "${options[@]}"
+expect_has out time_steps_fault
+expect_not out '"groups"'
 # a model that is no such cell has none of it
 expect_exit 0 "$ASSAY" run mlp "${options[@]}"
 expect_not out time_steps

@@ -575,6 +575,84 @@ static void test_half_logits(void)
     check_narrow(ASSAY__BFLOAT16);
 }
 
+/* --- counting decoders: every input of every run shows in the tokens --------------------------- */
+
+/* tests/oracle/make_generate_models.py: token = (sum of all ids + 3 place + 5 length + 7 id) mod 97. */
+static void check_counter(const char *name, int64_t batch, int64_t prompt, int64_t tokens)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/tests/fixtures/models/generate/%s.onnx", ASSAY_TEST_ROOT, name);
+    find_library();
+    struct assay_run_options options = {.size = sizeof options,
+                                        .model = path,
+                                        .batch = batch,
+                                        .generate = tokens,
+                                        .prompt = prompt,
+                                        .iterations = 2,
+                                        .seed = 5,
+                                        .threads = 1};
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    struct assay_profile *profile = run(&options);
+    /* The prompt as the worker fills it. */
+    struct assay__model *model = read_model(path);
+    struct assay__workload *workload = NULL;
+    struct assay__workload_options plan = {.batch = batch, .sequence = prompt, .seed = 5};
+    CHECK_INT(assay__workload_plan(model, &plan, &workload, NULL), 0);
+    const struct assay__input_plan *ids = &workload->inputs[0];
+    CHECK_STR(ids->name, "input_ids");
+    CHECK_INT(ids->dims[1], prompt);
+    void *data = calloc(1, ids->bytes + 8);
+    CHECK_INT(assay__input_fill(ids, data, NULL), 0);
+    int64_t sum = 0, last = 0;
+    for (int64_t i = 0; i < prompt; i++) {
+        last = ids->dtype == ASSAY__INT64 ? ((int64_t *)data)[i] : ((int32_t *)data)[i];
+        sum += last;
+    }
+    const char *said = option(profile, "token_ids");
+    for (int64_t token = 0; token < tokens; token++) {
+        int64_t length = prompt + token; /* tokens before this one; the last stands at length - 1 */
+        last = (sum + 3 * (length - 1) + 5 * length + 7 * last) % 97;
+        sum += last;
+        char *end = NULL;
+        CHECK_INT(strtoll(said, &end, 10), last);
+        said = end;
+    }
+    CHECK_STR(said, "");
+    free(data);
+    assay__workload_free(workload);
+    assay__model_free(model);
+    assay_profile_close(profile);
+}
+
+static void test_counters(void)
+{
+    check_counter("counter", 1, 4, 20);
+    check_counter("counter", 3, 1, 9);
+    check_counter("counter32", 1, 4, 20);
+    check_counter("counter32", 2, 7, 1);
+}
+
+/* Ids that are given have their own length; the default is for those that are not. */
+static void test_prompt_by_shape(void)
+{
+    char path[1024], shape[] = "input_ids=1x9";
+    const char *shapes[] = {shape};
+    snprintf(path, sizeof path, "%s/tests/fixtures/models/generate/counter.onnx", ASSAY_TEST_ROOT);
+    struct assay_run_options options = options_of("steady=1ms", 2);
+    options.model = path;
+    options.shapes = shapes;
+    options.shape_count = 1;
+    struct assay_profile *profile = run(&options);
+    CHECK_STR(option(profile, "prompt"), "9");
+    CHECK_NEAR(value(profile, "llm.prefill"), 9000, 1e-6);
+    CHECK_INT(profile->trials[0].inputs[1].dims[1], 9); /* the mask follows */
+    assay_profile_close(profile);
+    options.shape_count = 0;
+    profile = run(&options);
+    CHECK_STR(option(profile, "prompt"), "32");
+    assay_profile_close(profile);
+}
+
 /* A table of positions that ends: the message says where the generation was. */
 static void test_beyond_context(void)
 {
@@ -604,6 +682,8 @@ int main(int argc, char **argv)
         {"cache_gpt2", test_cache_gpt2},
         {"cache_llama", test_cache_llama},
         {"half_logits", test_half_logits},
+        {"counters", test_counters},
+        {"prompt_by_shape", test_prompt_by_shape},
         {"beyond_context", test_beyond_context},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -165,7 +165,8 @@ struct oracle_array {
 
 static struct oracle_array oracle_read(const char *key, const char *name)
 {
-    struct oracle_array array = {NULL};
+    struct oracle_array array;
+    memset(&array, 0, sizeof array);
     struct assay_error error = {0};
     char path[600];
     size_t size = 0;
