@@ -197,6 +197,18 @@ void assay__cost_attend(double batch_heads, double queries, double keys, double 
     work->other += scores * (5 + extra);
 }
 
+/* Each rotated number x cos ∓ y sin: 3. rotary_embedding_dim of a
+ * head's numbers are rotated; 0 means all. */
+void assay__cost_rotary(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    const struct assay__shape_entry *x = assay__cost_in(call, 0);
+    double rotated = (double)assay__node_int(call->node, "rotary_embedding_dim", 0), share = 1;
+    double head = assay__cost_dim(x, -1);
+    if (x && x->rank == 3) head /= assay__cost_attr(call, "num_heads");
+    if (rotated > 0) share = rotated / head;
+    work->other = 3 * share * assay__cost_elements(x);
+}
+
 /* RNN, GRU, LSTM: X [S, B, I] (or [B, S, I]), W [D, G H, I], R [D, G H, H]: per step, batch and
  * direction G H (I + H) multiply-adds, two bias vectors of G H. Point-wise: RNN 1 activation, GRU
  * 3 activations + 7, LSTM 5 activations + 4 per hidden unit. */

@@ -162,17 +162,6 @@ static void count_by_past(const struct assay__cost_call *call, struct assay__cos
     work->why = by_past;
 }
 
-/* RotaryEmbedding input, position_ids, cos_cache, sin_cache: as ai.onnx's, 3 per rotated number. */
-static void count_rotary(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    const struct assay__shape_entry *x = assay__cost_in(call, 0);
-    double rotated = (double)assay__node_int(call->node, "rotary_embedding_dim", 0), share = 1;
-    double head = assay__cost_dim(x, -1);
-    if (x && x->rank == 3) head /= assay__cost_attr(call, "num_heads");
-    if (rotated > 0) share = rotated / head;
-    work->other = 3 * share * assay__cost_elements(x);
-}
-
 /* GemmaRotaryEmbedding emb, q, q_rot, k, k_rot: x cos + x_rot sin for q and k: 3 each; sin and cos of
  * emb. */
 static void count_gemma_rotary(const struct assay__cost_call *call, struct assay__cost_work *work)
@@ -299,8 +288,8 @@ const struct assay__cost_row assay__cost_rows_fused[] = {
     WORK("QAttention", "ms", count_qattention),
     WORK("SparseAttention", "ms", count_by_data), /* which blocks are there is data */
     WORK("GemmaRotaryEmbedding", "ms", count_gemma_rotary),
-    {.op = "MRotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = count_rotary},
-    {.op = "RotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = count_rotary},
+    {.op = "MRotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = assay__cost_rotary},
+    {.op = "RotaryEmbedding", .domain = "ms", .partial = 3u << 2, .count = assay__cost_rotary},
     PICK("RelativePositionBias", "ms", 1),
     /* mixture of experts */
     WORK("MoE", "ms", count_moe),

@@ -83,18 +83,6 @@ static void count_linear_attention(const struct assay__cost_call *call,
     if (delta) work->other += 2 * tokens * assay__cost_dim(v, 2);
 }
 
-/* RotaryEmbedding X, cos, sin: each rotated number x cos ∓ y sin: 3. rotary_embedding_dim of a
- * head's numbers are rotated; 0 means all. */
-static void count_rotary(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    const struct assay__shape_entry *x = assay__cost_in(call, 0);
-    double rotated = (double)assay__node_int(call->node, "rotary_embedding_dim", 0), share = 1;
-    double head = assay__cost_dim(x, -1);
-    if (x && x->rank == 3) head /= assay__cost_attr(call, "num_heads");
-    if (rotated > 0) share = rotated / head;
-    work->other = 3 * share * assay__cost_elements(x);
-}
-
 /* --- pools, norms ----------------------------------------------------------------------------- */
 
 /* LpPool: a power and an addition per window element, a root. */
@@ -197,7 +185,7 @@ const struct assay__cost_row assay__cost_rows_nn[] = {
     WORK("LinearAttention", "*", count_linear_attention),
     WORK("MatMul", "", assay__cost_matmul), /* output elements × the inner axis */
     WORK("RNN", "", assay__cost_recurrent),
-    {.op = "RotaryEmbedding", .domain = "", .partial = 1u << 1 | 1u << 2, .count = count_rotary},
+    {.op = "RotaryEmbedding", .domain = "", .partial = 1u << 1 | 1u << 2, .count = assay__cost_rotary},
     /* pools */
     WORK("AveragePool", "*", assay__cost_pool),
     EACH_IN("GlobalAveragePool", "*", 1), /* an addition per input element */

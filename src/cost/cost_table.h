@@ -137,6 +137,8 @@ double assay__cost_activation(const struct assay__cost_call *call);
  *  `extra` per score. */
 void assay__cost_attend(double batch_heads, double queries, double keys, double width,
                         double value_width, double extra, struct assay__cost_work *work);
+/** RotaryEmbedding of input 0, whatever its tables are. */
+void assay__cost_rotary(const struct assay__cost_call *call, struct assay__cost_work *work);
 void assay__cost_recurrent(const struct assay__cost_call *call, struct assay__cost_work *work);
 void assay__cost_resize(const struct assay__cost_call *call, const char *mode,
                         struct assay__cost_work *work);

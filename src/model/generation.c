@@ -194,14 +194,27 @@ static int add_note(struct assay__workload *workload, const struct assay_generat
     return 0;
 }
 
+/* After the prompt, one token at a time: the axis of the sequence must allow 1. */
+static int check_ids(const struct assay__value *value, const struct assay__input_plan *ids,
+                     int64_t tokens, struct assay_error *error)
+{
+    if (!value || !ids || ids->rank != 2 || value->rank != 2)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "no token ids were planned");
+    int64_t fixed = value->dims[1].value;
+    if (fixed < 0 || fixed == 1 || tokens == 1) return 0;
+    return assay_error_set(
+        error, ASSAY_EUNSUPPORTED,
+        "'%.80s' has a fixed length of %lld: after the prompt a generation gives "
+        "one token at a time (zoo models: leave seq at its default)",
+        ids->name, (long long)fixed);
+}
+
 int assay__generation_shape(const struct assay__model *model,
                             const struct assay_generation *generation,
                             struct assay__workload *workload, struct assay_error *error)
 {
     const struct assay__input_plan *ids = plan_of(workload, generation->ids);
-    int code = ids && ids->rank == 2
-                   ? 0
-                   : assay_error_set(error, ASSAY_EUNSUPPORTED, "no token ids were planned");
+    int code = check_ids(value_of(&model->graph, generation->ids), ids, generation->tokens, error);
     for (size_t i = 0; i < generation->pair_count && !code; i++) {
         struct assay__input_plan *plan = plan_of(workload, generation->past[i]);
         const struct assay__value *value = value_of(&model->graph, generation->past[i]);

@@ -27,13 +27,13 @@ void assay__csv_text(struct assay__buf *out, const char *text)
     assay__buf_free(&safe);
 }
 
-static void next_text(struct assay__buf *out, const char *text)
+void assay__csv_next_text(struct assay__buf *out, const char *text)
 {
     assay__buf_putc(out, ',');
     assay__csv_text(out, text);
 }
 
-static void next_number(struct assay__buf *out, double value)
+void assay__csv_next_number(struct assay__buf *out, double value)
 {
     assay__buf_putc(out, ',');
     assay__render_number(out, value);
@@ -47,12 +47,12 @@ static void metrics_table(const struct assay_profile *profile, const struct assa
         const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
         bool known = m->state != ASSAY_UNAVAILABLE;
         assay__buf_printf(out, "%d", trial->id);
-        next_text(out, m->name);
-        next_number(out, known ? m->value : (double)NAN);
-        next_text(out, m->unit);
-        next_text(out, assay_state_name(m->state));
-        next_text(out, m->source);
-        next_text(out, m->note);
+        assay__csv_next_text(out, m->name);
+        assay__csv_next_number(out, known ? m->value : (double)NAN);
+        assay__csv_next_text(out, m->unit);
+        assay__csv_next_text(out, assay_state_name(m->state));
+        assay__csv_next_text(out, m->source);
+        assay__csv_next_text(out, m->note);
         assay__buf_putc(out, '\n');
     }
 }
@@ -61,24 +61,24 @@ static void layer_row(const struct assay__layer *l, int trial, struct assay__buf
 {
     bool known = l->state != ASSAY_UNAVAILABLE && isfinite(l->time_ns);
     assay__buf_printf(out, "%d,%d", trial, l->index);
-    next_text(out, l->name);
-    next_text(out, l->op);
-    next_text(out, l->provider);
-    next_number(out, known ? l->time_ns / 1e3 : (double)NAN);
-    next_number(out, known ? l->share : (double)NAN);
-    next_number(out, l->flops);
-    next_number(out, l->bytes);
-    next_text(out, l->bound && *l->bound ? l->bound : "unknown");
-    next_text(out, assay_state_name(known ? l->state : ASSAY_UNAVAILABLE));
-    next_text(out, l->method);
-    next_number(out, l->host_enqueue_ns / 1e3);
-    next_text(out, l->note);
+    assay__csv_next_text(out, l->name);
+    assay__csv_next_text(out, l->op);
+    assay__csv_next_text(out, l->provider);
+    assay__csv_next_number(out, known ? l->time_ns / 1e3 : (double)NAN);
+    assay__csv_next_number(out, known ? l->share : (double)NAN);
+    assay__csv_next_number(out, l->flops);
+    assay__csv_next_number(out, l->bytes);
+    assay__csv_next_text(out, l->bound && *l->bound ? l->bound : "unknown");
+    assay__csv_next_text(out, assay_state_name(known ? l->state : ASSAY_UNAVAILABLE));
+    assay__csv_next_text(out, l->method);
+    assay__csv_next_number(out, l->host_enqueue_ns / 1e3);
+    assay__csv_next_text(out, l->note);
     struct assay__buf from = {0};
     for (size_t i = 0; i < l->from_count; i++) {
         if (i) assay__buf_puts(&from, "; ");
         assay__buf_puts(&from, l->from[i]);
     }
-    next_text(out, from.data);
+    assay__csv_next_text(out, from.data);
     if (from.failed) out->failed = true;
     assay__buf_free(&from);
     assay__buf_putc(out, '\n');
@@ -102,11 +102,11 @@ static void layers_table(const struct assay_profile *profile, const struct assay
     for (size_t i = 0; i < 2; i++) {
         bool known = isfinite(rest[i].time_ns);
         assay__buf_printf(out, "%d,,%s,,", trial->id, rest[i].name);
-        next_number(out, rest[i].time_ns / 1e3);
-        next_number(out, known && p50 && p50->value > 0 ? rest[i].time_ns / 1e9 / p50->value
+        assay__csv_next_number(out, rest[i].time_ns / 1e3);
+        assay__csv_next_number(out, known && p50 && p50->value > 0 ? rest[i].time_ns / 1e9 / p50->value
                                                         : (double)NAN);
         assay__buf_printf(out, ",,,,%s", !known ? "unavailable" : i ? "derived" : "measured");
-        next_text(out, layers->method);
+        assay__csv_next_text(out, layers->method);
         assay__buf_puts(out, ",,,\n");
     }
 }
@@ -118,9 +118,9 @@ static void launches_table(const struct assay_profile *profile, const struct ass
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
         assay__buf_printf(out, "%d,%d,%s", trial->id, l->id, assay__trial_state_name(l->state));
-        next_text(out, l->reason);
+        assay__csv_next_text(out, l->reason);
         assay__buf_printf(out, ",%zu,%zu,%d", l->sample_count, l->warmup, l->streams);
-        next_number(out, l->p50_ns / 1e3);
+        assay__csv_next_number(out, l->p50_ns / 1e3);
         assay__buf_putc(out, '\n');
     }
 }
@@ -137,7 +137,7 @@ static void samples_table(const struct assay_profile *profile, const struct assa
                    k >= l->stream_offsets[stream + 1])
                 start = l->stream_offsets[++stream];
             assay__buf_printf(out, "%d,%d,%zu,%zu", trial->id, l->id, stream, k - start);
-            next_number(out, l->samples_ns[k]);
+            assay__csv_next_number(out, l->samples_ns[k]);
             assay__buf_puts(out, k - start < l->warmup ? ",1\n" : ",0\n");
         }
     }

@@ -6,18 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static void next_text(struct assay__buf *out, const char *text)
-{
-    assay__buf_putc(out, ',');
-    assay__csv_text(out, text);
-}
-
-static void next_number(struct assay__buf *out, double value)
-{
-    assay__buf_putc(out, ',');
-    assay__render_number(out, value);
-}
-
 static void layers_table(const struct assay__inspect *doc, struct assay__buf *out)
 {
     assay__buf_puts(out, "index,name,op,domain,output_shape,flops,macs,bytes_read,bytes_written,"
@@ -29,18 +17,18 @@ static void layers_table(const struct assay__inspect *doc, struct assay__buf *ou
         assay__inspect_shape(&shape, doc->analysis->shapes,
                              assay__shapes_get(doc->analysis->shapes, first));
         assay__buf_printf(out, "%zu", i);
-        next_text(out, l->name);
-        next_text(out, l->node->op);
-        next_text(out, l->node->domain);
-        next_text(out, shape.data);
-        next_number(out, l->cost->flops);
-        next_number(out, l->cost->macs);
-        next_number(out, l->cost->bytes_read);
-        next_number(out, l->cost->bytes_written);
-        next_number(out, l->cost->bytes_weights);
-        next_number(out, l->memory_bytes);
-        next_number(out, l->live_bytes);
-        next_number(out, l->intensity);
+        assay__csv_next_text(out, l->name);
+        assay__csv_next_text(out, l->node->op);
+        assay__csv_next_text(out, l->node->domain);
+        assay__csv_next_text(out, shape.data);
+        assay__csv_next_number(out, l->cost->flops);
+        assay__csv_next_number(out, l->cost->macs);
+        assay__csv_next_number(out, l->cost->bytes_read);
+        assay__csv_next_number(out, l->cost->bytes_written);
+        assay__csv_next_number(out, l->cost->bytes_weights);
+        assay__csv_next_number(out, l->memory_bytes);
+        assay__csv_next_number(out, l->live_bytes);
+        assay__csv_next_number(out, l->intensity);
         assay__buf_putc(out, '\n');
         if (shape.failed) out->failed = true;
         assay__buf_free(&shape);
@@ -53,11 +41,11 @@ static void operators_table(const struct assay__analysis *a, struct assay__buf *
     for (size_t i = 0; i < a->op_count; i++) {
         const struct assay__op_total *op = &a->ops[i];
         assay__csv_text(out, op->op);
-        next_text(out, op->domain);
+        assay__csv_next_text(out, op->domain);
         assay__buf_printf(out, ",%zu,%zu", op->count, op->unknown);
-        next_number(out, op->flops);
-        next_number(out, op->macs);
-        next_number(out, op->bytes);
+        assay__csv_next_number(out, op->flops);
+        assay__csv_next_number(out, op->macs);
+        assay__csv_next_number(out, op->bytes);
         assay__buf_putc(out, '\n');
     }
 }
@@ -68,7 +56,7 @@ static void parameters_table(const struct assay__analysis *a, struct assay__buf 
     for (size_t i = 0; i < a->parameter_type_count; i++) {
         const struct assay__parameter_total *p = &a->parameters_by_type[i];
         assay__csv_text(out, assay__dtype_name(p->dtype));
-        next_text(out, p->storage ? p->storage : "dense");
+        assay__csv_next_text(out, p->storage ? p->storage : "dense");
         assay__buf_printf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 "\n", p->tensors, p->elements,
                           p->bytes);
     }
@@ -80,11 +68,11 @@ static void metrics_table(const struct assay__inspect *doc, struct assay__buf *o
     for (size_t i = 0; i < assay_metrics_count(doc->metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(doc->metrics, i);
         assay__csv_text(out, m->name);
-        next_number(out, m->value);
-        next_text(out, m->unit);
-        next_text(out, assay_state_name(m->state));
-        next_text(out, m->source);
-        next_text(out, m->note);
+        assay__csv_next_number(out, m->value);
+        assay__csv_next_text(out, m->unit);
+        assay__csv_next_text(out, assay_state_name(m->state));
+        assay__csv_next_text(out, m->source);
+        assay__csv_next_text(out, m->note);
         assay__buf_putc(out, '\n');
     }
 }

@@ -56,7 +56,9 @@ static void by_layers_text(struct assay__buf *out, const struct assay__ncp_group
     if (isfinite(g->first_ns))
         assay__page_item(out, g->cell->steps == 1 ? "the step %s" : "first %s",
                          derived_ns(a, g->first_ns));
-    if (isfinite(g->median_ns))
+    if (g->cell->steps == 2 && isfinite(g->median_ns))
+        assay__page_item(out, "the second %s", derived_ns(a, g->median_ns));
+    else if (isfinite(g->median_ns))
         assay__page_item(out, "each later one %s at the median, %s to %s",
                          derived_ns(a, g->median_ns), derived_ns(b, g->min_ns),
                          derived_ns(c, g->max_ns));

@@ -61,6 +61,9 @@ int assay__render_unavailable(const struct assay_metrics *metrics,
 
 /** A cell of CSV: made safe, quoted where it must be, and guarded against spreadsheet formulas. */
 void assay__csv_text(struct assay__buf *out, const char *text);
+/** A comma and the row's next cell; a number that is not known leaves it empty. */
+void assay__csv_next_text(struct assay__buf *out, const char *text);
+void assay__csv_next_number(struct assay__buf *out, double value);
 /** Text escaped for Markdown. */
 void assay__markdown_text(struct assay__buf *out, const char *text);
 

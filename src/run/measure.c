@@ -133,7 +133,7 @@ int assay_measure(assay_step_fn *step, void *context, const struct assay_measure
     struct assay_session session = {step, context, options.clock, options.clock_context};
     struct measuring m = {
         .goal = {options.iterations, options.time_s,
-                 options.precision > 0 ? options.precision : ASSAY__GOAL_PRECISION, 1, CAPACITY},
+                 options.precision > 0 ? options.precision : ASSAY__GOAL_PRECISION, 1, CAPACITY, 0},
         .warmup = options.warmup_plus_1 - 1,
     };
     m.loop = (struct assay__loop){

@@ -198,7 +198,8 @@ static void test_refused(void)
     static const char *const models[][2] = {
         {"mlp", "no known part in a generation"},
         {"gpt2:layers=1,width=8,heads=1,vocab=11,phase=prefill", "no cache"},
-        {"gpt2:layers=1,width=8,heads=1,vocab=11,past=4", "fixed length"},
+        {"gpt2:layers=1,width=8,heads=1,vocab=11,past=4", "it cannot start empty"},
+        {"gpt2:layers=1,width=8,heads=1,vocab=11,seq=8", "one token at a time"},
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
         options = options_of("steady=1ms", 4);

@@ -1,0 +1,160 @@
+/* fuzz_rewrite.c - what `make --from` does to a model that anyone may have written. The input is an
+ * ONNX file, then two bytes: which rewrites (the first in the low four bits, a second one in the
+ * high ones) and the number they take. Beyond "no crash": a rewrite that fails says so in one line;
+ * one that succeeds leaves a sound model sound, and what is written and read again is the same
+ * model. Numbers are small, so that no input multiplies into gigabytes: at most 8 copies of a node,
+ * dimensions of at most 16; inputs of more than 64 KiB are not looked at. */
+#include "model/onnx.h"
+#include "model/rewrite.h"
+#include "model/shapes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_BYTES 65536u
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct job {
+    struct assay__model *model;
+    struct assay__rewrite_notes notes;
+    unsigned number;
+    struct assay_error error;
+};
+
+static int expect_line(int code, const struct assay_error *error)
+{
+    if (code && (!*error->message || strchr(error->message, '\n'))) abort();
+    return code;
+}
+
+static int none(struct job *job)
+{
+    (void)job;
+    return 0;
+}
+
+static int inlined(struct job *job)
+{
+    return assay__model_inline(job->model, &job->error);
+}
+
+static int float16(struct job *job)
+{
+    return assay__rewrite_float16(job->model, &job->notes, &job->error);
+}
+
+static int weights_int8(struct job *job)
+{
+    return assay__rewrite_weights_int8(job->model, &job->notes, &job->error);
+}
+
+static int dynamic_int8(struct job *job)
+{
+    return assay__rewrite_dynamic_int8(job->model, &job->notes, &job->error);
+}
+
+static int strip(struct job *job)
+{
+    return assay__rewrite_strip(job->model, job->number, &job->notes, &job->error);
+}
+
+/* The first dimension with a name, or one that no model has. */
+static int fix_dims(struct job *job)
+{
+    const struct assay__graph *graph = &job->model->graph;
+    const char *name = "nobody";
+    for (size_t i = 0; i < graph->input_count; i++)
+        for (int k = 0; k < graph->inputs[i].rank; k++)
+            if (*graph->inputs[i].dims[k].symbol) name = graph->inputs[i].dims[k].symbol;
+    const char *dim = assay__arena_printf(job->notes.arena, "%.64s=%u", name, 1 + job->number % 16);
+    if (!dim) abort();
+    return assay__rewrite_fix_dims(job->model, &dim, 1, 0, &job->notes, &job->error);
+}
+
+static int batch(struct job *job)
+{
+    return assay__rewrite_fix_dims(job->model, NULL, 0, 1 + job->number % 16, &job->notes,
+                                   &job->error);
+}
+
+/* From a node's first output to another's; sometimes from the graph's inputs. */
+static int extract(struct job *job)
+{
+    const struct assay__graph *graph = &job->model->graph;
+    if (!graph->node_count) return 0;
+    const struct assay__node *first = &graph->nodes[job->number % 16 % graph->node_count];
+    const struct assay__node *last = &graph->nodes[job->number / 16 % graph->node_count];
+    if (!first->output_count || !last->output_count) return 0;
+    return assay__rewrite_extract(job->model, first->outputs, job->number % 2, last->outputs, 1,
+                                  &job->notes, &job->error);
+}
+
+static int repeat(struct job *job)
+{
+    const struct assay__graph *graph = &job->model->graph;
+    if (!graph->node_count) return 0;
+    const struct assay__node *node = &graph->nodes[job->number / 8 % graph->node_count];
+    const char *name = *node->name || !node->output_count ? node->name : node->outputs[0];
+    return assay__rewrite_repeat(job->model, name, 1 + job->number % 8, &job->notes, &job->error);
+}
+
+static int (*const rewrites[16])(struct job *job) = {
+    none,    inlined, float16, weights_int8, dynamic_int8, strip, fix_dims, batch,
+    extract, repeat,  none,    none,         none,         none,  none,     none,
+};
+
+static void round_trip(const struct assay__model *model)
+{
+    char path[64], data[70], first[17], second[17];
+    struct assay__model *again = NULL;
+    struct assay_error error = {.code = 0};
+    snprintf(path, sizeof path, "/tmp/assay-fuzz-rewrite-%ld.onnx", (long)getpid());
+    snprintf(data, sizeof data, "%s.data", path);
+    if (expect_line(assay__onnx_write(model, path, 0, &error), &error)) {
+        if (access(path, F_OK) == 0 || access(data, F_OK) == 0) abort();
+        return;
+    }
+    if (assay__model_read(path, &again, &error)) {
+        fprintf(stderr, "%s\n", error.message);
+        abort();
+    }
+    if (assay__model_fingerprint(model, first) || assay__model_fingerprint(again, second)) abort();
+    if (strcmp(first, second) != 0) abort();
+    assay__model_free(again);
+    unlink(path);
+    unlink(data);
+}
+
+static void rewrite(struct job *job, unsigned which)
+{
+    struct assay_error error = {.code = 0};
+    bool sound = !expect_line(assay__model_check(job->model, &error), &error);
+    for (int i = 0; i < 2; i++, which >>= 4)
+        if (expect_line(rewrites[which & 15](job), &job->error)) return;
+    if (expect_line(assay__model_check(job->model, &error), &error) && sound) {
+        fprintf(stderr, "%s\n", error.message);
+        abort();
+    }
+    struct assay__shapes *shapes = NULL;
+    expect_line(assay__shapes_infer(job->model, NULL, 0, &shapes, &error), &error);
+    assay__shapes_free(shapes);
+    round_trip(job->model);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct assay_error error = {.code = 0};
+    struct job job = {.model = NULL};
+    if (size < 2 || size > MOST_BYTES) return 0;
+    if (expect_line(assay__model_parse(data, size - 2, &job.model, &error), &error)) return 0;
+    job.notes.arena = assay__arena_new();
+    if (!job.notes.arena) abort();
+    job.number = data[size - 1];
+    rewrite(&job, data[size - 2]);
+    assay__arena_free(job.notes.arena);
+    assay__model_free(job.model);
+    return 0;
+}
