@@ -43,7 +43,7 @@ struct assay_run_options {
     void *progress_context;
     const volatile int *
         interrupt; /* set to non-zero to stop; the partial profile is kept and ASSAY_EINTERRUPTED returned with *profile set */
-    int64_t generate; /* > 0: an inference is a whole generation of so many tokens with the model's cache */
+    int64_t generate; /* > 0: an inference generates so many tokens with the model's cache */
     int64_t prompt;   /* tokens of its prompt; 0: `sequence`, else 32 */
 };
 

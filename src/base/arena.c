@@ -39,12 +39,14 @@
 #define ARENA_ALIGN 16u
 #define ARENA_FIRST_CHUNK ((size_t)4096)
 #define ARENA_LAST_CHUNK ((size_t)1 << 20)
+#define ARENA_CLEAN_CHUNK ((size_t)128 << 10) /* from here on malloc asks the kernel */
 #define ARENA_MAX_ALLOCATION ((uint64_t)1 << 40)
 
 struct chunk {
     struct chunk *next;
     size_t size; /* of data */
     size_t used;
+    bool clean; /* zeroed as a whole; otherwise each allocation is */
     alignas(ARENA_ALIGN) unsigned char data[];
 };
 
@@ -74,59 +76,78 @@ void assay__arena_free(struct assay__arena *arena)
     free(arena);
 }
 
-/* calloc gives zeroed pages from the kernel without touching them, so zeroing costs nothing for large chunks. */
+/* calloc gives zeroed pages from the kernel without touching them, so zeroing costs nothing for large chunks. A small one
+ * it would have to fill with zeros, also the part that is never used. */
 static struct chunk *chunk_new(size_t size)
 {
-    struct chunk *chunk = calloc(1, sizeof *chunk + size);
+    bool clean = size >= ARENA_CLEAN_CHUNK;
+    struct chunk *chunk = clean ? calloc(1, sizeof *chunk + size) : malloc(sizeof *chunk + size);
     if (!chunk) return NULL;
+    chunk->next = NULL;
     chunk->size = size;
+    chunk->used = 0;
+    chunk->clean = clean;
     ARENA_POISON(chunk->data, chunk->size);
     return chunk;
 }
 
-static void *chunk_take(struct chunk *chunk, size_t size, size_t padded)
+static inline void *chunk_take(struct chunk *chunk, size_t size, size_t padded)
 {
     unsigned char *memory = chunk->data + chunk->used;
     chunk->used += padded;
     ARENA_UNPOISON(memory, size ? size : 1);
+    if (!chunk->clean) memset(memory, 0, size);
     return memory;
 }
 
-void *assay__arena_alloc(struct assay__arena *arena, size_t size)
+/* Apart, so that the way that nearly every call takes stays short. */
+__attribute__((noinline)) static void *alloc_in_new_chunk(struct assay__arena *arena, size_t size,
+                                                          size_t padded)
 {
-    if (!arena || (uint64_t)size > ARENA_MAX_ALLOCATION) return NULL;
-    size_t padded = (size + ARENA_RED_ZONE + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
-    if (padded == 0) padded = ARENA_ALIGN;
-    if (!arena->current || arena->current->size - arena->current->used < padded) {
-        bool own = arena->current && padded > arena->next_size;
-        struct chunk *chunk = chunk_new(padded > arena->next_size ? padded : arena->next_size);
-        if (!chunk) return NULL;
-        if (own) {
-            chunk->next = arena->current->next;
-            arena->current->next = chunk;
-            arena->used += size;
-            return chunk_take(chunk, size, padded);
-        }
+    bool own = arena->current && padded > arena->next_size;
+    struct chunk *chunk = chunk_new(padded > arena->next_size ? padded : arena->next_size);
+    if (!chunk) return NULL;
+    arena->used += size;
+    if (own) {
+        chunk->next = arena->current->next;
+        arena->current->next = chunk;
+    } else {
         chunk->next = arena->current;
         arena->current = chunk;
         if (arena->next_size < ARENA_LAST_CHUNK) arena->next_size *= 2;
     }
+    return chunk_take(chunk, size, padded);
+}
+
+static inline void *alloc(struct assay__arena *arena, size_t size)
+{
+    if (!arena || (uint64_t)size > ARENA_MAX_ALLOCATION) return NULL;
+    size_t padded = (size + ARENA_RED_ZONE + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    if (padded == 0) padded = ARENA_ALIGN;
+    struct chunk *chunk = arena->current;
+    if (!chunk || chunk->size - chunk->used < padded)
+        return alloc_in_new_chunk(arena, size, padded);
     arena->used += size;
-    return chunk_take(arena->current, size, padded);
+    return chunk_take(chunk, size, padded);
+}
+
+void *assay__arena_alloc(struct assay__arena *arena, size_t size)
+{
+    return alloc(arena, size);
 }
 
 void *assay__arena_array(struct assay__arena *arena, size_t count, size_t size)
 {
     size_t total;
     if (assay__mul_overflows(count, size, &total)) return NULL;
-    return assay__arena_alloc(arena, total);
+    return alloc(arena, total);
 }
 
 char *assay__arena_strndup(struct assay__arena *arena, const char *text, size_t length)
 {
     size_t size;
     if (!text || assay__add_overflows(length, 1, &size)) return NULL;
-    char *copy = assay__arena_alloc(arena, size);
+    char *copy = alloc(arena, size);
     if (!copy) return NULL;
     memcpy(copy, text, length);
     return copy;

@@ -39,6 +39,11 @@ void assay__json_bool(struct assay__json_writer *writer, bool value);
 void assay__json_null(struct assay__json_writer *writer);
 /* key + value in one call */
 void assay__json_put_string(struct assay__json_writer *writer, const char *key, const char *text);
+/** Text that may be absent: NULL and "" write null. */
+void assay__json_put_text(struct assay__json_writer *writer, const char *key, const char *text);
+/** An array of strings. */
+void assay__json_put_strings(struct assay__json_writer *writer, const char *key,
+                             const char *const *items, size_t count);
 void assay__json_put_number(struct assay__json_writer *writer, const char *key, double value);
 void assay__json_put_integer(struct assay__json_writer *writer, const char *key, int64_t value);
 void assay__json_put_bool(struct assay__json_writer *writer, const char *key, bool value);

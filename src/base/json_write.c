@@ -208,6 +208,21 @@ void assay__json_put_string(struct assay__json_writer *writer, const char *key, 
     assay__json_string(writer, text);
 }
 
+void assay__json_put_text(struct assay__json_writer *writer, const char *key, const char *text)
+{
+    assay__json_put_string(writer, key, text && *text ? text : NULL);
+}
+
+void assay__json_put_strings(struct assay__json_writer *writer, const char *key,
+                             const char *const *items, size_t count)
+{
+    assay__json_key(writer, key);
+    assay__json_array(writer);
+    for (size_t i = 0; i < count; i++)
+        assay__json_string(writer, items[i]);
+    assay__json_array_end(writer);
+}
+
 void assay__json_put_number(struct assay__json_writer *writer, const char *key, double value)
 {
     assay__json_key(writer, key);

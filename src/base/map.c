@@ -3,11 +3,15 @@
  * The hash multiplies 8 bytes at a time into 128 bits and folds them (the way of wyhash), keyed per map from the clock, an
  * address and a counter: who does not know the keys cannot choose names that collide. Looking up names is most of what the
  * analysis of a graph does, so this is worth its care.
- * The load stays below 3/4. Keys are borrowed. Not thread-safe. */
+ * The load stays below 3/4. Keys are borrowed. Not thread-safe.
+ *
+ * A map over names keeps the values of interned keys in an array by their number; the hash table then only holds keys
+ * that are not among the names. */
 #include "base/map.h"
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/names.h"
 
 #include <assay/error.h>
 #include <stdint.h>
@@ -25,6 +29,9 @@ struct assay__map {
     size_t capacity; /* power of two, or 0 */
     size_t count;
     uint64_t key0, key1;
+    const struct assay__names *names; /* NULL: none */
+    size_t *by_number; /* of the names there were when the map was made; ASSAY__MAP_NONE: not set */
+    size_t number_count, numbered; /* length of by_number, and how many of it are set */
 };
 
 /* Product of 128 bits, folded: every bit of the result depends on every bit of both. */
@@ -81,9 +88,35 @@ struct assay__map *assay__map_new(void)
     return map;
 }
 
+struct assay__map *assay__map_over(const struct assay__names *names)
+{
+    struct assay__map *map = assay__map_new();
+    size_t count = assay__names_count(names);
+    if (!map || count == 0) return map;
+    map->by_number = malloc(count * sizeof *map->by_number);
+    if (!map->by_number) {
+        free(map);
+        return NULL;
+    }
+    memset(map->by_number, 0xff, count * sizeof *map->by_number); /* ASSAY__MAP_NONE */
+    map->names = names;
+    map->number_count = count;
+    return map;
+}
+
+/* Where the value of a key lies that is among the names; NULL: it is not. */
+static size_t *numbered(const struct assay__map *map, const char *key)
+{
+    if (!map->names) return NULL;
+    size_t number = assay__names_own(map->names, key);
+    if (number == SIZE_MAX) number = assay__names_find(map->names, key);
+    return number < map->number_count ? &map->by_number[number] : NULL;
+}
+
 void assay__map_free(struct assay__map *map)
 {
     if (!map) return;
+    free(map->by_number);
     free(map->slots);
     free(map);
 }
@@ -99,9 +132,9 @@ static size_t find(const struct assay__map *map, const char *key, uint64_t hash)
     return at;
 }
 
-static int grow(struct assay__map *map)
+/* capacity: a power of two above the one it has. */
+static int grow(struct assay__map *map, size_t capacity)
 {
-    size_t capacity = map->capacity ? map->capacity * 2 : 16;
     size_t bytes;
     if (capacity < map->capacity || assay__mul_overflows(capacity, sizeof(struct slot), &bytes))
         return ASSAY_ENOMEM;
@@ -120,9 +153,25 @@ static int grow(struct assay__map *map)
     return 0;
 }
 
-int assay__map_set(struct assay__map *map, const char *key, size_t value)
+int assay__map_reserve(struct assay__map *map, size_t count)
 {
-    if (map->count + 1 > map->capacity / 4 * 3 && grow(map)) return ASSAY_ENOMEM;
+    size_t capacity = 16;
+    while (capacity / 4 * 3 < count && capacity <= SIZE_MAX / 4)
+        capacity *= 2;
+    return capacity > map->capacity ? grow(map, capacity) : 0;
+}
+
+__attribute__((noinline)) static int set_by_text(struct assay__map *map, const char *key,
+                                                 size_t value)
+{
+    size_t *place = numbered(map, key);
+    if (place) {
+        map->numbered += *place == ASSAY__MAP_NONE;
+        *place = value;
+        return 0;
+    }
+    if (map->count + 1 > map->capacity / 4 * 3 && grow(map, map->capacity ? map->capacity * 2 : 16))
+        return ASSAY_ENOMEM;
     uint64_t hash = hash_of(map, key);
     struct slot *slot = &map->slots[find(map, key, hash)];
     if (!slot->key) {
@@ -134,21 +183,48 @@ int assay__map_set(struct assay__map *map, const char *key, size_t value)
     return 0;
 }
 
-size_t assay__map_get(const struct assay__map *map, const char *key)
+int assay__map_set(struct assay__map *map, const char *key, size_t value)
 {
-    if (!map || map->count == 0 || !key) return ASSAY__MAP_NONE;
+    size_t number = map->names ? assay__names_own(map->names, key) : SIZE_MAX;
+    if (number >= map->number_count) return set_by_text(map, key, value);
+    map->numbered += map->by_number[number] == ASSAY__MAP_NONE;
+    map->by_number[number] = value;
+    return 0;
+}
+
+/* Apart, so that the way of an interned key stays short. */
+__attribute__((noinline)) static size_t get_by_text(const struct assay__map *map, const char *key)
+{
+    const size_t *place = numbered(map, key);
+    if (place) return *place;
+    if (map->count == 0) return ASSAY__MAP_NONE;
     const struct slot *slot = &map->slots[find(map, key, hash_of(map, key))];
     return slot->key ? slot->value : ASSAY__MAP_NONE;
 }
 
+size_t assay__map_get(const struct assay__map *map, const char *key)
+{
+    if (!map || !key) return ASSAY__MAP_NONE;
+    size_t number = map->names ? assay__names_own(map->names, key) : SIZE_MAX;
+    return number < map->number_count ? map->by_number[number] : get_by_text(map, key);
+}
+
 size_t assay__map_count(const struct assay__map *map)
 {
-    return map ? map->count : 0;
+    return map ? map->count + map->numbered : 0;
 }
 
 bool assay__map_remove(struct assay__map *map, const char *key)
 {
-    if (!map || map->count == 0) return false;
+    if (!map) return false;
+    size_t *place = numbered(map, key);
+    if (place) {
+        bool there = *place != ASSAY__MAP_NONE;
+        *place = ASSAY__MAP_NONE;
+        map->numbered -= there;
+        return there;
+    }
+    if (map->count == 0) return false;
     size_t mask = map->capacity - 1;
     size_t hole = find(map, key, hash_of(map, key));
     if (!map->slots[hole].key) return false;

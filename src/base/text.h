@@ -1,4 +1,4 @@
-/* text.h - text for people: scaled units, safe terminal text, display width, nearest word. */
+/* text.h - text for people: scaled units, safe terminal text, display width, nearest word; and a hash of words. */
 #ifndef ASSAY_BASE_TEXT_H
 #define ASSAY_BASE_TEXT_H
 
@@ -23,5 +23,14 @@ int assay__text_int64(const char *text, int64_t *value);
 int assay__text_double(const char *text, double *value);
 int assay__text_duration_s(const char *text, double *seconds);
 int assay__text_bytes(const char *text, uint64_t *bytes);
+
+/** FNV-1a, its high bits folded in: for tables of our own words, where nobody can choose colliding ones. */
+static inline uint32_t assay__text_hash(const char *text)
+{
+    uint32_t hash = 2166136261u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    return hash ^ (hash >> 15);
+}
 
 #endif

@@ -65,11 +65,6 @@ static void put_bytes(struct assay__json_writer *w, const char *key, uint64_t by
         assay__json_put_null(w, key);
 }
 
-static void put_text(struct assay__json_writer *w, const char *key, const char *text)
-{
-    assay__json_put_string(w, key, text && *text ? text : NULL);
-}
-
 static void put_count(struct assay__json_writer *w, const char *key, int count)
 {
     if (count > 0)
@@ -82,8 +77,8 @@ static void cpu_json(struct assay__json_writer *w, const struct assay__machine *
 {
     assay__json_key(w, "cpu");
     assay__json_object(w);
-    put_text(w, "model", m->cpu_model);
-    put_text(w, "architecture", m->architecture);
+    assay__json_put_text(w, "model", m->cpu_model);
+    assay__json_put_text(w, "architecture", m->architecture);
     put_count(w, "packages", m->packages);
     put_count(w, "cores", m->cores);
     put_count(w, "threads", m->threads);
@@ -95,12 +90,12 @@ static void cpu_json(struct assay__json_writer *w, const struct assay__machine *
     put_bytes(w, "l1d_bytes", m->l1d_bytes);
     put_bytes(w, "l2_bytes", m->l2_bytes);
     put_bytes(w, "l3_bytes", m->l3_bytes);
-    put_text(w, "simd", m->simd);
-    put_text(w, "governor", m->governor);
+    assay__json_put_text(w, "simd", m->simd);
+    assay__json_put_text(w, "governor", m->governor);
     assay__json_object_end(w);
     put_bytes(w, "memory_bytes", m->memory_bytes);
-    put_text(w, "virtualized", m->virtualized);
-    put_text(w, "container", m->container);
+    assay__json_put_text(w, "virtualized", m->virtualized);
+    assay__json_put_text(w, "container", m->container);
 }
 
 static void render_json(struct assay__buf *out, const struct found *found,
@@ -108,12 +103,7 @@ static void render_json(struct assay__buf *out, const struct found *found,
 {
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
-    assay__json_object(w);
-    assay__json_key(w, "assay");
-    assay__json_object(w);
-    assay__json_put_string(w, "version", assay_version());
-    assay__json_put_integer(w, "schema", ASSAY_SCHEMA_VERSION);
-    assay__json_object_end(w);
+    assay__render_json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "devices");
     assay__json_key(w, "devices");
     assay__json_array(w);
@@ -123,9 +113,9 @@ static void render_json(struct assay__buf *out, const struct found *found,
         assay__json_put_string(w, "name", d->name);
         assay__json_put_string(w, "class", d->kind);
         assay__json_put_string(w, "engine", d->engine);
-        put_text(w, "library", d->library);
+        assay__json_put_text(w, "library", d->library);
         assay__json_put_bool(w, "available", d->available);
-        put_text(w, "reason", d->reason);
+        assay__json_put_text(w, "reason", d->reason);
         assay__json_key(w, "ceilings");
         assay__json_object(w);
         assay__json_object_end(w);

@@ -298,12 +298,7 @@ static void render_json(struct assay__buf *out, const struct diagnosis *all)
 {
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
-    assay__json_object(w);
-    assay__json_key(w, "assay");
-    assay__json_object(w);
-    assay__json_put_string(w, "version", assay_version());
-    assay__json_put_integer(w, "schema", ASSAY_SCHEMA_VERSION);
-    assay__json_object_end(w);
+    assay__render_json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "doctor");
     assay__json_key(w, "checks");
     assay__json_array(w);

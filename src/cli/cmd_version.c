@@ -1,6 +1,7 @@
 /* cmd_version.c - assay version: nothing is loaded or looked for, so that it answers in a few milliseconds. */
 #include "base/json.h"
 #include "cli/cli.h"
+#include "report/render.h"
 
 #include <assay/api.h>
 
@@ -15,12 +16,7 @@ static int run(struct assay__invocation *invocation)
     if (o->json) {
         struct assay__json_writer w;
         assay__json_start(&w, &out, true);
-        assay__json_object(&w);
-        assay__json_key(&w, "assay");
-        assay__json_object(&w);
-        assay__json_put_string(&w, "version", assay_version());
-        assay__json_put_integer(&w, "schema", ASSAY_SCHEMA_VERSION);
-        assay__json_object_end(&w);
+        assay__render_json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
         assay__json_object_end(&w);
         assay__buf_putc(&out, '\n');
     } else {

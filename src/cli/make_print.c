@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/make.h"
+#include "report/render.h"
 #include "zoo/zoo.h"
 
 #include <assay/api.h>
@@ -127,17 +128,6 @@ void assay__make_text(struct assay__buf *out, const struct assay__made *made)
 
 /* --- JSON -------------------------------------------------------------------------------------- */
 
-static void json_head(struct assay__json_writer *w)
-{
-    assay__json_object(w);
-    assay__json_key(w, "assay");
-    assay__json_object(w);
-    assay__json_put_string(w, "version", assay_version());
-    assay__json_put_integer(w, "schema", ASSAY_SCHEMA_VERSION);
-    assay__json_object_end(w);
-    assay__json_put_string(w, "command", "make");
-}
-
 static void json_number(struct assay__json_writer *w, const char *key, double value,
                         const char *unit, const char *state, const char *source, const char *note)
 {
@@ -208,7 +198,8 @@ void assay__make_json(struct assay__buf *out, const struct assay__made *made)
 {
     struct assay__json_writer w;
     assay__json_start(&w, out, true);
-    json_head(&w);
+    assay__render_json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
+    assay__json_put_string(&w, "command", "make");
     assay__json_key(&w, "model");
     assay__json_object(&w);
     assay__json_put_string(&w, "source", made->source);
@@ -225,16 +216,9 @@ void assay__make_json(struct assay__buf *out, const struct assay__made *made)
     assay__json_put_integer(&w, "opset", made->opset);
     assay__json_put_integer(&w, "ir_version", made->ir);
     assay__json_object_end(&w);
-    assay__json_key(&w, "steps");
-    assay__json_array(&w);
-    for (size_t i = 0; i < made->step_count; i++)
-        assay__json_string(&w, made->steps[i]);
-    assay__json_array_end(&w);
-    assay__json_key(&w, "notes");
-    assay__json_array(&w);
-    for (size_t i = 0; i < made->notes->count; i++)
-        assay__json_string(&w, made->notes->lines[i]);
-    assay__json_array_end(&w);
+    assay__json_put_strings(&w, "steps", made->steps, made->step_count);
+    assay__json_put_strings(&w, "notes", (const char *const *)made->notes->lines,
+                            made->notes->count);
     assay__json_key(&w, "times");
     assay__json_object(&w);
     json_number(&w, "read", made->build_s, "s", "measured", "clock", "");
@@ -281,7 +265,8 @@ void assay__make_list_json(struct assay__buf *out)
     const struct assay__zoo_entry *entry;
     struct assay__json_writer w;
     assay__json_start(&w, out, true);
-    json_head(&w);
+    assay__render_json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
+    assay__json_put_string(&w, "command", "make");
     assay__json_key(&w, "zoo");
     assay__json_array(&w);
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {

@@ -18,6 +18,8 @@
 
 struct tally {
     struct assay__analysis *analysis;
+    struct assay__map
+        *plain; /* op -> index, of ONNX's own domain: most nodes, without making a key */
     struct assay__map *ops, *unknown; /* "domain:op" and "domain:op:why" -> index */
     size_t op_capacity, unknown_capacity;
 };
@@ -62,10 +64,11 @@ static int add_unknown(struct tally *tally, const struct assay__node *node, cons
 static struct assay__op_total *op_total(struct tally *tally, const struct assay__node *node)
 {
     struct assay__analysis *analysis = tally->analysis;
-    bool fresh;
-    size_t at = find_or_add(tally, tally->ops, node->op, node->domain, "", analysis->op_count,
-                            &fresh);
-    if (at == SIZE_MAX) return NULL;
+    bool plain = !*node->domain, fresh = false;
+    size_t at = plain ? assay__map_get(tally->plain, node->op) : SIZE_MAX;
+    if (at != SIZE_MAX) return &analysis->ops[at];
+    at = find_or_add(tally, tally->ops, node->op, node->domain, "", analysis->op_count, &fresh);
+    if (at == SIZE_MAX || (plain && assay__map_set(tally->plain, node->op, at))) return NULL;
     if (fresh) {
         if (assay__vec_grow((void **)&analysis->ops, &tally->op_capacity, at + 1,
                             sizeof *analysis->ops))
@@ -163,9 +166,11 @@ static void *keep_sorted(struct assay__arena *arena, void *list, size_t count, s
 
 static int total_operators(struct assay__analysis *analysis, struct assay_error *error)
 {
-    struct tally tally = {
-        .analysis = analysis, .ops = assay__map_new(), .unknown = assay__map_new()};
-    int code = tally.ops && tally.unknown ? 0 : ASSAY_ENOMEM;
+    struct tally tally = {.analysis = analysis,
+                          .plain = assay__map_over(analysis->model->names),
+                          .ops = assay__map_new(),
+                          .unknown = assay__map_new()};
+    int code = tally.plain && tally.ops && tally.unknown ? 0 : ASSAY_ENOMEM;
     if (!code)
         code = assay__cost_walk(analysis->model, analysis->shapes, analysis->costs, visit, &tally,
                                 error);
@@ -174,6 +179,7 @@ static int total_operators(struct assay__analysis *analysis, struct assay_error 
     analysis->unknown = keep_sorted(analysis->arena, analysis->unknown, analysis->unknown_count,
                                     sizeof *analysis->unknown, by_count);
     if (!analysis->ops || !analysis->unknown) code = ASSAY_ENOMEM;
+    assay__map_free(tally.plain);
     assay__map_free(tally.ops);
     assay__map_free(tally.unknown);
     return code;
@@ -183,6 +189,7 @@ static int total_operators(struct assay__analysis *analysis, struct assay_error 
 
 struct parameters {
     struct assay__analysis *analysis;
+    struct assay__map *rows;    /* operator -> its first row of `unpackers` */
     struct assay__map *storage; /* name -> row of `unpackers` of the node that reads it */
     size_t capacity;
 };
@@ -216,12 +223,22 @@ static const struct unpacker {
     {"constexpr_sparse_blockwise_shift_scale", "coreml", 3, "quantised"},
 };
 
+enum { UNPACKERS = sizeof unpackers / sizeof unpackers[0] };
+
+static int index_unpackers(struct assay__map *rows)
+{
+    int code = 0;
+    for (size_t i = UNPACKERS; i-- > 0 && !code;)
+        code = assay__map_set(rows, unpackers[i].op, i);
+    return code;
+}
+
 static int mark_unpackers(struct parameters *all, const struct assay__graph *graph, int depth)
 {
     int code = 0;
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
-        for (size_t u = 0; u < sizeof unpackers / sizeof unpackers[0]; u++) {
+        for (size_t u = assay__map_get(all->rows, node->op); u < UNPACKERS; u++) {
             if (strcmp(node->op, unpackers[u].op) || strcmp(node->domain, unpackers[u].domain))
                 continue;
             for (size_t k = 0; k < node->input_count && k < 32 && !code; k++)
@@ -305,8 +322,11 @@ static int by_bytes(const void *left, const void *right)
 
 static int total_parameters(struct assay__analysis *analysis, struct assay_error *error)
 {
-    struct parameters all = {.analysis = analysis, .storage = assay__map_new()};
-    int code = all.storage ? mark_unpackers(&all, &analysis->model->graph, 0) : ASSAY_ENOMEM;
+    struct parameters all = {.analysis = analysis,
+                             .rows = assay__map_over(analysis->model->names),
+                             .storage = assay__map_over(analysis->model->names)};
+    int code = all.rows && all.storage ? index_unpackers(all.rows) : ASSAY_ENOMEM;
+    if (!code) code = mark_unpackers(&all, &analysis->model->graph, 0);
     if (!code) code = add_parameters(&all, &analysis->model->graph, 0);
     if (code == ASSAY_ELIMIT)
         assay_error_set(error, code, "the sizes of the initializers overflow when added up");
@@ -317,6 +337,7 @@ static int total_parameters(struct assay__analysis *analysis, struct assay_error
     if (!assay__model_parameters(analysis->model, &analysis->parameters,
                                  &analysis->parameter_bytes))
         analysis->parameters = analysis->parameter_bytes = -1;
+    assay__map_free(all.rows);
     assay__map_free(all.storage);
     return code;
 }
@@ -327,21 +348,9 @@ static int infer(struct assay__analysis *analysis, struct assay_error *error)
 {
     const struct assay__workload *workload = analysis->workload;
     size_t count = workload ? workload->input_count : 0;
-    struct assay__value *fixed = assay__arena_array(analysis->arena, count, sizeof *fixed);
-    if (!fixed) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        const struct assay__input_plan *plan = &workload->inputs[i];
-        size_t rank = plan->rank > 0 ? (size_t)plan->rank : 0;
-        struct assay__dim *dims = assay__arena_array(analysis->arena, rank, sizeof *dims);
-        if (!dims) return ASSAY_ENOMEM;
-        for (size_t d = 0; d < rank; d++)
-            dims[d] = (struct assay__dim){plan->dims[d], ""};
-        fixed[i] = (struct assay__value){.name = plan->name,
-                                         .kind = ASSAY__KIND_TENSOR,
-                                         .dtype = plan->dtype,
-                                         .rank = plan->rank,
-                                         .dims = dims};
-    }
+    struct assay__value *fixed = NULL;
+    if (assay__workload_values(workload ? workload->inputs : NULL, count, analysis->arena, &fixed))
+        return ASSAY_ENOMEM;
     return assay__shapes_infer(analysis->model, fixed, count, &analysis->shapes, error);
 }
 

@@ -18,13 +18,6 @@
 #define UNPACK(name, each) ASSAY__COST_UNPACK(name, D, each)
 #define WORK(name, count) ASSAY__COST_WORK(name, D, count)
 
-static void count_by_data(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    (void)call;
-    work->other = NAN;
-    work->why = "depends on the data";
-}
-
 /* gelu: EXACT 0.5 x (1 + erf(x / √2)): 5; TANH_APPROXIMATION: 8; SIGMOID_APPROXIMATION x σ(1.702 x):
  * 6. */
 static void count_gelu(const struct assay__cost_call *call, struct assay__cost_work *work)
@@ -89,12 +82,6 @@ static void count_recurrent(const struct assay__cost_call *call, struct assay__c
     work->multiply_adds = steps * gates * (assay__cost_dim(w, 1) + hidden);
     work->bias_adds = assay__cost_has(call, 3) ? steps * gates : 0;
     work->other = steps * hidden * (lstm ? 9 : call->node->op[0] == 'g' ? 10 : 1);
-}
-
-/* local_response_norm: as LRN, size + 5. */
-static void count_lrn(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    work->other = assay__cost_out_elements(call) * (assay__cost_attr(call, "size") + 5);
 }
 
 /* Pools: k per output; l2_pool a square and an addition per window element, a root. */
@@ -242,7 +229,7 @@ const struct assay__cost_row assay__cost_rows_coreml[] = {
     EACH("l2_norm", 3), /* square, sum, × 1/norm */
     WORK("l2_pool", count_pool),
     EACH("layer_norm", 8),
-    WORK("local_response_norm", count_lrn),
+    WORK("local_response_norm", assay__cost_lrn),
     WORK("max_pool", count_pool),
     EACH_IN("reduce_argmax", 1),
     EACH_IN("reduce_argmin", 1),
@@ -267,7 +254,7 @@ const struct assay__cost_row assay__cost_rows_coreml[] = {
     MOVE("upsample_nearest_neighbor"),
     /* order, detection */
     WORK("argsort", count_sort),
-    WORK("non_maximum_suppression", count_by_data),
+    WORK("non_maximum_suppression", assay__cost_by_data),
     WORK("topk", count_top_k),
     /* states: read by name, written by a copy of the size of the state */
     {.op = "coreml_update_state", .domain = D, .moves = ASSAY__MOVES_OUTPUT},

@@ -130,7 +130,22 @@ double assay__cost_value(const struct assay__cost_call *call, size_t i)
 
 /* --- shared counts ---------------------------------------------------------------------------- */
 
-double assay__cost_activation(const struct assay__cost_call *call)
+void assay__cost_by_data(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    (void)call;
+    work->other = NAN;
+    work->why = ASSAY__COST_BY_DATA;
+}
+
+/* LRN over `size` channels: a square and `size` additions, then bias + alpha/size × sum (2), a
+ * power and a division. */
+void assay__cost_lrn(const struct assay__cost_call *call, struct assay__cost_work *work)
+{
+    work->other = assay__cost_out_elements(call) * (assay__cost_attr(call, "size") + 5);
+}
+
+/* An `activation` attribute: one more operation per output element. */
+static double activation(const struct assay__cost_call *call)
 {
     const struct assay__attr *attr = assay__node_attr(call->node, "activation");
     bool some = attr && attr->s_size && strcmp(attr->s, "none") != 0;
@@ -145,7 +160,7 @@ void assay__cost_conv(const struct assay__cost_call *call, size_t w, size_t bias
     double outputs = assay__cost_out_elements(call);
     work->multiply_adds = outputs * assay__cost_inner(assay__cost_in(call, w), 1);
     work->bias_adds = assay__cost_has(call, bias) ? outputs : 0;
-    work->other = assay__cost_activation(call);
+    work->other = activation(call);
 }
 
 /* Each input element meets (M / group) × kernel weights; W is [C, M / group, k…]. */
@@ -164,7 +179,7 @@ void assay__cost_matmul(const struct assay__cost_call *call, struct assay__cost_
     bool transposed = assay__node_int(call->node, "transA", 0) != 0;
     double inner = assay__cost_dim(a, transposed && a && a->rank > 1 ? -2 : -1);
     work->multiply_adds = assay__cost_out_elements(call) * inner;
-    work->other = assay__cost_activation(call);
+    work->other = activation(call);
 }
 
 /* M × N × K; C adds one per output element. alpha and beta are folded into the weights by every
@@ -176,7 +191,7 @@ void assay__cost_gemm(const struct assay__cost_call *call, size_t bias,
     bool trans_a = assay__node_int(call->node, "transA", 0) != 0;
     work->multiply_adds = outputs * assay__cost_dim(assay__cost_in(call, 0), trans_a ? 0 : -1);
     work->bias_adds = assay__cost_has(call, bias) ? outputs : 0;
-    work->other = assay__cost_activation(call);
+    work->other = activation(call);
 }
 
 /* MaxPool: k - 1 comparisons; AveragePool: k - 1 additions and a division: counted as k per output

@@ -12,13 +12,14 @@
 #define PICK ASSAY__COST_PICK
 #define WORK ASSAY__COST_WORK
 
-static const char by_data[] = "depends on the data", by_past[] = "the length of the past is data";
+static const char by_past[] = "the length of the past is data";
 
+/* A product: its multiply-adds are not known either. */
 static void count_by_data(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     (void)call;
     work->multiply_adds = NAN;
-    work->why = by_data;
+    work->why = ASSAY__COST_BY_DATA;
 }
 
 /* --- convolutions, products ------------------------------------------------------------------- */

@@ -1,10 +1,13 @@
-/* cost_index.c - finds the row of an operator: a hash from the operator's name to its first row, and
- * from each row to the next of the same name (another domain). Made once per walk (some tens of
- * microseconds), so that the tables need no order and no code at start-up. */
+/* cost_index.c - finds the row of an operator: one hash of all tables, made once, so that the tables
+ * need no order and no code at start-up. An index remembers what was found for the operators of one
+ * model: each is asked for many times. */
 #include "cost/cost_table.h"
 
 #include "base/map.h"
+#include "base/text.h"
 
+#include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,45 +18,57 @@ static const struct assay__cost_row *const families[] = {
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
-struct entry {
-    const struct assay__cost_row *row;
-    size_t next; /* of the same name; ASSAY__MAP_NONE: none */
-};
+#define SLOTS 2048 /* a power of two, several times the number of rows */
+
+static const struct assay__cost_row *slots[SLOTS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 struct assay__cost_index {
-    struct assay__map *by_op;
-    struct entry *entries;
-    size_t count;
+    struct assay__map
+        *found; /* operator of ONNX's own domain -> slot, or SLOTS: none; NULL: not kept */
 };
+
+static size_t slot_of(const char *op)
+{
+    return assay__text_hash(op) & (SLOTS - 1);
+}
+
+/* Of rows that match the same node the later one counts: it is put in first. */
+static void fill_slots(void)
+{
+    size_t used = 0;
+    for (size_t f = FAMILIES; f-- > 0;) {
+        const struct assay__cost_row *row = families[f];
+        while (row->op)
+            row++;
+        while (row-- > families[f] && used++ < SLOTS - 1) {
+            size_t at = slot_of(row->op);
+            while (slots[at])
+                at = (at + 1) & (SLOTS - 1);
+            slots[at] = row;
+        }
+    }
+}
+
+struct assay__cost_index *assay__cost_index_over(const struct assay__names *names)
+{
+    struct assay__cost_index *index = calloc(1, sizeof *index);
+    if (!index) return NULL;
+    pthread_once(&once, fill_slots);
+    if (!names || (index->found = assay__map_over(names))) return index;
+    free(index);
+    return NULL;
+}
 
 struct assay__cost_index *assay__cost_index_new(void)
 {
-    struct assay__cost_index *index = calloc(1, sizeof *index);
-    size_t count = 0;
-    if (!index) return NULL;
-    for (size_t f = 0; f < FAMILIES; f++)
-        for (const struct assay__cost_row *row = families[f]; row->op; row++)
-            count++;
-    index->by_op = assay__map_new();
-    index->entries = calloc(count + 1, sizeof *index->entries);
-    if (!index->by_op || !index->entries) goto fail;
-    for (size_t f = 0; f < FAMILIES; f++)
-        for (const struct assay__cost_row *row = families[f]; row->op; row++) {
-            size_t at = index->count++;
-            index->entries[at] = (struct entry){row, assay__map_get(index->by_op, row->op)};
-            if (assay__map_set(index->by_op, row->op, at)) goto fail;
-        }
-    return index;
-fail:
-    assay__cost_index_free(index);
-    return NULL;
+    return assay__cost_index_over(NULL);
 }
 
 void assay__cost_index_free(struct assay__cost_index *index)
 {
     if (!index) return;
-    assay__map_free(index->by_op);
-    free(index->entries);
+    assay__map_free(index->found);
     free(index);
 }
 
@@ -74,16 +89,31 @@ static bool domain_matches(const char *row, const char *domain)
     return false;
 }
 
+static size_t find_slot(const char *op, const char *domain)
+{
+    for (size_t at = slot_of(op); slots[at]; at = (at + 1) & (SLOTS - 1))
+        if (strcmp(slots[at]->op, op) == 0 && domain_matches(slots[at]->domain, domain)) return at;
+    return SLOTS;
+}
+
 const struct assay__cost_row *assay__cost_find(const struct assay__cost_index *index,
                                                const char *op, const char *domain)
 {
-    for (size_t at = assay__map_get(index->by_op, op); at != ASSAY__MAP_NONE;
-         at = index->entries[at].next)
-        if (domain_matches(index->entries[at].row->domain, domain)) return index->entries[at].row;
-    return NULL;
+    bool kept = index->found && !*domain;
+    size_t at = kept ? assay__map_get(index->found, op) : ASSAY__MAP_NONE;
+    if (at == ASSAY__MAP_NONE) {
+        at = find_slot(op, domain);
+        /* Out of memory it is only not remembered. */
+        if (kept) (void)assay__map_set(index->found, op, at);
+    }
+    return at < SLOTS ? slots[at] : NULL;
 }
 
 const struct assay__cost_row *assay__cost_row_at(const struct assay__cost_index *index, size_t i)
 {
-    return i < index->count ? index->entries[i].row : NULL;
+    (void)index;
+    for (size_t f = 0; f < FAMILIES; f++)
+        for (const struct assay__cost_row *row = families[f]; row->op; row++)
+            if (i-- == 0) return row;
+    return NULL;
 }

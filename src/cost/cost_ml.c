@@ -20,14 +20,6 @@ static void count_linear(const struct assay__cost_call *call, struct assay__cost
     if (assay__node_attr(call->node, "intercepts")) work->bias_adds = rows * count / features;
 }
 
-/* Trees: how deep a row goes is in the data. */
-static void count_by_data(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    (void)call;
-    work->other = NAN;
-    work->why = "depends on the data";
-}
-
 const struct assay__cost_row assay__cost_rows_ml[] = {
     ASSAY__COST_PICK("ArrayFeatureExtractor", "ml", 1),
     EACH("Binarizer", "ml", 1), /* a comparison */
@@ -38,9 +30,9 @@ const struct assay__cost_row assay__cost_rows_ml[] = {
     WORK("LinearRegressor", "ml", count_linear),
     EACH("Normalizer", "ml", 3), /* power, sum, division */
     MOVE("OneHotEncoder", "ml"),
-    EACH("Scaler", "ml", 2), /* -, × */
-    WORK("TreeEnsemble", "ml", count_by_data),
-    WORK("TreeEnsembleClassifier", "ml", count_by_data),
-    WORK("TreeEnsembleRegressor", "ml", count_by_data),
+    EACH("Scaler", "ml", 2),                         /* -, × */
+    WORK("TreeEnsemble", "ml", assay__cost_by_data), /* how deep a row goes */
+    WORK("TreeEnsembleClassifier", "ml", assay__cost_by_data),
+    WORK("TreeEnsembleRegressor", "ml", assay__cost_by_data),
     {.op = NULL},
 };

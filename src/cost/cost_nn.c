@@ -9,8 +9,6 @@
 #define EACH_IN ASSAY__COST_EACH_IN
 #define WORK ASSAY__COST_WORK
 
-static const char by_data[] = "depends on the data";
-
 /* --- products --------------------------------------------------------------------------------- */
 
 /* Conv: X, W, B */
@@ -92,27 +90,12 @@ static void count_lp_pool(const struct assay__cost_call *call, struct assay__cos
                   (2 * assay__cost_attr_product(call, "kernel_shape") + 1);
 }
 
-/* LRN over `size` channels: a square and `size` additions, then bias + alpha/size × sum (2), a
- * power and a division. */
-static void count_lrn(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    work->other = assay__cost_out_elements(call) * (assay__cost_attr(call, "size") + 5);
-}
-
 /* BatchNormalization: in inference scale and shift, folded: x a + b: 2. In training the mean and
  * variance are computed, as in LayerNormalization: 8. */
 static void count_batch_norm(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     bool training = assay__node_int(call->node, "training_mode", 0) != 0;
     work->other = (training ? 8 : 2) * assay__cost_out_elements(call);
-}
-
-/* MaxRoiPool and others: how many numbers a region holds is in the data. */
-static void count_by_data(const struct assay__cost_call *call, struct assay__cost_work *work)
-{
-    (void)call;
-    work->other = NAN;
-    work->why = by_data;
 }
 
 /* --- resampling ------------------------------------------------------------------------------- */
@@ -143,7 +126,7 @@ static void count_roi_align(const struct assay__cost_call *call, struct assay__c
     if (ratio > 0) {
         work->other = 9 * ratio * ratio * assay__cost_out_elements(call);
     } else {
-        count_by_data(call, work);
+        assay__cost_by_data(call, work);
     }
 }
 
@@ -185,7 +168,10 @@ const struct assay__cost_row assay__cost_rows_nn[] = {
     WORK("LinearAttention", "*", count_linear_attention),
     WORK("MatMul", "", assay__cost_matmul), /* output elements × the inner axis */
     WORK("RNN", "", assay__cost_recurrent),
-    {.op = "RotaryEmbedding", .domain = "", .partial = 1u << 1 | 1u << 2, .count = assay__cost_rotary},
+    {.op = "RotaryEmbedding",
+     .domain = "",
+     .partial = 1u << 1 | 1u << 2,
+     .count = assay__cost_rotary},
     /* pools */
     WORK("AveragePool", "*", assay__cost_pool),
     EACH_IN("GlobalAveragePool", "*", 1), /* an addition per input element */
@@ -193,13 +179,13 @@ const struct assay__cost_row assay__cost_rows_nn[] = {
     EACH_IN("GlobalMaxPool", "*", 1),     /* a comparison per input element */
     WORK("LpPool", "", count_lp_pool),
     WORK("MaxPool", "*", assay__cost_pool),
-    WORK("MaxRoiPool", "", count_by_data),
-    ASSAY__COST_MOVE("MaxUnpool", ""), /* puts numbers back where they came from */
+    WORK("MaxRoiPool", "", assay__cost_by_data), /* how many numbers a region holds */
+    ASSAY__COST_MOVE("MaxUnpool", ""),           /* puts numbers back where they came from */
     /* norms */
     WORK("BatchNormalization", "", count_batch_norm),
     EACH("GroupNormalization", "", 8),    /* as LayerNormalization */
     EACH("InstanceNormalization", "", 8), /* as LayerNormalization */
-    WORK("LRN", "", count_lrn),
+    WORK("LRN", "", assay__cost_lrn),
     EACH("LayerNormalization", "*",
          8), /* mean 1, deviation 1, square 1, sum 1, × 1/σ 1, scale 1, shift 1, + ε and root ≈ 1 */
     EACH("LpNormalization", "", 3),               /* power, sum, division */
@@ -212,10 +198,11 @@ const struct assay__cost_row assay__cost_rows_nn[] = {
     WORK("Resize", "*", count_resize),
     WORK("RoiAlign", "", count_roi_align),
     WORK("Upsample", "*", count_resize),
-    WORK("ImageDecoder", "", count_by_data), /* how large a picture is */
+    WORK("ImageDecoder", "", assay__cost_by_data), /* how large a picture is */
     /* losses, detection */
     WORK("NegativeLogLikelihoodLoss", "", count_nll),
-    WORK("NonMaxSuppression", "", count_by_data), /* how many boxes are compared is in the data */
+    WORK("NonMaxSuppression", "",
+         assay__cost_by_data), /* how many boxes are compared is in the data */
     WORK("SoftmaxCrossEntropyLoss", "", count_cross_entropy),
     {.op = NULL},
 };

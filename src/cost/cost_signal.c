@@ -9,8 +9,6 @@
 #define EACH ASSAY__COST_EACH
 #define WORK ASSAY__COST_WORK
 
-static const char by_data[] = "depends on the data";
-
 static double fft(double n, bool real)
 {
     return isnan(n) ? NAN : n > 1 ? (real ? 2.5 : 5) * n * log2(n) : 0;
@@ -37,7 +35,8 @@ static void count_dft(const struct assay__cost_call *call, struct assay__cost_wo
     double transforms = n > 0 ? assay__cost_elements(in) / (n * parts) : NAN;
     if (assay__cost_has(call, 1)) n = assay__cost_value(call, 1);
     work->other = transforms * fft(n, parts == 1);
-    if (isnan(n) && (assay__cost_has(call, 1) || assay__cost_has(call, 2))) work->why = by_data;
+    if (isnan(n) && (assay__cost_has(call, 1) || assay__cost_has(call, 2)))
+        work->why = ASSAY__COST_BY_DATA;
 }
 
 /* STFT signal [B, L, 1 or 2], frame_step, window, frame_length: frames × (the transform, and the
@@ -50,7 +49,7 @@ static void count_stft(const struct assay__cost_call *call, struct assay__cost_w
     double parts = in && in->rank == 3 ? assay__cost_dim(in, -1) : in && in->rank == 2 ? 1 : NAN;
     double frames = assay__cost_dim(out, 0) * assay__cost_dim(out, 1);
     work->other = frames * (fft(n, parts == 1) + (window ? n * parts : 0));
-    if (isnan(n) && !window) work->why = by_data;
+    if (isnan(n) && !window) work->why = ASSAY__COST_BY_DATA;
 }
 
 /* com.microsoft Rfft, Irfft over the last signal_ndim axes of real numbers. Irfft's input is

@@ -91,6 +91,8 @@ extern const struct assay__cost_row assay__cost_rows_math[], assay__cost_rows_nn
 /* All rows by operator and domain. */
 struct assay__cost_index;
 struct assay__cost_index *assay__cost_index_new(void); /* NULL: out of memory */
+/** The same; operators that are among the names (may be NULL) are found faster. */
+struct assay__cost_index *assay__cost_index_over(const struct assay__names *names);
 void assay__cost_index_free(struct assay__cost_index *index);
 /** domain as a node has it ("com.microsoft"). NULL: no row. */
 const struct assay__cost_row *assay__cost_find(const struct assay__cost_index *index,
@@ -121,6 +123,11 @@ bool assay__cost_attr_is(const struct assay__cost_call *call, const char *name, 
 double assay__cost_value(const struct assay__cost_call *call, size_t i);
 
 /* Counts that more than one family uses. */
+#define ASSAY__COST_BY_DATA "depends on the data" /* why a number is not known */
+/** How many operations there are is in the data: nobody knows. */
+void assay__cost_by_data(const struct assay__cost_call *call, struct assay__cost_work *work);
+/** LRN: `size` + 5 per output element. */
+void assay__cost_lrn(const struct assay__cost_call *call, struct assay__cost_work *work);
 /** Convolution with weights at input w ([M, C / group, k…]) and a bias at input bias. */
 void assay__cost_conv(const struct assay__cost_call *call, size_t w, size_t bias,
                       struct assay__cost_work *work);
@@ -131,8 +138,6 @@ void assay__cost_matmul(const struct assay__cost_call *call, struct assay__cost_
 void assay__cost_gemm(const struct assay__cost_call *call, size_t bias,
                       struct assay__cost_work *work);
 void assay__cost_pool(const struct assay__cost_call *call, struct assay__cost_work *work);
-/** An `activation` attribute: one more operation per output element. */
-double assay__cost_activation(const struct assay__cost_call *call);
 /** softmax(Q Kᵀ) V: queries × keys × (width of q and of v) multiply-adds per head, softmax 5 and
  *  `extra` per score. */
 void assay__cost_attend(double batch_heads, double queries, double keys, double width,

@@ -95,16 +95,25 @@ double assay__cost_sparse_bytes(const struct assay__tensor *tensor)
     return sparse ? (double)tensor->sparse_bytes : NAN;
 }
 
+static bool is_random(const char *op)
+{
+    switch (*op) { /* of most the first letter says no */
+    case 'R':
+    case 'r': return strncasecmp(op, "random", 6) == 0;
+    case 'B': return strcmp(op, "Bernoulli") == 0;
+    case 'M': return strcmp(op, "Multinomial") == 0;
+    default: return false;
+    }
+}
+
 /* Random operators are not constant, and nothing is known of operators without a row. Light models
  * and some exporters make weights with ConstantOfShape. */
 static bool makes_constants(const struct assay__cost_names *names,
                             const struct assay__cost_index *index, const struct assay__node *node)
 {
-    if (strncasecmp(node->op, "random", 6) == 0 || strcmp(node->op, "Bernoulli") == 0 ||
-        strcmp(node->op, "Multinomial") == 0)
-        return false;
     for (size_t i = 0; i < node->input_count; i++)
         if (*node->inputs[i] && !assay__cost_is_constant(names, node->inputs[i])) return false;
+    if (is_random(node->op)) return false;
     for (size_t i = 0; i < node->attr_count; i++)
         if (node->attrs[i].g || node->attrs[i].graphs) return false;
     return assay__cost_find(index, node->op, node->domain) != NULL;
@@ -403,7 +412,7 @@ static int cost_scope(struct walk *walk, const struct assay__graph *graph,
     struct scope *scope = assay__arena_alloc(walk->arena, sizeof *scope);
     *out = scope;
     if (!scope) return ASSAY_ENOMEM;
-    scope->names = (struct assay__cost_names){outer, graph, assay__map_new()};
+    scope->names = (struct assay__cost_names){outer, graph, assay__map_over(graph->names)};
     scope->shapes = shapes;
     scope->own = assay__arena_array(walk->arena, graph->node_count, sizeof *scope->own);
     scope->whole = assay__arena_array(walk->arena, graph->node_count, sizeof *scope->whole);
@@ -450,7 +459,7 @@ int assay__cost_walk(const struct assay__model *model, const struct assay__shape
                      struct assay__cost *costs, assay__cost_visit *visit, void *context,
                      struct assay_error *error)
 {
-    struct walk walk = {assay__cost_index_new(), assay__arena_new(), error};
+    struct walk walk = {assay__cost_index_over(model->names), assay__arena_new(), error};
     struct scope *scope = NULL;
     int code = ASSAY_ENOMEM;
     if (walk.index && walk.arena) code = cost_scope(&walk, &model->graph, shapes, NULL, 0, &scope);

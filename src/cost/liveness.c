@@ -290,9 +290,9 @@ static int measure(struct level *level, struct assay_error *error)
     size_t most = graph->input_count;
     for (size_t i = 0; i < graph->node_count; i++)
         most += graph->nodes[i].output_count;
-    level->names.map = assay__map_new();
-    level->slots = assay__map_new();
-    level->weights = assay__map_new();
+    level->names.map = assay__map_over(graph->names);
+    level->slots = assay__map_over(graph->names);
+    level->weights = assay__map_over(graph->names);
     level->counted = assay__arena_array(level->arena, most, sizeof *level->counted);
     level->body_bytes = assay__arena_array(level->arena, graph->node_count,
                                            sizeof *level->body_bytes);
@@ -317,7 +317,7 @@ int assay__liveness(const struct assay__model *model, const struct assay__shapes
                     const size_t *order, struct assay__arena *arena,
                     struct assay__liveness *liveness, struct assay_error *error)
 {
-    struct assay__cost_index *index = assay__cost_index_new();
+    struct assay__cost_index *index = assay__cost_index_over(model->names);
     struct level level = {.arena = arena,
                           .index = index,
                           .names = {NULL, &model->graph, NULL},

@@ -38,6 +38,10 @@ bool assay__ncp_place(const char *node_name, int64_t *step, char *group, size_t 
     if (*at++ != '/') return false;
     size_t length = strcspn(at, "/");
     if (length == 0 || at[length] != '/') return false;
+    if (length == strlen("input") && strncmp(at, "input", length) == 0) {
+        at = "sensory"; /* taking a step's inputs is their work */
+        length = strlen(at);
+    }
     if (group_size == 0) return true;
     if (length >= group_size) length = group_size - 1;
     memcpy(group, at, length);
@@ -59,10 +63,9 @@ struct tally {
     double each, each_bytes;    /* of a body, per step */
 };
 
-/* The scope's entry; "input" (taking a step's inputs) belongs to the sensory neurons. */
+/* The scope's entry. */
 static struct assay__ncp_group *part_of(struct tally *tally, const char *scope, double **pairs)
 {
-    if (strcmp(scope, "input") == 0) scope = "sensory";
     for (size_t i = 0; i < tally->part_count; i++)
         if (strcmp(tally->parts[i].name, scope) == 0) {
             *pairs = &tally->pair_flops[i];

@@ -70,7 +70,8 @@ int assay__ncp_facts(const struct assay__model *model, const struct assay__analy
                      struct assay__arena *arena, bool *found, struct assay__ncp *out,
                      struct assay_error *error);
 /** Which time step and group a node of such a model belongs to, by its name alone:
- *  "/step3/inter/ff1/Gemm" is step 3, "inter"; "/step/inter/…" (a Scan's body) is step -1. false:
+ *  "/step3/inter/ff1/Gemm" is step 3, "inter"; "/step/inter/…" (a Scan's body) is step -1. What
+ *  takes a step's inputs ("/step3/input/…") belongs to the sensory neurons: "sensory". false:
  *  neither. group is cut to group_size. */
 bool assay__ncp_place(const char *node_name, int64_t *step, char *group, size_t group_size);
 

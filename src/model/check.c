@@ -141,6 +141,8 @@ static int each_use(const struct assay__node *node, const struct scope *inner, u
 struct edges {
     const struct scope *scope;
     size_t consumer;
+    bool disorder; /* a node stands in front of one that it needs */
+    bool kept;     /* the edges are wanted, not only the answer above */
     struct edge {
         size_t from, to;
     } * list;
@@ -152,6 +154,8 @@ static int add_edge(void *context, const char *name)
     struct edges *edges = context;
     size_t producer = assay__map_get(edges->scope->names, name);
     if (producer == ASSAY__MAP_NONE || producer == FROM_OUTSIDE) return 0;
+    edges->disorder |= producer >= edges->consumer;
+    if (!edges->kept) return 0;
     if (assay__vec_grow((void **)&edges->list, &edges->capacity, edges->count + 1,
                         sizeof *edges->list))
         return ASSAY_ENOMEM;
@@ -256,20 +260,35 @@ out:
     return code;
 }
 
+static int find_edges(const struct assay__graph *graph, struct edges *edges)
+{
+    int code = 0;
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        edges->consumer = i;
+        code = each_use(&graph->nodes[i], NULL, add_edge, edges, 0);
+    }
+    return code;
+}
+
+/* Of a file in order, as nearly all are, the order is the file's: the ready node that stands first is always the next
+ * one. Only otherwise the edges are needed. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error)
 {
-    struct scope scope = {assay__map_new(), NULL, 0};
+    struct scope scope = {assay__map_over(graph->names), NULL, 0};
     struct edges edges = {.scope = &scope};
     int code = ASSAY_ENOMEM;
     if (scope.names) code = scope_define(&scope, graph, NULL);
-    for (size_t i = 0; i < graph->node_count && !code; i++) {
-        edges.consumer = i;
-        code = each_use(&graph->nodes[i], NULL, add_edge, &edges, 0);
+    if (!code) code = find_edges(graph, &edges);
+    if (!code && edges.disorder) {
+        edges.kept = true;
+        code = find_edges(graph, &edges);
     }
     if (code)
         assay_error_set(error, code, "%s", assay_error_text(code));
-    else
+    else if (edges.disorder)
         code = sort_edges(graph, &edges, order, error);
+    for (size_t i = 0; i < graph->node_count && !edges.disorder; i++)
+        order[i] = i;
     free(edges.list);
     assay__map_free(scope.names);
     return code;
@@ -282,6 +301,7 @@ struct check {
     struct assay_error *error;
     const struct assay__node *node;
     const struct scope *scope;
+    bool disorder; /* a node of the main graph stands in front of one that it needs */
 };
 
 static const char *label(const struct check *check)
@@ -333,8 +353,11 @@ static int check_tensor(const struct check *check, const struct assay__tensor *t
 
 static int check_use(void *context, const char *name)
 {
-    const struct check *check = context;
-    if (scope_find(check->scope, name) != ASSAY__MAP_NONE) return 0;
+    struct check *check = context;
+    size_t producer = scope_find(check->scope, name);
+    bool node = producer != ASSAY__MAP_NONE && producer != FROM_OUTSIDE;
+    check->disorder |= node && producer >= (size_t)(check->node - check->model->graph.nodes);
+    if (producer != ASSAY__MAP_NONE) return 0;
     return assay_error_set(check->error, ASSAY_EFORMAT,
                            "%.160s: node '%.80s' (%.60s) takes '%.120s', which nothing produces",
                            label(check), check->node ? check->node->name : "",
@@ -405,7 +428,7 @@ static int check_subgraphs(struct check *check, const struct assay__graph *graph
 static int check_graph(struct check *check, const struct assay__graph *graph)
 {
     struct twice twice = {.name = NULL};
-    struct scope scope = {assay__map_new(), NULL, 0};
+    struct scope scope = {assay__map_over(graph->names), NULL, 0};
     int code = scope.names ? scope_define(&scope, graph, &twice) : ASSAY_ENOMEM;
     if (code == ASSAY_ENOMEM) assay_error_set(check->error, code, "out of memory");
     if (!code) code = check_twice(check, &twice);
@@ -470,7 +493,8 @@ int assay__model_check(const struct assay__model *model, struct assay_error *err
     if (!code) code = check_opsets(&check);
     if (!code) code = check_graph(&check, &model->graph);
     if (!code) code = check_nested_tensors(&check, &model->graph, 0);
-    if (!code && (code = assay__graph_order(&model->graph, order, &detail)))
+    /* A graph in order has no cycle. */
+    if (!code && check.disorder && (code = assay__graph_order(&model->graph, order, &detail)))
         assay_error_set(error, code, "%.160s: %s", label(&check), detail.message);
     free(order);
     return code;

@@ -81,6 +81,8 @@ int assay__nn_number(struct assay__nn_layer *layer, const char *suffix, float va
                      const char **name); /* a Constant */
 int assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
 int assay__nn_done(struct assay__nn_layer *layer, int code);
+struct assay__model *assay__nn_model(struct assay__nn_layer *layer);
+const char *assay__nn_input(const struct assay__nn_layer *layer, size_t i); /* "" absent */
 
 /* coreml_nn_weights.c */
 /** WeightParams in field `number` of the message as a tensor of that shape; *name "" when the field

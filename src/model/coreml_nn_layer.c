@@ -85,6 +85,16 @@ int assay__nn_done(struct assay__nn_layer *layer, int code)
     return code ? assay__onnx_no_memory(&layer->nn->coreml->reader) : 0;
 }
 
+struct assay__model *assay__nn_model(struct assay__nn_layer *layer)
+{
+    return layer->nn->coreml->model;
+}
+
+const char *assay__nn_input(const struct assay__nn_layer *layer, size_t i)
+{
+    return i < layer->input_count ? layer->inputs[i] : "";
+}
+
 const char *assay__nn_text(struct assay__nn_layer *layer, const char *suffix)
 {
     return assay__arena_printf(layer->nn->coreml->reader.arena, "%s.%s", layer->name, suffix);

@@ -6,16 +6,6 @@
 
 #include <string.h>
 
-static struct assay__model *model_of(struct assay__nn_layer *layer)
-{
-    return layer->nn->coreml->model;
-}
-
-static const char *input(const struct assay__nn_layer *layer, size_t i)
-{
-    return i < layer->input_count ? layer->inputs[i] : "";
-}
-
 /* --- windows ---------------------------------------------------------------------------------- */
 
 /* BorderAmounts: 10 borderAmounts[] {1 startEdgeSize, 2 endEdgeSize}, height then width. */
@@ -41,13 +31,14 @@ static int set_padding(struct assay__nn_layer *layer, struct assay__node *node, 
     if (assay__nn_message(&layer->params, valid + 1, &field))
         return assay__nn_done(
             layer,
-            assay__node_set_string(model_of(layer), node, "auto_pad",
+            assay__node_set_string(assay__nn_model(layer), node, "auto_pad",
                                    assay__nn_int(&field, 1, 0) ? "SAME_LOWER" : "SAME_UPPER"));
     if (!assay__nn_message(&layer->params, valid, &field) ||
         !assay__nn_message(&field, 1, &amounts) || read_borders(&amounts, begin, end, 2) != 2)
         return 0;
     const int64_t pads[4] = {begin[0], begin[1], end[0], end[1]};
-    return assay__nn_done(layer, assay__node_set_ints(model_of(layer), node, "pads", pads, 4));
+    return assay__nn_done(layer,
+                          assay__node_set_ints(assay__nn_model(layer), node, "pads", pads, 4));
 }
 
 /* Two numbers, as stated or the default. */
@@ -59,13 +50,35 @@ static int pair(struct assay__nn_layer *layer, uint32_t field, int64_t otherwise
     return count == 0 || count == 2 ? 0 : assay__nn_fail(layer, "a window that is not flat");
 }
 
+struct windows {
+    size_t axes;
+    const int64_t *kernel, *stride, *dilation;
+};
+
+/* inputs: x, the weights, the bias. NULL: *code says why. */
+static struct assay__node *emit_convolution(struct assay__nn_layer *layer, bool transposed,
+                                            const char *const inputs[3], int64_t groups,
+                                            const struct windows *windows, int *code)
+{
+    struct assay__model *model = assay__nn_model(layer);
+    size_t axes = windows->axes;
+    struct assay__node *node = assay__nn_emit(layer, transposed ? "ConvTranspose" : "Conv", "", "",
+                                              inputs, 3, NULL, 0, code);
+    if (!node) return NULL;
+    *code = assay__node_set_int(model, node, "group", groups);
+    if (!*code) *code = assay__node_set_ints(model, node, "kernel_shape", windows->kernel, axes);
+    if (!*code) *code = assay__node_set_ints(model, node, "strides", windows->stride, axes);
+    if (!*code) *code = assay__node_set_ints(model, node, "dilations", windows->dilation, axes);
+    if (*code) *code = assay__nn_done(layer, *code);
+    return *code ? NULL : node;
+}
+
 int assay__nn_convolution(struct assay__nn_layer *layer)
 {
-    struct assay__model *model = model_of(layer);
     const struct assay__wire_field *params = &layer->params;
     int64_t out = assay__nn_int(params, 1, 0), in = assay__nn_int(params, 2, 0);
     int64_t groups = assay__nn_int(params, 10, 1), kernel[2], stride[2], dilation[2], shape[2];
-    const char *inputs[3] = {input(layer, 0), "", ""};
+    const char *inputs[3] = {assay__nn_input(layer, 0), "", ""};
     bool transposed = assay__nn_int(params, 60, 0);
     int code = pair(layer, 20, 3, kernel);
     if (!code) code = pair(layer, 30, 1, stride);
@@ -77,16 +90,12 @@ int assay__nn_convolution(struct assay__nn_layer *layer)
     if (!code && assay__nn_int(params, 70, 0))
         code = assay__nn_weights(layer, params, 91, "bias", 1, &out, &inputs[2]);
     if (code) return code;
-    if (!*inputs[1]) inputs[1] = input(layer, 1); /* weights as an input */
-    struct assay__node *node = assay__nn_emit(layer, transposed ? "ConvTranspose" : "Conv", "", "",
-                                              inputs, 3, NULL, 0, &code);
+    if (!*inputs[1]) inputs[1] = assay__nn_input(layer, 1); /* weights as an input */
+    const struct windows windows = {2, kernel, stride, dilation};
+    struct assay__node *node = emit_convolution(layer, transposed, inputs, groups, &windows, &code);
     if (!node) return code;
-    code = assay__node_set_int(model, node, "group", groups);
-    if (!code) code = assay__node_set_ints(model, node, "kernel_shape", kernel, 2);
-    if (!code) code = assay__node_set_ints(model, node, "strides", stride, 2);
-    if (!code) code = assay__node_set_ints(model, node, "dilations", dilation, 2);
-    if (!code && transposed && assay__nn_ints(params, 100, shape, 2) == 2)
-        code = assay__node_set_ints(model, node, "output_shape", shape, 2);
+    if (transposed && assay__nn_ints(params, 100, shape, 2) == 2)
+        code = assay__node_set_ints(assay__nn_model(layer), node, "output_shape", shape, 2);
     return code ? assay__nn_done(layer, code) : set_padding(layer, node, 50);
 }
 
@@ -105,22 +114,22 @@ static int set_padding3d(struct assay__nn_layer *layer, struct assay__node *node
     int64_t kind = assay__nn_int(&layer->params, type, 0), pads[6];
     if (kind == 2)
         return assay__nn_done(
-            layer, assay__node_set_string(model_of(layer), node, "auto_pad", "SAME_UPPER"));
+            layer, assay__node_set_string(assay__nn_model(layer), node, "auto_pad", "SAME_UPPER"));
     if (kind == 1) return 0;
     for (uint32_t i = 0; i < 3; i++) {
         pads[i] = assay__nn_int(&layer->params, first + 2 * i, 0);
         pads[3 + i] = assay__nn_int(&layer->params, first + 2 * i + 1, 0);
     }
-    return assay__nn_done(layer, assay__node_set_ints(model_of(layer), node, "pads", pads, 6));
+    return assay__nn_done(layer,
+                          assay__node_set_ints(assay__nn_model(layer), node, "pads", pads, 6));
 }
 
 int assay__nn_convolution3d(struct assay__nn_layer *layer)
 {
-    struct assay__model *model = model_of(layer);
     const struct assay__wire_field *params = &layer->params;
     int64_t out = assay__nn_int(params, 1, 0), in = assay__nn_int(params, 2, 0);
     int64_t groups = assay__nn_int(params, 10, 1), kernel[3], stride[3], dilation[3];
-    const char *inputs[3] = {input(layer, 0), "", ""};
+    const char *inputs[3] = {assay__nn_input(layer, 0), "", ""};
     bool transposed = assay__nn_int(params, 86, 0);
     if (groups < 1) groups = 1;
     triple(layer, 20, 3, kernel);
@@ -132,21 +141,16 @@ int assay__nn_convolution3d(struct assay__nn_layer *layer)
     if (!code && assay__nn_int(params, 50, 0))
         code = assay__nn_weights(layer, params, 61, "bias", 1, &out, &inputs[2]);
     if (code) return code;
-    struct assay__node *node = assay__nn_emit(layer, transposed ? "ConvTranspose" : "Conv", "", "",
-                                              inputs, 3, NULL, 0, &code);
-    if (!node) return code;
-    code = assay__node_set_int(model, node, "group", groups);
-    if (!code) code = assay__node_set_ints(model, node, "kernel_shape", kernel, 3);
-    if (!code) code = assay__node_set_ints(model, node, "strides", stride, 3);
-    if (!code) code = assay__node_set_ints(model, node, "dilations", dilation, 3);
-    return code ? assay__nn_done(layer, code) : set_padding3d(layer, node, 70, 80);
+    const struct windows windows = {3, kernel, stride, dilation};
+    struct assay__node *node = emit_convolution(layer, transposed, inputs, groups, &windows, &code);
+    return node ? set_padding3d(layer, node, 70, 80) : code;
 }
 
 int assay__nn_pooling(struct assay__nn_layer *layer)
 {
     static const char *const local[] = {"MaxPool", "AveragePool", "LpPool"};
     static const char *const global[] = {"GlobalMaxPool", "GlobalAveragePool", "GlobalLpPool"};
-    struct assay__model *model = model_of(layer);
+    struct assay__model *model = assay__nn_model(layer);
     const struct assay__wire_field *params = &layer->params;
     int64_t type = assay__nn_int(params, 1, 0), kernel[2], stride[2], amounts[2] = {0, 0};
     bool whole = assay__nn_int(params, 60, 0);
@@ -176,7 +180,7 @@ int assay__nn_pooling(struct assay__nn_layer *layer)
 
 int assay__nn_pooling3d(struct assay__nn_layer *layer)
 {
-    struct assay__model *model = model_of(layer);
+    struct assay__model *model = assay__nn_model(layer);
     bool average = assay__nn_int(&layer->params, 1, 0), whole = layer->kind == 1466;
     int64_t kernel[3], stride[3];
     const char *op = whole ? (average ? "GlobalAveragePool" : "GlobalMaxPool")
@@ -218,7 +222,7 @@ int assay__nn_activation(struct assay__nn_layer *layer)
     };
     struct assay__wire wire = assay__wire_over(layer->params.data, layer->params.size);
     struct assay__wire_field field = {.number = 0}, weights, numbers;
-    const char *inputs[3] = {input(layer, 0), "", ""};
+    const char *inputs[3] = {assay__nn_input(layer, 0), "", ""};
     size_t kind = 0, count = sizeof kinds / sizeof kinds[0];
     int code = 0;
     if (assay__wire_next(&wire, &field) != ASSAY__WIRE_FIELD || field.type != ASSAY__WIRE_BYTES)
@@ -240,10 +244,10 @@ int assay__nn_activation(struct assay__nn_layer *layer)
                                               kinds[kind].kept ? ASSAY__COREML_DOMAIN : "", "",
                                               inputs, 3, NULL, 0, &code);
     if (node && kinds[kind].first)
-        code = assay__node_set_float(model_of(layer), node, kinds[kind].first,
+        code = assay__node_set_float(assay__nn_model(layer), node, kinds[kind].first,
                                      assay__nn_float(&field, 1, 0));
     if (node && !code && kinds[kind].second)
-        code = assay__node_set_float(model_of(layer), node, kinds[kind].second,
+        code = assay__node_set_float(assay__nn_model(layer), node, kinds[kind].second,
                                      assay__nn_float(&field, 2, 0));
     return node ? assay__nn_done(layer, code) : code;
 }
@@ -256,8 +260,8 @@ int assay__nn_gelu(struct assay__nn_layer *layer)
                                               mode == 2 ? "com.microsoft" : "", "", layer->inputs,
                                               layer->input_count, NULL, 0, &code);
     if (!node || mode != 1) return code;
-    return assay__nn_done(layer,
-                          assay__node_set_string(model_of(layer), node, "approximate", "tanh"));
+    return assay__nn_done(
+        layer, assay__node_set_string(assay__nn_model(layer), node, "approximate", "tanh"));
 }
 
 /* --- products --------------------------------------------------------------------------------- */
@@ -266,7 +270,7 @@ int assay__nn_gelu(struct assay__nn_layer *layer)
 static int as_matrix(struct assay__nn_layer *layer, const char **name)
 {
     int code = 0;
-    *name = input(layer, 0);
+    *name = assay__nn_input(layer, 0);
     if (!layer->input_count || layer->ranks[0] == 2) return 0;
     const char *flat = assay__nn_text(layer, "flat");
     if (!flat) return assay__nn_done(layer, ASSAY_ENOMEM);
@@ -274,7 +278,7 @@ static int as_matrix(struct assay__nn_layer *layer, const char **name)
                                               1, &code);
     if (!node) return code;
     *name = flat;
-    return assay__nn_done(layer, assay__node_set_int(model_of(layer), node, "axis", 1));
+    return assay__nn_done(layer, assay__node_set_int(assay__nn_model(layer), node, "axis", 1));
 }
 
 /* y = x W^T + b over the last axis: Gemm on matrices, "linear" over more axes. */
@@ -288,7 +292,7 @@ int assay__nn_inner_product(struct assay__nn_layer *layer)
     int code = assay__nn_weights(layer, params, 20, "weight", 2, dims, &inputs[1]);
     if (!code && assay__nn_int(params, 10, 0))
         code = assay__nn_weights(layer, params, 21, "bias", 1, &out, &inputs[2]);
-    inputs[0] = input(layer, 0);
+    inputs[0] = assay__nn_input(layer, 0);
     if (!code && matrix) code = as_matrix(layer, &inputs[0]);
     if (code) return code;
     if (matrix) layer->out_rank = 2;
@@ -296,7 +300,7 @@ int assay__nn_inner_product(struct assay__nn_layer *layer)
                                               matrix ? "" : ASSAY__COREML_DOMAIN, "", inputs, 3,
                                               NULL, 0, &code);
     if (!node || !matrix) return code;
-    return assay__nn_done(layer, assay__node_set_int(model_of(layer), node, "transB", 1));
+    return assay__nn_done(layer, assay__node_set_int(assay__nn_model(layer), node, "transB", 1));
 }
 
 int assay__nn_matmul(struct assay__nn_layer *layer)
@@ -304,7 +308,8 @@ int assay__nn_matmul(struct assay__nn_layer *layer)
     const struct assay__wire_field *params = &layer->params;
     int64_t a = assay__nn_int(params, 1, 0), b = assay__nn_int(params, 2, 0);
     const int64_t dims[2] = {assay__nn_int(params, 5, 0), assay__nn_int(params, 6, 0)};
-    const char *inputs[2] = {input(layer, 0), input(layer, 1)}, *bias = "", *product = NULL;
+    const char *inputs[2] = {assay__nn_input(layer, 0), assay__nn_input(layer, 1)}, *bias = "",
+               *product = NULL;
     bool plain = !a && !b;
     int code = 0;
     if (layer->input_count == 1) {
@@ -319,8 +324,8 @@ int assay__nn_matmul(struct assay__nn_layer *layer)
         layer, plain ? "MatMul" : "FusedMatMul", plain ? "" : "com.microsoft",
         product ? "product" : "", inputs, 2, product ? &product : NULL, product ? 1 : 0, &code);
     if (node && !plain) {
-        code = assay__node_set_int(model_of(layer), node, "transA", a != 0);
-        if (!code) code = assay__node_set_int(model_of(layer), node, "transB", b != 0);
+        code = assay__node_set_int(assay__nn_model(layer), node, "transA", a != 0);
+        if (!code) code = assay__node_set_int(assay__nn_model(layer), node, "transB", b != 0);
         code = assay__nn_done(layer, code);
     }
     if (code || !product) return code;
@@ -334,7 +339,8 @@ static int look_up(struct assay__nn_layer *layer, int64_t rows, int64_t columns,
                    bool nd)
 {
     const int64_t dims[2] = {rows, columns}, axis[1] = {-1};
-    const char *inputs[2] = {input(layer, 0), ""}, *table = "", *bias = "", *ids, *found = NULL;
+    const char *inputs[2] = {assay__nn_input(layer, 0), ""}, *table = "", *bias = "", *ids,
+               *found = NULL;
     int code = assay__nn_weights(layer, &layer->params, 20, "weight", 2, dims, &table);
     if (!code && has_bias)
         code = assay__nn_weights(layer, &layer->params, 21, "bias", 1, &columns, &bias);
@@ -375,7 +381,7 @@ int assay__nn_batchnorm(struct assay__nn_layer *layer)
     const struct assay__wire_field *params = &layer->params;
     int64_t channels = assay__nn_int(params, 1, 0);
     bool instance = assay__nn_int(params, 5, 0) && assay__nn_int(params, 6, 0);
-    const char *inputs[5] = {input(layer, 0), "", "", "", ""};
+    const char *inputs[5] = {assay__nn_input(layer, 0), "", "", "", ""};
     int code = 0;
     for (uint32_t i = 0; i < (instance ? 2u : 4u) && !code; i++)
         code = assay__nn_weights(layer, params, 15 + i, parts[i], 1, &channels, &inputs[1 + i]);
@@ -384,7 +390,7 @@ int assay__nn_batchnorm(struct assay__nn_layer *layer)
         layer, instance ? "InstanceNormalization" : "BatchNormalization", "", "", inputs,
         instance ? 3 : 5, NULL, 0, &code);
     if (!node) return code;
-    return assay__nn_done(layer, assay__node_set_float(model_of(layer), node, "epsilon",
+    return assay__nn_done(layer, assay__node_set_float(assay__nn_model(layer), node, "epsilon",
                                                        assay__nn_float(params, 10, 1e-5f)));
 }
 
@@ -396,7 +402,7 @@ int assay__nn_mvn(struct assay__nn_layer *layer)
     struct assay__node *node = assay__nn_emit(layer, "MeanVarianceNormalization", "", "",
                                               layer->inputs, layer->input_count, NULL, 0, &code);
     if (!node) return code;
-    return assay__nn_done(layer, assay__node_set_ints(model_of(layer), node, "axes",
+    return assay__nn_done(layer, assay__node_set_ints(assay__nn_model(layer), node, "axes",
                                                       across ? axes : axes + 1, across ? 3 : 2));
 }
 
@@ -407,15 +413,15 @@ int assay__nn_softmax(struct assay__nn_layer *layer)
     struct assay__node *node = assay__nn_emit(layer, "Softmax", "", "", layer->inputs,
                                               layer->input_count, NULL, 0, &code);
     if (!node) return code;
-    return assay__nn_done(
-        layer, assay__node_set_int(model_of(layer), node, "axis", rank >= 0 && rank < 3 ? -1 : -3));
+    return assay__nn_done(layer, assay__node_set_int(assay__nn_model(layer), node, "axis",
+                                                     rank >= 0 && rank < 3 ? -1 : -3));
 }
 
 int assay__nn_layer_norm(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
     int64_t shape[8];
-    const char *inputs[3] = {input(layer, 0), "", ""};
+    const char *inputs[3] = {assay__nn_input(layer, 0), "", ""};
     size_t rank = assay__nn_ints(params, 1, shape, 8);
     if (rank == SIZE_MAX || !rank) return assay__nn_fail(layer, "a shape cannot be read");
     int code = assay__nn_weights(layer, params, 3, "gamma", (int)rank, shape, &inputs[1]);
@@ -424,9 +430,9 @@ int assay__nn_layer_norm(struct assay__nn_layer *layer)
     struct assay__node *node = assay__nn_emit(layer, "LayerNormalization", "", "", inputs, 3, NULL,
                                               0, &code);
     if (!node) return code;
-    code = assay__node_set_int(model_of(layer), node, "axis", -(int64_t)rank);
+    code = assay__node_set_int(assay__nn_model(layer), node, "axis", -(int64_t)rank);
     if (!code)
-        code = assay__node_set_float(model_of(layer), node, "epsilon",
+        code = assay__node_set_float(assay__nn_model(layer), node, "epsilon",
                                      assay__nn_float(params, 2, 1e-5f));
     return assay__nn_done(layer, code);
 }

@@ -4,16 +4,6 @@
 
 #include <string.h>
 
-static struct assay__model *model_of(struct assay__nn_layer *layer)
-{
-    return layer->nn->coreml->model;
-}
-
-static const char *input(const struct assay__nn_layer *layer, size_t i)
-{
-    return i < layer->input_count ? layer->inputs[i] : "";
-}
-
 /* The layer's node with its row's operator. */
 static struct assay__node *emit(struct assay__nn_layer *layer, const char *const *inputs,
                                 size_t count, int *code)
@@ -25,7 +15,7 @@ static struct assay__node *emit(struct assay__nn_layer *layer, const char *const
 static int emit_with_ints(struct assay__nn_layer *layer, const char *suffix, const int64_t *values,
                           size_t count)
 {
-    const char *inputs[2] = {input(layer, 0), ""};
+    const char *inputs[2] = {assay__nn_input(layer, 0), ""};
     int code = assay__nn_int64s(layer, suffix, values, count, &inputs[1]);
     if (!code) emit(layer, inputs, 2, &code);
     return code;
@@ -36,7 +26,7 @@ static int emit_with_ints(struct assay__nn_layer *layer, const char *suffix, con
 static int with_number(struct assay__nn_layer *layer, const char *op, const char *domain,
                        float value)
 {
-    const char *inputs[2] = {input(layer, 0), ""};
+    const char *inputs[2] = {assay__nn_input(layer, 0), ""};
     int code = assay__nn_number(layer, "alpha", value, &inputs[1]);
     if (!code) assay__nn_emit(layer, op, domain, "", inputs, 2, NULL, 0, &code);
     return code;
@@ -101,7 +91,7 @@ static int shaped_weights(struct assay__nn_layer *layer, uint32_t shape, uint32_
 
 int assay__nn_scale(struct assay__nn_layer *layer)
 {
-    const char *inputs[2] = {input(layer, 0), ""}, *bias = "", *product = NULL;
+    const char *inputs[2] = {assay__nn_input(layer, 0), ""}, *bias = "", *product = NULL;
     int code = shaped_weights(layer, 1, 2, "scale", &inputs[1]);
     if (!code && assay__nn_int(&layer->params, 3, 0))
         code = shaped_weights(layer, 4, 5, "bias", &bias);
@@ -119,7 +109,7 @@ int assay__nn_scale(struct assay__nn_layer *layer)
 
 int assay__nn_bias(struct assay__nn_layer *layer)
 {
-    const char *inputs[2] = {input(layer, 0), ""};
+    const char *inputs[2] = {assay__nn_input(layer, 0), ""};
     int code = shaped_weights(layer, 1, 2, "bias", &inputs[1]);
     if (!code) emit(layer, inputs, 2, &code);
     return code;
@@ -159,13 +149,14 @@ int assay__nn_constant_nd(struct assay__nn_layer *layer)
 static int reduce(struct assay__nn_layer *layer, const char *op, const int64_t *axes, size_t count,
                   bool keep)
 {
-    const char *inputs[2] = {input(layer, 0), ""};
+    const char *inputs[2] = {assay__nn_input(layer, 0), ""};
     int code = count ? assay__nn_int64s(layer, "axes", axes, count, &inputs[1]) : 0;
     if (code) return code;
     if (!keep) layer->out_rank = -1;
     struct assay__node *node = assay__nn_emit(layer, op, "", "", inputs, 2, NULL, 0, &code);
     if (!node) return code;
-    return assay__nn_done(layer, assay__node_set_int(model_of(layer), node, "keepdims", keep));
+    return assay__nn_done(layer,
+                          assay__node_set_int(assay__nn_model(layer), node, "keepdims", keep));
 }
 
 int assay__nn_reduce(struct assay__nn_layer *layer)
@@ -182,11 +173,11 @@ int assay__nn_reduce(struct assay__nn_layer *layer)
     if (mode < 0 || mode > 9 || axis < 0 || axis > 4)
         return assay__nn_fail(layer, "a reduction of an unknown kind");
     if (mode != 9) return reduce(layer, ops[mode], all + axes[axis].first, axes[axis].count, true);
-    struct assay__node *node = assay__nn_emit(layer, "ArgMax", "", "", layer->inputs, 1, NULL, 0,
-                                              &code);
+    const char *input = assay__nn_input(layer, 0);
+    struct assay__node *node = assay__nn_emit(layer, "ArgMax", "", "", &input, 1, NULL, 0, &code);
     if (!node) return code;
     return assay__nn_done(
-        layer, assay__node_set_int(model_of(layer), node, "axis", all[axes[axis].first]));
+        layer, assay__node_set_int(assay__nn_model(layer), node, "axis", all[axes[axis].first]));
 }
 
 int assay__nn_reduce_axes(struct assay__nn_layer *layer)
@@ -203,10 +194,12 @@ int assay__nn_arg(struct assay__nn_layer *layer)
     bool keep = !assay__nn_int(&layer->params, 2, 0);
     int code = 0;
     if (!keep) layer->out_rank = -1;
-    struct assay__node *node = emit(layer, layer->inputs, 1, &code);
+    const char *input = assay__nn_input(layer, 0);
+    struct assay__node *node = emit(layer, &input, 1, &code);
     if (!node) return code;
-    code = assay__node_set_int(model_of(layer), node, "axis", assay__nn_int(&layer->params, 1, 0));
-    if (!code) code = assay__node_set_int(model_of(layer), node, "keepdims", keep);
+    code = assay__node_set_int(assay__nn_model(layer), node, "axis",
+                               assay__nn_int(&layer->params, 1, 0));
+    if (!code) code = assay__node_set_int(assay__nn_model(layer), node, "keepdims", keep);
     return assay__nn_done(layer, code);
 }
 
@@ -229,7 +222,7 @@ int assay__nn_flatten(struct assay__nn_layer *layer)
     layer->out_rank = 2;
     struct assay__node *node = emit(layer, layer->inputs, layer->input_count, &code);
     if (!node) return code;
-    return assay__nn_done(layer, assay__node_set_int(model_of(layer), node, "axis", 1));
+    return assay__nn_done(layer, assay__node_set_int(assay__nn_model(layer), node, "axis", 1));
 }
 
 /* Layers with one list in field 1 that is an input in ONNX: tile, squeeze, expandDims, reshapes,
@@ -258,7 +251,7 @@ int assay__nn_concat(struct assay__nn_layer *layer)
     if (axis && layer->input_count && layer->ranks[0] > 3) axis = layer->ranks[0] - 3;
     struct assay__node *node = emit(layer, layer->inputs, layer->input_count, &code);
     if (!node) return code;
-    return assay__nn_done(layer, assay__node_set_int(model_of(layer), node, "axis", axis));
+    return assay__nn_done(layer, assay__node_set_int(assay__nn_model(layer), node, "axis", axis));
 }
 
 /* split {1 nOutputs} over channels; splitND {1 axis, 2 numSplits, 3 splitSizes[]} */
@@ -267,16 +260,16 @@ int assay__nn_split(struct assay__nn_layer *layer)
     int64_t sizes[64];
     bool nd = layer->kind == 975;
     size_t count = nd ? assay__nn_ints(&layer->params, 3, sizes, 64) : 0;
-    const char *inputs[2] = {input(layer, 0), ""};
+    const char *inputs[2] = {assay__nn_input(layer, 0), ""};
     int code = 0;
     if (count == SIZE_MAX) return assay__nn_fail(layer, "a list cannot be read");
     if (count) code = assay__nn_int64s(layer, "sizes", sizes, count, &inputs[1]);
     struct assay__node *node = code ? NULL : emit(layer, inputs, 2, &code);
     if (!node) return code;
-    code = assay__node_set_int(model_of(layer), node, "axis",
+    code = assay__node_set_int(assay__nn_model(layer), node, "axis",
                                nd ? assay__nn_int(&layer->params, 1, 0) : 1);
     if (!code && !count)
-        code = assay__node_set_int(model_of(layer), node, "num_outputs",
+        code = assay__node_set_int(assay__nn_model(layer), node, "num_outputs",
                                    (int64_t)layer->output_count);
     return assay__nn_done(layer, code);
 }
@@ -289,35 +282,36 @@ int assay__nn_reorganize(struct assay__nn_layer *layer)
     struct assay__node *node = assay__nn_emit(layer, mode ? "DepthToSpace" : "SpaceToDepth", "", "",
                                               layer->inputs, layer->input_count, NULL, 0, &code);
     if (!node) return code;
-    code = assay__node_set_int(model_of(layer), node, "blocksize",
+    code = assay__node_set_int(assay__nn_model(layer), node, "blocksize",
                                assay__nn_int(&layer->params, 2, 1));
-    if (!code && mode == 2) code = assay__node_set_string(model_of(layer), node, "mode", "CRD");
+    if (!code && mode == 2)
+        code = assay__node_set_string(assay__nn_model(layer), node, "mode", "CRD");
     return assay__nn_done(layer, code);
 }
 
 int assay__nn_triangular(struct assay__nn_layer *layer)
 {
     int64_t k = assay__nn_int(&layer->params, 1, 0);
-    const char *inputs[2] = {input(layer, 0), ""};
+    const char *inputs[2] = {assay__nn_input(layer, 0), ""};
     int code = assay__nn_int64s(layer, "k", &k, 1, &inputs[1]);
     struct assay__node *node = code ? NULL : emit(layer, inputs, 2, &code);
     if (!node) return code;
-    return assay__nn_done(layer,
-                          assay__node_set_int(model_of(layer), node, "upper", layer->kind == 1325));
+    return assay__nn_done(
+        layer, assay__node_set_int(assay__nn_model(layer), node, "upper", layer->kind == 1325));
 }
 
 /* cumSum {1 axis, 2 excludeFinalSum, 3 reverse}; the axis may be an input. */
 int assay__nn_cumsum(struct assay__nn_layer *layer)
 {
     int64_t axis = assay__nn_int(&layer->params, 1, 0);
-    const char *inputs[2] = {input(layer, 0), input(layer, 1)};
+    const char *inputs[2] = {assay__nn_input(layer, 0), assay__nn_input(layer, 1)};
     int code = layer->input_count > 1 ? 0 : assay__nn_int64s(layer, "axis", &axis, 1, &inputs[1]);
     struct assay__node *node = code ? NULL : emit(layer, inputs, 2, &code);
     if (!node) return code;
-    code = assay__node_set_int(model_of(layer), node, "exclusive",
+    code = assay__node_set_int(assay__nn_model(layer), node, "exclusive",
                                assay__nn_int(&layer->params, 2, 0));
     if (!code)
-        code = assay__node_set_int(model_of(layer), node, "reverse",
+        code = assay__node_set_int(assay__nn_model(layer), node, "reverse",
                                    assay__nn_int(&layer->params, 3, 0));
     return assay__nn_done(layer, code);
 }
@@ -325,13 +319,14 @@ int assay__nn_cumsum(struct assay__nn_layer *layer)
 int assay__nn_topk(struct assay__nn_layer *layer)
 {
     int64_t k = assay__nn_int(&layer->params, 2, 1);
-    const char *inputs[2] = {input(layer, 0), input(layer, 1)};
+    const char *inputs[2] = {assay__nn_input(layer, 0), assay__nn_input(layer, 1)};
     int code = layer->input_count > 1 ? 0 : assay__nn_int64s(layer, "k", &k, 1, &inputs[1]);
     struct assay__node *node = code ? NULL : emit(layer, inputs, 2, &code);
     if (!node) return code;
-    code = assay__node_set_int(model_of(layer), node, "axis", assay__nn_int(&layer->params, 1, 0));
+    code = assay__node_set_int(assay__nn_model(layer), node, "axis",
+                               assay__nn_int(&layer->params, 1, 0));
     if (!code)
-        code = assay__node_set_int(model_of(layer), node, "largest",
+        code = assay__node_set_int(assay__nn_model(layer), node, "largest",
                                    !assay__nn_int(&layer->params, 3, 0));
     return assay__nn_done(layer, code);
 }
@@ -355,7 +350,7 @@ int assay__nn_custom(struct assay__nn_layer *layer)
 static int slice(struct assay__nn_layer *layer, const int64_t *starts, const int64_t *ends,
                  const int64_t *axes, const int64_t *steps, size_t count)
 {
-    const char *inputs[5] = {input(layer, 0), "", "", "", ""};
+    const char *inputs[5] = {assay__nn_input(layer, 0), "", "", "", ""};
     int code = assay__nn_int64s(layer, "starts", starts, count, &inputs[1]);
     if (!code) code = assay__nn_int64s(layer, "ends", ends, count, &inputs[2]);
     if (!code) code = assay__nn_int64s(layer, "axes", axes, count, &inputs[3]);
@@ -448,7 +443,7 @@ int assay__nn_padding(struct assay__nn_layer *layer)
     if (assay__nn_message(&layer->params, 10, &amounts)) read_borders(&amounts, begin, end);
     int rank = layer->input_count ? layer->ranks[0] : 4;
     int64_t pads[2 * ASSAY__ONNX_RANK] = {0};
-    const char *inputs[2] = {input(layer, 0), ""};
+    const char *inputs[2] = {assay__nn_input(layer, 0), ""};
     if (rank < 2 || rank > ASSAY__ONNX_RANK) rank = 4;
     for (int i = 0; i < 2; i++) {
         pads[rank - 2 + i] = begin[i];
@@ -457,7 +452,8 @@ int assay__nn_padding(struct assay__nn_layer *layer)
     int code = assay__nn_int64s(layer, "pads", pads, 2 * (size_t)rank, &inputs[1]);
     struct assay__node *node = code ? NULL : emit(layer, inputs, 2, &code);
     if (!node) return code;
-    return assay__nn_done(layer, assay__node_set_string(model_of(layer), node, "mode", mode));
+    return assay__nn_done(layer,
+                          assay__node_set_string(assay__nn_model(layer), node, "mode", mode));
 }
 
 /* constantPad {1 value, 2 padAmounts[]: begin and end of every axis} */
@@ -486,11 +482,11 @@ int assay__nn_constant_pad(struct assay__nn_layer *layer)
  * H, W] */
 int assay__nn_upsample(struct assay__nn_layer *layer)
 {
-    struct assay__model *model = model_of(layer);
+    struct assay__model *model = assay__nn_model(layer);
     int64_t factors[2] = {1, 1};
     struct assay__wire_field real;
     float *scales = assay__arena_array(model->arena, 4, sizeof *scales);
-    const char *inputs[3] = {input(layer, 0), "", assay__nn_text(layer, "scales")};
+    const char *inputs[3] = {assay__nn_input(layer, 0), "", assay__nn_text(layer, "scales")};
     const int64_t four = 4;
     int code = 0;
     if (!scales || !inputs[2]) return assay__nn_done(layer, ASSAY_ENOMEM);
@@ -515,13 +511,13 @@ int assay__nn_resize(struct assay__nn_layer *layer)
 {
     const int64_t axes[2] = {2, 3};
     int64_t sizes[2] = {1, 1};
-    const char *inputs[4] = {input(layer, 0), "", "", ""};
+    const char *inputs[4] = {assay__nn_input(layer, 0), "", "", ""};
     if (assay__nn_ints(&layer->params, 1, sizes, 2) != 2)
         return assay__nn_fail(layer, "a size cannot be read");
     int code = assay__nn_int64s(layer, "sizes", sizes, 2, &inputs[3]);
     struct assay__node *node = code ? NULL : emit(layer, inputs, 4, &code);
     if (!node) return code;
-    code = assay__node_set_ints(model_of(layer), node, "axes", axes, 2);
-    if (!code) code = assay__node_set_string(model_of(layer), node, "mode", "linear");
+    code = assay__node_set_ints(assay__nn_model(layer), node, "axes", axes, 2);
+    if (!code) code = assay__node_set_string(assay__nn_model(layer), node, "mode", "linear");
     return assay__nn_done(layer, code);
 }

@@ -15,29 +15,42 @@
 #include <string.h>
 
 #define SMALL_TENSOR 64
+#define FEW_ATTRIBUTES 32
 
 struct hash {
     struct assay__sha256 sha;
+    uint8_t pending[1024]; /* gathered, because nearly all of it comes in single bytes */
+    size_t pending_size;
     struct assay__map *numbers; /* value name -> number */
     int failed;
 };
 
+static void flush(struct hash *hash)
+{
+    assay__sha256_add(&hash->sha, hash->pending, hash->pending_size);
+    hash->pending_size = 0;
+}
+
 /* Seven bits a byte, the last without the top bit: nearly all numbers are small, and hashing is most of the work. */
 static void add_u64(struct hash *hash, uint64_t value)
 {
-    uint8_t bytes[10];
-    size_t size = 0;
+    if (sizeof hash->pending - hash->pending_size < 10) flush(hash);
     for (; value > 0x7f; value >>= 7)
-        bytes[size++] = (uint8_t)(value | 0x80);
-    bytes[size++] = (uint8_t)value;
-    assay__sha256_add(&hash->sha, bytes, size);
+        hash->pending[hash->pending_size++] = (uint8_t)(value | 0x80);
+    hash->pending[hash->pending_size++] = (uint8_t)value;
 }
 
 static void add_bytes(struct hash *hash, const void *bytes, size_t size)
 {
     if (!bytes) size = 0;
     add_u64(hash, size);
-    if (size) assay__sha256_add(&hash->sha, bytes, size);
+    if (sizeof hash->pending - hash->pending_size < size) flush(hash);
+    if (size > sizeof hash->pending) {
+        assay__sha256_add(&hash->sha, bytes, size);
+    } else if (size) {
+        memcpy(hash->pending + hash->pending_size, bytes, size);
+        hash->pending_size += size;
+    }
 }
 
 static void add_text(struct hash *hash, const char *text)
@@ -135,6 +148,23 @@ static int by_name(const void *a, const void *b)
     return strcmp((*left)->name, (*right)->name);
 }
 
+static void sort_attributes(const struct assay__node *node, const struct assay__attr **sorted)
+{
+    size_t count = node->attr_count;
+    if (count > FEW_ATTRIBUTES) {
+        for (size_t i = 0; i < count; i++)
+            sorted[i] = &node->attrs[i];
+        qsort(sorted, count, sizeof *sorted, by_name);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) { /* insertion: a handful, in order already in most files */
+        size_t at = i;
+        for (; at > 0 && strcmp(sorted[at - 1]->name, node->attrs[i].name) > 0; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = &node->attrs[i];
+    }
+}
+
 static void add_node(struct hash *hash, const struct assay__node *node, int depth)
 {
     add_text(hash, node->domain);
@@ -145,18 +175,17 @@ static void add_node(struct hash *hash, const struct assay__node *node, int dept
     add_u64(hash, node->output_count);
     for (size_t i = 0; i < node->output_count; i++)
         add_reference(hash, node->outputs[i]);
-    const struct assay__attr **sorted = calloc(node->attr_count + 1, sizeof *sorted);
+    const struct assay__attr *few[FEW_ATTRIBUTES], **sorted = few;
+    if (node->attr_count > FEW_ATTRIBUTES) sorted = calloc(node->attr_count, sizeof *sorted);
     if (!sorted) {
         hash->failed = ASSAY_ENOMEM;
         return;
     }
-    for (size_t i = 0; i < node->attr_count; i++)
-        sorted[i] = &node->attrs[i];
-    qsort(sorted, node->attr_count, sizeof *sorted, by_name);
+    sort_attributes(node, sorted);
     add_u64(hash, node->attr_count);
     for (size_t i = 0; i < node->attr_count; i++)
         add_attr(hash, sorted[i], depth);
-    free(sorted);
+    if (sorted != few) free(sorted);
 }
 
 static void add_graph(struct hash *hash, const struct assay__graph *graph, int depth)
@@ -213,7 +242,10 @@ static void add_function(struct hash *hash, const struct assay__function *functi
 int assay__model_fingerprint(const struct assay__model *model, char out[17])
 {
     uint8_t digest[32];
-    struct hash hash = {.numbers = assay__map_new()};
+    struct hash hash;
+    hash.pending_size = 0;
+    hash.failed = 0;
+    hash.numbers = assay__map_over(model->names);
     if (!hash.numbers) return ASSAY_ENOMEM;
     assay__sha256_start(&hash.sha);
     add_text(&hash, "assay graph 1");
@@ -226,6 +258,7 @@ int assay__model_fingerprint(const struct assay__model *model, char out[17])
     add_u64(&hash, model->function_count);
     for (size_t i = 0; i < model->function_count; i++)
         add_function(&hash, &model->functions[i], model->function_names[i]);
+    flush(&hash);
     assay__sha256_end(&hash.sha, digest);
     for (int i = 0; i < 8; i++)
         snprintf(out + 2 * i, 3, "%02x", digest[i]);

@@ -92,6 +92,7 @@ void assay__model_free(struct assay__model *model)
     if (!model) return;
     assay__file_unmap(&model->mapping);
     assay__file_unmap(&model->weights);
+    assay__names_free(model->names);
     assay__arena_free(model->arena); /* the model itself lies in it */
 }
 

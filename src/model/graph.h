@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/names.h"
 
 #include <assay/error.h>
 #include <stdbool.h>
@@ -166,7 +167,8 @@ struct assay__node {
 
 struct assay__graph {
     const char *name;
-    struct assay__node *nodes; /* file order (topological in a valid file) */
+    const struct assay__names *names; /* of the model, in its main graph once interned; or NULL */
+    struct assay__node *nodes;        /* file order (topological in a valid file) */
     size_t node_count, node_capacity;
     struct assay__value *inputs, *outputs, *values; /* values: value_info */
     size_t input_count, output_count, value_count, value_capacity;
@@ -204,11 +206,11 @@ struct assay__function {
 struct assay__stored_weight {
     const char *name;   /* the dense tensor */
     const char *scheme; /* "palettised", "quantised", "sparse", "sparse + palettised", … */
-    const char *detail; /* "16 entries, 4 tables", "per channel", "per block of 32", "1706 non-zeros"; "" */
+    const char *detail; /* "16 entries, 4 tables", "per block of 32", "1706 non-zeros"; "" */
     double bits;        /* per stored number: of an index, a quantised or a non-zero number */
     int64_t logical_elements;
     int64_t stored_bytes;    /* all of it: tables, scales, masks too */
-    int64_t stored_elements; /* what assay__model_parameters counts of it instead of logical_elements */
+    int64_t stored_elements; /* what assay__model_parameters counts of it */
     enum assay__dtype dtype; /* of the dense tensor */
 };
 
@@ -232,6 +234,7 @@ struct assay__model {
     size_t extra_size;
     size_t function_count;
     const char **function_names; /* "domain:name" */
+    struct assay__names *names;  /* what assay__model_intern gathered; NULL before */
 };
 
 /** Maps and parses. Bounds-checked; weights are never copied or touched. One clear line for:
@@ -298,6 +301,9 @@ int assay__graph_order(const struct assay__graph *graph, size_t *order, struct a
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes);
 /** Version of the operator set `domain` ("" is ai.onnx), 0 when not imported. */
 int64_t assay__model_opset(const struct assay__model *model, const char *domain);
+/** Gives every name of a value and every operator one place in memory, so that maps over graph.names need no hashing.
+ *  For those who look at a model many times; what is added later works as before, only slower. 0 or ASSAY_ENOMEM. */
+int assay__model_intern(struct assay__model *model);
 /** Is this graph input also an initializer (IR 3 lists them all; from IR 4 a default the caller
  *  may override)? Then it is not a workload input. */
 bool assay__graph_is_initializer(const struct assay__graph *graph, const char *name);

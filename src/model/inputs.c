@@ -191,7 +191,7 @@ static int open_inputs(struct planner *planner)
 {
     const struct assay__graph *graph = &planner->model->graph;
     struct assay__workload *workload = planner->workload;
-    struct assay__map *initializers = assay__map_new();
+    struct assay__map *initializers = assay__map_over(graph->names);
     size_t dims = 0;
     int code = initializers ? 0 : no_memory(planner);
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
@@ -710,4 +710,25 @@ int assay__workload_plan(const struct assay__model *model,
 void assay__workload_free(struct assay__workload *workload)
 {
     if (workload) assay__arena_free(workload->arena); /* the workload itself lies in it */
+}
+
+int assay__workload_values(const struct assay__input_plan *inputs, size_t count,
+                           struct assay__arena *arena, struct assay__value **values)
+{
+    *values = assay__arena_array(arena, count, sizeof **values);
+    if (!*values) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__input_plan *plan = &inputs[i];
+        size_t rank = plan->rank > 0 ? (size_t)plan->rank : 0;
+        struct assay__dim *dims = assay__arena_array(arena, rank, sizeof *dims);
+        if (!dims) return ASSAY_ENOMEM;
+        for (size_t d = 0; d < rank; d++)
+            dims[d] = (struct assay__dim){plan->dims[d], ""};
+        (*values)[i] = (struct assay__value){.name = plan->name,
+                                             .kind = ASSAY__KIND_TENSOR,
+                                             .dtype = plan->dtype,
+                                             .rank = plan->rank,
+                                             .dims = dims};
+    }
+    return 0;
 }

@@ -67,6 +67,10 @@ int assay__workload_plan(const struct assay__model *model,
                          const struct assay__workload_options *options,
                          struct assay__workload **workload, struct assay_error *error);
 void assay__workload_free(struct assay__workload *workload);
+/** The plans as values whose shapes are fixed, as assay__shapes_infer takes them; in the arena. 0 or
+ *  ASSAY_ENOMEM. */
+int assay__workload_values(const struct assay__input_plan *inputs, size_t count,
+                           struct assay__arena *arena, struct assay__value **values);
 /** Fills plan->bytes bytes. FILE reads the .npy (checked again). Strings: use
  *  assay__input_strings. */
 int assay__input_fill(const struct assay__input_plan *plan, void *data, struct assay_error *error);

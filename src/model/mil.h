@@ -96,7 +96,7 @@ struct assay__mil_row {
     const char *inputs, *attributes;
     assay__mil_map *map; /* instead of what the strings say; NULL usually */
 };
-extern const struct assay__mil_row assay__mil_rows[]; /* by family; ends with a NULL op */
+/** NULL: no such row. */
 const struct assay__mil_row *assay__mil_row(const char *op);
 
 struct assay__mil_call {
@@ -162,6 +162,8 @@ int64_t assay__mil_value_int(const struct assay__mil_value *value, size_t i);
 double assay__mil_value_float(const struct assay__mil_value *value, size_t i);
 
 /* mil_map.c */
+/** The code of adding to the graph, where only memory can fail: with the error set. */
+int assay__mil_done(struct assay__mil_call *call, int code);
 /** Adds the node; `inputs` names MIL's inputs as a row does, except those given in `extra` ("=NAME"
  * takes the next of them). NULL after an error, which is in *code. */
 struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op,

@@ -9,11 +9,6 @@
 
 #define SPATIAL 8 /* axes of a window */
 
-static int done(struct assay__mil_call *call, int code)
-{
-    return code ? assay__onnx_no_memory(&call->coreml->reader) : 0;
-}
-
 /* --- windows ---------------------------------------------------------------------------------- */
 
 struct window {
@@ -59,7 +54,7 @@ static int set_window(struct assay__mil_call *call, struct assay__node *node,
         }
         code = assay__node_set_ints(model, node, "pads", pads, 2 * axes);
     }
-    return done(call, code);
+    return assay__mil_done(call, code);
 }
 
 /* The kernel of a convolution is what its weights' shape says after the two channel axes. */
@@ -82,7 +77,9 @@ int assay__mil_conv(struct assay__mil_call *call)
         return ASSAY__MIL_KEEP;
     weights_kernel(call, &window);
     struct assay__node *node = assay__mil_emit(call, "Conv", "", "x weight bias", NULL, &code);
-    if (node) code = done(call, assay__node_set_int(call->coreml->model, node, "group", groups));
+    if (node)
+        code = assay__mil_done(call,
+                               assay__node_set_int(call->coreml->model, node, "group", groups));
     return code ? code : set_window(call, node, &window);
 }
 
@@ -98,10 +95,12 @@ int assay__mil_conv_transpose(struct assay__mil_call *call)
     weights_kernel(call, &window);
     struct assay__node *node = assay__mil_emit(call, "ConvTranspose", "", "x weight bias", NULL,
                                                &code);
-    if (node) code = done(call, assay__node_set_int(call->coreml->model, node, "group", groups));
+    if (node)
+        code = assay__mil_done(call,
+                               assay__node_set_int(call->coreml->model, node, "group", groups));
     if (node && !code && rank > 2) /* MIL's has the batch and the channels too */
-        code = done(call, assay__node_set_ints(call->coreml->model, node, "output_shape", shape + 2,
-                                               rank - 2));
+        code = assay__mil_done(call, assay__node_set_ints(call->coreml->model, node, "output_shape",
+                                                          shape + 2, rank - 2));
     return code ? code : set_window(call, node, &window);
 }
 
@@ -122,7 +121,7 @@ int assay__mil_pool(struct assay__mil_call *call)
         code = assay__node_set_int(model, node, "count_include_pad", !exclude);
     if (!code && strcmp(call->row->onnx, "LpPool") == 0)
         code = assay__node_set_int(model, node, "p", 2);
-    return code ? done(call, code) : set_window(call, node, &window);
+    return code ? assay__mil_done(call, code) : set_window(call, node, &window);
 }
 
 /* --- matrix products -------------------------------------------------------------------------- */
@@ -135,7 +134,7 @@ int assay__mil_linear(struct assay__mil_call *call)
     if (!x || x->rank != 2) return ASSAY__MIL_KEEP;
     struct assay__node *node = assay__mil_emit(call, "Gemm", "", "x weight bias", NULL, &code);
     if (!node) return code;
-    return done(call, assay__node_set_int(call->coreml->model, node, "transB", 1));
+    return assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "transB", 1));
 }
 
 int assay__mil_matmul(struct assay__mil_call *call)
@@ -150,7 +149,7 @@ int assay__mil_matmul(struct assay__mil_call *call)
     if (!node || plain) return code;
     code = assay__node_set_int(call->coreml->model, node, "transA", x != 0);
     if (!code) code = assay__node_set_int(call->coreml->model, node, "transB", y != 0);
-    return done(call, code);
+    return assay__mil_done(call, code);
 }
 
 /* --- normalization and activation ------------------------------------------------------------- */
@@ -183,7 +182,7 @@ int assay__mil_layer_norm(struct assay__mil_call *call)
     code = assay__node_set_int(call->coreml->model, node, "axis",
                                count ? -(int64_t)count : -(int64_t)x->rank);
     if (!code) code = assay__node_set_float(call->coreml->model, node, "epsilon", (float)epsilon);
-    return done(call, code);
+    return assay__mil_done(call, code);
 }
 
 int assay__mil_gelu(struct assay__mil_call *call)
@@ -200,7 +199,7 @@ int assay__mil_gelu(struct assay__mil_call *call)
     else
         code = assay__node_set_string(call->coreml->model, node, "approximate",
                                       strcmp(mode, "TANH_APPROXIMATION") == 0 ? "tanh" : "none");
-    return done(call, code);
+    return assay__mil_done(call, code);
 }
 
 /* Bounds are attributes here, as Clip had them before its eleventh version: they are numbers, not
@@ -212,7 +211,7 @@ static int clip_between(struct assay__mil_call *call, double low, double high)
     if (!node) return code;
     code = assay__node_set_float(call->coreml->model, node, "min", (float)low);
     if (!code) code = assay__node_set_float(call->coreml->model, node, "max", (float)high);
-    return done(call, code);
+    return assay__mil_done(call, code);
 }
 
 int assay__mil_relu6(struct assay__mil_call *call)
@@ -234,5 +233,6 @@ int assay__mil_cast(struct assay__mil_call *call)
     int code = 0;
     if (dtype == ASSAY__UNDEFINED) return ASSAY__MIL_KEEP;
     struct assay__node *node = assay__mil_emit(call, "Cast", "", "x", NULL, &code);
-    return node ? done(call, assay__node_set_int(call->coreml->model, node, "to", dtype)) : code;
+    return node ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "to", dtype))
+                : code;
 }

@@ -10,6 +10,11 @@
 
 #define WORD 64
 
+int assay__mil_done(struct assay__mil_call *call, int code)
+{
+    return code ? assay__onnx_no_memory(&call->coreml->reader) : 0;
+}
+
 /* --- words of a row --------------------------------------------------------------------------- */
 
 static bool next_word(const char **at, char out[WORD])

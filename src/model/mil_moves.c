@@ -6,12 +6,8 @@
 
 #include "base/checked.h"
 
+#include <math.h>
 #include <string.h>
-
-static int done(struct assay__mil_call *call, int code)
-{
-    return code ? assay__onnx_no_memory(&call->coreml->reader) : 0;
-}
 
 /* Stated shape of the result, when all of it is. */
 static const int64_t *result_dims(const struct assay__mil_call *call, int *rank)
@@ -54,8 +50,8 @@ int assay__mil_resize(struct assay__mil_call *call)
     struct assay__node *node = assay__mil_emit(
         call, "Resize", "", dims ? "x none none =sizes" : "x none =scales", extra, &code);
     if (!node) return code;
-    return done(call, assay__node_set_string(call->coreml->model, node, "mode",
-                                             linear ? "linear" : "nearest"));
+    return assay__mil_done(call, assay__node_set_string(call->coreml->model, node, "mode",
+                                                        linear ? "linear" : "nearest"));
 }
 
 static int slice(struct assay__mil_call *call, const int64_t *starts, const int64_t *ends,
@@ -94,7 +90,7 @@ int assay__mil_pixel_shuffle(struct assay__mil_call *call)
     if (!node) return code;
     code = assay__node_set_int(call->coreml->model, node, "blocksize", factor);
     if (!code) code = assay__node_set_string(call->coreml->model, node, "mode", "CRD");
-    return done(call, code);
+    return assay__mil_done(call, code);
 }
 
 /* --- slices ----------------------------------------------------------------------------------- */
@@ -170,10 +166,11 @@ int assay__mil_pad(struct assay__mil_call *call)
     struct assay__node *node = assay__mil_emit(call, "Pad", "", "x =pads", extra, &code);
     if (!node) return code;
     bool edge = strcmp(mode, "replicate") == 0 || strcmp(mode, "replication") == 0;
-    return done(call, assay__node_set_string(call->coreml->model, node, "mode",
-                                             edge                           ? "edge"
-                                             : strcmp(mode, "reflect") == 0 ? "reflect"
-                                                                            : "constant"));
+    return assay__mil_done(call,
+                           assay__node_set_string(call->coreml->model, node, "mode",
+                                                  edge                           ? "edge"
+                                                  : strcmp(mode, "reflect") == 0 ? "reflect"
+                                                                                 : "constant"));
 }
 
 /* --- splitting and joining -------------------------------------------------------------------- */
@@ -192,7 +189,7 @@ int assay__mil_split(struct assay__mil_call *call)
     if (!code && !sizes)
         code = assay__node_set_int(call->coreml->model, node, "num_outputs",
                                    (int64_t)call->op->output_count);
-    return done(call, code);
+    return assay__mil_done(call, code);
 }
 
 int assay__mil_concat(struct assay__mil_call *call)
@@ -203,7 +200,9 @@ int assay__mil_concat(struct assay__mil_call *call)
         !assay__mil_int(call, "interleave", 0, &interleave) || interleave)
         return ASSAY__MIL_KEEP;
     struct assay__node *node = assay__mil_emit(call, "Concat", "", "values*", NULL, &code);
-    return node ? done(call, assay__node_set_int(call->coreml->model, node, "axis", axis)) : code;
+    return node
+               ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "axis", axis))
+               : code;
 }
 
 /* --- look-ups --------------------------------------------------------------------------------- */
@@ -219,7 +218,9 @@ int assay__mil_gather(struct assay__mil_call *call)
     bool list = indices && indices->rank == 1; /* ONNX wants int64, and it is no weight */
     struct assay__node *node = assay__mil_emit(call, "Gather", "",
                                                list ? "x indices#" : "x indices", NULL, &code);
-    return node ? done(call, assay__node_set_int(call->coreml->model, node, "axis", axis)) : code;
+    return node
+               ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "axis", axis))
+               : code;
 }
 
 int assay__mil_scatter(struct assay__mil_call *call)
@@ -240,7 +241,7 @@ int assay__mil_scatter(struct assay__mil_call *call)
     code = assay__node_set_string(call->coreml->model, node, "reduction", reduction);
     if (!code && strcmp(call->row->onnx, "ScatterElements") == 0)
         code = assay__node_set_int(call->coreml->model, node, "axis", axis);
-    return done(call, code);
+    return assay__mil_done(call, code);
 }
 
 int assay__mil_topk(struct assay__mil_call *call)
@@ -260,7 +261,7 @@ int assay__mil_topk(struct assay__mil_call *call)
     code = assay__node_set_int(call->coreml->model, node, "axis", axis);
     if (!code) code = assay__node_set_int(call->coreml->model, node, "largest", !ascending);
     if (!code) code = assay__node_set_int(call->coreml->model, node, "sorted", sort != 0);
-    return done(call, code);
+    return assay__mil_done(call, code);
 }
 
 /* Keeps `lower` sub-diagonals and `upper` super-diagonals, -1 all: a triangle when one of them is
@@ -277,7 +278,8 @@ int assay__mil_band_part(struct assay__mil_call *call)
     int64_t k = keeps_upper ? -lower : upper;
     if ((code = assay__mil_int64s(call, "k", &k, 1, &extra[0]))) return code;
     struct assay__node *node = assay__mil_emit(call, "Trilu", "", "x =k", extra, &code);
-    return node ? done(call, assay__node_set_int(call->coreml->model, node, "upper", keeps_upper))
+    return node ? assay__mil_done(
+                      call, assay__node_set_int(call->coreml->model, node, "upper", keeps_upper))
                 : code;
 }
 
@@ -315,6 +317,7 @@ int assay__mil_one_hot(struct assay__mil_call *call)
         !assay__mil_float(call, "on_value", 1, &on) ||
         !assay__mil_float(call, "off_value", 0, &off))
         return ASSAY__MIL_KEEP;
+    if (!(fabs(off) < 9e15) || !(fabs(on) < 9e15)) return ASSAY__MIL_KEEP;
     const int64_t values[2] = {(int64_t)off, (int64_t)on};
     if ((double)values[0] != off || (double)values[1] != on) return ASSAY__MIL_KEEP;
     code = assay__mil_int64s(call, "depth", &depth, 1, &extra[0]);
@@ -322,5 +325,7 @@ int assay__mil_one_hot(struct assay__mil_call *call)
     if (code) return code;
     struct assay__node *node = assay__mil_emit(call, "OneHot", "", "indices =depth =values", extra,
                                                &code);
-    return node ? done(call, assay__node_set_int(call->coreml->model, node, "axis", axis)) : code;
+    return node
+               ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "axis", axis))
+               : code;
 }

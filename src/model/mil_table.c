@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-const struct assay__mil_row assay__mil_rows[] = {
+static const struct assay__mil_row rows[] = {
+    /* by family; ends with a NULL op */
     /* activation */
     {"clamped_relu", NULL, "x", "alpha beta", NULL},
     {"elu", "Elu", "x", "alpha", NULL},
@@ -214,7 +215,7 @@ const struct assay__mil_row assay__mil_rows[] = {
 
 const struct assay__mil_row *assay__mil_row(const char *op)
 {
-    for (const struct assay__mil_row *row = assay__mil_rows; row->op; row++)
+    for (const struct assay__mil_row *row = rows; row->op; row++)
         if (strcmp(row->op, op) == 0) return row;
     return NULL;
 }

@@ -7,13 +7,13 @@
 #include "model/graph.h"
 #include "model/wire.h"
 
-#define ASSAY__ONNX_DEPTH 32         /* graphs within graphs */
-#define ASSAY__ONNX_RANK 64          /* dimensions of one tensor */
-#define ASSAY__ONNX_NODES (1u << 24) /* nodes of one file */
-#define ASSAY__ONNX_DECODE 65536     /* typed fields of more elements stay undecoded */
-#define ASSAY__ONNX_CALLS 128        /* functions that call functions that … */
+#define ASSAY__ONNX_DEPTH 32           /* graphs within graphs */
+#define ASSAY__ONNX_RANK 64            /* dimensions of one tensor */
+#define ASSAY__ONNX_NODES (1u << 24)   /* nodes of one file */
+#define ASSAY__ONNX_DECODE 65536       /* typed fields of more elements stay undecoded */
+#define ASSAY__ONNX_CALLS 128          /* functions that call functions that … */
 #define ASSAY__ONNX_INLINED (1u << 20) /* nodes that inlining may add */
-#define ASSAY__ONNX_IR 13            /* the newest versions that we know: newer ones are read too */
+#define ASSAY__ONNX_IR 13 /* the newest versions that we know: newer ones are read too */
 #define ASSAY__ONNX_OPSET 26
 
 #define ASSAY__ONNX_TEXT \

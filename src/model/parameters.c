@@ -44,20 +44,29 @@ static const struct {
     {"MatMulNBits", 1u << 2 | 1u << 3},
     {"GatherBlockQuantized", 1u << 2 | 1u << 3},
 };
+enum { UNTRAINED = sizeof untrained / sizeof untrained[0] };
 
-static size_t use_of(const struct assay__node *node, size_t input)
+static int index_untrained(struct assay__map *rows)
 {
-    if (strcmp(node->op, "MatMulNBits") == 0 && input == 1) {
+    int code = 0;
+    for (size_t i = 0; i < UNTRAINED && !code; i++)
+        code = assay__map_set(rows, untrained[i].op, i);
+    return code;
+}
+
+/* row: of `untrained`, or beyond its end. */
+static size_t use_of(const struct assay__node *node, size_t row, size_t input)
+{
+    if (row >= UNTRAINED || input >= 32) {
+        /* Its first two inputs are the output's; then come triples of value, scale, zero point. */
+        if (*node->op != 'Q' || strcmp(node->op, "QLinearConcat") != 0) return USED_OTHERWISE;
+        return input < 2 || (input - 2) % 3 ? USED_AS_STATISTIC : USED_OTHERWISE;
+    }
+    if (input == 1 && strcmp(node->op, "MatMulNBits") == 0) {
         int64_t bits = assay__node_int(node, "bits", 4);
         return USED_OTHERWISE | (bits == 4 ? USED_PACKED_4 : bits == 2 ? USED_PACKED_2 : 0);
     }
-    /* Its first two inputs are the output's; then come triples of value, scale, zero point. */
-    if (strcmp(node->op, "QLinearConcat") == 0)
-        return input < 2 || (input - 2) % 3 ? USED_AS_STATISTIC : USED_OTHERWISE;
-    for (size_t i = 0; i < sizeof untrained / sizeof untrained[0] && input < 32; i++)
-        if (strcmp(untrained[i].op, node->op) == 0)
-            return untrained[i].inputs >> input & 1 ? USED_AS_STATISTIC : USED_OTHERWISE;
-    return USED_OTHERWISE;
+    return untrained[row].inputs >> input & 1 ? USED_AS_STATISTIC : USED_OTHERWISE;
 }
 
 /* Dynamic quantisation multiplies the scale of the activations with that of the weights, which is then
@@ -65,18 +74,20 @@ static size_t use_of(const struct assay__node *node, size_t input)
 static bool scales_a_scale(const struct assay__node *node, size_t input,
                            const struct assay__map *uses)
 {
-    if (strcmp(node->op, "Mul") != 0 || node->input_count != 2) return false;
+    if (node->input_count != 2 || strcmp(node->op, "Mul") != 0) return false;
     size_t other = assay__map_get(uses, node->inputs[1 - input]);
     return other != ASSAY__MAP_NONE && (other & IS_SCALE);
 }
 
-static int mark_uses(const struct assay__graph *graph, struct assay__map *uses, int depth)
+static int mark_uses(const struct assay__graph *graph, const struct assay__map *rows,
+                     struct assay__map *uses, int depth)
 {
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];
+        size_t row = assay__map_get(rows, node->op);
         for (size_t k = 0; k < node->input_count; k++) {
             size_t before = assay__map_get(uses, node->inputs[k]);
-            size_t now = scales_a_scale(node, k, uses) ? USED_AS_STATISTIC : use_of(node, k);
+            size_t now = scales_a_scale(node, k, uses) ? USED_AS_STATISTIC : use_of(node, row, k);
             if (before != ASSAY__MAP_NONE) now |= before;
             if (assay__map_set(uses, node->inputs[k], now)) return ASSAY_ENOMEM;
         }
@@ -84,7 +95,7 @@ static int mark_uses(const struct assay__graph *graph, struct assay__map *uses, 
             assay__map_set(uses, node->outputs[1], IS_SCALE))
             return ASSAY_ENOMEM;
         for (size_t k = 0; k < node->attr_count && depth < ASSAY__ONNX_DEPTH; k++)
-            if (node->attrs[k].g && mark_uses(node->attrs[k].g, uses, depth + 1))
+            if (node->attrs[k].g && mark_uses(node->attrs[k].g, rows, uses, depth + 1))
                 return ASSAY_ENOMEM;
     }
     return 0;
@@ -159,9 +170,11 @@ static bool count_graph(const struct assay__graph *graph, struct tally *tally, i
 
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes)
 {
-    struct assay__map *uses = assay__map_new();
+    struct assay__map *uses = assay__map_over(model->names);
     struct tally tally = {.uses = uses};
-    bool known = uses && mark_uses(&model->graph, uses, 0) == 0 &&
+    struct assay__map *rows = assay__map_over(model->names); /* operator -> row of `untrained` */
+    bool known = uses && rows && index_untrained(rows) == 0 &&
+                 mark_uses(&model->graph, rows, uses, 0) == 0 &&
                  count_graph(&model->graph, &tally, 0);
     /* Compressed weights count with what they stand for, not with their tables and indices. */
     for (size_t i = 0; known && i < model->stored_count; i++)
@@ -171,5 +184,6 @@ bool assay__model_parameters(const struct assay__model *model, int64_t *elements
     *elements = known ? tally.elements : 0;
     *bytes = known ? tally.bytes : 0;
     assay__map_free(uses);
+    assay__map_free(rows);
     return known;
 }

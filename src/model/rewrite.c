@@ -124,8 +124,9 @@ static int capture_name(void *context, const char *name)
     return capture->found(capture->context, name);
 }
 
-int assay__rewrite_captures(const struct assay__graph *graph,
-                            int (*found)(void *context, const char *name), void *context)
+/* Names that a graph takes from outside of it; called back once per use. */
+static int captures(const struct assay__graph *graph, int (*found)(void *context, const char *name),
+                    void *context)
 {
     struct capture capture = {assay__map_new(), found, context};
     int code = capture.own ? 0 : ASSAY_ENOMEM;
@@ -151,9 +152,9 @@ int assay__rewrite_reads(const struct assay__node *node,
         if (*node->inputs[i]) code = found(context, node->inputs[i]);
     for (size_t a = 0; a < node->attr_count && !code; a++) {
         const struct assay__attr *attr = &node->attrs[a];
-        if (attr->g) code = assay__rewrite_captures(attr->g, found, context);
+        if (attr->g) code = captures(attr->g, found, context);
         for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
-            code = assay__rewrite_captures(attr->graphs[k], found, context);
+            code = captures(attr->graphs[k], found, context);
     }
     return code;
 }

@@ -52,8 +52,10 @@ static int change_inputs(struct batching *work)
 static void apply_inputs(struct batching *work)
 {
     struct assay__graph *graph = &work->model->graph;
-    for (size_t i = 0; i < graph->input_count; i++)
-        if (follows(work, graph->inputs[i].name)) graph->inputs[i].dims[0].value = work->to;
+    for (size_t i = 0; i < graph->input_count; i++) { /* two may be of one name */
+        struct assay__value *input = &graph->inputs[i];
+        if (input->rank > 0 && follows(work, input->name)) input->dims[0].value = work->to;
+    }
 }
 
 /* A Reshape to a constant shape that begins with the batch. */

@@ -29,9 +29,6 @@ const char *assay__namer_make(struct assay__namer *namer, const char *base, cons
 int assay__rewrite_each_graph(struct assay__graph *graph,
                               int (*visit)(void *context, struct assay__graph *graph),
                               void *context);
-/** Names that a graph takes from outside of it; called back once per use. */
-int assay__rewrite_captures(const struct assay__graph *graph,
-                            int (*found)(void *context, const char *name), void *context);
 /** Every name a node reads: its inputs and what its bodies capture. */
 int assay__rewrite_reads(const struct assay__node *node,
                          int (*found)(void *context, const char *name), void *context);

@@ -1,5 +1,5 @@
 /* sha256.c - SHA-256 after FIPS 180-4: 64-byte blocks, 64 rounds, length in bits appended
- * big-endian. Plain C, about 0.4 GB/s: enough for a file that is hashed once on request. */
+ * big-endian. Plain C, about 0.4 GB/s; sha256_x86.c is faster where the processor helps. */
 #include "model/sha256.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* FIPS 180-4 section 4.2.2: fractional parts of the cube roots of the first 64 primes. */
-static const uint32_t round_constants[64] = {
+const uint32_t assay__sha256_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -52,7 +52,7 @@ static void compress(struct assay__sha256 *sha, const uint8_t *block)
     uint32_t a = sha->state[0], b = sha->state[1], c = sha->state[2], d = sha->state[3];
     uint32_t e = sha->state[4], f = sha->state[5], g = sha->state[6], h = sha->state[7];
     for (int i = 0; i < 64; i += 8) {
-        const uint32_t *k = round_constants + i, *v = w + i;
+        const uint32_t *k = assay__sha256_constants + i, *v = w + i;
         turn(a, b, c, &d, e, f, g, &h, k[0] + v[0]);
         turn(h, a, b, &c, d, e, f, &g, k[1] + v[1]);
         turn(g, h, a, &b, c, d, e, &f, k[2] + v[2]);
@@ -65,6 +65,13 @@ static void compress(struct assay__sha256 *sha, const uint8_t *block)
     const uint32_t done[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++)
         sha->state[i] += done[i];
+}
+
+static void compress_all(struct assay__sha256 *sha, const uint8_t *data, size_t blocks)
+{
+    if (assay__sha256_fast(sha->state, data, blocks)) return;
+    for (; blocks > 0; blocks--, data += 64)
+        compress(sha, data);
 }
 
 void assay__sha256_start(struct assay__sha256 *sha)
@@ -80,15 +87,11 @@ void assay__sha256_add(struct assay__sha256 *sha, const void *bytes, size_t size
     const uint8_t *at = bytes;
     size_t have = sha->length % 64;
     sha->length += size;
-    if (size == 8 && have < 56) { /* most of what a fingerprint is made of */
-        memcpy(sha->block + have, at, 8);
-        return;
-    }
     while (size > 0) {
         if (have == 0 && size >= 64) {
-            compress(sha, at);
-            at += 64;
-            size -= 64;
+            compress_all(sha, at, size / 64);
+            at += size / 64 * 64;
+            size %= 64;
             continue;
         }
         size_t take = 64 - have < size ? 64 - have : size;
@@ -97,7 +100,7 @@ void assay__sha256_add(struct assay__sha256 *sha, const void *bytes, size_t size
         at += take;
         size -= take;
         if (have == 64) {
-            compress(sha, sha->block);
+            compress_all(sha, sha->block, 1);
             have = 0;
         }
     }

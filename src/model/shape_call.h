@@ -128,5 +128,7 @@ void assay__shape_matmul(struct assay__shape_call *call, size_t a, size_t b, boo
 /* Rows that several tables share. */
 assay__shape_fn assay__shape_row_same;      /* output 0 is like input 0 */
 assay__shape_fn assay__shape_row_same_bool; /* as bool */
+assay__shape_fn assay__shape_row_to;        /* of the type in the attribute `to` */
+assay__shape_fn assay__shape_row_sequence;  /* outputs are sequences or maps, no tensors */
 
 #endif

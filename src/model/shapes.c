@@ -29,7 +29,7 @@ struct assay__shapes *assay__scope_new(struct assay__shape_state *state,
     scope->parent = parent;
     scope->graph = graph;
     scope->nothing.entry.rank = -1;
-    if ((scope->names = assay__map_new())) return scope;
+    if ((scope->names = assay__map_over(graph->names))) return scope;
     free(scope);
     return NULL;
 }
@@ -327,7 +327,7 @@ static int complete_outputs(struct assay__shapes *scope, const struct assay__map
 int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
 {
     const struct assay__graph *graph = scope->graph;
-    struct assay__map *stated = assay__map_new();
+    struct assay__map *stated = assay__map_over(graph->names);
     size_t *order = scope->order;
     if (!order)
         order = assay__arena_array(scope->state->arena, graph->node_count + 1, sizeof *order);

@@ -51,7 +51,4 @@ struct assay__shape_conflict {
 size_t assay__shapes_conflicts(const struct assay__shapes *shapes,
                                const struct assay__shape_conflict **conflicts);
 
-/** Is there a rule for the outputs of this operator? */
-bool assay__shapes_knows(const struct assay__node *node);
-
 #endif

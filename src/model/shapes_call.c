@@ -136,16 +136,24 @@ int assay__fact_set(struct assay__shape_state *state, struct assay__fact *fact,
 {
     fact->entry.dtype = dtype;
     if (rank < 0 || rank > ASSAY__SHAPE_RANK) return 0;
-    int64_t *copy = assay__arena_array(state->arena, 2 * (size_t)rank, sizeof *copy);
+    bool numbers = nums != NULL; /* then nums and dims are the same, and one array is enough */
+    for (int i = 0; i < rank && numbers; i++)
+        numbers = nums[i] >= 0;
+    size_t arrays = numbers ? 1 : 2;
+    int64_t *copy = assay__arena_array(state->arena, arrays * (size_t)rank, sizeof *copy);
     if (!copy) return ASSAY_ENOMEM;
+    fact->entry.rank = rank;
+    fact->entry.dims = copy;
+    fact->dims = numbers ? copy : copy + rank;
+    if (numbers) {
+        if (rank) memcpy(copy, nums, (size_t)rank * sizeof *copy);
+        return 0;
+    }
     for (int i = 0; i < rank; i++) {
         bool there = nums && (nums[i] >= 0 || assay__num_symbolic(nums[i]));
         copy[rank + i] = there ? nums[i] : ASSAY__SHAPE_ANY;
         copy[i] = assay__dim_of_num(copy[rank + i]);
     }
-    fact->entry.rank = rank;
-    fact->entry.dims = copy;
-    fact->dims = copy + rank;
     return 0;
 }
 
@@ -369,4 +377,17 @@ void assay__shape_row_same(struct assay__shape_call *call)
 void assay__shape_row_same_bool(struct assay__shape_call *call)
 {
     assay__shape_like(call, 0, 0, ASSAY__BOOL);
+}
+
+void assay__shape_row_to(struct assay__shape_call *call)
+{
+    enum assay__dtype to = assay__shape_dtype_attr(call, "to", ASSAY__UNDEFINED);
+    assay__shape_like(call, 0, 0, to);
+    assay__shape_set_dtype(call, 0, to);
+}
+
+void assay__shape_row_sequence(struct assay__shape_call *call)
+{
+    for (size_t o = 0; o < call->out_count; o++)
+        call->out[o]->sequence = true;
 }

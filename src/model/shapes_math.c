@@ -61,14 +61,6 @@ static void infer_cast_like(struct assay__shape_call *call)
     cast_to(call, assay__shape_dtype(call, 1));
 }
 
-/* Bits are reinterpreted: the last dimension stays, types are of one size. */
-static void infer_bit_cast(struct assay__shape_call *call)
-{
-    enum assay__dtype to = assay__shape_dtype_attr(call, "to", ASSAY__UNDEFINED);
-    assay__shape_like(call, 0, 0, to);
-    assay__shape_set_dtype(call, 0, to);
-}
-
 /* --- broadcasting ----------------------------------------------------------------------------- */
 
 /* Before opset 7 the second input broadcast into the first. */
@@ -380,7 +372,7 @@ const struct assay__shape_row assay__shape_rows_math[] = {
     {"Asinh", "", SAME},
     {"Atan", "", SAME},
     {"Atanh", "", SAME},
-    {"BitCast", "", infer_bit_cast},
+    {"BitCast", "", assay__shape_row_to}, /* the types are of one size */
     {"BitShift", "", infer_broadcast_plain},
     {"BitwiseAnd", "", infer_broadcast_plain},
     {"BitwiseNot", "", SAME},

@@ -244,13 +244,6 @@ static void infer_array_features(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), rank, out);
 }
 
-/* A sequence of maps: no tensor. */
-static void infer_no_tensor(struct assay__shape_call *call)
-{
-    for (size_t o = 0; o < call->out_count; o++)
-        call->out[o]->sequence = true;
-}
-
 /* Optimisers: R, T, then n of each kind (X, G, …); outputs are n of each of 2 or 3 kinds. */
 static void infer_optimizer(struct assay__shape_call *call)
 {
@@ -296,6 +289,6 @@ const struct assay__shape_row assay__shape_rows_misc[] = {
     {"TreeEnsemble", "ml", infer_regressor},
     {"TreeEnsembleClassifier", "ml", infer_classifier},
     {"TreeEnsembleRegressor", "ml", infer_regressor},
-    {"ZipMap", "ml", infer_no_tensor},
+    {"ZipMap", "ml", assay__shape_row_sequence}, /* of maps */
     {NULL, NULL, NULL},
 };

@@ -115,13 +115,6 @@ static void infer_quantize_with_order(struct assay__shape_call *call)
     assay__shape_set_dtype(call, 0, ASSAY__INT8);
 }
 
-static void infer_dequantize_with_order(struct assay__shape_call *call)
-{
-    enum assay__dtype to = assay__shape_dtype_attr(call, "to", ASSAY__UNDEFINED);
-    assay__shape_like(call, 0, 0, to);
-    assay__shape_set_dtype(call, 0, to);
-}
-
 /* input, scale, weight [in, 3 hidden]-like pieces: as wide as the input */
 static void infer_qordered_attention(struct assay__shape_call *call)
 {
@@ -154,7 +147,7 @@ static void infer_gather_block(struct assay__shape_call *call)
 
 const struct assay__shape_row assay__shape_rows_quant[] = {
     {"DequantizeLinear", "*", infer_dequantize},
-    {"DequantizeWithOrder", "ms", infer_dequantize_with_order},
+    {"DequantizeWithOrder", "ms", assay__shape_row_to},
     {"DynamicQuantizeLinear", "", infer_dynamic_quantize},
     {"GatherBlockQuantized", "ms", infer_gather_block},
     {"MulInteger", "ms", infer_qlinear_binary},

@@ -1,6 +1,8 @@
 /* shapes_query.c - from a node to its row in the shape tables: one hash of all tables, made once. */
 #include "model/shape_call.h"
 
+#include "base/text.h"
+
 #include <pthread.h>
 #include <string.h>
 
@@ -9,12 +11,9 @@
 static const struct assay__shape_row *slots[SLOTS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static size_t hash_text(const char *text)
+static size_t slot_of(const char *op)
 {
-    uint32_t hash = 2166136261u;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619u;
-    return (hash ^ (hash >> 15)) & (SLOTS - 1);
+    return assay__text_hash(op) & (SLOTS - 1);
 }
 
 static void fill_slots(void)
@@ -27,7 +26,7 @@ static void fill_slots(void)
     size_t used = 0;
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct assay__shape_row *row = tables[t]; row->op && used < SLOTS - 1; row++) {
-            size_t at = hash_text(row->op);
+            size_t at = slot_of(row->op);
             while (slots[at])
                 at = (at + 1) & (SLOTS - 1);
             slots[at] = row;
@@ -47,14 +46,8 @@ static bool domain_matches(const char *row, const char *domain)
 const struct assay__shape_row *assay__shape_find_row(const struct assay__node *node)
 {
     pthread_once(&once, fill_slots);
-    for (size_t at = hash_text(node->op); slots[at]; at = (at + 1) & (SLOTS - 1))
+    for (size_t at = slot_of(node->op); slots[at]; at = (at + 1) & (SLOTS - 1))
         if (strcmp(slots[at]->op, node->op) == 0 && domain_matches(slots[at]->domain, node->domain))
             return slots[at];
     return NULL;
-}
-
-bool assay__shapes_knows(const struct assay__node *node)
-{
-    bool constant = !*node->domain && strcmp(node->op, "Constant") == 0;
-    return constant || assay__shape_find_row(node) != NULL;
 }

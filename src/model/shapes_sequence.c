@@ -134,13 +134,6 @@ static void infer_optional_has(struct assay__shape_call *call)
     assay__shape_set(call, 0, ASSAY__BOOL, 0, NULL);
 }
 
-/* Its body is a function of elements; left unknown. */
-static void infer_nothing(struct assay__shape_call *call)
-{
-    for (size_t o = 0; o < call->out_count; o++)
-        call->out[o]->sequence = true;
-}
-
 const struct assay__shape_row assay__shape_rows_sequence[] = {
     {"ConcatFromSequence", "", infer_concat_from},
     {"Optional", "", infer_optional},
@@ -152,7 +145,7 @@ const struct assay__shape_row assay__shape_rows_sequence[] = {
     {"SequenceErase", "", infer_same_sequence},
     {"SequenceInsert", "", infer_insert},
     {"SequenceLength", "", infer_length},
-    {"SequenceMap", "", infer_nothing},
+    {"SequenceMap", "", assay__shape_row_sequence}, /* its body is a function of elements */
     {"SplitToSequence", "", infer_split_to},
     {NULL, NULL, NULL},
 };

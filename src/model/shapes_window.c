@@ -307,7 +307,7 @@ static int64_t scaled(struct assay__symbols *symbols, int64_t in, double scale)
         return (double)in * scale < 9e15 ? (int64_t)floor((double)in * scale) : ASSAY__NUM_ANY;
     if (scale == floor(scale)) return assay__num_mul(symbols, in, (int64_t)scale);
     double part = 1 / scale;
-    return part == floor(part) && 1 / part == scale
+    return part < 9e15 && part == floor(part) && 1 / part == scale
                ? assay__num_floor_div(symbols, in, (int64_t)part)
                : ASSAY__NUM_ANY;
 }

@@ -13,7 +13,7 @@ uint64_t assay__wire_u64(const uint8_t *bytes)
 }
 
 /* FIELD: read; CUT: the bytes end first; BAD: more than ten bytes. */
-static enum assay__wire_status read_varint(struct assay__wire *wire, uint64_t *value)
+static enum assay__wire_status read_long_varint(struct assay__wire *wire, uint64_t *value)
 {
     uint64_t result = 0;
     for (int i = 0; i < 10; i++) {
@@ -27,6 +27,14 @@ static enum assay__wire_status read_varint(struct assay__wire *wire, uint64_t *v
         }
     }
     return ASSAY__WIRE_BAD;
+}
+
+/* Nearly all tags and lengths have one byte. */
+static inline enum assay__wire_status read_varint(struct assay__wire *wire, uint64_t *value)
+{
+    if (wire->at == wire->end || *wire->at & 0x80) return read_long_varint(wire, value);
+    *value = *wire->at++;
+    return ASSAY__WIRE_FIELD;
 }
 
 bool assay__wire_varint(struct assay__wire *wire, uint64_t *value)

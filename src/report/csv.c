@@ -103,8 +103,8 @@ static void layers_table(const struct assay_profile *profile, const struct assay
         bool known = isfinite(rest[i].time_ns);
         assay__buf_printf(out, "%d,,%s,,", trial->id, rest[i].name);
         assay__csv_next_number(out, rest[i].time_ns / 1e3);
-        assay__csv_next_number(out, known && p50 && p50->value > 0 ? rest[i].time_ns / 1e9 / p50->value
-                                                        : (double)NAN);
+        assay__csv_next_number(
+            out, known && p50 && p50->value > 0 ? rest[i].time_ns / 1e9 / p50->value : (double)NAN);
         assay__buf_printf(out, ",,,,%s", !known ? "unavailable" : i ? "derived" : "measured");
         assay__csv_next_text(out, layers->method);
         assay__buf_puts(out, ",,,\n");

@@ -202,7 +202,7 @@ static int fill_ncp(struct assay__inspect *doc)
 static int index_weights(struct assay__inspect *doc)
 {
     const struct assay__graph *graph = &doc->model->graph;
-    doc->weights = assay__map_new();
+    doc->weights = assay__map_over(graph->names);
     int code = doc->weights ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = assay__map_set(doc->weights, graph->initializers[i].name, i);
@@ -213,7 +213,8 @@ static int fill(struct assay__inspect *doc, const struct assay__workload_options
                 struct assay_error *error)
 {
     doc->functions = doc->model->function_count;
-    int code = assay__model_fingerprint(doc->model, doc->fingerprint);
+    int code = assay__model_intern(doc->model);
+    if (!code) code = assay__model_fingerprint(doc->model, doc->fingerprint);
     if (code) return assay_error_set(error, code, "the model's fingerprint cannot be made");
     count_graph(doc, &doc->model->graph, 0);
     code = doc->zoo ? 0 : check(doc, error); /* what was built here holds together */

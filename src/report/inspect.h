@@ -96,13 +96,16 @@ bool assay__inspect_is_onnx(const struct assay__inspect *doc);
 
 struct assay__json_writer;
 void assay__inspect_json_metrics(struct assay__json_writer *w, const struct assay_metrics *set);
+/** Opens the document. */
 void assay__inspect_json_head(struct assay__json_writer *w);
 
 /* --- the formats and the parts of the text ----------------------------------------------------- */
 
 void assay__inspect_text(const struct assay__inspect *doc, const struct assay__inspect_view *view,
                          struct assay__buf *out);
-void assay__inspect_page_head(struct assay__page *page, const char *title);
+/** A page with its title written. */
+struct assay__page assay__inspect_page(const struct assay__inspect_view *view, const char *title,
+                                       struct assay__buf *out);
 void assay__inspect_page_operators(struct assay__page *page, const struct assay__inspect *doc);
 void assay__inspect_page_parameters(struct assay__page *page, const struct assay__inspect *doc);
 void assay__inspect_page_memory(struct assay__page *page, const struct assay__inspect *doc);

@@ -169,7 +169,6 @@ void assay__inspect_diff_json(const struct assay__inspect_diff *diff, struct ass
     struct assay__json_writer writer, *w = &writer;
     struct assay__buf answer = {0};
     assay__json_start(w, out, true);
-    assay__json_object(w);
     assay__inspect_json_head(w);
     put_models(w, diff);
     assay__json_key(w, "difference");

@@ -225,19 +225,12 @@ static void put_ends_of(struct assay__page *page, const char *label,
 void assay__inspect_diff_text(const struct assay__inspect_diff *diff,
                               const struct assay__inspect_view *view, struct assay__buf *out)
 {
-    struct assay__page page = {.out = out,
-                               .columns = view->columns < ASSAY__PAGE_MIN_COLUMNS
-                                              ? ASSAY__PAGE_MIN_COLUMNS
-                                              : view->columns,
-                               .color = view->color,
-                               .ascii = view->ascii,
-                               .top = view->top};
-    struct side s = {.page = &page, .name = page.columns - 2 - 2 * NUMBER - RATIO};
     struct assay__buf text = {0};
     size_t start = out->length,
            conflicts = diff->a->analysis->conflict_count + diff->b->analysis->conflict_count;
+    struct assay__page page = assay__inspect_page(view, "the difference of two models", out);
+    struct side s = {.page = &page, .name = page.columns - 2 - 2 * NUMBER - RATIO};
     if (s.name > 40) s.name = 40;
-    assay__inspect_page_head(&page, "the difference of two models");
     if (conflicts)
         assay__page_wrap(&page, ASSAY__STYLE_FAULT, "",
                          "SHAPE CONFLICTS: inspect each model alone to see them");

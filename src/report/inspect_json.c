@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static void put_text(struct assay__json_writer *w, const char *key, const char *text)
-{
-    assay__json_put_string(w, key, text && *text ? text : NULL);
-}
-
 static void put_size(struct assay__json_writer *w, const char *key, size_t value)
 {
     assay__json_put_integer(w, key, (int64_t)value);
@@ -20,11 +15,7 @@ static void put_size(struct assay__json_writer *w, const char *key, size_t value
 
 void assay__inspect_json_head(struct assay__json_writer *w)
 {
-    assay__json_key(w, "assay");
-    assay__json_object(w);
-    assay__json_put_string(w, "version", assay_version());
-    assay__json_put_integer(w, "schema", ASSAY_SCHEMA_VERSION);
-    assay__json_object_end(w);
+    assay__render_json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "inspect");
 }
 
@@ -90,8 +81,9 @@ static void put_tensor(struct assay__json_writer *w, const struct assay__inspect
     const struct assay__shape_entry *entry = assay__shapes_get(doc->analysis->shapes, name);
     assay__json_object(w);
     assay__json_put_string(w, "name", name);
-    put_text(w, "dtype",
-             entry && entry->dtype != ASSAY__UNDEFINED ? assay__dtype_name(entry->dtype) : NULL);
+    assay__json_put_text(w, "dtype",
+                         entry && entry->dtype != ASSAY__UNDEFINED ? assay__dtype_name(entry->dtype)
+                                                                   : NULL);
     put_shape(w, entry);
     if (doc->symbolic) put_symbolic(w, doc->symbolic, assay__shapes_get(doc->symbolic, name));
     if (assay__map_get(doc->weights, name) != ASSAY__MAP_NONE)
@@ -166,7 +158,7 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
     assay__json_key(w, "model");
     assay__json_object(w);
     assay__json_put_string(w, "name", doc->name);
-    put_text(w, "path", doc->path);
+    assay__json_put_text(w, "path", doc->path);
     assay__json_put_string(w, "format", m->format && *m->format ? m->format : "ONNX");
     assay__json_put_bool(w, "zoo", doc->zoo);
     assay__json_put_string(w, "fingerprint", doc->fingerprint);
@@ -182,7 +174,7 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
     put_size(w, "subgraph_nodes", doc->inner_nodes);
     put_size(w, "functions_inlined", doc->functions);
     put_size(w, "external_tensors", doc->external_tensors);
-    put_text(w, "external_missing", doc->missing);
+    assay__json_put_text(w, "external_missing", doc->missing);
     if (assay__inspect_is_onnx(doc) && m->ir_version > 0)
         assay__json_put_integer(w, "ir_version", m->ir_version);
     else
@@ -191,8 +183,8 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
         put_opsets(w, m);
     else
         assay__json_put_null(w, "opsets");
-    put_text(w, "producer", m->producer);
-    put_text(w, "producer_version", m->producer_version);
+    assay__json_put_text(w, "producer", m->producer);
+    assay__json_put_text(w, "producer_version", m->producer_version);
     put_operators(w, a);
     put_values(w, doc, "inputs", m->graph.inputs, m->graph.input_count, true);
     put_values(w, doc, "outputs", m->graph.outputs, m->graph.output_count, false);
@@ -214,12 +206,8 @@ static void put_workload(struct assay__json_writer *w, const struct assay__inspe
     for (size_t i = 0; i < load->dim_count; i++)
         assay__json_put_integer(w, load->dims[i].symbol, load->dims[i].value);
     assay__json_object_end(w);
-    assay__json_key(w, "notes");
-    assay__json_array(w);
-    for (size_t i = 0; i < load->note_count; i++)
-        assay__json_string(w, load->notes[i]);
-    assay__json_array_end(w);
-    put_text(w, "unplanned", doc->unplanned);
+    assay__json_put_strings(w, "notes", (const char *const *)load->notes, load->note_count);
+    assay__json_put_text(w, "unplanned", doc->unplanned);
     assay__json_object_end(w);
 }
 
@@ -352,7 +340,7 @@ static void put_unknown(struct assay__json_writer *w, const struct assay__analys
         assay__json_put_string(w, "node", c->node);
         assay__json_put_string(w, "op", c->op);
         assay__json_put_string(w, "producer", c->producer);
-        put_text(w, "producer_op", c->producer_op);
+        assay__json_put_text(w, "producer_op", c->producer_op);
         assay__json_put_string(w, "message", c->message);
         assay__json_object_end(w);
     }
@@ -363,7 +351,6 @@ void assay__inspect_json(const struct assay__inspect *doc, struct assay__buf *ou
 {
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
-    assay__json_object(w);
     assay__inspect_json_head(w);
     put_model(w, doc);
     put_workload(w, doc);

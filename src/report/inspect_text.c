@@ -14,23 +14,21 @@
 #define VALUES_SHOWN 8
 #define CONFLICTS_SHOWN 10
 
-void assay__inspect_page_head(struct assay__page *page, const char *title)
+struct assay__page assay__inspect_page(const struct assay__inspect_view *view, const char *title,
+                                       struct assay__buf *out)
 {
+    bool narrow = view->columns < ASSAY__PAGE_MIN_COLUMNS;
+    struct assay__page page = {.out = out,
+                               .columns = narrow ? ASSAY__PAGE_MIN_COLUMNS : view->columns,
+                               .color = view->color,
+                               .ascii = view->ascii,
+                               .top = view->top};
     struct assay__buf right = {0};
     assay__buf_printf(&right, "assay %s", assay_version());
-    size_t width = assay__text_width(right.data ? right.data : "");
-    int room = (size_t)page->columns > width + 12 ? page->columns - (int)width - 1 : 12;
-    assay__page_style(page, ASSAY__STYLE_BOLD);
-    assay__page_fit(page, title, room, 1);
-    assay__page_style(page, ASSAY__STYLE_PLAIN);
-    assay__buf_putc(page->out, ' ');
-    assay__page_style(page, ASSAY__STYLE_DIM);
-    assay__buf_puts(page->out, right.data ? right.data : "");
-    assay__page_style(page, ASSAY__STYLE_PLAIN);
-    assay__buf_putc(page->out, '\n');
-    assay__page_rule(page);
-    if (right.failed) page->out->failed = true;
+    assay__page_title(&page, title, right.data ? right.data : "");
+    if (right.failed) out->failed = true;
     assay__buf_free(&right);
+    return page;
 }
 
 /* --- conflicts --------------------------------------------------------------------------------- */
@@ -283,18 +281,11 @@ static void put_notes(struct assay__page *page, const struct assay__inspect *doc
 void assay__inspect_text(const struct assay__inspect *doc, const struct assay__inspect_view *view,
                          struct assay__buf *out)
 {
-    struct assay__page page = {.out = out,
-                               .columns = view->columns < ASSAY__PAGE_MIN_COLUMNS
-                                              ? ASSAY__PAGE_MIN_COLUMNS
-                                              : view->columns,
-                               .color = view->color,
-                               .ascii = view->ascii,
-                               .top = view->top};
     const struct assay__graph *graph = &doc->model->graph;
     struct assay__buf answer = {0};
     struct said said = {0};
     size_t start = out->length;
-    assay__inspect_page_head(&page, doc->name);
+    struct assay__page page = assay__inspect_page(view, doc->name, out);
     put_conflicts(&page, doc);
     put_notes(&page, doc);
     put_model(&page, doc);

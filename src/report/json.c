@@ -10,11 +10,6 @@
 #include <string.h>
 
 /* Unknown strings are "" in the document and null here. */
-static void put_text(struct assay__json_writer *w, const char *key, const char *text)
-{
-    assay__json_put_string(w, key, text && *text ? text : NULL);
-}
-
 static void put_count(struct assay__json_writer *w, const char *key, int64_t value,
                       int64_t unknown_below)
 {
@@ -29,27 +24,17 @@ static void put_us(struct assay__json_writer *w, const char *key, double time_ns
     assay__json_put_number(w, key, time_ns / 1e3);
 }
 
-static void put_strings(struct assay__json_writer *w, const char *key, const char *const *items,
-                        size_t count)
-{
-    assay__json_key(w, key);
-    assay__json_array(w);
-    for (size_t i = 0; i < count; i++)
-        assay__json_string(w, items[i]);
-    assay__json_array_end(w);
-}
-
 static void put_environment(struct assay__json_writer *w, const struct assay__environment *e)
 {
     assay__json_key(w, "environment");
     assay__json_object(w);
-    put_text(w, "host", e->host);
-    put_text(w, "os", e->os);
-    put_text(w, "kernel", e->kernel);
-    put_text(w, "architecture", e->architecture);
+    assay__json_put_text(w, "host", e->host);
+    assay__json_put_text(w, "os", e->os);
+    assay__json_put_text(w, "kernel", e->kernel);
+    assay__json_put_text(w, "architecture", e->architecture);
     assay__json_key(w, "cpu");
     assay__json_object(w);
-    put_text(w, "model", e->cpu_model);
+    assay__json_put_text(w, "model", e->cpu_model);
     put_count(w, "packages", e->packages, 1);
     put_count(w, "cores", e->cores, 1);
     put_count(w, "threads", e->threads, 1);
@@ -57,14 +42,14 @@ static void put_environment(struct assay__json_writer *w, const struct assay__en
     assay__json_put_number(w, "l1d_bytes", e->l1d_bytes);
     assay__json_put_number(w, "l2_bytes", e->l2_bytes);
     assay__json_put_number(w, "l3_bytes", e->l3_bytes);
-    put_text(w, "simd", e->simd);
-    put_text(w, "governor", e->governor);
+    assay__json_put_text(w, "simd", e->simd);
+    assay__json_put_text(w, "governor", e->governor);
     assay__json_object_end(w);
     assay__json_put_number(w, "memory_bytes", e->memory_bytes);
-    put_text(w, "virtualized", e->virtualized);
-    put_text(w, "container", e->container);
-    put_strings(w, "disturbances", e->disturbances, e->disturbance_count);
-    put_strings(w, "unknown", e->unknown, e->unknown_count);
+    assay__json_put_text(w, "virtualized", e->virtualized);
+    assay__json_put_text(w, "container", e->container);
+    assay__json_put_strings(w, "disturbances", e->disturbances, e->disturbance_count);
+    assay__json_put_strings(w, "unknown", e->unknown, e->unknown_count);
     assay__json_object_end(w);
 }
 
@@ -77,7 +62,7 @@ static void put_tensors(struct assay__json_writer *w, const char *key,
         const struct assay__tensor_info *t = &tensors[i];
         assay__json_object(w);
         assay__json_put_string(w, "name", t->name);
-        put_text(w, "dtype", t->dtype);
+        assay__json_put_text(w, "dtype", t->dtype);
         assay__json_key(w, "shape");
         if (t->rank < 0) {
             assay__json_null(w);
@@ -102,17 +87,17 @@ static void put_model(struct assay__json_writer *w, const struct assay__model_in
 {
     assay__json_key(w, "model");
     assay__json_object(w);
-    put_text(w, "name", m->name);
-    put_text(w, "path", m->path);
-    put_text(w, "format", m->format);
-    put_text(w, "fingerprint", m->fingerprint);
-    put_text(w, "sha256", m->sha256);
+    assay__json_put_text(w, "name", m->name);
+    assay__json_put_text(w, "path", m->path);
+    assay__json_put_text(w, "format", m->format);
+    assay__json_put_text(w, "fingerprint", m->fingerprint);
+    assay__json_put_text(w, "sha256", m->sha256);
     put_count(w, "parameters", m->parameters, 0);
     put_count(w, "weight_bytes", m->weight_bytes, 0);
     put_count(w, "nodes", m->node_count, 0);
     put_count(w, "ir_version", m->ir_version, 1);
-    put_text(w, "opset", m->opset);
-    put_text(w, "producer", m->producer);
+    assay__json_put_text(w, "opset", m->opset);
+    assay__json_put_text(w, "producer", m->producer);
     assay__json_key(w, "operators");
     assay__json_array(w);
     for (size_t i = 0; i < m->operator_count; i++) {
@@ -211,12 +196,12 @@ static void put_launches(struct assay__json_writer *w, const struct assay__trial
         assay__json_object(w);
         assay__json_put_integer(w, "id", l->id);
         assay__json_put_string(w, "state", assay__trial_state_name(l->state));
-        put_text(w, "reason", l->reason);
+        assay__json_put_text(w, "reason", l->reason);
         assay__json_put_integer(w, "samples", (int64_t)l->sample_count);
         assay__json_put_integer(w, "warmup", (int64_t)l->warmup);
         assay__json_put_integer(w, "streams", l->streams);
         put_us(w, "p50_us", l->p50_ns);
-        put_text(w, "log_tail", l->log_tail);
+        assay__json_put_text(w, "log_tail", l->log_tail);
         put_metrics(w, l->metrics);
         assay__json_object_end(w);
     }
@@ -230,7 +215,7 @@ static void put_layer(struct assay__json_writer *w, const struct assay__layer *l
     assay__json_put_integer(w, "index", l->index);
     assay__json_put_string(w, "name", l->name);
     assay__json_put_string(w, "op", l->op);
-    put_text(w, "provider", l->provider);
+    assay__json_put_text(w, "provider", l->provider);
     put_us(w, "time_us", known ? l->time_ns : (double)NAN);
     assay__json_put_number(w, "share", known ? l->share : (double)NAN);
     assay__json_put_number(w, "flops", l->flops);
@@ -240,7 +225,7 @@ static void put_layer(struct assay__json_writer *w, const struct assay__layer *l
     assay__json_put_string(w, "method", l->method ? l->method : "");
     assay__json_put_string(w, "note", l->note ? l->note : "");
     put_us(w, "host_enqueue_us", l->host_enqueue_ns);
-    put_strings(w, "from", l->from, l->from_count);
+    assay__json_put_strings(w, "from", l->from, l->from_count);
     assay__json_object_end(w);
 }
 
@@ -255,8 +240,8 @@ static void put_layers(struct assay__json_writer *w, const struct assay__layers 
     put_us(w, "unattributed_us", layers->unattributed_ns);
     assay__json_key(w, "layer_timing");
     assay__json_object(w);
-    put_text(w, "method", layers->method);
-    put_text(w, "reason", layers->reason);
+    assay__json_put_text(w, "method", layers->method);
+    assay__json_put_text(w, "reason", layers->reason);
     assay__json_put_number(w, "scale_factor", layers->scale_factor);
     assay__json_put_number(w, "slowdown", layers->slowdown);
     assay__json_put_number(w, "spread", layers->spread);
@@ -270,10 +255,10 @@ static void put_target(struct assay__json_writer *w, const struct assay__trial *
 {
     assay__json_key(w, "target");
     assay__json_object(w);
-    put_text(w, "engine", trial->engine);
-    put_text(w, "engine_version", trial->engine_version);
-    put_text(w, "library", trial->engine_library);
-    put_text(w, "device", trial->device);
+    assay__json_put_text(w, "engine", trial->engine);
+    assay__json_put_text(w, "engine_version", trial->engine_version);
+    assay__json_put_text(w, "library", trial->engine_library);
+    assay__json_put_text(w, "device", trial->device);
     assay__json_key(w, "options");
     assay__json_object(w);
     for (size_t i = 0; i < trial->option_count; i++)
@@ -289,18 +274,18 @@ static void put_trial(struct assay__json_writer *w, struct assay__buf *out,
     assay__json_object(w);
     assay__json_put_integer(w, "id", trial->id);
     assay__json_put_string(w, "state", assay__trial_state_name(trial->state));
-    put_text(w, "reason", trial->reason);
+    assay__json_put_text(w, "reason", trial->reason);
     put_target(w, trial);
     assay__json_key(w, "workload");
     assay__json_object(w);
     put_count(w, "batch", trial->batch, 0);
     put_tensors(w, "inputs", trial->inputs, trial->input_count);
-    put_strings(w, "notes", trial->notes, trial->note_count);
+    assay__json_put_strings(w, "notes", trial->notes, trial->note_count);
     assay__json_object_end(w);
     assay__json_key(w, "stability");
     assay__json_object(w);
-    put_text(w, "verdict", trial->stability.verdict);
-    put_strings(w, "reasons", trial->stability.reasons, trial->stability.reason_count);
+    assay__json_put_text(w, "verdict", trial->stability.verdict);
+    assay__json_put_strings(w, "reasons", trial->stability.reasons, trial->stability.reason_count);
     put_count(w, "more_iterations", trial->stability.more_iterations, 0);
     assay__json_object_end(w);
     put_metrics(w, trial->metrics);
@@ -321,8 +306,8 @@ static void put_findings(struct assay__json_writer *w, const struct assay_profil
         assay__json_put_string(w, "id", f->id);
         assay__json_put_string(w, "severity", f->severity);
         assay__json_put_string(w, "title", f->title);
-        put_strings(w, "evidence", f->evidence, f->evidence_count);
-        put_text(w, "advice", f->advice);
+        assay__json_put_strings(w, "evidence", f->evidence, f->evidence_count);
+        assay__json_put_text(w, "advice", f->advice);
         assay__json_put_number(w, "expected_gain", f->expected_gain);
         assay__json_put_number(w, "verified_gain", f->verified_gain);
         assay__json_object_end(w);
@@ -338,15 +323,10 @@ int assay__report_json(const struct assay_profile *profile,
     (void)error;
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
-    assay__json_object(w);
-    assay__json_key(w, "assay");
-    assay__json_object(w);
-    assay__json_put_string(w, "version", profile->assay_version);
-    assay__json_put_integer(w, "schema", profile->schema);
-    assay__json_object_end(w);
-    put_text(w, "command", profile->command);
-    put_text(w, "command_line", profile->command_line);
-    put_text(w, "created", profile->created);
+    assay__render_json_head(w, profile->assay_version, profile->schema);
+    assay__json_put_text(w, "command", profile->command);
+    assay__json_put_text(w, "command_line", profile->command_line);
+    assay__json_put_text(w, "created", profile->created);
     assay__json_put_bool(w, "complete", profile->complete);
     assay__json_put_bool(w, "interrupted", profile->interrupted);
     put_environment(w, &profile->environment);

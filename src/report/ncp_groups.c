@@ -81,8 +81,7 @@ static void find_place(const struct assay__cell_info *cell, const struct assay__
             place->outside = true;
             continue;
         }
-        /* Taking a step's inputs belongs to the sensory neurons (cost/ncp.c). */
-        add_group(cell, place, strcmp(group, "input") == 0 ? "sensory" : group);
+        add_group(cell, place, group);
         several |= place->step >= 0 && place->step != step;
         place->step = step;
     }

@@ -22,6 +22,29 @@ static void styled(struct assay__page *page, enum assay__style style, const char
     if (style != ASSAY__STYLE_PLAIN) assay__page_style(page, ASSAY__STYLE_PLAIN);
 }
 
+static void put_rule(struct assay__page *page)
+{
+    assay__page_style(page, ASSAY__STYLE_DIM);
+    assay__buf_repeat(page->out, "─", (size_t)page->columns);
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
+    assay__buf_putc(page->out, '\n');
+}
+
+void assay__page_title(struct assay__page *page, const char *title, const char *right)
+{
+    size_t width = assay__text_width(right);
+    int room = (size_t)page->columns > width + 12 ? page->columns - (int)width - 1 : 12;
+    assay__page_style(page, ASSAY__STYLE_BOLD);
+    assay__page_fit(page, title, room, 1);
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
+    assay__buf_putc(page->out, ' ');
+    assay__page_style(page, ASSAY__STYLE_DIM);
+    assay__text_safe(page->out, right);
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
+    assay__buf_putc(page->out, '\n');
+    put_rule(page);
+}
+
 void assay__page_heading(struct assay__page *page, const char *title, const char *remark)
 {
     assay__buf_putc(page->out, '\n');
@@ -38,14 +61,6 @@ void assay__page_heading(struct assay__page *page, const char *title, const char
         assay__buf_free(&fitted);
         assay__buf_free(&safe);
     }
-    assay__buf_putc(page->out, '\n');
-}
-
-void assay__page_rule(struct assay__page *page)
-{
-    assay__page_style(page, ASSAY__STYLE_DIM);
-    assay__buf_repeat(page->out, "─", (size_t)page->columns);
-    assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
 }
 

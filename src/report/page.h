@@ -24,6 +24,8 @@ struct assay__page {
 };
 
 void assay__page_style(struct assay__page *page, enum assay__style style);
+/** The page's first line, a bold title with a dim text at the right end, and a rule. Both are made safe. */
+void assay__page_title(struct assay__page *page, const char *title, const char *right);
 /** A blank line, then a bold title and a dim remark that fit on one line. */
 void assay__page_heading(struct assay__page *page, const char *title, const char *remark);
 /** Words wrapped to the page: `first` stands before the first line, later lines are indented as far. Untrusted text is
@@ -34,7 +36,6 @@ void assay__page_wrap(struct assay__page *page, enum assay__style style, const c
 void assay__page_row(struct assay__page *page, const char *label, const char *text);
 /** Appends " · " between items; the item's own spaces do not break. */
 void assay__page_item(struct assay__buf *items, const char *format, ...) ASSAY_PRINTF(2, 3);
-void assay__page_rule(struct assay__page *page);
 /** A bar of share × columns (0 … 1), in eighths of a column, padded to `columns` only when `pad`. */
 void assay__page_bar(struct assay__page *page, double share, int columns);
 /** Text right-aligned to `columns` (never cut). */

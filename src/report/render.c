@@ -22,6 +22,16 @@ void assay__render_number(struct assay__buf *out, double value)
     assay__json_number(&writer, value);
 }
 
+void assay__render_json_head(struct assay__json_writer *w, const char *version, int schema)
+{
+    assay__json_object(w);
+    assay__json_key(w, "assay");
+    assay__json_object(w);
+    assay__json_put_string(w, "version", version);
+    assay__json_put_integer(w, "schema", schema);
+    assay__json_object_end(w);
+}
+
 void assay__render_count(struct assay__buf *out, int64_t value)
 {
     char digits[32];

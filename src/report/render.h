@@ -9,6 +9,8 @@
 
 #include <assay/report.h>
 
+struct assay__json_writer;
+
 typedef int assay__report_fn(const struct assay_profile *profile,
                              const struct assay_report_options *options, struct assay__buf *out,
                              struct assay_error *error);
@@ -59,6 +61,8 @@ struct assay__reason_group {
 int assay__render_unavailable(const struct assay_metrics *metrics,
                               struct assay__reason_group **groups, size_t *count);
 
+/** Opens the object that every JSON document of ours is, with its first member: "assay": {"version", "schema"}. */
+void assay__render_json_head(struct assay__json_writer *w, const char *version, int schema);
 /** A cell of CSV: made safe, quoted where it must be, and guarded against spreadsheet formulas. */
 void assay__csv_text(struct assay__buf *out, const char *text);
 /** A comma and the row's next cell; a number that is not known leaves it empty. */

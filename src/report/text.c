@@ -66,25 +66,12 @@ static void put_machine_row(struct assay__page *page, const struct assay__enviro
 static void put_header(struct assay__page *page, const struct assay_profile *profile)
 {
     const struct assay__model_info *m = &profile->model;
-    struct assay__buf title = {0}, safe = {0}, right = {0};
+    struct assay__buf title = {0}, right = {0};
     assay__buf_printf(&title, "%s", m->name && *m->name ? m->name : "(unnamed model)");
     if (profile->trial_count == 1) assay__buf_printf(&title, " on %s", profile->trials[0].device);
-    assay__text_safe(&safe, title.data ? title.data : "");
     assay__buf_printf(&right, "assay %s", profile->assay_version);
-    size_t right_width = assay__text_width(right.data ? right.data : "");
-    size_t room = (size_t)page->columns > right_width + 12 ? (size_t)page->columns - right_width - 1
-                                                           : 12;
-    assay__page_style(page, ASSAY__STYLE_BOLD);
-    assay__text_fit(page->out, safe.data ? safe.data : "", room, 1);
-    assay__page_style(page, ASSAY__STYLE_PLAIN);
-    assay__buf_putc(page->out, ' ');
-    assay__page_style(page, ASSAY__STYLE_DIM);
-    assay__text_safe(page->out, right.data ? right.data : "");
-    assay__page_style(page, ASSAY__STYLE_PLAIN);
-    assay__buf_putc(page->out, '\n');
-    assay__page_rule(page);
+    assay__page_title(page, title.data ? title.data : "", right.data ? right.data : "");
     assay__buf_free(&title);
-    assay__buf_free(&safe);
     assay__buf_free(&right);
     struct assay__buf alert = {0};
     for (size_t i = 0; i < 50 && assay__render_alert(&alert, profile, i); i++) {

@@ -194,27 +194,16 @@ static int node_costs(struct assay_profile *profile, const struct assay__model *
                       struct assay__cost *nodes, struct assay_error *error)
 {
     struct assay__shapes *shapes = NULL;
-    struct assay__value *fixed = calloc(input_count + 1, sizeof *fixed);
-    if (!fixed) return no_memory(error);
+    struct assay__value *fixed = NULL;
+    struct assay__arena *arena = assay__arena_new(); /* asked for many shapes: none is kept */
     int code = 0;
-    for (size_t i = 0; i < input_count && code == 0; i++) {
-        const struct assay__input_plan *plan = &inputs[i];
-        struct assay__dim *dims = assay__arena_array(profile->arena, (size_t)plan->rank,
-                                                     sizeof *dims);
-        if (!dims) code = no_memory(error);
-        for (int d = 0; dims && d < plan->rank; d++)
-            dims[d] = (struct assay__dim){plan->dims[d], ""};
-        fixed[i] = (struct assay__value){.name = plan->name,
-                                         .kind = ASSAY__KIND_TENSOR,
-                                         .dtype = plan->dtype,
-                                         .rank = plan->rank,
-                                         .dims = dims};
-    }
+    if (!arena || assay__workload_values(inputs, input_count, arena, &fixed))
+        code = no_memory(error);
     if (code == 0) code = assay__shapes_infer(model, fixed, input_count, &shapes, error);
     if (code == 0) code = assay__cost_graph(model, shapes, nodes, error);
     if (code == 0) code = assay__describe_cell(profile, model, shapes, error);
     assay__shapes_free(shapes);
-    free(fixed);
+    assay__arena_free(arena);
     return code;
 }
 

@@ -5,16 +5,6 @@
 
 #define JOB_VERSION 1
 
-static void write_names(struct assay__json_writer *writer, const char *key,
-                        const char *const *names, size_t count)
-{
-    assay__json_key(writer, key);
-    assay__json_array(writer);
-    for (size_t i = 0; i < count; i++)
-        assay__json_string(writer, names[i]);
-    assay__json_array_end(writer);
-}
-
 static void write_generation(const struct assay_generation *plan, struct assay__json_writer *writer)
 {
     assay__json_key(writer, "generation");
@@ -24,8 +14,8 @@ static void write_generation(const struct assay_generation *plan, struct assay__
     assay__json_put_string(writer, "mask", plan->mask);
     assay__json_put_string(writer, "positions", plan->positions);
     assay__json_put_string(writer, "logits", plan->logits);
-    write_names(writer, "past", plan->past, plan->pair_count);
-    write_names(writer, "present", plan->present, plan->pair_count);
+    assay__json_put_strings(writer, "past", plan->past, plan->pair_count);
+    assay__json_put_strings(writer, "present", plan->present, plan->pair_count);
     assay__json_object_end(writer);
 }
 

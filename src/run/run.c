@@ -9,6 +9,7 @@
 #include "run/options.h"
 #include "run/ring.h"
 #include "run/trial.h"
+#include "zoo/open.h"
 #include "zoo/zoo.h"
 
 #include <assay/run.h>
@@ -208,16 +209,13 @@ static int resolve_model(struct running *run, struct assay_error *error)
                (int)sizeof run->model_path) {
         return assay_error_set(error, ASSAY_ELIMIT, "the model's path is too long");
     }
-    struct assay_error detail = {0};
-    int code = assay__model_read(run->model_path, &run->model, &detail);
-    if (code == ASSAY_ENOTFOUND && !strchr(name, '/') && !strstr(name, ".onnx")) {
-        struct assay__model *none = NULL;
-        struct assay_error zoo_says = {0}; /* that there is none of that name, and the nearest */
-        assay__zoo_build(name, &none, &zoo_says);
-        assay__model_free(none);
-        return assay_error_set(error, code, "%s; %s", detail.message, zoo_says.message);
-    }
-    if (code) return assay_error_set(error, code, "%s", detail.message);
+    int code = assay__model_open(run->model_path, &run->model, NULL, error);
+    if (code) return code;
+    if (strcmp(run->model->format, "ONNX") != 0)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "%s is a %s: no engine here runs it; `assay inspect` shows what it "
+                               "computes, moves and holds",
+                               name, run->model->format);
     code = assay__model_check(run->model, error);
     if (code) return code;
     struct assay__workload_options plan = {

@@ -34,31 +34,14 @@ void assay__net_begin(struct assay__net *net, struct assay__model *model, const 
     model->producer = "assay";
     model->producer_version = ASSAY_VERSION_STRING;
     model->graph.name = name;
+    model->opsets = assay__arena_array(model->arena, 1, sizeof *model->opsets);
     net->names = assay__map_new();
-    if (!net->names) no_memory(net);
-    assay__net_opset(net, "", 17);
-}
-
-void assay__net_opset(struct assay__net *net, const char *domain, int64_t version)
-{
-    struct assay__model *model = net->model;
-    if (net->code) return;
-    for (size_t i = 0; i < model->opset_count; i++)
-        if (strcmp(model->opsets[i].domain, domain) == 0) {
-            model->opsets[i].version = version;
-            return;
-        }
-    struct assay__opset *list = assay__arena_array(model->arena, model->opset_count + 1,
-                                                   sizeof *list);
-    const char *copy = assay__arena_strdup(model->arena, domain);
-    if (!list || !copy) {
+    if (!net->names || !model->opsets) {
         no_memory(net);
         return;
     }
-    if (model->opset_count) memcpy(list, model->opsets, model->opset_count * sizeof *list);
-    list[model->opset_count] = (struct assay__opset){copy, version};
-    model->opsets = list;
-    model->opset_count++;
+    model->opsets[0] = (struct assay__opset){"", 17};
+    model->opset_count = 1;
 }
 
 int assay__net_end(struct assay__net *net)
@@ -251,14 +234,6 @@ void assay__net_attr_text(struct assay__net *net, const char *name, const char *
 {
     struct assay__node *node = last_node(net);
     if (node && assay__node_set_string(net->model, node, name, value)) no_memory(net);
-}
-
-void assay__net_attr_domain(struct assay__net *net, const char *domain)
-{
-    struct assay__node *node = last_node(net);
-    if (!node) return;
-    node->domain = assay__arena_strdup(net->model->arena, domain);
-    if (!node->domain) no_memory(net);
 }
 
 const char *assay__net_1(struct assay__net *net, const char *op, const char *a)

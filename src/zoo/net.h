@@ -26,10 +26,9 @@ struct assay__net {
     struct assay__map *names; /* outputs and initializers that are taken */
 };
 
-/** Sets IR 8, opset 17 (others by assay__net_opset), producer, graph name. */
+/** Sets IR 8, opset 17, producer, graph name. */
 void assay__net_begin(struct assay__net *net, struct assay__model *model, const char *name,
                       uint64_t seed, struct assay_error *error);
-void assay__net_opset(struct assay__net *net, const char *domain, int64_t version);
 /** 0 or the first failure, with the error set. Always call it: frees the net's own memory. */
 int assay__net_end(struct assay__net *net);
 /** Records a failure; the first one stays. */
@@ -63,7 +62,6 @@ void assay__net_attr_ints(struct assay__net *net, const char *name, const int64_
                           size_t count);
 void assay__net_attr_float(struct assay__net *net, const char *name, float value);
 void assay__net_attr_text(struct assay__net *net, const char *name, const char *value);
-void assay__net_attr_domain(struct assay__net *net, const char *domain);
 
 #define ASSAY__NET_IN(...) ((const char *const[]){__VA_ARGS__, NULL})
 const char *assay__net_1(struct assay__net *net, const char *op, const char *a);

@@ -146,7 +146,7 @@ uint64_t assay__pcg64_u64(struct assay__pcg64 *random)
     return folded >> turn | folded << (-turn & 63);
 }
 
-uint32_t assay__pcg64_u32(struct assay__pcg64 *random)
+static uint32_t pcg64_u32(struct assay__pcg64 *random)
 {
     if (random->has_spare) {
         random->has_spare = 0;
@@ -162,11 +162,11 @@ uint32_t assay__pcg64_u32(struct assay__pcg64 *random)
 uint32_t assay__pcg64_choice(struct assay__pcg64 *random, uint32_t count)
 {
     if (count <= 1) return 0;
-    uint64_t product = (uint64_t)assay__pcg64_u32(random) * count;
+    uint64_t product = (uint64_t)pcg64_u32(random) * count;
     if ((uint32_t)product < count) {
         uint32_t threshold = -count % count;
         while ((uint32_t)product < threshold)
-            product = (uint64_t)assay__pcg64_u32(random) * count;
+            product = (uint64_t)pcg64_u32(random) * count;
     }
     return (uint32_t)(product >> 32);
 }

@@ -30,7 +30,6 @@ struct assay__pcg64 {
 };
 void assay__pcg64_seed(struct assay__pcg64 *random, uint64_t seed);
 uint64_t assay__pcg64_u64(struct assay__pcg64 *random);
-uint32_t assay__pcg64_u32(struct assay__pcg64 *random);
 /** Generator.choice(count), count from 1 to 2^32 - 1. */
 uint32_t assay__pcg64_choice(struct assay__pcg64 *random, uint32_t count);
 /** Generator.choice(count, size, replace=False): chosen gets `size` indices. 0 or ASSAY_ENOMEM. */

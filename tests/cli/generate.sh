@@ -1,12 +1,7 @@
 # run --generate: wrong use, the report, the JSON, and a real decoder of the zoo.
 . "$ROOT/tests/cli/lib.sh"
 wrong() { # wrong TEXT-IN-ERROR ARGUMENT…
-    local text=$1
-    shift
-    expect_exit 2 "$ASSAY" run --engine fake --script steady=1us "$@"
-    expect_lines out 0
-    expect_lines err 1
-    expect_has err "$text"
+    expect_error 2 "$1" "$ASSAY" run --engine fake --script steady=1us "${@:2}"
 }
 wrong "belongs to --generate" --prompt 8
 wrong "exclude each other" --generate 4 --prompt 8 --seq 8

@@ -46,6 +46,15 @@ expect_not() { # expect_not FILE TEXT: the file does not hold the text
     exit 1
 }
 
+# expect_error CODE TEXT COMMAND…: it ends with the status and says why in one line that holds the text, and nothing else.
+expect_error() {
+    local text=$2
+    expect_exit "$1" "${@:3}"
+    expect_lines out 0
+    expect_lines err 1
+    expect_has err "$text"
+}
+
 expect_lines() { # expect_lines FILE COUNT
     local count
     count=$(wc -l <"$1")

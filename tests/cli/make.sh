@@ -19,11 +19,7 @@ cp mlp.onnx kept.onnx
 
 # wrong usage: one line, status 2, nothing written
 wrong() { # wrong TEXT ARGUMENT…
-    local text=$1
-    shift
-    expect_exit 2 "$ASSAY" make "$@"
-    expect_lines err 1
-    expect_has err "$text"
+    expect_error 2 "$1" "$ASSAY" make "${@:2}"
 }
 wrong "what shall be made"
 wrong "-o FILE is missing" mlp
@@ -41,11 +37,7 @@ wrong "is a folder" mlp -o .
 
 # what cannot be done: one line, status 3, nothing written
 cannot() { # cannot TEXT ARGUMENT…
-    local text=$1
-    shift
-    expect_exit 3 "$ASSAY" make "$@"
-    expect_lines err 1
-    expect_has err "$text"
+    expect_error 3 "$1" "$ASSAY" make "${@:2}"
     [ ! -e y.onnx ] || fail "a failed make left a file"
 }
 cannot "nearest" --from mlpp --float16 -o y.onnx

@@ -1,12 +1,7 @@
 # Wrong values are status 2 and one line that says what is right; nothing is run or written.
 . "$ROOT/tests/cli/lib.sh"
 wrong() { # wrong TEXT-IN-ERROR ARGUMENT…
-    local text=$1
-    shift
-    expect_exit 2 "$ASSAY" run --engine fake --script steady=1us "$@"
-    expect_lines out 0
-    expect_lines err 1
-    expect_has err "$text"
+    expect_error 2 "$1" "$ASSAY" run --engine fake --script steady=1us "${@:2}"
 }
 wrong "'x' is not a whole number" --batch x
 wrong "99999999999999999999 is out of range" --batch 99999999999999999999

@@ -2,18 +2,12 @@
  * .mlmodel's bytes, then the weights file's, then four bytes: the length of the first,
  * little-endian (cut to what is there). Beyond "no crash": an error comes with one line of text,
  * and shapes can be asked of every model that was read. */
+#include "fuzz_model.h"
+
 #include "model/formats.h"
 #include "model/shapes.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect_line(int code, const struct assay_error *error)
-{
-    if (code && (!*error->message || strchr(error->message, '\n'))) abort();
-}
 
 /* Every byte of every weight can be read, and sums of sizes hold. */
 static void touch(const struct assay__graph *graph)

@@ -1,22 +1,13 @@
 /* fuzz_onnx.c - the ONNX reader and all that works on what it read. Beyond "no crash": an error
  * comes with one line of text, a model that was read, written and read again is the same model
  * (in one file or two), and a write that fails leaves nothing behind. */
+#include "fuzz_model.h"
+
 #include "cost/cost.h"
 #include "model/inputs.h"
-#include "model/onnx.h"
 #include "model/tensor_data.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect_line(int code, const struct assay_error *error)
-{
-    if (code && (!*error->message || strchr(error->message, '\n'))) abort();
-}
 
 static void use(const struct assay__model *model)
 {
@@ -61,30 +52,6 @@ static void look(struct assay__model *model)
     if (assay__model_set_metadata(model, "fuzz", "value")) return;
     const char *value = assay__model_metadata(model, "fuzz");
     if (!value || strcmp(value, "value") != 0) abort();
-}
-
-/* limit: of what one file holds; 1 puts the large tensors into a second one. */
-static void round_trip(const struct assay__model *model, uint64_t limit)
-{
-    char path[64], data[70], first[17], second[17];
-    struct assay__model *again = NULL;
-    struct assay_error error = {.code = 0};
-    snprintf(path, sizeof path, "/tmp/assay-fuzz-%ld.onnx", (long)getpid());
-    snprintf(data, sizeof data, "%s.data", path);
-    if (assay__onnx_write(model, path, limit, &error)) {
-        expect_line(error.code, &error);
-        if (access(path, F_OK) == 0 || access(data, F_OK) == 0) abort();
-        return;
-    }
-    if (assay__model_read(path, &again, &error)) {
-        fprintf(stderr, "%s\n", error.message);
-        abort();
-    }
-    if (assay__model_fingerprint(model, first) || assay__model_fingerprint(again, second)) abort();
-    if (strcmp(first, second) != 0) abort();
-    assay__model_free(again);
-    unlink(path);
-    unlink(data);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

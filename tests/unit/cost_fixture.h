@@ -138,20 +138,11 @@ static inline struct assay__node *cost_node(struct assay__model *model, const ch
     return node;
 }
 
-static inline struct assay__shapes *cost_shapes(const struct assay__model *model)
-{
-    struct assay_error error = {.code = 0};
-    struct assay__shapes *shapes = NULL;
-    if (assay__shapes_infer(model, NULL, 0, &shapes, &error))
-        harness_fail(__FILE__, __LINE__, error.message);
-    return shapes;
-}
-
 /* The cost of the last node; frees the model. */
 static inline struct assay__cost cost_last(struct assay__model *model)
 {
     struct assay__cost costs[16];
-    struct assay__shapes *shapes = cost_shapes(model);
+    struct assay__shapes *shapes = fixture_infer(model);
     CHECK(model->graph.node_count <= 16);
     CHECK_INT(assay__cost_graph(model, shapes, costs, NULL), 0);
     struct assay__cost last = costs[model->graph.node_count - 1];

@@ -62,6 +62,14 @@ static inline void fixture_output(struct assay__model *model, const char *name)
               0);
 }
 
+/* Opset 17 with one input, x. */
+static inline struct assay__model *fixture_x(const char *shape)
+{
+    struct assay__model *model = fixture_model(17);
+    fixture_input(model, "x", ASSAY__FLOAT32, shape);
+    return model;
+}
+
 /* Zeroed weights of a shape such as "64,3,7,7". */
 static inline void fixture_weights(struct assay__model *model, const char *name,
                                    enum assay__dtype dtype, const char *shape)
@@ -128,6 +136,37 @@ static inline struct assay__model *fixture_read(const char *path)
     struct assay__model *model = NULL;
     if (assay__model_read(path, &model, &error)) harness_fail(__FILE__, __LINE__, error.message);
     return model;
+}
+
+/* --- shapes ----------------------------------------------------------------------------------- */
+
+static inline struct assay__shapes *fixture_infer(const struct assay__model *model)
+{
+    struct assay_error error = {.code = 0};
+    struct assay__shapes *shapes = NULL;
+    if (assay__shapes_infer(model, NULL, 0, &shapes, &error))
+        harness_fail(__FILE__, __LINE__, error.message);
+    return shapes;
+}
+
+/* "float32 batch,past + seq,64"; "?" unknown. Good until the next call. */
+static inline const char *fixture_shape(const struct assay__shapes *shapes, const char *name)
+{
+    static char text[512];
+    const struct assay__shape_entry *entry = assay__shapes_get(shapes, name);
+    if (!entry) return "none";
+    size_t length = (size_t)snprintf(text, sizeof text, "%s", assay__dtype_name(entry->dtype));
+    if (entry->rank < 0) snprintf(text + length, sizeof text - length, " ?");
+    for (int i = 0; i < entry->rank; i++) {
+        char number[32];
+        snprintf(number, sizeof number, "%lld", (long long)entry->dims[i]);
+        const char *word = entry->dims[i] >= 0    ? number
+                           : entry->dims[i] == -1 ? "?"
+                                                  : assay__shapes_symbol(shapes, entry->dims[i]);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%c%s", i ? ',' : ' ',
+                                   word);
+    }
+    return text;
 }
 
 /* --- the light models of the onnx package ----------------------------------------------------- */

@@ -2,9 +2,8 @@
  * libraries, and ONNX Runtime's own behaviour: every tensor type, strings, error texts, facts. What
  * every engine must do is in conform_engine.c. */
 #include "conform/tiny_onnx.h"
-#include "harness.h"
+#include "unit/scratch.h"
 
-#include "base/file.h"
 #include "base/log.h"
 #include "engine/ort_session.h"
 
@@ -381,24 +380,6 @@ static void test_messages(void)
 
 /* --- finding the library ---------------------------------------------------------------------- */
 
-static char folder[512];
-
-static void folder_drop(void)
-{
-    assay__folder_remove(folder);
-}
-
-static const char *scratch(const char *name)
-{
-    static char path[600];
-    if (!folder[0]) {
-        CHECK_INT(assay__folder_temporary(folder, sizeof folder, NULL), 0);
-        atexit(folder_drop);
-    }
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
 static void load_refused(const char *library, int code, const char *text)
 {
     static struct assay__ort ort;
@@ -415,7 +396,7 @@ static void test_library_refused(void)
     FILE *file = fopen(scratch("libonnxruntime.so"), "w");
     CHECK(file && fputs("not a library", file) >= 0 && fclose(file) == 0);
     load_refused(scratch("libonnxruntime.so"), ASSAY_ENOTFOUND, "could not be loaded");
-    load_refused(folder, ASSAY_ENOTFOUND,
+    load_refused(scratch_folder, ASSAY_ENOTFOUND,
                  "could not be loaded"); /* found in the folder, then refused */
     setenv("ASSAY_ORT_LIBRARY", "/no/such/folder/x.so", 1);
     load_refused(NULL, ASSAY_ENOTFOUND, "ASSAY_ORT_LIBRARY: no such file");
@@ -520,7 +501,7 @@ static void test_ort_facts(void)
         .name = "x", .dtype = 1, .rank = 2, .dims = dims, .data = data, .data_size = sizeof data};
     struct assay_error error = {0};
     tiny_matmul(scratch("m.onnx"));
-    setenv("TMPDIR", folder,
+    setenv("TMPDIR", scratch_folder,
            1); /* the profile of the creation goes there, and must be gone after */
     struct assay_session *session = ort_open(scratch("m.onnx"), &x, &error);
     CHECK(session != NULL);
@@ -540,10 +521,10 @@ static void test_ort_facts(void)
     CHECK(isnan(peak) == isnan(now));
     ort->close(session);
     char command[700];
-    snprintf(command, sizeof command, "%s/create", folder);
+    snprintf(command, sizeof command, "%s/create", scratch_folder);
     CHECK(!assay__file_exists(command));
     struct stat info;
-    CHECK_INT(stat(folder, &info), 0);
+    CHECK_INT(stat(scratch_folder, &info), 0);
     CHECK_INT(info.st_nlink, 2); /* no folder was left in it */
 }
 

@@ -7,9 +7,8 @@
 #include "model/shapes.h"
 #include "profile/profile.h"
 #include "run/generate.h"
+#include "run_fixture.h"
 #include "zoo/zoo.h"
-
-#include <assay/assay.h>
 
 #define TINY_GPT2 "gpt2:layers=2,width=16,heads=2,vocab=97,context=64"
 #define TINY_LLAMA "llama:layers=2,width=32,heads=4,kv_heads=2,head_dim=8,ffn=64,vocab=97,tied=0"
@@ -33,20 +32,6 @@ static struct assay_profile *run(const struct assay_run_options *options)
     struct assay_error error = {0};
     if (assay_run(options, &profile, &error)) harness_fail(__FILE__, __LINE__, error.message);
     return profile;
-}
-
-static const struct assay_metric *metric(const struct assay_profile *profile, const char *name)
-{
-    const struct assay_metric *found = assay_metrics_get(assay_profile_metrics(profile, 0), name);
-    if (!found) harness_fail(__FILE__, __LINE__, name);
-    return found;
-}
-
-static double value(const struct assay_profile *profile, const char *name)
-{
-    const struct assay_metric *found = metric(profile, name);
-    if (found->state == ASSAY_UNAVAILABLE) printf("  %s: %s\n", name, found->note);
-    return found->value;
 }
 
 static const char *option(const struct assay_profile *profile, const char *key)
@@ -262,27 +247,20 @@ static void test_lies(void)
 static double flops_at(const struct assay__model *model, const struct assay__workload *workload,
                        const struct assay__input_plan *plans)
 {
-    struct assay__value values[16];
-    struct assay__dim dims[16][8];
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__value *values = NULL;
     struct assay__shapes *shapes = NULL;
     struct assay_error error = {0};
     struct assay__cost *costs = calloc(model->graph.node_count, sizeof *costs);
-    CHECK(workload->input_count <= 16 && costs);
-    for (size_t i = 0; i < workload->input_count; i++) {
-        for (int d = 0; d < plans[i].rank; d++)
-            dims[i][d] = (struct assay__dim){plans[i].dims[d], ""};
-        values[i] = (struct assay__value){.name = plans[i].name,
-                                          .kind = ASSAY__KIND_TENSOR,
-                                          .dtype = plans[i].dtype,
-                                          .rank = plans[i].rank,
-                                          .dims = dims[i]};
-    }
+    CHECK(arena && costs);
+    CHECK_INT(assay__workload_values(plans, workload->input_count, arena, &values), 0);
     CHECK_INT(assay__shapes_infer(model, values, workload->input_count, &shapes, &error), 0);
     CHECK_INT(assay__cost_graph(model, shapes, costs, &error), 0);
     double sum = 0;
     for (size_t i = 0; i < model->graph.node_count; i++)
         sum += costs[i].flops;
     assay__shapes_free(shapes);
+    assay__arena_free(arena);
     free(costs);
     return sum;
 }

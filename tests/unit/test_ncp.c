@@ -3,32 +3,13 @@
  * wrote it: tests/oracle/ncp_outputs.py), in every form: unrolled, as a Scan, and one step at a
  * time with the state fed back. Weights and inputs are computed here by the script's formula.
  * Then: every value of a run is finite and not denormal, weight files that do not fit are refused. */
+#include "unit/scratch.h"
 #include "unit/zoo_check.h"
 
 #include "base/buf.h"
 #include "zoo/safetensors.h"
 
 #define TOLERANCE 1e-5
-
-static char folder[512];
-
-static void folder_drop(void)
-{
-    assay__folder_remove(folder);
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[4][600];
-    static int next;
-    if (!folder[0]) {
-        CHECK_INT(assay__folder_temporary(folder, sizeof folder, NULL), 0);
-        atexit(folder_drop);
-    }
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
-    return path[next];
-}
 
 /* --- the formula of ncp_outputs.py ------------------------------------------------------------ */
 
@@ -111,7 +92,7 @@ static void write_weights(const struct assay__model *model, const char *path)
 
 static struct assay__model *build_with_formula(const char *spec)
 {
-    const char *path = in_folder("weights.safetensors");
+    const char *path = scratch("weights.safetensors");
     char name[1024];
     struct assay__model *plain = zoo_built(spec);
     write_weights(plain, path);
@@ -469,7 +450,7 @@ static void test_deterministic(void)
     const char *const names[] = {"cfc:seq=3", "cfc:seq=3", "cfc:seq=3,seed=1"};
     for (int i = 0; i < 3; i++) {
         struct assay__model *model = zoo_built(names[i]);
-        const char *path = in_folder("same.onnx");
+        const char *path = scratch("same.onnx");
         CHECK_INT(assay__model_write(model, path, NULL), 0);
         CHECK_INT(assay__file_read(path, 1 << 24, &texts[i], &lengths[i], NULL), 0);
         assay__model_free(model);
@@ -530,7 +511,7 @@ static void refused_file(const char *header, uint64_t length, size_t data, const
     struct assay__safetensors file;
     struct assay__arena *arena = assay__arena_new();
     struct assay_error error = {0};
-    const char *path = in_folder("bad.safetensors");
+    const char *path = scratch("bad.safetensors");
     assay__buf_add(&all, &length, 8);
     assay__buf_puts(&all, header);
     assay__buf_repeat(&all, "x", data);

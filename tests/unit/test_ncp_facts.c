@@ -316,6 +316,9 @@ static void test_place(void)
     CHECK(assay__ncp_place("/step/a_name_that_is_too_long/Add", &step, name, sizeof name));
     CHECK_INT(step, -1);
     CHECK_STR(name, "a_name_that_is_");
+    CHECK(assay__ncp_place("/step3/input/Slice", &step, name, sizeof name));
+    CHECK_INT(step, 3);
+    CHECK_STR(name, "sensory"); /* who takes the step's inputs */
     CHECK(!assay__ncp_place("/step12/Gemm", &step, name, sizeof name));
     CHECK(!assay__ncp_place("/stepper/inter/Gemm", &step, name, sizeof name));
     CHECK(!assay__ncp_place("/step99999999999999999999/inter/Gemm", &step, name, sizeof name));

@@ -1,12 +1,11 @@
 /* test_run.c - assay_run() against the fake engine on its scripted clock: exact statistics, every
  * way a launch can fail, what is kept. Real workers are started; no test depends on how fast the
  * machine is. */
-#include "harness.h"
+#include "run_fixture.h"
 
 #include "profile/profile.h"
 #include "run/locate.h"
 
-#include <assay/assay.h>
 #include <sys/stat.h>
 
 static struct assay_run_options options_of(const char *script)
@@ -28,21 +27,6 @@ static struct assay_profile *run(const struct assay_run_options *options, int ex
     if (code != expected) printf("  code %d: %s\n", code, error->message);
     CHECK_INT(code, expected);
     return profile;
-}
-
-static const struct assay_metric *metric(const struct assay_profile *profile, const char *name)
-{
-    const struct assay_metric *found = assay_metrics_get(assay_profile_metrics(profile, 0), name);
-    if (!found) printf("  no metric %s\n", name);
-    CHECK(found != NULL);
-    return found;
-}
-
-static double value(const struct assay_profile *profile, const char *name)
-{
-    const struct assay_metric *found = metric(profile, name);
-    if (found->state == ASSAY_UNAVAILABLE) printf("  %s: %s\n", name, found->note);
-    return found->value;
 }
 
 /* --- exact values ----------------------------------------------------------------------------- */

@@ -3,50 +3,14 @@
  * fix. Expected shapes are worked out by hand. */
 #include "model_fixture.h"
 
-static struct assay__shapes *infer(const struct assay__model *model)
-{
-    struct assay_error error = {.code = 0};
-    struct assay__shapes *shapes = NULL;
-    if (assay__shapes_infer(model, NULL, 0, &shapes, &error))
-        harness_fail(__FILE__, __LINE__, error.message);
-    return shapes;
-}
-
-/* "float32 batch,past + seq,64" */
-static const char *shape_of(const struct assay__shapes *shapes, const char *name)
-{
-    static char text[512];
-    const struct assay__shape_entry *entry = assay__shapes_get(shapes, name);
-    if (!entry) return "none";
-    size_t length = (size_t)snprintf(text, sizeof text, "%s", assay__dtype_name(entry->dtype));
-    if (entry->rank < 0) snprintf(text + length, sizeof text - length, " ?");
-    for (int i = 0; i < entry->rank; i++) {
-        char number[32];
-        snprintf(number, sizeof number, "%lld", (long long)entry->dims[i]);
-        const char *word = entry->dims[i] >= 0    ? number
-                           : entry->dims[i] == -1 ? "?"
-                                                  : assay__shapes_symbol(shapes, entry->dims[i]);
-        length += (size_t)snprintf(text + length, sizeof text - length, "%c%s", i ? ',' : ' ',
-                                   word);
-    }
-    return text;
-}
-
 static void expect(struct assay__model *model, const char *expected)
 {
-    struct assay__shapes *shapes = infer(model);
+    struct assay__shapes *shapes = fixture_infer(model);
     const struct assay__shape_conflict *conflicts;
-    CHECK_STR(shape_of(shapes, "y"), expected);
+    CHECK_STR(fixture_shape(shapes, "y"), expected);
     CHECK_INT(assay__shapes_conflicts(shapes, &conflicts), 0);
     assay__shapes_free(shapes);
     assay__model_free(model);
-}
-
-static struct assay__model *with_input(const char *shape)
-{
-    struct assay__model *model = fixture_model(17);
-    fixture_input(model, "x", ASSAY__FLOAT32, shape);
-    return model;
 }
 
 static void scalar(struct assay__model *model, const char *name, int64_t value)
@@ -59,7 +23,7 @@ static void scalar(struct assay__model *model, const char *name, int64_t value)
 static void test_reshape_arithmetic(void)
 {
     static const int64_t zero[] = {0}, heads[] = {12}, size[] = {64}, open[] = {-1};
-    struct assay__model *model = with_input("batch,seq,768");
+    struct assay__model *model = fixture_x("batch,seq,768");
     scalar(model, "i0", 0);
     scalar(model, "i1", 1);
     fixture_ints(model, "axis", 1, zero);
@@ -75,7 +39,7 @@ static void test_reshape_arithmetic(void)
     fixture_node(model, "Reshape x,target -> y");
     expect(model, "float32 batch,seq,12,64");
 
-    model = with_input("batch,seq,768"); /* batch*seq*768 / (batch*seq*12) */
+    model = fixture_x("batch,seq,768"); /* batch*seq*768 / (batch*seq*12) */
     fixture_ints(model, "heads", 1, heads);
     fixture_ints(model, "open", 1, open);
     fixture_node(model, "Shape x -> s");
@@ -91,7 +55,7 @@ static void test_reshape_arithmetic(void)
 
 static void test_cache(void)
 {
-    struct assay__model *model = with_input("batch,12,past,64");
+    struct assay__model *model = fixture_x("batch,12,past,64");
     fixture_input(model, "k", ASSAY__FLOAT32, "batch,12,seq,64");
     assay__node_set_int(model, fixture_node(model, "Concat x,k -> all"), "axis", 2);
     fixture_node(model, "Shape all -> s");
@@ -106,31 +70,31 @@ static void test_cache(void)
 static void test_windows(void)
 {
     static const int64_t two[] = {2, 2}, ones[] = {1, 1, 1, 1};
-    struct assay__model *model = with_input("n,3,h,224");
+    struct assay__model *model = fixture_x("n,3,h,224");
     fixture_weights(model, "w", ASSAY__FLOAT32, "8,3,3,3");
     struct assay__node *node = fixture_node(model, "Conv x,w -> y");
     assay__node_set_ints(model, node, "strides", two, 2);
     assay__node_set_ints(model, node, "pads", ones, 4);
     expect(model, "float32 n,8,floor((h + 1)/2),112");
-    model = with_input("n,3,h,w");
+    model = fixture_x("n,3,h,w");
     fixture_node(model, "GlobalAveragePool x -> y");
     expect(model, "float32 n,3,1,1");
-    model = with_input("n,c,h,w");
+    model = fixture_x("n,c,h,w");
     assay__node_set_int(model, fixture_node(model, "Flatten x -> y"), "axis", 1);
     expect(model, "float32 n,c*h*w");
 }
 
 static void test_broadcast_symbols(void)
 {
-    struct assay__model *model = with_input("batch,1,seq");
+    struct assay__model *model = fixture_x("batch,1,seq");
     fixture_input(model, "b", ASSAY__FLOAT32, "heads,1");
     fixture_node(model, "Add x,b -> y");
     expect(model, "float32 batch,heads,seq");
-    model = with_input("n,4");
+    model = fixture_x("n,4");
     fixture_input(model, "b", ASSAY__FLOAT32, "m,4"); /* equal, or one of them 1: who knows */
     fixture_node(model, "Add x,b -> y");
     expect(model, "float32 ?,4");
-    model = with_input("n,4");
+    model = fixture_x("n,4");
     fixture_input(model, "b", ASSAY__FLOAT32, "7,4"); /* 7 or 1 */
     fixture_node(model, "Add x,b -> y");
     expect(model, "float32 7,4");
@@ -140,7 +104,7 @@ static void test_broadcast_symbols(void)
 static void test_expand_pattern(void)
 {
     static const int64_t minus[] = {-1, -1}, one[] = {1, 1};
-    struct assay__model *model = with_input("1,seq");
+    struct assay__model *model = fixture_x("1,seq");
     fixture_input(model, "like", ASSAY__FLOAT32, "batch,seq");
     fixture_ints(model, "minus", 2, minus);
     fixture_ints(model, "one", 2, one);
@@ -154,16 +118,16 @@ static void test_expand_pattern(void)
 static void test_slice_symbols(void)
 {
     static const int64_t zero[] = {0}, last[] = {-1}, end[] = {INT64_MAX}, one[] = {1}, two[] = {2};
-    struct assay__model *model = with_input("batch,seq,8");
+    struct assay__model *model = fixture_x("batch,seq,8");
     fixture_ints(model, "from", 1, last);
     fixture_ints(model, "to", 1, end);
     fixture_ints(model, "axis", 1, zero);
     fixture_node(model, "Slice x,from,to,axis -> y");
-    struct assay__shapes *shapes = infer(model); /* one, unless the batch is empty */
-    CHECK_STR(shape_of(shapes, "y"), "float32 min(batch, 1),seq,8");
+    struct assay__shapes *shapes = fixture_infer(model); /* one, unless the batch is empty */
+    CHECK_STR(fixture_shape(shapes, "y"), "float32 min(batch, 1),seq,8");
     assay__shapes_free(shapes);
     assay__model_free(model);
-    model = with_input("batch,seq,8");
+    model = fixture_x("batch,seq,8");
     fixture_ints(model, "from", 1, zero);
     fixture_ints(model, "to", 1, end);
     fixture_ints(model, "axis", 1, one);
@@ -174,11 +138,11 @@ static void test_slice_symbols(void)
 
 static void test_values(void)
 {
-    struct assay__model *model = with_input("4,5");
+    struct assay__model *model = fixture_x("4,5");
     size_t count = 7;
     fixture_node(model, "Shape x -> s");
     fixture_node(model, "Size x -> n");
-    struct assay__shapes *shapes = infer(model);
+    struct assay__shapes *shapes = fixture_infer(model);
     const int64_t *values = assay__shapes_values(shapes, "s", &count);
     CHECK(values && count == 2 && values[0] == 4 && values[1] == 5);
     values = assay__shapes_values(shapes, "n", &count);
@@ -186,9 +150,9 @@ static void test_values(void)
     CHECK(!assay__shapes_values(shapes, "x", &count));
     assay__shapes_free(shapes);
     assay__model_free(model);
-    model = with_input("n,5");
+    model = fixture_x("n,5");
     fixture_node(model, "Shape x -> s");
-    shapes = infer(model);
+    shapes = fixture_infer(model);
     CHECK(!assay__shapes_values(shapes, "s", &count)); /* a symbol is no number */
     assay__shapes_free(shapes);
     assay__model_free(model);
@@ -197,7 +161,7 @@ static void test_values(void)
 /* A symbol that one input fixes is fixed in what the file states, too. */
 static void test_fixed_inputs(void)
 {
-    struct assay__model *model = with_input("batch,5");
+    struct assay__model *model = fixture_x("batch,5");
     struct assay__dim dims[2] = {{-1, "batch"}, {-1, "found"}};
     fixture_node(model, "NoSuchOperator x -> y");
     CHECK_INT(assay__graph_add_value(model, &model->graph.outputs, &model->graph.output_count, "y",
@@ -207,8 +171,7 @@ static void test_fixed_inputs(void)
     struct assay__value input = {.name = "x", .dtype = ASSAY__FLOAT32, .rank = 2, .dims = given};
     struct assay__shapes *shapes = NULL;
     CHECK_INT(assay__shapes_infer(model, &input, 1, &shapes, NULL), 0);
-    CHECK_STR(shape_of(shapes, "y"), "float32 3,found");
-    CHECK(!assay__shapes_knows(&model->graph.nodes[0]));
+    CHECK_STR(fixture_shape(shapes, "y"), "float32 3,found");
     assay__shapes_free(shapes);
     assay__model_free(model);
 }
@@ -251,7 +214,7 @@ static void body_node(struct assay__model *model, struct assay__graph *graph, co
 static struct assay__model *loop_model(const char *state, const char *op, bool always)
 {
     bool yes = true;
-    struct assay__model *model = with_input(state);
+    struct assay__model *model = fixture_x(state);
     fixture_input(model, "outer", ASSAY__FLOAT32, "1,4");
     scalar(model, "trips", 6);
     fixture_scalar(model, "go", ASSAY__BOOL, &yes);
@@ -274,31 +237,31 @@ static struct assay__model *loop_model(const char *state, const char *op, bool a
 static void test_loop(void)
 {
     struct assay__model *model = loop_model("batch,4", "Add", true);
-    struct assay__shapes *shapes = infer(model);
+    struct assay__shapes *shapes = fixture_infer(model);
     const struct assay__node *node = &model->graph.nodes[0];
-    CHECK_STR(shape_of(shapes, "last"), "float32 batch,4");
-    CHECK_STR(shape_of(shapes, "y"), "float32 6,batch,4");
+    CHECK_STR(fixture_shape(shapes, "last"), "float32 batch,4");
+    CHECK_STR(fixture_shape(shapes, "y"), "float32 6,batch,4");
     CHECK_INT(assay__shapes_trips(shapes, node), 6);
     CHECK_INT(assay__shapes_branch(shapes, node), -1);
     const struct assay__shapes *body = assay__shapes_body(shapes, node->attrs[0].g);
     CHECK(body != NULL);
-    CHECK_STR(shape_of(body, "each"), "float32 batch,4");
-    CHECK_STR(shape_of(body, "outer"), "float32 1,4"); /* names around it are seen */
+    CHECK_STR(fixture_shape(body, "each"), "float32 batch,4");
+    CHECK_STR(fixture_shape(body, "outer"), "float32 1,4"); /* names around it are seen */
     CHECK(!assay__shapes_get(shapes, "each"));
     CHECK(!assay__shapes_body(shapes, &model->graph));
     assay__shapes_free(shapes);
     assay__model_free(model);
 
     model = loop_model("1,4", "Concat", true); /* grows by a row each time */
-    shapes = infer(model);
-    CHECK_STR(shape_of(shapes, "last"), "float32 ?,4");
-    CHECK_STR(shape_of(shapes, "y"), "float32 6,?,4");
+    shapes = fixture_infer(model);
+    CHECK_STR(fixture_shape(shapes, "last"), "float32 ?,4");
+    CHECK_STR(fixture_shape(shapes, "y"), "float32 6,?,4");
     assay__shapes_free(shapes);
     assay__model_free(model);
 
     model = loop_model("batch,4", "Add", false); /* ends when it likes */
-    shapes = infer(model);
-    CHECK_STR(shape_of(shapes, "y"), "float32 ?,batch,4");
+    shapes = fixture_infer(model);
+    CHECK_STR(fixture_shape(shapes, "y"), "float32 ?,batch,4");
     CHECK_INT(assay__shapes_trips(shapes, &model->graph.nodes[0]), -1);
     assay__shapes_free(shapes);
     assay__model_free(model);
@@ -307,7 +270,7 @@ static void test_loop(void)
 static void test_scan(void)
 {
     static const int64_t axes[] = {1};
-    struct assay__model *model = with_input("batch,8");
+    struct assay__model *model = fixture_x("batch,8");
     fixture_input(model, "in", ASSAY__FLOAT32, "batch,seq,8");
     struct assay__node *node = fixture_node(model, "Scan x,in -> last,y");
     assay__node_set_int(model, node, "num_scan_inputs", 1);
@@ -320,17 +283,17 @@ static void test_scan(void)
     body_node(model, body, "Relu", "new", "", "out");
     body_value(model, body, true, "new");
     body_value(model, body, true, "out");
-    struct assay__shapes *shapes = infer(model);
-    CHECK_STR(shape_of(shapes, "last"), "float32 batch,8");
-    CHECK_STR(shape_of(shapes, "y"), "float32 batch,seq,8");
+    struct assay__shapes *shapes = fixture_infer(model);
+    CHECK_STR(fixture_shape(shapes, "last"), "float32 batch,8");
+    CHECK_STR(fixture_shape(shapes, "y"), "float32 batch,seq,8");
     CHECK_INT(assay__shapes_trips(shapes, node), -1); /* a symbol is no number */
-    CHECK_STR(shape_of(assay__shapes_body(shapes, body), "slice"), "float32 batch,8");
+    CHECK_STR(fixture_shape(assay__shapes_body(shapes, body), "slice"), "float32 batch,8");
     assay__shapes_free(shapes);
     struct assay__dim dims[3] = {{2, ""}, {16, ""}, {8, ""}};
     struct assay__value given = {.name = "in", .dtype = ASSAY__FLOAT32, .rank = 3, .dims = dims};
     CHECK_INT(assay__shapes_infer(model, &given, 1, &shapes, NULL), 0);
     CHECK_INT(assay__shapes_trips(shapes, node), 16);
-    CHECK_STR(shape_of(shapes, "y"), "float32 2,16,8");
+    CHECK_STR(fixture_shape(shapes, "y"), "float32 2,16,8");
     assay__shapes_free(shapes);
     assay__model_free(model);
 }
@@ -338,7 +301,7 @@ static void test_scan(void)
 static struct assay__model *if_model(const char *condition, const char *branch_op)
 {
     bool yes = true;
-    struct assay__model *model = with_input("2,1,4");
+    struct assay__model *model = fixture_x("2,1,4");
     fixture_scalar(model, "yes", ASSAY__BOOL, &yes);
     fixture_input(model, "maybe", ASSAY__BOOL, "");
     char text[64];
@@ -356,14 +319,14 @@ static struct assay__model *if_model(const char *condition, const char *branch_o
 static void test_if(void)
 {
     struct assay__model *model = if_model("maybe", "GlobalAveragePool");
-    struct assay__shapes *shapes = infer(model);
-    CHECK_STR(shape_of(shapes, "y"), "float32 2,1,?"); /* what both have in common */
+    struct assay__shapes *shapes = fixture_infer(model);
+    CHECK_STR(fixture_shape(shapes, "y"), "float32 2,1,?"); /* what both have in common */
     CHECK_INT(assay__shapes_branch(shapes, &model->graph.nodes[0]), -1);
     assay__shapes_free(shapes);
     assay__model_free(model);
     model = if_model("yes", "GlobalAveragePool");
-    shapes = infer(model);
-    CHECK_STR(shape_of(shapes, "y"), "float32 2,1,4");
+    shapes = fixture_infer(model);
+    CHECK_STR(fixture_shape(shapes, "y"), "float32 2,1,4");
     CHECK_INT(assay__shapes_branch(shapes, &model->graph.nodes[0]), 1);
     CHECK_INT(assay__shapes_trips(shapes, &model->graph.nodes[0]), -1);
     assay__shapes_free(shapes);
@@ -376,7 +339,7 @@ static void test_if(void)
 static void expect_conflict(struct assay__model *model, const char *op, const char *producer,
                             const char *words)
 {
-    struct assay__shapes *shapes = infer(model);
+    struct assay__shapes *shapes = fixture_infer(model);
     const struct assay__shape_conflict *conflicts;
     size_t count = assay__shapes_conflicts(shapes, &conflicts);
     if (count != 1) printf("  %s %s: %zu\n", op, words, count);
@@ -391,7 +354,7 @@ static void expect_conflict(struct assay__model *model, const char *op, const ch
 
 static struct assay__model *made(const char *shape)
 {
-    struct assay__model *model = with_input(shape);
+    struct assay__model *model = fixture_x(shape);
     fixture_node(model, "Relu x -> m");
     return model;
 }
@@ -419,7 +382,7 @@ static void test_conflicts(void)
     model = made("1,3,2,2");
     fixture_weights(model, "w", ASSAY__FLOAT32, "8,3,3,3");
     fixture_node(model, "Conv m,w -> y");
-    struct assay__shapes *shapes = infer(model); /* both axes are too small */
+    struct assay__shapes *shapes = fixture_infer(model); /* both axes are too small */
     const struct assay__shape_conflict *conflicts;
     CHECK_INT(assay__shapes_conflicts(shapes, &conflicts), 2);
     assay__shapes_free(shapes);
@@ -467,7 +430,7 @@ static void test_more_conflicts(void)
     fixture_input(model, "c", ASSAY__BOOL, "2,4");
     fixture_node(model, "Where c,m,m -> y");
     expect_conflict(model, "Where", "Relu", "broadcast");
-    model = with_input("2,3");
+    model = fixture_x("2,3");
     fixture_input(model, "b", ASSAY__FLOAT32, "4,5");
     fixture_node(model, "Add x,b -> y");
     expect_conflict(model, "Add", "input", "broadcast");
@@ -493,12 +456,12 @@ static void test_no_conflicts(void)
     fixture_weights(model, "w", ASSAY__FLOAT32, "32,10");
     fixture_node(model, "MatMul m,w -> z");
     fixture_node(model, "Relu z -> y");
-    struct assay__shapes *shapes = infer(model);
-    CHECK_STR(shape_of(shapes, "y"), "float32 2,10");
+    struct assay__shapes *shapes = fixture_infer(model);
+    CHECK_STR(fixture_shape(shapes, "y"), "float32 2,10");
     CHECK_INT(assay__shapes_conflicts(shapes, &conflicts), 1);
     assay__shapes_free(shapes);
     assay__model_free(model);
-    model = with_input("2,k"); /* k may be 32 */
+    model = fixture_x("2,k"); /* k may be 32 */
     fixture_weights(model, "w", ASSAY__FLOAT32, "32,10");
     fixture_node(model, "MatMul x,w -> y");
     expect(model, "float32 2,10");
@@ -513,7 +476,7 @@ static void test_no_conflicts(void)
 /* Deep nesting and loops in loops end, and what is too deep is unknown. */
 static void test_nesting(void)
 {
-    struct assay__model *model = with_input("1,4");
+    struct assay__model *model = fixture_x("1,4");
     struct assay__graph *graph = &model->graph;
     scalar(model, "trips", 2);
     for (int depth = 0; depth < 20; depth++) {
@@ -540,7 +503,7 @@ static void test_nesting(void)
     }
     body_node(model, graph, "Relu", "s19", "", "end");
     body_value(model, graph, true, "end");
-    struct assay__shapes *shapes = infer(model);
+    struct assay__shapes *shapes = fixture_infer(model);
     CHECK(assay__shapes_get(shapes, "o0") != NULL);
     assay__shapes_free(shapes);
     assay__model_free(model);
