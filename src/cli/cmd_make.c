@@ -5,10 +5,12 @@
 #include "cli/cli.h"
 #include "cli/make.h"
 #include "base/text.h"
+#include "run/ranges.h"
 #include "zoo/open.h"
 #include "zoo/zoo.h"
 
 #include <assay/run.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,9 +184,62 @@ static bool wants_float16(const struct make_options *o)
     return o->float16;
 }
 
+static struct assay__drift_options engine_of(struct making *make)
+{
+    return (struct assay__drift_options){.library = make->options->library,
+                                         .interrupt = &assay__interrupted,
+                                         .progress = assay__bar_update,
+                                         .progress_context = &make->bar};
+}
+
+/* Which values go beyond float16 on the inputs of this seed. That it is not known is said, and no failure. */
+static int look_at_ranges(struct making *make, struct assay__ranges *ranges)
+{
+    const struct make_options *o = make->options;
+    struct assay__workload_options workload = {.seed = (uint64_t)o->seed};
+    struct assay__drift_options engine = engine_of(make);
+    struct assay_error detail = {0};
+    const char *reason = o->strip      ? "the weights are taken out"
+                         : o->no_drift ? "nothing is run (--no-drift)"
+                                       : NULL;
+    int code = assay__model_inline(make->model, &make->error); /* their values have names then */
+    if (code) return code;
+    if (!reason) {
+        tell(make, "looking at ranges");
+        code = assay__ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine, ranges, &detail);
+        if (code == ASSAY_EINTERRUPTED || assay__interrupted)
+            return assay_error_set(&make->error, ASSAY_EINTERRUPTED,
+                                   "interrupted; nothing was written");
+        if (code) reason = detail.message;
+    }
+    if (reason)
+        return assay__rewrite_note(&make->notes,
+                                   "whether values overflow float16 is not known: %s", reason);
+    return assay__rewrite_note(
+        &make->notes, "%zu float32 values looked at on the inputs of seed %" PRId64
+                      " (measured): the largest reaches %.3g%s",
+        ranges->looked_at, o->seed, ranges->largest,
+        ranges->bodies ? "; those inside of bodies were not seen" : "");
+}
+
 static int do_float16(struct making *make)
 {
-    return assay__rewrite_float16(make->model, &make->notes, &make->error);
+    struct assay__ranges ranges = {0};
+    struct assay__map *large = assay__map_new();
+    double largest = 0;
+    int code = large ? look_at_ranges(make, &ranges) : ASSAY_ENOMEM;
+    for (size_t i = 0; i < ranges.count && !code; i++) {
+        code = assay__map_set(large, ranges.values[i].name, i);
+        if (ranges.values[i].largest > largest) largest = ranges.values[i].largest;
+    }
+    if (code == ASSAY_ENOMEM) assay_error_set(&make->error, code, "out of memory");
+    if (!code)
+        code = assay__rewrite_float16_within(make->model, large, largest, &make->notes,
+                                             &make->error);
+    assay__map_free(large);
+    assay__ranges_free(&ranges);
+    make->made.float16 = true;
+    return code;
 }
 
 static bool wants_strip(const struct make_options *o)
@@ -245,9 +300,10 @@ static int rewrite(struct making *make)
 
 static int check_output(const struct make_options *o, const char *source)
 {
-    struct stat in, out;
+    struct stat out;
     if (!o->output) {
-        assay__say("make: -o FILE is missing, for example: assay make %s -o model.onnx", source);
+        assay__say("make: -o FILE is missing, for example: assay make %s%s%s -o model.onnx",
+                   o->from ? "--from " : "", source, o->from ? " …" : "");
         return ASSAY__EXIT_USAGE;
     }
     if (stat(o->output, &out)) return 0;
@@ -255,11 +311,80 @@ static int check_output(const struct make_options *o, const char *source)
         assay__say("make: %s is a folder", o->output);
         return ASSAY__EXIT_USAGE;
     }
-    if (stat(source, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-        assay__say("make: %s is the model itself: write the new one elsewhere", o->output);
+    return 0;
+}
+
+/* Nothing the model is made of may be replaced: not by the file, nor by the FILE.data that a large one gets. */
+static int check_owned(struct making *make, const char *source)
+{
+    char data[PATH_MAX];
+    const char *output = make->options->output;
+    const char *how = assay__model_owns(make->model, source, make->made.zoo, output);
+    if (how)
+        return assay_error_set(&make->error, ASSAY_EINVAL,
+                               "make: %.300s %s: write the new one elsewhere", output, how);
+    if (snprintf(data, sizeof data, "%s.data", output) >= (int)sizeof data) return 0;
+    how = assay__model_owns(make->model, source, make->made.zoo, data);
+    return how ? assay_error_set(&make->error, ASSAY_EINVAL,
+                                 "make: %.300s %s, and a new model of that name may put its own "
+                                 "there: give it another name",
+                                 data, how)
+               : 0;
+}
+
+static bool listed_twice(const struct assay__option_list *list, size_t i, size_t length)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strncmp(list->items[k], list->items[i], length) == 0) return true;
+    return false;
+}
+
+/* --fix-dim and --repeat: of the form NAME=N, every name once. */
+static int check_pairs(const struct make_options *o)
+{
+    int64_t number = 0;
+    for (size_t i = 0; i < o->fix.count; i++) {
+        const char *equals = strchr(o->fix.items[i], '=');
+        if (!equals || equals == o->fix.items[i])
+            return usage("fix-dim", o->fix.items[i], "of the form NAME=N");
+        size_t length = (size_t)(equals - o->fix.items[i]);
+        if (!listed_twice(&o->fix, i, length + 1)) continue;
+        assay__say("make: --fix-dim: '%.*s' is given twice", (int)length, o->fix.items[i]);
         return ASSAY__EXIT_USAGE;
     }
+    for (size_t i = 0; i < o->repeat.count; i++) {
+        const char *equals = strrchr(o->repeat.items[i], '=');
+        if (!equals || equals == o->repeat.items[i] || assay__text_int64(equals + 1, &number))
+            return usage("repeat", o->repeat.items[i], "of the form NODE=N");
+    }
     return 0;
+}
+
+/* "a,b,a": a name that stands there twice, or NULL; its length. */
+static const char *named_twice(const char *text, size_t size, size_t *length)
+{
+    for (size_t at = 0; at < size; at += *length + 1) {
+        for (*length = 0; at + *length < size && text[at + *length] != ',';)
+            ++*length;
+        for (size_t before = 0, other; *length && before < at; before += other + 1) {
+            for (other = 0; text[before + other] != ',';)
+                other++;
+            if (other == *length && memcmp(text + before, text + at, other) == 0) return text + at;
+        }
+    }
+    return NULL;
+}
+
+static int check_extract(const char *text)
+{
+    const char *dots = strstr(text, ".."), *twice;
+    size_t length = 0;
+    if (!dots) return usage("extract", text, "of the form FROM..TO");
+    twice = named_twice(text, (size_t)(dots - text), &length);
+    if (!twice) twice = named_twice(dots + 2, strlen(dots + 2), &length);
+    if (!twice) return 0;
+    assay__say("make: --extract: '%.*s' is given twice", (int)length, twice);
+    return ASSAY__EXIT_USAGE;
 }
 
 static int check(const struct assay__invocation *invocation, const char **source)
@@ -280,16 +405,9 @@ static int check(const struct assay__invocation *invocation, const char **source
         assay__say("make: %s is a file; to rewrite it: assay make --from %s …", *source, *source);
         return ASSAY__EXIT_USAGE;
     }
-    for (size_t i = 0; i < o->fix.count; i++)
-        if (!strchr(o->fix.items[i], '='))
-            return usage("fix-dim", o->fix.items[i], "of the form NAME=N");
-    for (size_t i = 0; i < o->repeat.count; i++) {
-        const char *equals = strrchr(o->repeat.items[i], '=');
-        if (!equals || equals == o->repeat.items[i] || assay__text_int64(equals + 1, &number))
-            return usage("repeat", o->repeat.items[i], "of the form NODE=N");
-    }
-    if (o->extract && !strstr(o->extract, ".."))
-        return usage("extract", o->extract, "of the form FROM..TO");
+    int status = check_pairs(o);
+    if (!status && o->extract) status = check_extract(o->extract);
+    if (status) return status;
     if (o->strip && (assay__text_int64(o->strip, &number) || number < 0))
         return usage("strip", o->strip, "a number of elements");
     if (o->from && !rewrites(o)) {
@@ -341,7 +459,7 @@ static int write_model(struct making *make)
     uint64_t start = assay__now_ns();
     time_t began = time(NULL);
     tell(make, "writing");
-    int code = assay__model_write(make->model, made->path, &make->error);
+    int code = assay__model_write_until(make->model, made->path, &assay__interrupted, &make->error);
     made->write_s = (double)(assay__now_ns() - start) / 1e9;
     if (code) return code;
     if (stat(made->path, &file) == 0) made->bytes = (uint64_t)file.st_size;
@@ -372,7 +490,7 @@ static int original(struct making *make, const char *source, char *path, size_t 
     if (!code && assay__path_join(folder, "original.onnx", path, size))
         code = assay_error_set(&make->error, ASSAY_ELIMIT, "the temporary path is too long");
     if (!code) code = assay__zoo_build(source, &model, &make->error);
-    if (!code) code = assay__model_write(model, path, &make->error);
+    if (!code) code = assay__model_write_until(model, path, &assay__interrupted, &make->error);
     assay__model_free(model);
     return code;
 }
@@ -387,10 +505,7 @@ static int measure_drift(struct making *make, const char *source)
         return ASSAY__EXIT_DONE;
     }
     struct assay__workload_options workload = {.seed = (uint64_t)make->options->seed};
-    struct assay__drift_options run = {.library = make->options->library,
-                                       .interrupt = &assay__interrupted,
-                                       .progress = assay__bar_update,
-                                       .progress_context = &make->bar};
+    struct assay__drift_options run = engine_of(make);
     tell(make, "comparing outputs");
     int code = original(make, source, path, sizeof path, folder, sizeof folder);
     if (!code)
@@ -410,6 +525,7 @@ static int make_model(struct making *make, const char *source)
 {
     struct assay__buf out = {0};
     int code = open_source(make, source);
+    if (!code) code = check_owned(make, source);
     if (!code) code = rewrite(make);
     if (!code) code = write_model(make);
     if (code) {
@@ -433,6 +549,10 @@ static int run(struct assay__invocation *invocation)
     const char *source = NULL;
     if (o->list) {
         struct assay__buf out = {0};
+        if (invocation->argument_count || o->output || o->from || rewrites(o)) {
+            assay__say("make: --list goes with --json only");
+            return ASSAY__EXIT_USAGE;
+        }
         if (o->json)
             assay__make_list_json(&out);
         else
@@ -469,7 +589,7 @@ static int run(struct assay__invocation *invocation)
 const struct assay__command assay__command_make = {
     .name = "make",
     .summary = "build a model of the zoo, or rewrite a model, into an ONNX file",
-    .arguments = "NAME",
+    .arguments = "NAME -o FILE | --from MODEL … -o FILE | --list",
     .min_arguments = 0, /* --list and --from need none; else run() insists */
     .max_arguments = 1,
     .description =

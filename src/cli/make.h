@@ -18,7 +18,7 @@ struct assay__made {
     const char *const *steps;
     size_t step_count;
     const struct assay__rewrite_notes *notes;
-    bool rewritten;
+    bool rewritten, float16;
     const struct assay__drift *drift; /* NULL: none, drift_reason says why */
     const char *drift_reason;
 };

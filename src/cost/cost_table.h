@@ -39,6 +39,7 @@ struct assay__cost_row {
                   struct assay__cost_work *work); /* instead of flops */
     bool any_type; /* counts for integers too: quantised numbers stand for real ones */
     bool unpacks;  /* makes weights from stored ones: charged though all its inputs are constant */
+    bool by_data;  /* how large its outputs are is in the data */
 };
 
 /* The families; each ends with a NULL op. */
@@ -74,6 +75,10 @@ extern const struct assay__cost_row assay__cost_rows_math[], assay__cost_rows_nn
 #define ASSAY__COST_WORK(name, where, function)        \
     {                                                  \
         .op = name, .domain = where, .count = function \
+    }
+#define ASSAY__COST_BY_SIZE(name, where, inputs)                        \
+    {                                                                  \
+        .op = name, .domain = where, .partial = inputs, .by_data = true \
     }
 #define ASSAY__COST_QUANT(name, where, each)                         \
     {                                                                \

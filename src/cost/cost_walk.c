@@ -13,7 +13,8 @@
  *    when it is smaller than a byte); sparse initializers as they are stored;
  *  - what is made of constants alone is made once, when the model is loaded: zero at each run.
  *    Unpacking stored weights (DequantizeLinear, Core ML's constexpr_*) is charged all the same:
- *    engines keep those nodes, to fuse or to run them;
+ *    engines keep those nodes, to fuse or to run them. What they make is then an activation, and
+ *    only the stored form is a weight;
  *  - If costs what its taken branch costs; when that is not known, what both cost, where they
  *    cost the same. Loop and Scan: the body × the trip count; the state passes by reference.
  *
@@ -84,7 +85,10 @@ const struct assay__tensor *assay__cost_stored(const struct assay__cost_names *n
     for (; names; names = names->outer) {
         size_t value = assay__map_get(names->map, name);
         if (value == ASSAY__MAP_NONE) continue;
-        return value >= 2 ? &names->graph->initializers[value - 2] : NULL;
+        if (value < 2) return NULL;
+        size_t dense = names->graph->initializer_count, at = value - 2;
+        return at < dense ? &names->graph->initializers[at]
+                          : &names->graph->sparse_tensors[at - dense];
     }
     return NULL;
 }
@@ -106,8 +110,9 @@ static bool is_random(const char *op)
     }
 }
 
-/* Random operators are not constant, and nothing is known of operators without a row. Light models
- * and some exporters make weights with ConstantOfShape. */
+/* Random operators are not constant, and nothing is known of operators without a row. What unpacks
+ * stored weights runs each time, so that what it makes is an activation. Light models and some
+ * exporters make weights with ConstantOfShape. */
 static bool makes_constants(const struct assay__cost_names *names,
                             const struct assay__cost_index *index, const struct assay__node *node)
 {
@@ -116,7 +121,8 @@ static bool makes_constants(const struct assay__cost_names *names,
     if (is_random(node->op)) return false;
     for (size_t i = 0; i < node->attr_count; i++)
         if (node->attrs[i].g || node->attrs[i].graphs) return false;
-    return assay__cost_find(index, node->op, node->domain) != NULL;
+    const struct assay__cost_row *row = assay__cost_find(index, node->op, node->domain);
+    return row && !row->unpacks;
 }
 
 int assay__cost_names_fill(struct assay__cost_names *names, const struct assay__cost_index *index,
@@ -128,6 +134,9 @@ int assay__cost_names_fill(struct assay__cost_names *names, const struct assay__
         code = assay__map_set(names->map, graph->inputs[i].name, 0);
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = assay__map_set(names->map, graph->initializers[i].name, 2 + i);
+    for (size_t i = 0; graph->sparse_tensors && i < graph->sparse_count && !code; i++)
+        code = assay__map_set(names->map, graph->sparse_tensors[i].name,
+                              2 + graph->initializer_count + i);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[order[i]];
         size_t constant = makes_constants(names, index, node);
@@ -229,14 +238,19 @@ static bool unknown(const struct assay__cost *cost)
 }
 
 /* Why a byte count is NaN. */
-static const char *bytes_reason(const struct assay__cost_call *call)
+static const char *bytes_reason(const struct assay__cost_call *call,
+                                const struct assay__cost_row *row)
 {
     const struct assay__shape_entry *entry;
+    bool inputs_known = true;
     for (size_t i = 0; i < call->node->input_count; i++)
         if ((entry = assay__cost_in(call, i)) && entry->dtype == ASSAY__STRING) return no_size;
+    for (size_t i = 0; i < call->node->input_count; i++)
+        if (*call->node->inputs[i] && isnan(assay__cost_bytes(assay__cost_in(call, i))))
+            inputs_known = false;
     for (size_t i = 0; i < call->node->output_count; i++)
         if ((entry = assay__cost_out(call, i)) && entry->dtype == ASSAY__STRING) return no_size;
-    return no_shape;
+    return row->by_data && inputs_known ? ASSAY__COST_BY_DATA : no_shape;
 }
 
 static int cost_node(const struct walk *walk, const struct scope *scope,
@@ -247,7 +261,7 @@ static int cost_node(const struct walk *walk, const struct scope *scope,
     struct assay__cost_work work = {0, 0, 0, NULL};
     *cost = (struct assay__cost){NAN, NAN, NAN, NAN, NAN, row ? no_shape : no_row, false};
     if (!scope->shapes && !(row && moves_nothing(row))) return 0;
-    if (row && !row->unpacks && makes_constants(&scope->names, walk->index, node)) {
+    if (row && makes_constants(&scope->names, walk->index, node)) {
         *cost = (struct assay__cost){.constant = true};
         return 0;
     }
@@ -262,7 +276,7 @@ static int cost_node(const struct walk *walk, const struct scope *scope,
     cost->why = !unknown(cost)                   ? NULL
                 : isnan(cost->flops) && work.why ? work.why
                 : isnan(cost->flops)             ? no_shape
-                                                 : bytes_reason(&call);
+                                                 : bytes_reason(&call, row);
     return 0;
 }
 

@@ -2,7 +2,8 @@
  *
  * Rules: an activation lives from the node that makes it (or from the start: graph inputs) to its
  * last reader (to the end: graph outputs). Weights and what is made of weights alone are counted
- * apart. Views (Reshape, Squeeze, …) share their input's bytes: they are no tensors of their own,
+ * apart; but what is unpacked of stored weights at each run (DequantizeLinear, Core ML's
+ * constexpr_*) is an activation, as its traffic is. Views (Reshape, Squeeze, …) share their input's bytes: they are no tensors of their own,
  * and lengthen its life. A node's own output and its inputs are alive together (no in-place reuse
  * assumed): this is the memory that the graph needs, not what an engine's allocator takes. While a
  * subgraph runs, its own peak is added (of two branches the larger, unless the taken one is known).

@@ -258,6 +258,9 @@ void assay__model_free(struct assay__model *model);
  *  `path`.data otherwise; those of a built model (path "") are written as they say. */
 int assay__model_write(const struct assay__model *model, const char *path,
                        struct assay_error *error);
+/** The same, given up with ASSAY_EINTERRUPTED, and no file left, once *interrupt is not 0. */
+int assay__model_write_until(const struct assay__model *model, const char *path,
+                             const volatile int *interrupt, struct assay_error *error);
 
 /* Editing and looking up. Everything is copied into the model's arena. NULL/-ENOMEM on failure. */
 struct assay__node *assay__graph_add_node(struct assay__model *model, struct assay__graph *graph,

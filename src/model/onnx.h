@@ -157,8 +157,8 @@ int assay__onnx_function(struct assay__onnx_reader *reader, const struct assay__
  *  heap; *bytes NULL and 0 when it holds none. */
 int assay__onnx_decode(const struct assay__tensor *tensor, uint8_t **bytes, size_t *size,
                        struct assay_error *error);
-/** assay__model_write with another limit for what one file holds; 0: the usual one. */
+/** assay__model_write_until with another limit for what one file holds; 0: the usual one. */
 int assay__onnx_write(const struct assay__model *model, const char *path, uint64_t limit,
-                      struct assay_error *error);
+                      const volatile int *interrupt, struct assay_error *error);
 
 #endif

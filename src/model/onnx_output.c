@@ -17,12 +17,21 @@
 
 #define BLOCK ((size_t)1 << 20) /* bytes made or gathered at a time: fits a core's cache */
 
-/* Returns an errno. */
-static int write_all(int fd, const uint8_t *data, size_t size)
+#define CHUNK ((size_t)16 << 20) /* bytes between two looks at the interrupt */
+
+/* Where bytes go, and what may stop them. */
+struct sink {
+    int fd;
+    const volatile int *interrupt;
+};
+
+/* Returns an errno; ECANCELED after an interrupt. */
+static int write_all(const struct sink *sink, const uint8_t *data, size_t size)
 {
     while (size > 0) {
-        size_t chunk = size < (size_t)1 << 30 ? size : (size_t)1 << 30;
-        ssize_t wrote = write(fd, data, chunk);
+        size_t chunk = size < CHUNK ? size : CHUNK;
+        if (sink->interrupt && *sink->interrupt) return ECANCELED;
+        ssize_t wrote = write(sink->fd, data, chunk);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote < 0) return errno;
         data += wrote;
@@ -31,21 +40,22 @@ static int write_all(int fd, const uint8_t *data, size_t size)
     return 0;
 }
 
-static int write_generated(const struct assay__generator *generator, size_t size, int fd,
-                           uint8_t *block)
+static int write_generated(const struct assay__generator *generator, size_t size,
+                           const struct sink *sink, uint8_t *block)
 {
     const size_t some = BLOCK / sizeof(float), count = size / sizeof(float);
     int number = 0;
     for (size_t at = 0; at < count && !number; at += some) {
         size_t now = count - at < some ? count - at : some;
         assay__generate(generator, at, (float *)(void *)block, now);
-        number = write_all(fd, block, now * sizeof(float));
+        number = write_all(sink, block, now * sizeof(float));
     }
     return number;
 }
 
 /* Returns an errno. */
-static int write_pieces(const struct assay__onnx_output *output, int fd, uint8_t *block)
+static int write_pieces(const struct assay__onnx_output *output, const struct sink *sink,
+                        uint8_t *block)
 {
     size_t have = 0;
     int number = 0;
@@ -54,44 +64,46 @@ static int write_pieces(const struct assay__onnx_output *output, int fd, uint8_t
         if (piece->size == 0) continue;
         const uint8_t *data = piece->data ? piece->data : output->bytes + piece->offset;
         if (piece->generator || piece->size > BLOCK - have) {
-            number = write_all(fd, block, have);
+            number = write_all(sink, block, have);
             have = 0;
         }
         if (number) break;
         if (piece->generator) {
-            number = write_generated(piece->generator, piece->size, fd, block);
+            number = write_generated(piece->generator, piece->size, sink, block);
         } else if (piece->size > BLOCK / 4) {
-            number = write_all(fd, block, have);
+            number = write_all(sink, block, have);
             have = 0;
-            if (!number) number = write_all(fd, data, piece->size);
+            if (!number) number = write_all(sink, data, piece->size);
         } else {
             memcpy(block + have, data, piece->size);
             have += piece->size;
         }
     }
-    return number ? number : write_all(fd, block, have);
+    return number ? number : write_all(sink, block, have);
 }
 
 static int fail(const char *path, int number, struct assay_error *error)
 {
+    if (number == ECANCELED)
+        return assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted; nothing was written");
     return assay_error_set(error, ASSAY_EIO, "%.400s: cannot write: %s", path, strerror(number));
 }
 
-static int write_spilled(const struct assay__onnx_output *output, const char *path, int fd,
-                         uint8_t *block, struct assay_error *error)
+static int write_spilled(const struct assay__onnx_output *output, const char *path,
+                         const struct sink *sink, uint8_t *block, struct assay_error *error)
 {
     for (size_t i = 0; i < output->spilled_count; i++) {
         const struct assay__onnx_spilled *spilled = &output->spilled[i];
         const struct assay__tensor *tensor = spilled->tensor;
         struct assay__tensor_view view = {.size = 0};
         int number = 0;
-        if (lseek(fd, (off_t)spilled->offset, SEEK_SET) < 0) return fail(path, errno, error);
+        if (lseek(sink->fd, (off_t)spilled->offset, SEEK_SET) < 0) return fail(path, errno, error);
         if (tensor->generator && !tensor->external) {
-            number = write_generated(tensor->generator, spilled->size, fd, block);
+            number = write_generated(tensor->generator, spilled->size, sink, block);
         } else {
             int code = assay__tensor_open(output->model, tensor, &view, error);
             if (code) return code;
-            number = write_all(fd, view.data, view.size);
+            number = write_all(sink, view.data, view.size);
             assay__tensor_close(&view);
         }
         if (number) return fail(path, number, error);
@@ -129,10 +141,11 @@ static int write_temporary(const struct assay__onnx_output *output, const char *
         temporary->path[0] = '\0';
         return fail(path, number, error);
     }
+    const struct sink sink = {temporary->fd, output->interrupt};
     if (data)
-        code = write_spilled(output, path, temporary->fd, block, error);
+        code = write_spilled(output, path, &sink, block, error);
     else
-        number = write_pieces(output, temporary->fd, block);
+        number = write_pieces(output, &sink, block);
     if (close(temporary->fd) && !number) number = errno;
     if (!code && number) code = fail(path, number, error);
     return code;

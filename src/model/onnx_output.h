@@ -27,10 +27,12 @@ struct assay__onnx_output {
     uint64_t total;                      /* bytes of all pieces */
     struct assay__onnx_spilled *spilled; /* in order of offset */
     size_t spilled_count, spilled_capacity;
+    const volatile int *interrupt; /* looked at between blocks: not 0 ends the writing; NULL: never */
 };
 
 /** Writes `path`, and `path`.data when tensors are spilled, each as a temporary that is renamed when
- *  both are complete, the data first. A failure leaves neither behind. */
+ *  both are complete, the data first. A failure leaves neither behind, an interrupt
+ *  (ASSAY_EINTERRUPTED) neither. */
 int assay__onnx_output_write(const struct assay__onnx_output *output, const char *path,
                              struct assay_error *error);
 

@@ -586,11 +586,11 @@ static void encode(struct writer *writer)
 }
 
 int assay__onnx_write(const struct assay__model *model, const char *path, uint64_t limit,
-                      struct assay_error *error)
+                      const volatile int *interrupt, struct assay_error *error)
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    struct writer writer = {.model = model, .out.model = model, .folder = folder};
+    struct writer writer = {.model = model, .out = {.model = model, .interrupt = interrupt}, .folder = folder};
     int code = 0;
     if (assay__path_folder(path, folder, sizeof folder))
         return assay_error_set(error, ASSAY_ELIMIT, "%.200s…: the path is too long", path);
@@ -624,5 +624,11 @@ out:
 int assay__model_write(const struct assay__model *model, const char *path,
                        struct assay_error *error)
 {
-    return assay__onnx_write(model, path, 0, error);
+    return assay__onnx_write(model, path, 0, NULL, error);
+}
+
+int assay__model_write_until(const struct assay__model *model, const char *path,
+                             const volatile int *interrupt, struct assay_error *error)
+{
+    return assay__onnx_write(model, path, 0, interrupt, error);
 }

@@ -23,6 +23,12 @@ int assay__rewrite_fix_dims(struct assay__model *model, const char *const *dims,
  *  need float32 keep it, with Casts around; subgraphs too. */
 int assay__rewrite_float16(struct assay__model *model, struct assay__rewrite_notes *notes,
                            struct assay_error *error);
+/** The same, and what makes or reads one of these values of the main graph stays float32: they were seen to reach beyond
+ *  float16's range, up to `largest`. NULL: none was. */
+int assay__rewrite_float16_within(struct assay__model *model, const struct assay__map *large,
+                                  double largest, struct assay__rewrite_notes *notes,
+                                  struct assay_error *error);
+#define ASSAY__HALF_LARGEST 65504.0 /* float16's largest number */
 /** Weights of MatMul, Gemm, Conv (and Gather tables) as int8 with a scale per output channel, DequantizeLinear before use. */
 int assay__rewrite_weights_int8(struct assay__model *model, struct assay__rewrite_notes *notes,
                                 struct assay_error *error);

@@ -170,7 +170,8 @@ static int verify(struct batching *work)
             if (axis < 0)
                 return refuse(work, node->name, node->op,
                               "does not grow with the batch along one axis");
-            if (follows(work, node->inputs[0]) && works_across(work, node, axis))
+            if (node->input_count && follows(work, node->inputs[0]) &&
+                works_across(work, node, axis))
                 return refuse(work, node->name, node->op, "works across the batch");
         }
     }

@@ -8,11 +8,13 @@
  *
  * Graph inputs and outputs keep float32. So does what crosses the border of a body (If, Loop, Scan).
  *
- * Two things stay float32 although their operator could be converted:
+ * Three things stay float32 although their operator could be converted:
  *   - what reads a constant beyond 65,504 (float16's largest), and what follows from it up to an operator whose result is
  *     bounded: an attention mask of -3.4e38 is added and goes through Softmax in float32, and no row of it becomes NaN;
  *   - what the argument of Sin, Cos or Tan is calculated with, up to ANGLE_DEPTH operators back (positions times
- *     frequencies).
+ *     frequencies);
+ *   - what makes or reads a value that the caller has seen to be beyond the range (run/ranges.h): those alone, because
+ *     what was seen of the values after them says that they fit.
  * When only one form of a value was needed it has the value's own name. */
 #include "model/rewrite_half.h"
 #include "model/rewrite_graph.h"
@@ -57,7 +59,9 @@ struct half_rewrite {
     const char **originals;
     size_t original_count, original_capacity;
     int64_t opset;
-    size_t nodes, converted, casts, weights, large_weights, large_nodes, angle_nodes;
+    const struct assay__map *seen_large; /* values seen to be beyond the range; NULL: none */
+    size_t nodes, converted, casts, weights, large_weights, large_nodes, angle_nodes, seen_nodes;
+    double seen_largest;
     int64_t tiny, zeroed; /* numbers that become denormal, zero */
     size_t weight_bytes;
     const char *large_name;
@@ -277,6 +281,16 @@ static bool is_angle(const struct half_scope *scope, const struct assay__node *n
     return false;
 }
 
+static bool is_seen_large(const struct half_rewrite *rewrite, const struct assay__node *node)
+{
+    if (!rewrite->seen_large) return false;
+    for (size_t i = 0; i < node->input_count; i++)
+        if (assay__map_get(rewrite->seen_large, node->inputs[i]) != ASSAY__MAP_NONE) return true;
+    for (size_t i = 0; i < node->output_count; i++)
+        if (assay__map_get(rewrite->seen_large, node->outputs[i]) != ASSAY__MAP_NONE) return true;
+    return false;
+}
+
 static int push(struct half_rewrite *rewrite, struct half_scope *scope, struct assay__node *node)
 {
     return assay__graph_push_node(rewrite->model, &scope->fresh, node)
@@ -447,6 +461,10 @@ static int take_node(struct half_rewrite *rewrite, struct half_scope *scope,
         rewrite->angle_nodes++;
         yes = false;
     }
+    if (yes && is_seen_large(rewrite, node)) {
+        rewrite->seen_nodes++;
+        yes = false;
+    }
     if (row && large) rewrite->large_nodes++;
     return yes ? convert_node(rewrite, scope, node, row)
                : keep_node(rewrite, scope, node, large, row && row->bounded);
@@ -610,7 +628,7 @@ static int apply_renames(void *context, struct assay__graph *graph)
 
 static void tell(const struct half_rewrite *rewrite, struct assay__rewrite_notes *notes)
 {
-    if (!rewrite->converted) {
+    if (!rewrite->converted && !rewrite->seen_nodes) {
         assay__rewrite_note(notes,
                             "nothing to convert: no operator that takes float16 works on float32");
         return;
@@ -625,6 +643,11 @@ static void tell(const struct half_rewrite *rewrite, struct assay__rewrite_notes
                             "operators after them stay float32",
                             rewrite->large_weights, (double)HALF_LARGEST, rewrite->large_name,
                             rewrite->large_nodes);
+    if (rewrite->seen_nodes)
+        assay__rewrite_note(notes,
+                            "kept %zu operators in float32: their values reach %.2g on these "
+                            "inputs, float16 ends at %.0f",
+                            rewrite->seen_nodes, rewrite->seen_largest, (double)HALF_LARGEST);
     if (rewrite->angle_nodes)
         assay__rewrite_note(notes, "%zu operators that calculate angles stay float32",
                             rewrite->angle_nodes);
@@ -639,8 +662,18 @@ static void tell(const struct half_rewrite *rewrite, struct assay__rewrite_notes
 int assay__rewrite_float16(struct assay__model *model, struct assay__rewrite_notes *notes,
                            struct assay_error *error)
 {
+    return assay__rewrite_float16_within(model, NULL, 0, notes, error);
+}
+
+int assay__rewrite_float16_within(struct assay__model *model, const struct assay__map *large,
+                                  double largest, struct assay__rewrite_notes *notes,
+                                  struct assay_error *error)
+{
     struct assay_error own_error = {0};
-    struct half_rewrite rewrite = {.model = model, .error = error ? error : &own_error};
+    struct half_rewrite rewrite = {.model = model,
+                                   .seen_large = large,
+                                   .seen_largest = largest,
+                                   .error = error ? error : &own_error};
     struct assay__shapes *shapes = NULL;
     int code = assay__rewrite_begin(model, true, notes, error);
     if (code) return code;

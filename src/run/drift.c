@@ -2,28 +2,17 @@
  * both they are counted and left out, otherwise the output has no numbers but a sentence. */
 #include "run/drift.h"
 
-#include "base/checked.h"
 #include "base/file.h"
 #include "model/formats.h"
-#include "model/npy.h"
-#include "model/tensor_data.h"
-#include "run/launch.h"
 #include "run/locate.h"
-#include "run/outputs.h"
-#include "run/ring.h"
+#include "run/once.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
-#define TIMEOUT_S 300.0
 
 /* --- the numbers ------------------------------------------------------------------------------- */
 
@@ -98,48 +87,7 @@ void assay__drift_compare(const double *reference, const double *candidate, int 
     if (floats) count_top1(reference, candidate, rank, dims, out);
 }
 
-/* --- reading outputs --------------------------------------------------------------------------- */
-
-static int load_numbers(const struct assay__output *output, double **numbers, int64_t *elements,
-                        struct assay_error *error)
-{
-    struct assay__mapping mapping = {0};
-    struct assay__npy npy;
-    float *floats = NULL;
-    *numbers = NULL;
-    int code = assay__file_map(output->file, &mapping, error);
-    if (!code) code = assay__npy_parse(mapping.data, mapping.size, &npy, error);
-    if (code) goto out;
-    *elements = 1;
-    for (int i = 0; i < npy.rank; i++)
-        *elements *= npy.dims[i]; /* checked by the parser */
-    struct assay__tensor tensor = {.name = output->name,
-                                   .dtype = output->dtype,
-                                   .rank = npy.rank,
-                                   .dims = npy.dims,
-                                   .elements = *elements,
-                                   .data = npy.data,
-                                   .data_size = npy.data_size,
-                                   .location = "",
-                                   .nonzeros = -1};
-    struct assay__model none = {.path = "", .folder = "."};
-    *numbers = malloc(((size_t)*elements + 1) * sizeof **numbers);
-    floats = malloc(((size_t)*elements + 1) * sizeof *floats);
-    if (!*numbers || !floats) {
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for output '%.100s'",
-                               output->name);
-    } else if (output->dtype == ASSAY__FLOAT64) {
-        memcpy(*numbers, npy.data, npy.data_size);
-    } else {
-        if (*elements) code = assay__tensor_floats(&none, &tensor, floats, error);
-        for (int64_t i = 0; i < *elements && !code; i++)
-            (*numbers)[i] = (double)floats[i];
-    }
-out:
-    free(floats);
-    assay__file_unmap(&mapping);
-    return code;
-}
+/* --- comparing --------------------------------------------------------------------------------- */
 
 static bool is_float(enum assay__dtype dtype)
 {
@@ -159,8 +107,8 @@ static int compare_one(const struct assay__output *reference, const struct assay
                                        : "";
     if (*out->reason) return 0;
     out->candidate_dtype = candidate->dtype;
-    int code = load_numbers(reference, &r, &out->elements, error);
-    if (!code) code = load_numbers(candidate, &c, &count, error);
+    int code = assay__once_numbers(reference, &r, &out->elements, error);
+    if (!code) code = assay__once_numbers(candidate, &c, &count, error);
     bool same = !code && reference->rank == candidate->rank && count == out->elements;
     for (int i = 0; same && i < reference->rank; i++)
         same = reference->dims[i] == candidate->dims[i];
@@ -172,66 +120,6 @@ static int compare_one(const struct assay__output *reference, const struct assay
     free(r);
     free(c);
     return code;
-}
-
-/* --- running ----------------------------------------------------------------------------------- */
-
-struct comparing {
-    struct assay__arena *arena;
-    const struct assay__drift_options *options;
-    struct assay__workload *workload; /* the reference's, shared */
-    char worker[PATH_MAX], folder[PATH_MAX];
-    const char *version;
-};
-
-static const char *or_default(const char *text, const char *otherwise)
-{
-    return text && *text ? text : otherwise;
-}
-
-/* One model, one step; its outputs in a folder of that name. */
-static int run_one(struct comparing *work, const char *model, const char *what,
-                   struct assay__output **outputs, size_t *count, struct assay_error *error)
-{
-    const struct assay__drift_options *options = work->options;
-    const char *folder = assay__arena_printf(work->arena, "%s/%s", work->folder, what);
-    const char *temporary = assay__arena_printf(work->arena, "TMPDIR=%s", work->folder);
-    struct assay__outcome outcome;
-    if (!folder || !temporary) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    if (mkdir(folder, 0700)) return assay_error_set(error, ASSAY_EIO, "%s: cannot be made", folder);
-    struct assay__request request = {
-        .job = {.engine = or_default(options->engine, "ort"),
-                .model = model,
-                .library = options->library,
-                .device = or_default(options->device, "cpu"),
-                .optimization = "all",
-                .streams = 1,
-                .spinning = -1,
-                .warmup = 0,
-                .layers = ASSAY_LAYERS_OFF,
-                .inputs = work->workload->inputs,
-                .input_count = work->workload->input_count,
-                .outputs = folder},
-        .goal = {.iterations = 1,
-                 .precision = ASSAY__GOAL_PRECISION,
-                 .streams = 1,
-                 .capacity = ASSAY__RING_CAPACITY},
-        .timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S,
-        .interrupt = options->interrupt,
-        .progress = options->progress,
-        .progress_context = options->progress_context,
-        .launch = 1,
-        .launches = 1,
-        .trial = 1,
-        .worker = work->worker,
-        .temporary = temporary,
-        .arena = work->arena,
-    };
-    int code = assay__launch_run(&request, &outcome);
-    if (code) code = assay_error_set(error, code, "the %s model: %s", what, outcome.reason);
-    if (!code) work->version = outcome.facts.version;
-    assay__outcome_free(&outcome);
-    return code ? code : assay__outputs_read(folder, work->arena, outputs, count, error);
 }
 
 /* --- the inputs -------------------------------------------------------------------------------- */
@@ -282,7 +170,7 @@ static int shape_texts(const struct assay__workload *plan, struct assay__arena *
 }
 
 /* The reference's inputs in the shapes that the candidate takes. */
-static int plan_inputs(struct comparing *work, const char *reference, const char *candidate,
+static int plan_inputs(struct assay__once *work, const char *reference, const char *candidate,
                        const struct assay__workload_options *options, struct assay_error *error)
 {
     struct assay__workload_options chosen = options ? *options
@@ -310,13 +198,13 @@ static int plan_inputs(struct comparing *work, const char *reference, const char
     return code;
 }
 
-static int compare_all(struct comparing *work, const char *reference, const char *candidate,
+static int compare_all(struct assay__once *work, const char *reference, const char *candidate,
                        struct assay__drift *drift, struct assay_error *error)
 {
     struct assay__output *r = NULL, *c = NULL;
     size_t r_count = 0, c_count = 0;
-    int code = run_one(work, reference, "original", &r, &r_count, error);
-    if (!code) code = run_one(work, candidate, "rewritten", &c, &c_count, error);
+    int code = assay__once_run(work, reference, "original", &r, &r_count, error);
+    if (!code) code = assay__once_run(work, candidate, "rewritten", &c, &c_count, error);
     if (code) return code;
     drift->outputs = assay__arena_array(work->arena, r_count, sizeof *drift->outputs);
     if (!drift->outputs) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
@@ -346,7 +234,7 @@ int assay__drift(const char *reference_path, const char *candidate_path,
                  struct assay_error *error)
 {
     static const struct assay__drift_options defaults;
-    struct comparing *work = calloc(1, sizeof *work);
+    struct assay__once *work = calloc(1, sizeof *work);
     *drift = (struct assay__drift){.arena = assay__arena_new()};
     if (!work || !drift->arena) {
         free(work);
@@ -364,7 +252,7 @@ int assay__drift(const char *reference_path, const char *candidate_path,
         if (*work->folder) assay__folder_remove(work->folder);
     }
     drift->seed = workload ? workload->seed : 0;
-    drift->engine = assay__arena_strdup(drift->arena, or_default(work->options->engine, "ort"));
+    drift->engine = assay__arena_strdup(drift->arena, assay__or_default(work->options->engine, "ort"));
     drift->version = work->version;
     assay__workload_free(work->workload);
     free(work);

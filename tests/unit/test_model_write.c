@@ -377,7 +377,7 @@ static void test_spilled(void)
     snprintf(a, sizeof a, "%s/m.onnx", first);
     snprintf(b, sizeof b, "%s/n.onnx", second);
     snprintf(c, sizeof c, "%s/n.onnx", first);
-    CHECK_INT(assay__onnx_write(built, a, 10000, NULL), 0);
+    CHECK_INT(assay__onnx_write(built, a, 10000, NULL, NULL), 0);
     struct assay__model *read = fixture_read(a);
     const struct assay__tensor *made = assay__graph_initializer(&read->graph, "made");
     const struct assay__tensor *held = assay__graph_initializer(&read->graph, "held");
@@ -408,7 +408,7 @@ static void test_spilled(void)
     small->elements = 512;
     small->data = (const uint8_t *)more;
     small->data_size = sizeof more;
-    CHECK_INT(assay__onnx_write(read, b, 1000, NULL), 0);
+    CHECK_INT(assay__onnx_write(read, b, 1000, NULL, NULL), 0);
     assay__model_free(read);
     read = fixture_read(b);
     CHECK(assay__graph_initializer(&read->graph, "small")->external);
@@ -429,7 +429,7 @@ static void test_spilled_missing(void)
     snprintf(a, sizeof a, "%s/m.onnx", first);
     snprintf(data, sizeof data, "%s/m.onnx.data", first);
     snprintf(b, sizeof b, "%s/n.onnx", second);
-    CHECK_INT(assay__onnx_write(built, a, 10000, NULL), 0);
+    CHECK_INT(assay__onnx_write(built, a, 10000, NULL, NULL), 0);
     struct assay__model *read = fixture_read(a);
     CHECK_INT(unlink(data), 0);
     CHECK_INT(assay__model_write(read, b, &error), ASSAY_ENOTFOUND);
