@@ -278,14 +278,21 @@ def inspect(root):
     for i, operator in enumerate(unknown):
         for name in ("op", "domain", "why"):
             member(f"$.unknown_operators[{i}]", operator, name, str)
-        member(f"$.unknown_operators[{i}]", operator, "count", int)
-    if any(left_out) != bool(unknown):
-        fault("$.unknown_operators", f"{len(unknown)} kinds, but the totals leave out {left_out}")
+        counts = [member(f"$.unknown_operators[{i}]", operator, name, int)
+                  for name in ("count", "without_flops", "without_bytes")]
+        if not max(counts[1:]) <= counts[0] <= sum(counts[1:]):
+            fault(f"$.unknown_operators[{i}]", f"{counts[0]} nodes, without FLOPs or bytes {counts[1:]}")
+    listed = [sum(operator.get(name, 0) for operator in unknown) for name in ("without_flops", "without_bytes")]
+    if listed != left_out:
+        fault("$.unknown_operators", f"lists {listed} without FLOPs and bytes, but the totals leave out {left_out}")
     for i, conflict in enumerate(member("$", root, "conflicts", list) or []):
         for name in ("node", "op", "producer", "message"):
             member(f"$.conflicts[{i}]", conflict, name, str)
     memory = member("$", root, "memory", dict)
     peak = member("$.memory", memory, "peak_bytes", NUMBER, null=True)
+    bodies = member("$.memory", memory, "inside_bodies_bytes", NUMBER, null=True)
+    if (peak is not None and bool(root.get("layers"))) != (bodies is not None):
+        fault("$.memory.inside_bodies_bytes", f"{bodies} at a peak of {peak}")
     alive = [tensor.get("bytes") for tensor in member("$.memory", memory, "tensors", list) or []]
     rows = member("$", root, "layers", list) or []
     if len(rows) != (model or {}).get("nodes"):
@@ -295,8 +302,12 @@ def inspect(root):
     live = [layer.get("live_bytes") for layer in rows]
     if peak is not None and live and None not in live and max(live) != peak:
         fault("$.memory", f"peak {peak}, but the largest live_bytes is {max(live)}")
-    if peak is not None and alive and not model.get("subgraphs") and abs(sum(alive) - peak) > 1e-9 * peak:
-        fault("$.memory", f"peak {peak}, but its tensors sum to {sum(alive)}")
+    if bodies is not None and abs(sum(alive) + bodies - peak) > 1e-9 * peak:
+        fault("$.memory", f"peak {peak}, but its tensors sum to {sum(alive)} and bodies to {bodies}")
+    stored = [member(f"$.parameters[{i}]", kind, "bytes", int)
+              for i, kind in enumerate(member("$", root, "parameters", list) or [])]
+    if model.get("weight_bytes") is not None and sum(stored) != model["weight_bytes"]:
+        fault("$.parameters", f"sum to {sum(stored)} bytes, the model's are {model['weight_bytes']}")
     for name in ("flops", "macs"):
         values = [layer.get(name) for layer in rows]
         if not left_out[0] and None not in values and abs(sum(values) - totals[name]) > 1e-9 * max(1.0, totals[name]):

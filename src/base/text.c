@@ -129,6 +129,12 @@ static size_t least(size_t a, size_t b)
 
 /* Optimal string alignment: insert, delete, replace, swap of neighbours; each 1. Three rows suffice.
  * Words longer than the rows are not typing errors of ours: their distance is the longer length. */
+bool assay__text_near(const char *written, size_t distance)
+{
+    size_t most = strlen(written) / 3;
+    return distance <= (most ? most : 1);
+}
+
 size_t assay__text_distance(const char *a, const char *b)
 {
     enum { LONGEST = 128 };

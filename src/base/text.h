@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ size_t assay__text_width(const char *text);
 void assay__text_fit(struct assay__buf *out, const char *text, size_t columns, int keep_end);
 /** Damerau-Levenshtein distance, for "did you mean". */
 size_t assay__text_distance(const char *a, const char *b);
+/** Is a word at that distance from what was written near enough to be meant: a letter, or a third of it, is wrong? */
+bool assay__text_near(const char *written, size_t distance);
 /** Strict numbers: the whole string or an error (-2 ASSAY_EINVAL). Durations take ns/us/µs/ms/s/m; sizes k/M/G (decimal) and Ki/Mi/Gi. */
 int assay__text_int64(const char *text, int64_t *value);
 int assay__text_double(const char *text, double *value);

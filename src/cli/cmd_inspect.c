@@ -7,7 +7,6 @@
 #include "zoo/open.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #define TOP_DEFAULT 12
 
@@ -101,15 +100,18 @@ static int check(const struct assay__invocation *invocation, const char *format)
 }
 
 /* A mistyped -o must not cost a model. */
-static bool replaces_model(const struct assay__invocation *invocation, const char *output)
+static int check_owned(const struct assay__invocation *invocation,
+                       struct assay__inspect *const *docs)
 {
-    struct stat written, model;
-    if (stat(output, &written) != 0) return false;
-    for (size_t i = 0; i < invocation->argument_count; i++)
-        if (stat(invocation->arguments[i], &model) == 0 && model.st_dev == written.st_dev &&
-            model.st_ino == written.st_ino)
-            return true;
-    return false;
+    const struct inspect_options *o = invocation->options;
+    for (size_t i = 0; o->output && i < invocation->argument_count; i++) {
+        const char *how = assay__model_owns(docs[i]->model, invocation->arguments[i], docs[i]->zoo,
+                                            o->output);
+        if (!how) continue;
+        assay__say("inspect: '%s' %s; give another name", o->output, how);
+        return ASSAY__EXIT_USAGE;
+    }
+    return 0;
 }
 
 static struct assay__inspect_view view_of(const struct assay__invocation *invocation,
@@ -147,6 +149,8 @@ static int open_document(const struct assay__invocation *invocation, size_t inde
     struct assay__model *model = NULL;
     bool zoo = false;
     int code = assay__model_open(invocation->arguments[index], &model, &zoo, error);
+    /* What is there and cannot be read (a folder, a device) is no misspelled command. */
+    if (code == ASSAY_EINVAL && assay__file_exists(invocation->arguments[index])) return ASSAY_EIO;
     if (code) return code;
     return assay__inspect_new(model, invocation->arguments[index], zoo, &workload, doc, error);
 }
@@ -168,18 +172,17 @@ static int run(struct assay__invocation *invocation)
     struct assay__buf out = {0};
     int status = check(invocation, format), code = 0;
     if (status) return status;
-    if (o->output && replaces_model(invocation, o->output)) {
-        assay__say("inspect: '%s' is the model itself; give another name", o->output);
-        return ASSAY__EXIT_USAGE;
-    }
     struct assay__inspect_view view = view_of(invocation, format);
     for (size_t i = 0; i < invocation->argument_count && !code; i++)
         code = open_document(invocation, i, &docs[i], &error);
+    if (!code) status = check_owned(invocation, docs);
+    if (status) goto out;
     if (!code && docs[1])
         code = assay__inspect_compare(docs[0], docs[1], &view, &out, &error);
     else if (!code)
         code = assay__inspect_render(docs[0], &view, &out, &error);
     status = code ? assay__fail(code, &error) : finish(o, &out, &error);
+out:
     for (size_t i = 0; i < 2; i++) {
         if (!status && docs[i] && docs[i]->analysis->conflict_count) status = ASSAY__EXIT_NO;
         assay__inspect_free(docs[i]);

@@ -213,13 +213,13 @@ static int look_at_ranges(struct making *make, struct assay__ranges *ranges)
         if (code) reason = detail.message;
     }
     if (reason)
-        return assay__rewrite_note(&make->notes,
-                                   "whether values overflow float16 is not known: %s", reason);
-    return assay__rewrite_note(
-        &make->notes, "%zu float32 values looked at on the inputs of seed %" PRId64
-                      " (measured): the largest reaches %.3g%s",
-        ranges->looked_at, o->seed, ranges->largest,
-        ranges->bodies ? "; those inside of bodies were not seen" : "");
+        return assay__rewrite_note(&make->notes, "whether values overflow float16 is not known: %s",
+                                   reason);
+    return assay__rewrite_note(&make->notes,
+                               "%zu float32 values looked at on the inputs of seed %" PRId64
+                               " (measured): the largest reaches %.3g%s",
+                               ranges->looked_at, o->seed, ranges->largest,
+                               ranges->bodies ? "; those inside of bodies were not seen" : "");
 }
 
 static int do_float16(struct making *make)
@@ -589,7 +589,7 @@ static int run(struct assay__invocation *invocation)
 const struct assay__command assay__command_make = {
     .name = "make",
     .summary = "build a model of the zoo, or rewrite a model, into an ONNX file",
-    .arguments = "NAME -o FILE | --from MODEL … -o FILE | --list",
+    .arguments = "NAME -o FILE | --from MODEL -o FILE | --list",
     .min_arguments = 0, /* --list and --from need none; else run() insists */
     .max_arguments = 1,
     .description =

@@ -16,10 +16,10 @@
 #define NAME_COLUMNS 28
 
 /* What a drift of float16 on a CPU does not hold. */
-#define FLOAT16_NOTE                                                                         \
-    "the CPU engine calculates float16 in float32 inside and may drop the roundings between " \
-    "operators: this drift shows the rounding of weights and of what is stored, not of every " \
-    "operation"
+static const char *const float16_note[] = {
+    "the CPU engine calculates float16 in float32 inside and may drop the roundings between "
+    "operators:",
+    "this drift shows the rounding of weights and of what is stored, not of every operation"};
 
 /* --- text -------------------------------------------------------------------------------------- */
 
@@ -97,7 +97,7 @@ static void put_drift(struct assay__buf *out, const struct assay__made *made)
                       "relative L2", "cosine", "top-1 same");
     for (size_t i = 0; i < drift->output_count; i++)
         put_output(out, &drift->outputs[i]);
-    if (made->float16) assay__buf_puts(out, "  " FLOAT16_NOTE "\n");
+    if (made->float16) assay__buf_printf(out, "  %s\n  %s\n", float16_note[0], float16_note[1]);
 }
 
 void assay__make_text(struct assay__buf *out, const struct assay__made *made)
@@ -185,7 +185,10 @@ static void json_drift(struct assay__json_writer *w, const struct assay__made *m
     assay__json_object(w);
     assay__json_put_string(w, "state", drift ? "measured" : "unavailable");
     assay__json_put_string(w, "reason", drift ? "" : made->drift_reason);
-    assay__json_put_string(w, "note", drift && made->float16 ? FLOAT16_NOTE : "");
+    char note[256] = "";
+    if (drift && made->float16)
+        snprintf(note, sizeof note, "%s %s", float16_note[0], float16_note[1]);
+    assay__json_put_string(w, "note", note);
     assay__json_put_string(w, "engine", drift ? drift->engine : NULL);
     assay__json_put_string(w, "engine_version", drift ? drift->version : NULL);
     assay__json_put_string(w, "device", drift ? "cpu" : NULL);

@@ -191,8 +191,14 @@ static int set_value(struct assay__invocation *invocation, const struct assay__o
         }
         *(const char **)(void *)member = value;
         return 0;
-    case ASSAY__OPTION_CHOICE:
-        return set_choice(invocation->command, o, value, (const char **)(void *)member);
+    case ASSAY__OPTION_CHOICE: {
+        const char **choice = (const char **)(void *)member, *before = *choice;
+        int status = set_choice(invocation->command, o, value, choice);
+        if (status || !before || strcmp(before, *choice) == 0) return status;
+        assay__say("%s: --%s is given twice, as '%s' and as '%s'", invocation->command->name,
+                   o->name, before, *choice);
+        return ASSAY__EXIT_USAGE;
+    }
     case ASSAY__OPTION_INTEGER:
         return set_integer(invocation->command, o, value, (int64_t *)(void *)member);
     case ASSAY__OPTION_DURATION:

@@ -43,7 +43,8 @@ static size_t find_or_add(struct tally *tally, struct assay__map *map, const cha
     return count;
 }
 
-static int add_unknown(struct tally *tally, const struct assay__node *node, const char *why)
+static int add_unknown(struct tally *tally, const struct assay__node *node, const char *why,
+                       bool no_flops, bool no_bytes)
 {
     struct assay__analysis *analysis = tally->analysis;
     bool fresh;
@@ -54,10 +55,13 @@ static int add_unknown(struct tally *tally, const struct assay__node *node, cons
         if (assay__vec_grow((void **)&analysis->unknown, &tally->unknown_capacity, at + 1,
                             sizeof *analysis->unknown))
             return ASSAY_ENOMEM;
-        analysis->unknown[at] = (struct assay__unknown_op){node->op, node->domain, 0, why};
+        analysis->unknown[at] = (struct assay__unknown_op){
+            .op = node->op, .domain = node->domain, .why = why};
         analysis->unknown_count++;
     }
     analysis->unknown[at].count++;
+    analysis->unknown[at].without_flops += no_flops;
+    analysis->unknown[at].without_bytes += no_bytes;
     return 0;
 }
 
@@ -124,7 +128,11 @@ static int visit(void *context, const struct assay__node *node, const struct ass
     analysis->unknown_bytes += isnan(bytes);
     if (!isnan(flops + bytes)) return 0;
     total->unknown++;
-    return add_unknown(tally, node, own->why ? own->why : why ? why : "shape unknown");
+    return add_unknown(tally, node,
+                       own->why ? own->why
+                       : why    ? why
+                                : "shape unknown",
+                       isnan(flops), isnan(bytes));
 }
 
 /* Unknown last. */
@@ -265,14 +273,10 @@ static const char *storage_of(const struct parameters *all, const struct assay__
                              : "dense, external";
 }
 
-static int add_parameter(struct parameters *all, const struct assay__tensor *tensor,
-                         const char *name)
+static int add_stored(struct parameters *all, const struct assay__tensor *tensor,
+                      const char *storage, size_t size)
 {
     struct assay__analysis *analysis = all->analysis;
-    const char *storage = storage_of(all, tensor, name);
-    double sparse = assay__cost_sparse_bytes(tensor);
-    size_t size = isnan(sparse) ? assay__dtype_bytes(tensor->dtype, tensor->elements)
-                                : (size_t)tensor->sparse_bytes;
     size_t at = 0; /* few kinds: a scan */
     for (; at < analysis->parameter_type_count; at++)
         if (analysis->parameters_by_type[at].dtype == tensor->dtype &&
@@ -287,11 +291,31 @@ static int add_parameter(struct parameters *all, const struct assay__tensor *ten
         analysis->parameter_type_count++;
     }
     struct assay__parameter_total *total = &analysis->parameters_by_type[at];
-    total->tensors++;
-    if (size > INT64_MAX || assay__add_i64_overflows(total->bytes, (int64_t)size, &total->bytes) ||
-        assay__add_i64_overflows(total->elements, tensor->elements, &total->elements))
+    int64_t bytes, elements;
+    if (size > INT64_MAX || assay__add_i64_overflows(total->bytes, (int64_t)size, &bytes) ||
+        assay__add_i64_overflows(total->elements, tensor->elements, &elements))
         return ASSAY_ELIMIT;
+    total->tensors++;
+    total->bytes = bytes;
+    total->elements = elements;
     return 0;
+}
+
+static int add_parameter(struct parameters *all, const struct assay__tensor *tensor,
+                         const char *name)
+{
+    double sparse = assay__cost_sparse_bytes(tensor);
+    size_t size = isnan(sparse) ? assay__dtype_bytes(tensor->dtype, tensor->elements)
+                                : (size_t)tensor->sparse_bytes;
+    return add_stored(all, tensor, storage_of(all, tensor, name), size);
+}
+
+/* Made by ConstantOfShape: the file holds one number. Absurd shapes are left out; the number of
+ * parameters is then unknown. */
+static int add_filled(void *context, const struct assay__tensor *tensor)
+{
+    int code = add_stored(context, tensor, "constant", 0);
+    return code == ASSAY_ELIMIT ? 0 : code;
 }
 
 static int add_parameters(struct parameters *all, const struct assay__graph *graph, int depth)
@@ -299,6 +323,8 @@ static int add_parameters(struct parameters *all, const struct assay__graph *gra
     int code = 0;
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = add_parameter(all, &graph->initializers[i], graph->initializers[i].name);
+    for (size_t i = 0; graph->sparse_tensors && i < graph->sparse_count && !code; i++)
+        code = add_parameter(all, &graph->sparse_tensors[i], graph->sparse_tensors[i].name);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
         const struct assay__node *node = &graph->nodes[i];
         const struct assay__attr *value = strcmp(node->op, "Constant") == 0 && !*node->domain
@@ -328,6 +354,7 @@ static int total_parameters(struct assay__analysis *analysis, struct assay_error
     int code = all.rows && all.storage ? index_unpackers(all.rows) : ASSAY_ENOMEM;
     if (!code) code = mark_unpackers(&all, &analysis->model->graph, 0);
     if (!code) code = add_parameters(&all, &analysis->model->graph, 0);
+    if (!code) code = assay__model_filled(analysis->model, add_filled, &all);
     if (code == ASSAY_ELIMIT)
         assay_error_set(error, code, "the sizes of the initializers overflow when added up");
     analysis->parameters_by_type = keep_sorted(analysis->arena, analysis->parameters_by_type,

@@ -20,6 +20,7 @@ struct assay__op_total {
 struct assay__unknown_op {
     const char *op, *domain;
     size_t count;
+    size_t without_flops, without_bytes; /* of these; one may lack both */
     const char *why; /* "no cost row", "shape unknown", "trip count unknown", … */
 };
 
@@ -27,7 +28,8 @@ struct assay__parameter_total {
     enum assay__dtype dtype;
     int64_t tensors, elements, bytes; /* bytes as stored (packed, sparse, palettised) */
     const char *storage; /* "dense", "sparse", "quantised", "palettised"; with ", external" behind
-                            when it lies in another file */
+                            when it lies in another file. "constant": made by ConstantOfShape,
+                            nothing is stored */
 };
 
 struct assay__analysis {
@@ -47,8 +49,9 @@ struct assay__analysis {
     size_t op_count;
     struct assay__unknown_op *unknown; /* by count, then name */
     size_t unknown_count;
-    struct assay__parameter_total *parameters_by_type; /* by bytes; all graphs' initializers and
-                                                          Constant nodes */
+    struct assay__parameter_total *parameters_by_type; /* by bytes; all graphs' initializers,
+                                                          Constant nodes, and weights that
+                                                          ConstantOfShape makes */
     size_t parameter_type_count;
     int64_t parameters, parameter_bytes; /* assay__model_parameters; -1: they overflow */
     const struct assay__shape_conflict *conflicts;

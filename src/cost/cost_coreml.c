@@ -277,7 +277,7 @@ const struct assay__cost_row assay__cost_rows_coreml[] = {
     MOVE("logical_not"),
     MOVE("logical_or"),
     MOVE("logical_xor"),
-    MOVE("non_zero"),
+    {.op = "non_zero", .domain = "coreml", .by_data = true},
     MOVE("one_hot"),
     MOVE("pad"),
     MOVE("pixel_shuffle"),

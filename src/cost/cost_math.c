@@ -214,7 +214,7 @@ const struct assay__cost_row assay__cost_rows_math[] = {
     EACH_IN("ReduceSum", "", 1),
     EACH_IN("ReduceSumSquare", "", 2), /* ×, + */
     WORK("TopK", "", count_top_k),
-    WORK("Unique", "*", count_unique),
+    {.op = "Unique", .domain = "*", .count = count_unique, .by_data = true},
     /* algebra */
     WORK("Det", "", count_det),
     WORK("Einsum", "", count_einsum),

@@ -76,10 +76,6 @@ extern const struct assay__cost_row assay__cost_rows_math[], assay__cost_rows_nn
     {                                                  \
         .op = name, .domain = where, .count = function \
     }
-#define ASSAY__COST_BY_SIZE(name, where, inputs)                        \
-    {                                                                  \
-        .op = name, .domain = where, .partial = inputs, .by_data = true \
-    }
 #define ASSAY__COST_QUANT(name, where, each)                         \
     {                                                                \
         .op = name, .domain = where, .flops = each, .any_type = true \

@@ -37,7 +37,7 @@
 
 static const char no_row[] = "no cost row", no_shape[] = "shape unknown",
                   no_size[] = "strings have no known size", no_trips[] = "trip count unknown",
-                  no_branch[] = "branch unknown",
+                  no_branch[] = "branch unknown", overflows[] = "its size overflows",
                   no_steps[] = "how often its bodies run depends on data";
 
 struct scope {
@@ -277,6 +277,7 @@ static int cost_node(const struct walk *walk, const struct scope *scope,
                 : isnan(cost->flops) && work.why ? work.why
                 : isnan(cost->flops)             ? no_shape
                                                  : bytes_reason(&call, row);
+    if (cost->why && assay__shapes_node_overflows(scope->shapes, node)) cost->why = overflows;
     return 0;
 }
 

@@ -3,9 +3,11 @@
  * and the FLOPs that its wiring needs.
  *
  * What the wiring needs: a dense graph multiplies by every pair, synapse or not.
- *   CfC  a Gemm ff1 or ff2 of K inputs and N neurons executes 2 K N + N per row; the wiring masks
- *        the pairs from the group before, so that 2 per missing synapse are not needed. Recurrent
- *        weights, time_a and time_b are dense by definition.
+ *   CfC  a product ff1 or ff2 of K inputs and N neurons executes 2 K N per row (and N for a bias);
+ *        the wiring masks the pairs from the group before, so that 2 per missing synapse are not
+ *        needed. Recurrent weights, time_a and time_b are dense by definition. A rewrite may have
+ *        put a quantised product in the Gemm's place; one that is not in the table below, or that
+ *        stands under no group's name, leaves the need unknown.
  *   LTC  all nodes below a scope "synapses" work on every pair: of their FLOPs the share of the
  *        existing synapses is needed.
  * A node that computes all neurons at once (scope "neurons") is shared out: what it executes by the
@@ -59,6 +61,7 @@ struct tally {
     double pair_flops[PARTS_MOST]; /* of `flops`: of nodes that work on every pair (LTC) */
     size_t part_count;
     double other, other_needed; /* outside of the steps */
+    size_t masked;              /* nodes of which the wiring needs less than all */
     double *steps, *step_bytes; /* per step: its own nodes */
     double each, each_bytes;    /* of a body, per step */
 };
@@ -87,10 +90,39 @@ static const struct assay__ncp_range *range_named(const struct assay__ncp_wiring
     return NULL;
 }
 
-/* FLOPs of one run of a CfC's Gemm that multiply by synapses that are not there; NaN: the Gemm is
- * not the one that the metadata describes. */
-static double missing_flops(const struct tally *tally, const char *scope,
-                            const struct assay__cost *own)
+/* Products that stand for a dense layer, and which of their inputs is its bias (-1: none). */
+static const struct {
+    const char *op;
+    int bias;
+} products[] = {
+    {"Gemm", 2},
+    {"MatMul", -1},
+    {"MatMulInteger", -1},
+    {"QLinearMatMul", -1},
+    {"FusedGemm", 2},
+    {"FusedMatMul", -1},
+    {"FusedMatMulActivation", -1},
+    {"MatMulIntegerToFloat", 6},
+    {"DynamicQuantizeMatMul", 4},
+    {"MatMulNBits", 5},
+    {"QGemm", 6},
+};
+
+/* Additions per output beside the multiply-adds: 1 with a bias; NaN: not a product of the table. */
+static double bias_of(const struct assay__node *node)
+{
+    for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
+        if (strcmp(node->op, products[i].op) != 0) continue;
+        size_t at = products[i].bias < 0 ? SIZE_MAX : (size_t)products[i].bias;
+        return at < node->input_count && *node->inputs[at] ? 1 : 0;
+    }
+    return NAN;
+}
+
+/* FLOPs of one run of a CfC's product that multiply by synapses that are not there; NaN: it is not
+ * the one that the metadata describes. */
+static double missing_flops(const struct tally *tally, const struct assay__node *node,
+                            const char *scope, const struct assay__cost *own)
 {
     const struct assay__ncp_wiring *wiring = tally->wiring;
     const struct assay__ncp_range *to = range_named(wiring, scope), *from = NULL;
@@ -101,23 +133,26 @@ static double missing_flops(const struct tally *tally, const char *scope,
     double sources = from ? (double)from->count : (double)wiring->inputs;
     double targets = to ? (double)to->count : (double)wiring->units;
     double missing = sources * targets - (double)assay__ncp_between(wiring, from, to);
-    double rows = own->macs / ((sources + targets) * targets + targets);
-    if (!(fabs(rows - rint(rows)) <= 1e-9 * rows)) return NAN;
+    double rows = own->macs / ((sources + targets + bias_of(node)) * targets);
+    if (!(rows > 0 && fabs(rows - rint(rows)) <= 1e-9 * rows)) return NAN;
     return 2 * rint(rows) * missing;
 }
 
 /* Of a node's FLOPs, those that the wiring needs. */
-static double needed_flops(const struct tally *tally, const struct assay__node *node,
-                           const char *scope, const struct assay__cost *own)
+static double needed_flops(struct tally *tally, const struct assay__node *node, const char *scope,
+                           const struct assay__cost *own)
 {
     const struct assay__ncp *ncp = tally->ncp;
     bool ltc = strcmp(ncp->cell, "LTC") == 0, from_inputs = strcmp(scope, "sensory") == 0;
     if (!ncp->wired) return own->flops;
-    if (ltc && strstr(node->name, "/synapses/"))
+    if (ltc && strstr(node->name, "/synapses/")) {
+        tally->masked++;
         return own->flops * (1 - (from_inputs ? ncp->sensory_sparsity : ncp->sparsity));
+    }
     bool masked = strstr(node->name, "/ff1/") || strstr(node->name, "/ff2/");
-    if (ltc || !masked || strcmp(node->op, "Gemm") != 0) return own->flops;
-    return own->flops - missing_flops(tally, scope, own);
+    if (ltc || !masked || own->macs == 0) return own->flops;
+    tally->masked++;
+    return own->flops - missing_flops(tally, node, scope, own);
 }
 
 static int visit(void *context, const struct assay__node *node, const struct assay__cost *own,
@@ -136,7 +171,8 @@ static int visit(void *context, const struct assay__node *node, const struct ass
                                         : NULL;
     if (!part) {
         tally->other += flops;
-        tally->other_needed += flops;
+        /* a product without its group's name may be one that the wiring masks */
+        tally->other_needed += tally->ncp->wired && own->macs > 0 ? (double)NAN : flops;
         return 0;
     }
     part->nodes++;
@@ -254,7 +290,7 @@ static int put_steps(struct tally *tally)
     if (!unrolled)
         ncp->per_step[0] = (struct assay__ncp_step){0, ncp->flops_per_step, ncp->bytes_per_step};
     ncp->flops = tally->other;
-    ncp->flops_needed = tally->other_needed;
+    ncp->flops_needed = ncp->wired && !tally->masked ? (double)NAN : tally->other_needed;
     for (size_t i = 0; i < tally->part_count; i++) {
         ncp->flops += tally->parts[i].flops;
         ncp->flops_needed += tally->parts[i].flops_needed;

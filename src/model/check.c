@@ -2,6 +2,8 @@
  * produced twice, data where the model says it is. Types and operators are the engine's
  * business.
  *
+ * Bodies of local functions are checked like the main graph.
+ *
  * A name used inside a subgraph may come from any enclosing graph, so a node depends on what its
  * subgraphs capture. Scopes are a chain of name maps, one per graph. */
 #include "model/graph.h"
@@ -11,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -300,13 +303,25 @@ struct check {
     const struct assay__model *model;
     struct assay_error *error;
     const struct assay__node *node;
+    const struct assay__graph *graph; /* the main graph or the body of a function */
     const struct scope *scope;
-    bool disorder; /* a node of the main graph stands in front of one that it needs */
+    bool disorder;   /* a node of `graph` stands in front of one that it needs */
+    char label[164]; /* of messages: the file, and the function that is looked at */
 };
 
 static const char *label(const struct check *check)
 {
-    return *check->model->path ? check->model->path : "model";
+    return check->label;
+}
+
+static void set_label(struct check *check, const struct assay__function *function)
+{
+    const char *path = *check->model->path ? check->model->path : "model";
+    if (function)
+        snprintf(check->label, sizeof check->label, "%.80s: function '%.60s'", path,
+                 function->name);
+    else
+        snprintf(check->label, sizeof check->label, "%.160s", path);
 }
 
 static int check_external(const struct check *check, const struct assay__tensor *tensor)
@@ -356,7 +371,7 @@ static int check_use(void *context, const char *name)
     struct check *check = context;
     size_t producer = scope_find(check->scope, name);
     bool node = producer != ASSAY__MAP_NONE && producer != FROM_OUTSIDE;
-    check->disorder |= node && producer >= (size_t)(check->node - check->model->graph.nodes);
+    check->disorder |= node && producer >= (size_t)(check->node - check->graph->nodes);
     if (producer != ASSAY__MAP_NONE) return 0;
     return assay_error_set(check->error, ASSAY_EFORMAT,
                            "%.160s: node '%.80s' (%.60s) takes '%.120s', which nothing produces",
@@ -434,6 +449,8 @@ static int check_graph(struct check *check, const struct assay__graph *graph)
     if (!code) code = check_twice(check, &twice);
     if (!code) code = check_subgraphs(check, graph, &scope, 0);
     check->scope = &scope;
+    check->graph = graph;
+    check->disorder = false;
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = check_tensor(check, &graph->initializers[i]);
     for (size_t i = 0; i < graph->node_count && !code; i++) {
@@ -483,19 +500,49 @@ static int check_nested_tensors(struct check *check, const struct assay__graph *
     return code;
 }
 
+/* A graph in order has no cycle. */
+static int check_whole(struct check *check, const struct assay__graph *graph)
+{
+    struct assay_error detail = {.code = 0};
+    int code = check_graph(check, graph);
+    if (!code) code = check_nested_tensors(check, graph, 0);
+    if (code || !check->disorder) return code;
+    size_t *order = calloc(graph->node_count + 1, sizeof *order);
+    if (!order) return assay_error_set(check->error, ASSAY_ENOMEM, "out of memory");
+    if ((code = assay__graph_order(graph, order, &detail)))
+        assay_error_set(check->error, code, "%.160s: %s", label(check), detail.message);
+    free(order);
+    return code;
+}
+
+/* A function's body is a graph that sees nothing but the function's inputs. */
+static int check_function(struct check *check, const struct assay__function *function)
+{
+    size_t inputs = function->input_count, outputs = function->output_count;
+    struct assay__graph body = *function->body;
+    struct assay__value *values = calloc(inputs + outputs + 1, sizeof *values);
+    if (!values) return assay_error_set(check->error, ASSAY_ENOMEM, "out of memory");
+    for (size_t i = 0; i < inputs; i++)
+        values[i].name = function->inputs[i];
+    for (size_t i = 0; i < outputs; i++)
+        values[inputs + i].name = function->outputs[i];
+    body.inputs = values;
+    body.input_count = inputs;
+    body.outputs = values + inputs;
+    body.output_count = outputs;
+    set_label(check, function);
+    int code = check_whole(check, &body);
+    free(values);
+    return code;
+}
+
 int assay__model_check(const struct assay__model *model, struct assay_error *error)
 {
     struct check check = {.model = model, .error = error};
-    struct assay_error detail = {.code = 0};
-    size_t *order = calloc(model->graph.node_count + 1, sizeof *order);
-    int code = 0;
-    if (!order) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    if (!code) code = check_opsets(&check);
-    if (!code) code = check_graph(&check, &model->graph);
-    if (!code) code = check_nested_tensors(&check, &model->graph, 0);
-    /* A graph in order has no cycle. */
-    if (!code && check.disorder && (code = assay__graph_order(&model->graph, order, &detail)))
-        assay_error_set(error, code, "%.160s: %s", label(&check), detail.message);
-    free(order);
+    set_label(&check, NULL);
+    int code = check_opsets(&check);
+    if (!code) code = check_whole(&check, &model->graph);
+    for (size_t i = 0; model->functions && i < model->function_count && !code; i++)
+        if (model->functions[i].body) code = check_function(&check, &model->functions[i]);
     return code;
 }

@@ -15,6 +15,10 @@ enum {
     LAYER_INPUT_TENSOR = 4,
     LAYER_OUTPUT_TENSOR = 5,
     LAYER_KINDS = 100, /* the first of the kinds */
+    KIND_BRANCH = 605,
+    KIND_LOOP = 615,
+    KIND_BREAK = 620,
+    KIND_CONTINUE = 625,
 };
 
 /* --- generic mapping: attributes by field number -----------------------------------------------
@@ -93,13 +97,23 @@ static int map_layer(struct assay__nn_layer *layer)
 
 static int find_input(struct assay__nn_layer *layer, const char *name, size_t at)
 {
-    struct assay__nn *nn = layer->nn;
-    size_t i = assay__map_get(nn->names, name);
-    if (i == ASSAY__MAP_NONE)
+    const struct assay__nn_value *value = assay__nn_find(layer->nn, name);
+    if (!value && assay__map_get(layer->nn->shared->written, name) != ASSAY__MAP_NONE)
+        return assay__nn_cannot(layer,
+                                "it reads '%.60s', which only a branch or a loop makes: not "
+                                "supported",
+                                name);
+    if (!value)
         return assay__nn_fail(layer, "it reads '%.60s', which nothing before it makes", name);
-    layer->inputs[at] = nn->values[i].name;
-    layer->ranks[at] = nn->values[i].rank;
+    layer->inputs[at] = value->name;
+    layer->ranks[at] = value->rank;
     return 0;
+}
+
+/* What branches and loops write, their networks say; breaking off a loop writes nothing. */
+static bool writes_nothing(uint32_t kind)
+{
+    return kind == KIND_BRANCH || kind == KIND_LOOP || kind == KIND_BREAK || kind == KIND_CONTINUE;
 }
 
 static int read_ports(struct assay__nn_layer *layer, const struct assay__wire_field *message)
@@ -112,7 +126,8 @@ static int read_ports(struct assay__nn_layer *layer, const struct assay__wire_fi
         inputs += field.number == LAYER_INPUT;
         outputs += field.number == LAYER_OUTPUT;
     }
-    if (inputs > ASSAY__NN_PORTS || outputs > ASSAY__NN_PORTS || !outputs)
+    if (inputs > ASSAY__NN_PORTS || outputs > ASSAY__NN_PORTS ||
+        (!outputs && !writes_nothing(layer->kind)))
         return assay__nn_fail(layer, "it has %zu inputs and %zu outputs", inputs, outputs);
     layer->inputs = assay__arena_array(reader->arena, inputs, sizeof *layer->inputs);
     layer->ranks = assay__arena_array(reader->arena, inputs, sizeof *layer->ranks);
@@ -160,6 +175,23 @@ static int state_shapes(struct assay__nn_layer *layer, const struct assay__wire_
     return 0;
 }
 
+static int name_layer(struct assay__nn_layer *layer)
+{
+    struct assay__nn *nn = layer->nn;
+    struct assay__onnx_reader *reader = &nn->coreml->reader;
+    if (!*layer->name)
+        layer->name = layer->output_count
+                          ? layer->outputs[0]
+                          : assay__arena_printf(reader->arena, "layer%zu", reader->nodes);
+    if (!layer->name) return assay__onnx_no_memory(reader);
+    if (assay__map_get(nn->layers, layer->name) != ASSAY__MAP_NONE)
+        return assay__nn_fail(layer, "a second layer of that name");
+    if (assay__map_set(nn->layers, layer->name, 0)) return assay__onnx_no_memory(reader);
+    if (*nn->layer_prefix)
+        layer->name = assay__arena_printf(reader->arena, "%s%s", nn->layer_prefix, layer->name);
+    return layer->name ? 0 : assay__onnx_no_memory(reader);
+}
+
 static int read_layer(struct assay__nn *nn, const struct assay__wire_field *message)
 {
     struct assay__onnx_reader *reader = &nn->coreml->reader;
@@ -186,10 +218,8 @@ static int read_layer(struct assay__nn *nn, const struct assay__wire_field *mess
     while ((code = assay__onnx_next(reader, &wire, &field, "a layer's parameters")) == 1)
         continue;
     if (code) return code;
-    if (!*layer.name) layer.name = layer.outputs[0];
-    if (assay__map_get(nn->layers, layer.name) != ASSAY__MAP_NONE)
-        return assay__nn_fail(&layer, "a second layer of that name");
-    if (assay__map_set(nn->layers, layer.name, 0)) return assay__onnx_no_memory(reader);
+    code = name_layer(&layer);
+    if (code) return code;
     layer.row = assay__nn_row(layer.kind);
     code = map_layer(&layer);
     return code ? code : state_shapes(&layer, message);
@@ -230,10 +260,10 @@ static int add_input(struct assay__nn *nn, const struct assay__coreml_feature *f
         return assay_error_set(coreml->reader.error, ASSAY_EFORMAT,
                                "%.160s: two inputs are called '%.100s'", coreml->reader.label,
                                feature->name);
-    size_t index = nn->count++;
-    nn->values[index] = (struct assay__nn_value){feature->name, rank};
-    if (assay__map_set(nn->names, feature->name, index))
+    const char *name = "";
+    if (assay__nn_define(nn, feature->name, rank, &name))
         return assay__onnx_no_memory(&coreml->reader);
+    nn->values[nn->count - 1].input = true;
     if (!*feature->words) return 0;
     const char *key = assay__arena_printf(arena, "coreml.input.%s", feature->name);
     return key ? assay__coreml_metadata(coreml, key, feature->words)
@@ -249,6 +279,12 @@ static int add_outputs(struct assay__nn *nn)
     for (size_t i = 0; i < outputs->count; i++) {
         const struct assay__coreml_feature *feature = &outputs->items[i];
         size_t index = assay__map_get(nn->names, feature->name);
+        if (index == ASSAY__MAP_NONE &&
+            assay__map_get(nn->shared->written, feature->name) != ASSAY__MAP_NONE)
+            return assay_error_set(coreml->reader.error, ASSAY_EUNSUPPORTED,
+                                   "%.160s: only a branch or a loop makes the output '%.100s': "
+                                   "not supported",
+                                   coreml->reader.label, feature->name);
         if (index == ASSAY__MAP_NONE) continue;
         bool stated = feature->kind == FEATURE_ARRAY && nn->exact && feature->rank > 0;
         struct assay__dim *shape = stated ? assay__coreml_dims(coreml, feature->name, feature->rank,
@@ -263,30 +299,54 @@ static int add_outputs(struct assay__nn *nn)
     return 0;
 }
 
-int assay__coreml_nn_read(struct assay__coreml *coreml, const struct assay__wire_field *message)
+int assay__nn_layers(struct assay__nn *nn, const struct assay__wire_field *message,
+                     const char *layer_prefix)
 {
+    struct assay__onnx_reader *reader = &nn->coreml->reader;
     struct assay__wire wire = assay__wire_over(message->data, message->size);
     struct assay__wire_field field;
+    struct assay__map *before = nn->layers;
+    const char *prefix_before = nn->layer_prefix;
+    int code = 0;
+    if (reader->depth >= ASSAY__ONNX_DEPTH)
+        return assay__onnx_fail(reader, message->start, "more than %d networks within networks",
+                                ASSAY__ONNX_DEPTH);
+    nn->layers = assay__map_new();
+    nn->layer_prefix = layer_prefix;
+    if (!nn->layers) code = assay__onnx_no_memory(reader);
+    reader->depth++;
+    while (!code && (code = assay__onnx_next(reader, &wire, &field, "the network")) == 1)
+        code = field.number == NETWORK_LAYER ? read_layer(nn, &field) : 0;
+    reader->depth--;
+    assay__map_free(nn->layers);
+    nn->layers = before;
+    nn->layer_prefix = prefix_before;
+    return code;
+}
+
+int assay__coreml_nn_read(struct assay__coreml *coreml, const struct assay__wire_field *message)
+{
     const struct assay__coreml_features *inputs = &coreml->description.inputs;
+    struct assay__nn_model shared = {.taken = assay__map_new(), .written = assay__map_new()};
     struct assay__nn nn = {.coreml = coreml,
+                           .shared = &shared,
                            .graph = &coreml->model->graph,
-                           .names = assay__map_new(),
-                           .layers = assay__map_new()};
-    int code = nn.names && nn.layers ? 0 : assay__onnx_no_memory(&coreml->reader);
+                           .prefix = "",
+                           .names = assay__map_new()};
+    int code = nn.names && shared.taken && shared.written ? 0
+                                                          : assay__onnx_no_memory(&coreml->reader);
     coreml->model->format = "Core ML neural network";
     nn.exact = assay__nn_int(message, NETWORK_ARRAY_MAPPING, 0) == 1;
-    nn.capacity = inputs->count + 32;
-    nn.values = assay__arena_array(coreml->reader.arena, nn.capacity, sizeof *nn.values);
-    if (!nn.values) code = assay__onnx_no_memory(&coreml->reader);
     for (size_t i = 0; i < inputs->count && !code; i++)
         code = add_input(&nn, &inputs->items[i]);
-    while (!code && (code = assay__onnx_next(&coreml->reader, &wire, &field, "the network")) == 1)
-        code = field.number == NETWORK_LAYER ? read_layer(&nn, &field) : 0;
+    if (!code) code = assay__nn_layers(&nn, message, "");
     if (!code) code = add_outputs(&nn);
+    if (!code && assay__nn_name_outputs(&nn)) code = assay__onnx_no_memory(&coreml->reader);
     if (!code)
         code = assay__coreml_metadata(coreml, "coreml.shapes",
                                       nn.exact ? "as stated" : "as N x C x H x W");
     assay__map_free(nn.names);
-    assay__map_free(nn.layers);
+    assay__map_free(shared.taken);
+    assay__map_free(shared.written);
     return code;
 }

@@ -11,14 +11,28 @@
 
 #define ASSAY__NN_PORTS 256 /* inputs or outputs of a layer */
 
+/** What all networks of a model share. */
+struct assay__nn_model {
+    struct assay__map *taken;   /* names of values in any of the graphs */
+    struct assay__map *written; /* names that inner networks write, as they call them */
+    size_t serial;              /* for fresh names */
+};
+
+/** A network; those in the layers `branch` and `loop` see what the one around them has made. */
 struct assay__nn {
     struct assay__coreml *coreml;
+    struct assay__nn_model *shared;
+    const struct assay__nn *outer; /* NULL: the model's own */
     struct assay__graph *graph;
+    const char *prefix;        /* of the values it makes, in the graph; "" outside */
+    const char *layer_prefix;  /* of its nodes */
     struct assay__map *layers; /* names of layers seen */
     struct assay__map *names;  /* a value of the network -> index in values */
     struct assay__nn_value {
-        const char *name; /* in the graph */
-        int rank;         /* -1 unknown */
+        const char *source; /* in the network */
+        const char *name;   /* in the graph */
+        int rank;           /* -1 unknown */
+        bool input;         /* of the graph */
     } * values;
     size_t count, capacity;
     bool exact; /* shapes as stated, against [N, C, H, W] */
@@ -55,6 +69,22 @@ struct assay__nn_row {
 };
 const struct assay__nn_row *assay__nn_row(uint32_t field);
 
+/* coreml_nn.c */
+/** The layers of a NeuralNetwork message, into nn's graph; their names get the prefix. */
+int assay__nn_layers(struct assay__nn *nn, const struct assay__wire_field *message,
+                     const char *layer_prefix);
+
+/* coreml_nn_names.c */
+/** A new value of that name; one of the same name before it is hidden from what follows. The graph
+ * gets a name that it has not. 0 or ASSAY_ENOMEM. */
+int assay__nn_define(struct assay__nn *nn, const char *source, int rank, const char **graph_name);
+/** A name for the graph that no value has yet: `stem` if possible; NULL when out of memory. */
+const char *assay__nn_fresh(struct assay__nn *nn, const char *stem);
+/** As this network or one around it has it; NULL: none has. */
+struct assay__nn_value *assay__nn_find(const struct assay__nn *nn, const char *source);
+/** The main graph's outputs get the names that the model gives them. */
+int assay__nn_name_outputs(struct assay__nn *nn);
+
 /* coreml_nn_layer.c: parameters */
 bool assay__nn_field(const struct assay__wire_field *message, uint32_t number,
                      struct assay__wire_field *field); /* the last one of that number */
@@ -80,6 +110,8 @@ int assay__nn_int64s(struct assay__nn_layer *layer, const char *suffix, const in
 int assay__nn_number(struct assay__nn_layer *layer, const char *suffix, float value,
                      const char **name); /* a Constant */
 int assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
+/** One line, not "damaged": the model is valid, but we cannot. */
+int assay__nn_cannot(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
 int assay__nn_done(struct assay__nn_layer *layer, int code);
 struct assay__model *assay__nn_model(struct assay__nn_layer *layer);
 const char *assay__nn_input(const struct assay__nn_layer *layer, size_t i); /* "" absent */
@@ -90,6 +122,9 @@ const char *assay__nn_input(const struct assay__nn_layer *layer, size_t i); /* "
 int assay__nn_weights(struct assay__nn_layer *layer, const struct assay__wire_field *message,
                       uint32_t number, const char *suffix, int rank, const int64_t *dims,
                       const char **name);
+
+/* coreml_nn_flow.c */
+assay__nn_map assay__nn_branch, assay__nn_loop;
 
 /* coreml_nn_maps.c, coreml_nn_moves.c */
 assay__nn_map assay__nn_convolution, assay__nn_convolution3d, assay__nn_pooling,

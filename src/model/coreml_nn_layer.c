@@ -80,6 +80,18 @@ int assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...)
                             detail);
 }
 
+int assay__nn_cannot(struct assay__nn_layer *layer, const char *format, ...)
+{
+    char detail[200];
+    struct assay__onnx_reader *reader = &layer->nn->coreml->reader;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(detail, sizeof detail, format, args);
+    va_end(args);
+    return assay_error_set(reader->error, ASSAY_EUNSUPPORTED, "%.160s: layer '%.60s': %s",
+                           reader->label, layer->name, detail);
+}
+
 int assay__nn_done(struct assay__nn_layer *layer, int code)
 {
     return code ? assay__onnx_no_memory(&layer->nn->coreml->reader) : 0;
@@ -100,27 +112,6 @@ const char *assay__nn_text(struct assay__nn_layer *layer, const char *suffix)
     return assay__arena_printf(layer->nn->coreml->reader.arena, "%s.%s", layer->name, suffix);
 }
 
-static int define(struct assay__nn *nn, const char *name, int rank, const char **graph_name)
-{
-    struct assay__arena *arena = nn->coreml->reader.arena;
-    /* A network may write a value again (loops do): the graph may not. */
-    size_t before = assay__map_get(nn->names, name);
-    *graph_name = before == ASSAY__MAP_NONE
-                      ? name
-                      : assay__arena_printf(arena, "%s.again%zu", name, nn->count);
-    if (nn->count == nn->capacity) {
-        size_t capacity = nn->capacity ? 2 * nn->capacity : 32;
-        struct assay__nn_value *fresh = assay__arena_array(arena, capacity, sizeof *fresh);
-        if (!fresh) return ASSAY_ENOMEM;
-        if (nn->count) memcpy(fresh, nn->values, nn->count * sizeof *fresh);
-        nn->values = fresh;
-        nn->capacity = capacity;
-    }
-    if (!*graph_name || assay__map_set(nn->names, name, nn->count)) return ASSAY_ENOMEM;
-    nn->values[nn->count++] = (struct assay__nn_value){*graph_name, rank};
-    return 0;
-}
-
 struct assay__node *assay__nn_emit(struct assay__nn_layer *layer, const char *op,
                                    const char *domain, const char *suffix,
                                    const char *const *inputs, size_t input_count,
@@ -136,7 +127,7 @@ struct assay__node *assay__nn_emit(struct assay__nn_layer *layer, const char *op
     if (rank == -2) rank = layer->input_count ? layer->ranks[0] : -1;
     if (!outputs) {
         for (size_t i = 0; i < layer->output_count; i++)
-            if (define(nn, layer->outputs[i], rank, &names[i])) goto out;
+            if (assay__nn_define(nn, layer->outputs[i], rank, &names[i])) goto out;
         outputs = names;
         output_count = layer->output_count;
     }

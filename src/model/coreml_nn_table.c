@@ -46,8 +46,8 @@ static const struct assay__nn_row rows[] = {
     {430, "biDirectionalLSTM", "lstm", true, "", assay__nn_bi_lstm},
     {500, "custom", "custom", true, "", assay__nn_custom},
     {600, "copy", "Identity", false, "", NULL},
-    {605, "branch", "branch", true, "", NULL}, /* its networks are not entered */
-    {615, "loop", "loop", true, "1>max_iterations:i", NULL},
+    {605, "branch", "If", false, "", assay__nn_branch},
+    {615, "loop", "Loop", false, "", assay__nn_loop},
     {620, "loopBreak", "loopBreak", true, "", NULL},
     {625, "loopContinue", "loopContinue", true, "", NULL},
     {635, "rangeStatic", "range_1d", true, "1>end:f 2>start:f 3>step:f", NULL},

@@ -245,7 +245,7 @@ int assay__model_read(const char *path, struct assay__model **model, struct assa
 int assay__model_parse(const uint8_t *data, size_t size, struct assay__model **model,
                        struct assay_error *error);
 /** Checks what running needs: no cycle, every input produced, no duplicate outputs, external
- *  files present and long enough. */
+ *  files present and long enough; of the bodies of local functions too. */
 int assay__model_check(const struct assay__model *model, struct assay_error *error);
 struct assay__model *assay__model_new(void); /* empty, for builders */
 void assay__model_free(struct assay__model *model);
@@ -298,10 +298,16 @@ int assay__graph_order(const struct assay__graph *graph, size_t *order, struct a
  *  graphs have them, but not scalars, int64, bool and string tensors (constants, shapes, indices) and not tensors used only as
  *  BatchNormalization's running mean and variance or as a scale or zero point of a quantised operator
  *  (parameters.c lists them). Quantised weights count one for each
- *  number, also where several share a byte; a sparse tensor counts its dense elements. bytes: what all of
- *  them take as stored, trainable or not (a sparse one: its values and indices). Local functions are not
+ *  number, also where several share a byte; a sparse tensor counts its dense elements, and what ConstantOfShape makes of
+ *  a constant shape in the place of a weight counts like that weight (parameters.c has the rule). bytes: what all of
+ *  them take as stored, trainable or not (a sparse one: its values and indices; one made by ConstantOfShape: none). Local functions are not
  *  entered: inline them first. false when a size overflows. */
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes);
+/** Calls visit for each tensor that ConstantOfShape makes in the place of a weight, in all graphs, trainable or not: name,
+ *  dtype, rank and elements are set, dims and data are not. Those whose size overflows are left out. 0, what visit
+ *  returned, or ASSAY_ENOMEM. */
+typedef int assay__filled_visit(void *context, const struct assay__tensor *tensor);
+int assay__model_filled(const struct assay__model *model, assay__filled_visit *visit, void *context);
 /** Version of the operator set `domain` ("" is ai.onnx), 0 when not imported. */
 int64_t assay__model_opset(const struct assay__model *model, const char *domain);
 /** Gives every name of a value and every operator one place in memory, so that maps over graph.names need no hashing.

@@ -4,29 +4,23 @@
  * from, and a contradiction is an error: --dim, --shape, the shape of an --input file, --batch,
  * --seq. What is still open becomes 1, with a note.
  *  - The batch axis: symbols named like "batch"; else the symbolic (or unnamed) first dimension
- *    of the inputs.
+ *    of the inputs, or the second where time is first (inputs_axes.c).
  *  - The sequence axis: symbols named like "seq", "time", "length", …; else the symbolic second
  *    axis of integer inputs.
- *  - A symbol that is a sum ("past + seq", as exporters write it) is computed; one named "total…"
- *    is past + sequence. */
+ *  - A symbol that is an expression ("past + seq", "2*batch", as exporters write it) is computed
+ *    (inputs_symbol.c). */
 #include "model/inputs.h"
 
 #include "base/checked.h"
 #include "base/text.h"
 #include "model/inputs_plan.h"
 #include "model/npy.h"
+#include "model/symbol.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct symbol {
-    const char *name;
-    int64_t value;  /* -1 open */
-    const char *by; /* the option that set it */
-};
 
 struct open_input {
     const struct assay__value *value;
@@ -34,6 +28,7 @@ struct open_input {
     int64_t *dims;          /* -1 open; a named symbol is looked up at the end */
     bool shaped;            /* --shape or a file gave it */
     bool by_shape, by_file; /* each may be given once */
+    int batch_axis;         /* where the batch is when no symbol says so */
 };
 
 struct planner {
@@ -42,31 +37,13 @@ struct planner {
     struct assay__workload *workload;
     struct assay_error *error;
     struct open_input *inputs;
-    struct symbol *symbols;
-    size_t symbol_count;
+    struct assay__plan_symbols symbols;
     const char *batch_symbol, *sequence_symbol;
 };
 
 static int no_memory(const struct planner *planner)
 {
     return assay_error_set(planner->error, ASSAY_ENOMEM, "out of memory");
-}
-
-bool assay__name_has(const char *name, const char *word)
-{
-    size_t length = strlen(word);
-    for (; *name; name++) {
-        size_t i = 0;
-        while (i < length && name[i] && tolower((unsigned char)name[i]) == word[i])
-            i++;
-        if (i == length) return true;
-    }
-    return false;
-}
-
-static bool name_is(const char *name, const char *word)
-{
-    return strlen(name) == strlen(word) && assay__name_has(name, word);
 }
 
 static bool like_batch(const char *symbol)
@@ -78,30 +55,13 @@ static bool like_batch(const char *symbol)
 static bool is_batch(const struct planner *planner, const char *symbol)
 {
     if (like_batch(symbol)) return true;
-    if (!name_is(symbol, "n") && !name_is(symbol, "b") && !name_is(symbol, "bs")) return false;
+    if (!assay__name_is(symbol, "n") && !assay__name_is(symbol, "b") &&
+        !assay__name_is(symbol, "bs"))
+        return false;
     for (size_t i = 0; i < planner->workload->input_count; i++) {
         const struct assay__value *value = planner->inputs[i].value;
         if (value->rank > 0 && strcmp(value->dims[0].symbol, symbol) == 0) return true;
     }
-    return false;
-}
-
-static bool like_past(const char *symbol)
-{
-    return assay__name_has(symbol, "past") || assay__name_has(symbol, "total") ||
-           assay__name_has(symbol, "cache") || strchr(symbol, '+');
-}
-
-static bool like_sequence(const char *symbol)
-{
-    static const char *const whole[] = {"t", "s", "l", "len", "length", "time", "steps"};
-    static const char *const part[] = {"seq",       "token",   "timestep",
-                                       "time_step", "max_len", "num_frames"};
-    if (like_past(symbol) || like_batch(symbol)) return false;
-    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
-        if (name_is(symbol, whole[i])) return true;
-    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
-        if (assay__name_has(symbol, part[i])) return true;
     return false;
 }
 
@@ -136,11 +96,9 @@ static int add_note(struct planner *planner, const char *note)
 
 /* --- the open shapes -------------------------------------------------------------------------- */
 
-static struct symbol *find_symbol(struct planner *planner, const char *name)
+static struct assay__plan_symbol *find_symbol(struct planner *planner, const char *name)
 {
-    for (size_t i = 0; i < planner->symbol_count; i++)
-        if (strcmp(planner->symbols[i].name, name) == 0) return &planner->symbols[i];
-    return NULL;
+    return assay__plan_find(&planner->symbols, name);
 }
 
 static int check_kind(const struct planner *planner, const struct assay__value *value)
@@ -182,7 +140,8 @@ static int open_input(struct planner *planner, const struct assay__value *value)
         if (value->dims[i].value >= 0 || !*value->dims[i].symbol ||
             find_symbol(planner, value->dims[i].symbol))
             continue;
-        planner->symbols[planner->symbol_count++] = (struct symbol){value->dims[i].symbol, -1, ""};
+        if (assay__plan_add_symbol(&planner->symbols, value->dims[i].symbol))
+            return no_memory(planner);
     }
     return 0;
 }
@@ -192,29 +151,40 @@ static int open_inputs(struct planner *planner)
     const struct assay__graph *graph = &planner->model->graph;
     struct assay__workload *workload = planner->workload;
     struct assay__map *initializers = assay__map_over(graph->names);
-    size_t dims = 0;
-    int code = initializers ? 0 : no_memory(planner);
+    struct assay__map *second = assay__inputs_batch_second(planner->model);
+    size_t dims = 0, names = 0;
+    int code = initializers && second ? 0 : no_memory(planner);
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         if (assay__map_set(initializers, graph->initializers[i].name, i)) code = no_memory(planner);
     for (size_t i = 0; i < graph->input_count; i++)
-        dims += graph->inputs[i].rank > 0 ? (size_t)graph->inputs[i].rank : 0;
+        for (int k = 0; k < graph->inputs[i].rank; k++, dims++)
+            if (assay__symbol_is_expression(graph->inputs[i].dims[k].symbol))
+                names += strlen(graph->inputs[i].dims[k].symbol); /* at most so many in it */
     struct assay__arena *arena = workload->arena;
     planner->inputs = assay__arena_array(arena, graph->input_count, sizeof *planner->inputs);
-    planner->symbols = assay__arena_array(arena, dims, sizeof *planner->symbols);
+    planner->symbols.capacity = dims + names;
+    planner->symbols.items = assay__arena_array(arena, dims + names,
+                                                sizeof *planner->symbols.items);
     workload->inputs = assay__arena_array(arena, graph->input_count, sizeof *workload->inputs);
-    workload->notes = assay__arena_array(arena, dims + 4, sizeof *workload->notes);
-    if (!planner->inputs || !planner->symbols || !workload->inputs || !workload->notes)
+    workload->notes = assay__arena_array(arena, 2 * dims + names + 4, sizeof *workload->notes);
+    if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes)
         code = no_memory(planner);
     for (size_t i = 0; i < graph->input_count && !code; i++)
         if (assay__map_get(initializers, graph->inputs[i].name) == ASSAY__MAP_NONE)
             code = open_input(planner, &graph->inputs[i]);
+    if (!code && assay__plan_add_names(&planner->symbols, arena)) code = no_memory(planner);
+    for (size_t i = 0; i < workload->input_count && !code; i++)
+        planner->inputs[i].batch_axis = assay__map_get(second, planner->inputs[i].value->name) !=
+                                        ASSAY__MAP_NONE;
+    assay__map_free(second);
     assay__map_free(initializers);
     return code;
 }
 
 /* --- binding ---------------------------------------------------------------------------------- */
 
-static int bind(struct planner *planner, struct symbol *symbol, int64_t value, const char *by)
+static int bind(struct planner *planner, struct assay__plan_symbol *symbol, int64_t value,
+                const char *by)
 {
     if (symbol->value >= 0 && symbol->value != value)
         return assay_error_set(planner->error, ASSAY_EINVAL,
@@ -298,25 +268,43 @@ static int find_input(struct planner *planner, const char *option, const char *f
                            name, hint);
 }
 
+/* " (it has 'batch', 's0')", as many as fit */
+static void list_symbols(const struct planner *planner, char *out, size_t size)
+{
+    struct assay__buf buf = {.data = NULL};
+    for (size_t i = 0; i < planner->symbols.count; i++) {
+        const char *name = planner->symbols.items[i].name;
+        bool fits = buf.length + strlen(name) + 16 < size;
+        assay__buf_puts(&buf, i ? ", " : " (it has ");
+        if (!fits) {
+            assay__buf_puts(&buf, "…");
+            break;
+        }
+        assay__buf_printf(&buf, "'%s'", name);
+    }
+    assay__buf_puts(&buf, planner->symbols.count ? ")" : " (all its dimensions are fixed)");
+    snprintf(out, size, "%s", buf.data ? buf.data : "");
+    assay__buf_free(&buf);
+}
+
 static int apply_dim(struct planner *planner, const char *option)
 {
     size_t best = SIZE_MAX, length = strcspn(option, "=");
-    char hint[128] = "", name[128];
+    char hint[400] = "", name[128];
     int64_t value = 0;
-    struct symbol *symbol = NULL;
+    struct assay__plan_symbol *symbol = NULL;
     const char *rest = NULL;
-    for (size_t i = 0; i < planner->symbol_count && !rest; i++)
-        if ((rest = after_name(option, planner->symbols[i].name))) symbol = &planner->symbols[i];
+    for (size_t i = 0; i < planner->symbols.count && !rest; i++)
+        if ((rest = after_name(option, planner->symbols.items[i].name)))
+            symbol = &planner->symbols.items[i];
     if (!option[length])
         return assay_error_set(planner->error, ASSAY_EINVAL, "--dim %.120s: write it as name=value",
                                option);
     if (!symbol) {
         snprintf(name, sizeof name, "%.*s", (int)(length < 100 ? length : 100), option);
-        for (size_t i = 0; i < planner->symbol_count; i++)
-            suggest(name, planner->symbols[i].name, &best, hint, sizeof hint);
-        if (!*hint && planner->symbol_count)
-            snprintf(hint, sizeof hint, " (it has '%.80s')", planner->symbols[0].name);
-        if (!planner->symbol_count) snprintf(hint, sizeof hint, " (all its dimensions are fixed)");
+        for (size_t i = 0; i < planner->symbols.count; i++)
+            suggest(name, planner->symbols.items[i].name, &best, hint, sizeof hint);
+        if (!*hint) list_symbols(planner, hint, sizeof hint);
         return assay_error_set(planner->error, ASSAY_EINVAL,
                                "--dim: the model has no symbolic dimension '%s'%s", name, hint);
     }
@@ -431,30 +419,45 @@ static int apply_file(struct planner *planner, const char *option)
 
 /* --- batch and sequence ----------------------------------------------------------------------- */
 
-/* Calls bind for every axis that is the batch. *found counts them. */
-static int bind_batch(struct planner *planner, int64_t batch, bool only_look, size_t *found)
+struct binding {
+    int64_t value;
+    bool only_look;
+    size_t found; /* axes */
+};
+
+/* Axes that stand where the batch does; `computed`: those that are expressions. */
+static int bind_batch_axes(struct planner *planner, struct binding *binding, bool computed)
 {
     int code = 0;
-    *found = 0;
-    for (size_t i = 0; i < planner->symbol_count && !code; i++) {
-        if (!is_batch(planner, planner->symbols[i].name) || like_past(planner->symbols[i].name))
-            continue;
-        if (!planner->batch_symbol) planner->batch_symbol = planner->symbols[i].name;
-        ++*found;
-        if (!only_look) code = bind(planner, &planner->symbols[i], batch, "--batch");
-    }
-    if (*found || code) return code;
     for (size_t i = 0; i < planner->workload->input_count && !code; i++) {
         struct open_input *input = &planner->inputs[i];
         const struct assay__value *value = input->value;
-        if (value->rank < 1 || value->dims[0].value >= 0 || like_sequence(value->dims[0].symbol) ||
-            like_past(value->dims[0].symbol))
-            continue;
-        if (!planner->batch_symbol && *value->dims[0].symbol)
-            planner->batch_symbol = value->dims[0].symbol;
-        ++*found;
-        if (!only_look) code = bind_dim(planner, input, 0, batch, "--batch");
+        int axis = input->batch_axis;
+        if (value->rank <= axis || value->dims[axis].value >= 0) continue;
+        const char *symbol = value->dims[axis].symbol;
+        bool other = assay__name_like_sequence(symbol) || assay__name_like_past(symbol);
+        if (computed ? !assay__symbol_is_expression(symbol) : other) continue;
+        if (!planner->batch_symbol && *symbol) planner->batch_symbol = symbol;
+        binding->found++;
+        if (!binding->only_look) code = bind_dim(planner, input, axis, binding->value, "--batch");
     }
+    return code;
+}
+
+/* Binds every axis that is the batch: by name, by place, and last what is computed. */
+static int bind_batch(struct planner *planner, struct binding *binding)
+{
+    int code = 0;
+    for (size_t i = 0; i < planner->symbols.count && !code; i++) {
+        const char *name = planner->symbols.items[i].name;
+        if (!is_batch(planner, name) || assay__name_like_past(name)) continue;
+        if (!planner->batch_symbol) planner->batch_symbol = name;
+        binding->found++;
+        if (!binding->only_look)
+            code = bind(planner, &planner->symbols.items[i], binding->value, "--batch");
+    }
+    if (!binding->found && !code) code = bind_batch_axes(planner, binding, false);
+    if (!binding->found && !code) code = bind_batch_axes(planner, binding, true);
     return code;
 }
 
@@ -462,21 +465,23 @@ static int apply_batch(struct planner *planner)
 {
     int64_t batch = planner->options->batch;
     char text[160];
+    struct binding binding = {batch, batch <= 0, 0};
+    int code = bind_batch(planner, &binding);
     size_t found = 0;
-    int code = bind_batch(planner, batch, batch <= 0, &found);
-    if (code || batch <= 0 || found) return code;
+    if (code || batch <= 0 || binding.found) return code;
     for (size_t i = 0; i < planner->workload->input_count; i++) {
         struct open_input *input = &planner->inputs[i];
-        if (input->rank < 1 || input->dims[0] == batch) {
-            found += input->rank >= 1;
+        int axis = input->batch_axis;
+        if (input->rank <= axis || input->dims[axis] == batch) {
+            found += input->rank > axis;
             continue;
         }
-        if (input->value->rank < 0) continue;
+        if (input->value->rank < 0 || input->dims[axis] < 0) continue;
         return assay_error_set(
             planner->error, ASSAY_EINVAL,
             "batch is fixed at %lld in this model (input '%.80s' is %s); export it "
             "with a symbolic batch",
-            (long long)input->dims[0], input->value->name,
+            (long long)input->dims[axis], input->value->name,
             shape_text(input->value, text, sizeof text));
     }
     if (found) return 0;
@@ -487,18 +492,18 @@ static int bind_sequence(struct planner *planner, int64_t length, bool only_look
 {
     int code = 0;
     *found = 0;
-    for (size_t i = 0; i < planner->symbol_count && !code; i++) {
-        if (!like_sequence(planner->symbols[i].name)) continue;
-        if (!planner->sequence_symbol) planner->sequence_symbol = planner->symbols[i].name;
+    for (size_t i = 0; i < planner->symbols.count && !code; i++) {
+        if (!assay__name_like_sequence(planner->symbols.items[i].name)) continue;
+        if (!planner->sequence_symbol) planner->sequence_symbol = planner->symbols.items[i].name;
         ++*found;
-        if (!only_look) code = bind(planner, &planner->symbols[i], length, "--seq");
+        if (!only_look) code = bind(planner, &planner->symbols.items[i], length, "--seq");
     }
     if (*found || code) return code;
     for (size_t i = 0; i < planner->workload->input_count && !code; i++) {
         struct open_input *input = &planner->inputs[i];
         const struct assay__value *value = input->value;
         if (!is_integer(value->dtype) || value->rank < 2 || value->dims[1].value >= 0 ||
-            like_past(value->dims[1].symbol))
+            assay__name_like_past(value->dims[1].symbol))
             continue;
         if (!planner->sequence_symbol && *value->dims[1].symbol)
             planner->sequence_symbol = value->dims[1].symbol;
@@ -529,76 +534,6 @@ static int apply_sequence(struct planner *planner)
 }
 
 /* --- what is still open ----------------------------------------------------------------------- */
-
-/* "a + b + 1"; a term that is no symbol and no number counts 1. */
-static int64_t sum_of(struct planner *planner, const char *expression)
-{
-    int64_t sum = 0;
-    while (*expression) {
-        char term[128];
-        size_t length = strcspn(expression, "+");
-        snprintf(term, sizeof term, "%.*s", (int)(length < 120 ? length : 120), expression);
-        char *from = term, *to = term + strlen(term);
-        while (*from == ' ')
-            from++;
-        while (to > from && to[-1] == ' ')
-            *--to = 0;
-        int64_t number = 1;
-        const struct symbol *symbol = find_symbol(planner, from);
-        if (symbol && symbol->value >= 0)
-            number = symbol->value;
-        else if (assay__text_int64(from, &number) || number < 0)
-            number = 1;
-        if (assay__add_i64_overflows(sum, number, &sum)) return -1;
-        expression += length + (expression[length] == '+');
-    }
-    return sum;
-}
-
-/* Symbols that follow from others: sums, and "total" where past and sequence lengths are there. */
-static bool derived(struct planner *planner, const struct symbol *symbol, int64_t *value)
-{
-    *value = -1;
-    if (strchr(symbol->name, '+')) {
-        *value = sum_of(planner, symbol->name);
-    } else if (assay__name_has(symbol->name, "total")) {
-        const struct symbol *past = NULL, *sequence = NULL;
-        for (size_t i = 0; i < planner->symbol_count; i++) {
-            if (assay__name_has(planner->symbols[i].name, "past")) past = &planner->symbols[i];
-            if (like_sequence(planner->symbols[i].name)) sequence = &planner->symbols[i];
-        }
-        if (past && sequence && past->value >= 0 && sequence->value >= 0 &&
-            assay__add_i64_overflows(past->value, sequence->value, value))
-            *value = -1;
-    }
-    return *value >= 0;
-}
-
-static int default_symbols(struct planner *planner)
-{
-    struct assay__arena *arena = planner->workload->arena;
-    int code = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < planner->symbol_count && !code; i++) {
-            struct symbol *symbol = &planner->symbols[i];
-            bool later = strchr(symbol->name, '+') || assay__name_has(symbol->name, "total");
-            if (symbol->value >= 0 || (pass == 0 && later)) continue;
-            if (pass == 1 && derived(planner, symbol, &symbol->value)) {
-                code = add_note(
-                    planner,
-                    assay__arena_printf(arena, "symbolic dimension '%s' follows from others: %lld",
-                                        symbol->name, (long long)symbol->value));
-                continue;
-            }
-            symbol->value = 1;
-            code = add_note(planner, assay__arena_printf(arena,
-                                                         "symbolic dimension '%s' set to 1 (--dim "
-                                                         "%s=N changes it)",
-                                                         symbol->name, symbol->name));
-        }
-    }
-    return code;
-}
 
 static int finish_input(struct planner *planner, size_t index)
 {
@@ -639,24 +574,25 @@ static int finish_input(struct planner *planner, size_t index)
 static int finish(struct planner *planner)
 {
     struct assay__workload *workload = planner->workload;
-    int code = default_symbols(planner);
+    int code = assay__plan_settle(&planner->symbols, workload, planner->error);
     for (size_t i = 0; i < workload->input_count && !code; i++)
         code = finish_input(planner, i);
     if (code) return code;
-    workload->dims = assay__arena_array(workload->arena, planner->symbol_count,
+    workload->dims = assay__arena_array(workload->arena, planner->symbols.count,
                                         sizeof *workload->dims);
     if (!workload->dims) return no_memory(planner);
-    for (size_t i = 0; i < planner->symbol_count; i++) {
-        const struct symbol *symbol = &planner->symbols[i];
+    for (size_t i = 0; i < planner->symbols.count; i++) {
+        const struct assay__plan_symbol *symbol = &planner->symbols.items[i];
         const char *name = assay__arena_strdup(workload->arena, symbol->name);
         if (!name) return no_memory(planner);
         workload->dims[workload->dim_count++] = (struct assay__dim_value){name, symbol->value};
     }
-    const struct symbol *sequence = planner->sequence_symbol
-                                        ? find_symbol(planner, planner->sequence_symbol)
-                                        : NULL;
-    const struct symbol *batch = planner->batch_symbol ? find_symbol(planner, planner->batch_symbol)
-                                                       : NULL;
+    const struct assay__plan_symbol *sequence = planner->sequence_symbol
+                                                    ? find_symbol(planner, planner->sequence_symbol)
+                                                    : NULL;
+    const struct assay__plan_symbol *batch = planner->batch_symbol
+                                                 ? find_symbol(planner, planner->batch_symbol)
+                                                 : NULL;
     if (sequence) workload->sequence = sequence->value;
     if (!sequence && planner->options->sequence > 0)
         workload->sequence = planner->options->sequence;

@@ -256,31 +256,6 @@ static void sink_index(struct walk *walk, const struct work *work, const struct 
 
 static const char *const cells[] = {"LSTM", "GRU", "RNN", NULL};
 
-/* Recurrent cells (unless batch first) and Scan run along axis 0. */
-static void sink_time(struct walk *walk, const struct work *work, const struct use *use)
-{
-    const struct assay__node *node = use->node;
-    bool cell = one_of(node, cells) && assay__node_int(node, "layout", 0) == 0 && use->index == 0;
-    int64_t scanned = is(node, "Scan") ? assay__node_int(node, "num_scan_inputs", 0) : 0;
-    bool scan = scanned > 0 && !assay__node_attr(node, "scan_input_axes") &&
-                (int64_t)use->index >= (int64_t)node->input_count - scanned;
-    if ((cell || scan) && !work->moved) walk->finding->time_major = true;
-}
-
-/* Operators that compute but leave the leading axes where they are. */
-static bool keeps_axes(const struct use *use)
-{
-    static const char *const each[] = {"Add",  "Sub",     "Mul",  "Div", "Relu",
-                                       "Tanh", "Sigmoid", "Clip", "Neg", "Exp",
-                                       "Gelu", "Erf",     "Sqrt", "Pow", NULL};
-    static const char *const first[] = {"MatMul", "LayerNormalization", "Softmax", "LeakyRelu",
-                                        NULL};
-    if (one_of(use->node, each)) return true;
-    if (is(use->node, "Gather"))
-        return use->index == 1 && assay__node_int(use->node, "axis", 0) == 0; /* an embedding */
-    return use->index == 0 && one_of(use->node, first);
-}
-
 /* Lengths, trip counts, conditions. */
 static void sink_control(struct walk *walk, const struct use *use)
 {
@@ -431,9 +406,11 @@ static int visit(struct walk *walk, const struct work *work, const struct use *u
     const struct assay__node *node = use->node;
     struct work next = *work;
     double value = 0;
-    sink_time(walk, work, use);
+    if (!work->moved && assay__inputs_time_first(node, use->index))
+        walk->finding->time_major = true;
     if (work->computed) {
-        next.moved = work->moved || !(one_of(node, same_axes) || keeps_axes(use));
+        next.moved = work->moved ||
+                     !(one_of(node, same_axes) || assay__inputs_keeps_axes(node, use->index));
         return next.moved ? 0 : follow_outputs(walk, node, &next);
     }
     sink_index(walk, work, use);
@@ -470,7 +447,9 @@ static int visit(struct walk *walk, const struct work *work, const struct use *u
     if (moved) return follow_outputs(walk, node, &next);
     next.computed = true;
     next.moved = work->moved;
-    return keeps_axes(use) && !next.moved ? follow_outputs(walk, node, &next) : 0;
+    return assay__inputs_keeps_axes(node, use->index) && !next.moved
+               ? follow_outputs(walk, node, &next)
+               : 0;
 }
 
 static int trace(struct tracer *tracer, const struct assay__input_plan *plan,
@@ -668,7 +647,9 @@ static int decide(struct tracer *tracer, struct assay__workload *workload, size_
     if (workload->batch < 0 && plan->rank >= 2) {
         /* By custom the first axis is the batch; recurrent cells have time first, then the
          * batch. */
-        workload->batch = plan->dims[finding.time_major ? 1 : 0];
+        bool second = finding.time_major ||
+                      assay__inputs_batch_axis(tracer->model, plan->name) == 1;
+        workload->batch = plan->dims[second ? 1 : 0];
         if (finding.time_major && workload->sequence < 0) workload->sequence = plan->dims[0];
     }
     bool ids = finding.bound != INT64_MAX && finding.bound > 2 && plan->rank >= 2 &&

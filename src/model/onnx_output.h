@@ -27,7 +27,7 @@ struct assay__onnx_output {
     uint64_t total;                      /* bytes of all pieces */
     struct assay__onnx_spilled *spilled; /* in order of offset */
     size_t spilled_count, spilled_capacity;
-    const volatile int *interrupt; /* looked at between blocks: not 0 ends the writing; NULL: never */
+    const volatile int *interrupt; /* not 0 ends the writing between blocks; NULL: never */
 };
 
 /** Writes `path`, and `path`.data when tensors are spilled, each as a temporary that is renamed when

@@ -590,7 +590,8 @@ int assay__onnx_write(const struct assay__model *model, const char *path, uint64
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    struct writer writer = {.model = model, .out = {.model = model, .interrupt = interrupt}, .folder = folder};
+    struct writer writer = {
+        .model = model, .out = {.model = model, .interrupt = interrupt}, .folder = folder};
     int code = 0;
     if (assay__path_folder(path, folder, sizeof folder))
         return assay_error_set(error, ASSAY_ELIMIT, "%.200s…: the path is too long", path);

@@ -1,9 +1,18 @@
 /* parameters.c - how many parameters a model has, and what its weights take. graph.h says what counts:
- * how each name is used decides it, so the uses of all graphs are gathered first. */
+ * how each name is used decides it, so the uses of all graphs are gathered first.
+ *
+ * Weights that ConstantOfShape makes (light models, stripped models) count like the initializers they
+ * stand for, and take no bytes in the file. Its shape must be an initializer or a Constant. Exporters
+ * make masks, states and zeros with the same operator: a number that nobody trains (0, 1, -1, or 10000
+ * and more in size) stands for no weight where only operators of `fillers` read it. */
 #include "base/checked.h"
+#include "base/vec.h"
 #include "model/graph.h"
 #include "model/onnx.h"
+#include "model/tensor_data.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* How a name is used, as bits. */
@@ -13,6 +22,7 @@ enum {
     USED_PACKED_4 = 4,     /* two numbers to each element */
     USED_PACKED_2 = 8,     /* four */
     IS_SCALE = 16,         /* made by DynamicQuantizeLinear */
+    USED_TO_FILL = 32,     /* by one of `fillers` */
 };
 
 /* Inputs of operators that no gradient trains, one bit each. */
@@ -46,17 +56,37 @@ static const struct {
 };
 enum { UNTRAINED = sizeof untrained / sizeof untrained[0] };
 
-static int index_untrained(struct assay__map *rows)
+/* Operators that read masks, first states, zeros and ones, from which input on. */
+static const struct {
+    const char *op;
+    size_t from;
+} fillers[] = {
+    {"Add", 0},     {"Sub", 0},   {"Mul", 0},    {"Div", 0},       {"Min", 0},
+    {"Max", 0},     {"Pow", 0},   {"Equal", 0},  {"Less", 0},      {"LessOrEqual", 0},
+    {"Greater", 0}, {"Where", 0}, {"Trilu", 0},  {"Expand", 0},    {"GreaterOrEqual", 0},
+    {"NonZero", 0}, {"Cast", 0},  {"Concat", 0}, {"ScatterND", 0}, {"ScatterElements", 0},
+    {"Slice", 0},   {"Tile", 0},  {"Neg", 0},    {"Pad", 0},       {"ReduceSum", 0},
+    {"CumSum", 0},  {"Shape", 0}, {"If", 0},     {"Loop", 0},      {"Scan", 0},
+    {"LSTM", 5},    {"GRU", 5},   {"RNN", 5},    {"Unsqueeze", 0}, {"Reshape", 0},
+};
+enum { FILLERS = sizeof fillers / sizeof fillers[0] };
+
+/* untrained, and behind them fillers. */
+static int index_rows(struct assay__map *rows)
 {
     int code = 0;
     for (size_t i = 0; i < UNTRAINED && !code; i++)
         code = assay__map_set(rows, untrained[i].op, i);
+    for (size_t i = 0; i < FILLERS && !code; i++)
+        code = assay__map_set(rows, fillers[i].op, UNTRAINED + i);
     return code;
 }
 
-/* row: of `untrained`, or beyond its end. */
+/* row: as index_rows numbers them, or beyond. */
 static size_t use_of(const struct assay__node *node, size_t row, size_t input)
 {
+    if (row >= UNTRAINED && row < UNTRAINED + FILLERS)
+        return input >= fillers[row - UNTRAINED].from ? USED_TO_FILL : USED_OTHERWISE;
     if (row >= UNTRAINED || input >= 32) {
         /* Its first two inputs are the output's; then come triples of value, scale, zero point. */
         if (*node->op != 'Q' || strcmp(node->op, "QLinearConcat") != 0) return USED_OTHERWISE;
@@ -79,12 +109,29 @@ static bool scales_a_scale(const struct assay__node *node, size_t input,
     return other != ASSAY__MAP_NONE && (other & IS_SCALE);
 }
 
-static int mark_uses(const struct assay__graph *graph, const struct assay__map *rows,
-                     struct assay__map *uses, int depth)
+/* What the counting knows of the model. */
+struct study {
+    const struct assay__model *model;
+    struct assay__map *rows;             /* operator -> row of the tables above */
+    struct assay__map *uses;             /* name -> bits */
+    bool fills;                          /* the model has a ConstantOfShape; then: */
+    struct assay__map *at;               /* name -> index into shapes */
+    const struct assay__tensor **shapes; /* what may be a shape: short lists of int64 */
+    size_t shape_count, shape_capacity;
+};
+
+static bool is_plain(const struct assay__node *node, const char *op)
 {
+    return !*node->domain && strcmp(node->op, op) == 0;
+}
+
+static int mark_uses(const struct assay__graph *graph, struct study *study, int depth)
+{
+    struct assay__map *uses = study->uses;
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];
-        size_t row = assay__map_get(rows, node->op);
+        size_t row = assay__map_get(study->rows, node->op);
+        study->fills |= is_plain(node, "ConstantOfShape");
         for (size_t k = 0; k < node->input_count; k++) {
             size_t before = assay__map_get(uses, node->inputs[k]);
             size_t now = scales_a_scale(node, k, uses) ? USED_AS_STATISTIC : use_of(node, row, k);
@@ -95,13 +142,93 @@ static int mark_uses(const struct assay__graph *graph, const struct assay__map *
             assay__map_set(uses, node->outputs[1], IS_SCALE))
             return ASSAY_ENOMEM;
         for (size_t k = 0; k < node->attr_count && depth < ASSAY__ONNX_DEPTH; k++)
-            if (node->attrs[k].g && mark_uses(node->attrs[k].g, rows, uses, depth + 1))
+            if (node->attrs[k].g && mark_uses(node->attrs[k].g, study, depth + 1))
                 return ASSAY_ENOMEM;
     }
     return 0;
 }
 
+/* --- ConstantOfShape --------------------------------------------------------------------------- */
+
+#define RANK_MOST 64
+
+static int note_shape(struct study *study, const char *name, const struct assay__tensor *tensor)
+{
+    if (tensor->dtype != ASSAY__INT64 || tensor->rank != 1 || tensor->elements > RANK_MOST ||
+        !tensor->data || tensor->data_size != (size_t)tensor->elements * 8)
+        return 0;
+    if (assay__vec_grow((void **)&study->shapes, &study->shape_capacity, study->shape_count + 1,
+                        sizeof(const struct assay__tensor *)))
+        return ASSAY_ENOMEM;
+    study->shapes[study->shape_count] = tensor;
+    return assay__map_set(study->at, name, study->shape_count++);
+}
+
+static int note_shapes(struct study *study, const struct assay__graph *graph, int depth)
+{
+    int code = 0;
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = note_shape(study, graph->initializers[i].name, &graph->initializers[i]);
+    for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        const struct assay__attr *value = is_plain(node, "Constant")
+                                              ? assay__node_attr(node, "value")
+                                              : NULL;
+        if (value && value->t && node->output_count)
+            code = note_shape(study, node->outputs[0], value->t);
+        for (size_t k = 0; k < node->attr_count && !code; k++)
+            if (node->attrs[k].g) code = note_shapes(study, node->attrs[k].g, depth + 1);
+    }
+    return code;
+}
+
+static bool nobody_trains(const struct study *study, const struct assay__attr *value)
+{
+    float number = 0; /* its default */
+    if (value && value->t &&
+        (value->t->elements != 1 || assay__tensor_floats(study->model, value->t, &number, NULL)))
+        return true;
+    return !(fabsf(number) < 1e4f) || number == 0 || fabsf(number) == 1;
+}
+
+/* The tensor that a ConstantOfShape makes when it stands for a weight (*is); false: its size
+ * overflows. dims are not filled. */
+static bool filled_weight(const struct study *study, const struct assay__node *node, bool *is,
+                          struct assay__tensor *tensor)
+{
+    const struct assay__attr *value = assay__node_attr(node, "value");
+    *is = false;
+    if (!study->fills || !is_plain(node, "ConstantOfShape") || node->input_count != 1 ||
+        node->output_count != 1)
+        return true;
+    size_t use = assay__map_get(study->uses, node->outputs[0]);
+    size_t at = assay__map_get(study->at, node->inputs[0]);
+    if (use == ASSAY__MAP_NONE || at == ASSAY__MAP_NONE) return true;
+    const struct assay__tensor *shape = study->shapes[at];
+    *tensor = (struct assay__tensor){.name = node->outputs[0],
+                                     .dtype = value && value->t ? value->t->dtype : ASSAY__FLOAT32,
+                                     .rank = (int)shape->elements,
+                                     .elements = 1,
+                                     .nonzeros = -1};
+    for (int64_t i = 0; i < shape->elements; i++) {
+        uint64_t dim = 0;
+        for (int k = 7; k >= 0; k--)
+            dim = dim << 8 | shape->data[i * 8 + k];
+        if (dim > INT64_MAX) return true; /* negative: no tensor at all */
+        if (assay__mul_i64_overflows(tensor->elements, (int64_t)dim, &tensor->elements))
+            return false;
+    }
+    bool number = tensor->dtype != ASSAY__INT64 && tensor->dtype != ASSAY__BOOL &&
+                  tensor->dtype != ASSAY__STRING;
+    *is = number && tensor->elements > 1 &&
+          ((use & ~(size_t)USED_TO_FILL) != 0 || !nobody_trains(study, value));
+    return true;
+}
+
+/* --- adding up --------------------------------------------------------------------------------- */
+
 struct tally {
+    const struct study *study;
     const struct assay__map *uses;
     int64_t elements, bytes;
 };
@@ -144,6 +271,18 @@ static bool count_constant(const struct assay__node *node, struct tally *tally)
     return count_tensor(value->t, each, tally);
 }
 
+static bool count_filled(const struct assay__node *node, struct tally *tally)
+{
+    struct assay__tensor tensor;
+    bool weight = false;
+    int64_t stored = tally->bytes;
+    if (!filled_weight(tally->study, node, &weight, &tensor)) return false;
+    if (!weight) return true;
+    if (!count_tensor(&tensor, counts_for(&tensor, tensor.name, tally->uses), tally)) return false;
+    tally->bytes = stored; /* the file holds one number */
+    return true;
+}
+
 static bool count_tensors(const struct assay__tensor *tensors, size_t count, struct tally *tally)
 {
     for (size_t i = 0; i < count; i++)
@@ -159,7 +298,8 @@ static bool count_graph(const struct assay__graph *graph, struct tally *tally, i
         !count_tensors(graph->sparse_tensors, graph->sparse_count, tally))
         return false;
     for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH; i++) {
-        if (!count_constant(&graph->nodes[i], tally)) return false;
+        if (!count_constant(&graph->nodes[i], tally) || !count_filled(&graph->nodes[i], tally))
+            return false;
         for (size_t k = 0; k < graph->nodes[i].attr_count; k++) {
             const struct assay__graph *inner = graph->nodes[i].attrs[k].g;
             if (inner && !count_graph(inner, tally, depth + 1)) return false;
@@ -168,14 +308,57 @@ static bool count_graph(const struct assay__graph *graph, struct tally *tally, i
     return true;
 }
 
+static int study_open(struct study *study, const struct assay__model *model)
+{
+    *study = (struct study){.model = model,
+                            .rows = assay__map_over(model->names),
+                            .uses = assay__map_over(model->names),
+                            .at = assay__map_over(model->names)};
+    int code = study->rows && study->uses && study->at ? index_rows(study->rows) : ASSAY_ENOMEM;
+    if (!code) code = mark_uses(&model->graph, study, 0);
+    if (!code && study->fills) code = note_shapes(study, &model->graph, 0);
+    return code;
+}
+
+static void study_close(struct study *study)
+{
+    assay__map_free(study->rows);
+    assay__map_free(study->uses);
+    assay__map_free(study->at);
+    free(study->shapes);
+}
+
+static int visit_filled(const struct study *study, const struct assay__graph *graph,
+                        assay__filled_visit *visit, void *context, int depth)
+{
+    int code = 0;
+    for (size_t i = 0; i < graph->node_count && depth < ASSAY__ONNX_DEPTH && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        struct assay__tensor tensor;
+        bool weight = false;
+        if (filled_weight(study, node, &weight, &tensor) && weight) code = visit(context, &tensor);
+        for (size_t k = 0; k < node->attr_count && !code; k++)
+            if (node->attrs[k].g)
+                code = visit_filled(study, node->attrs[k].g, visit, context, depth + 1);
+    }
+    return code;
+}
+
+int assay__model_filled(const struct assay__model *model, assay__filled_visit *visit, void *context)
+{
+    struct study study;
+    int code = study_open(&study, model);
+    if (!code && study.fills) code = visit_filled(&study, &model->graph, visit, context, 0);
+    study_close(&study);
+    return code;
+}
+
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes)
 {
-    struct assay__map *uses = assay__map_over(model->names);
-    struct tally tally = {.uses = uses};
-    struct assay__map *rows = assay__map_over(model->names); /* operator -> row of `untrained` */
-    bool known = uses && rows && index_untrained(rows) == 0 &&
-                 mark_uses(&model->graph, rows, uses, 0) == 0 &&
-                 count_graph(&model->graph, &tally, 0);
+    struct study study;
+    bool known = study_open(&study, model) == 0;
+    struct tally tally = {.study = &study, .uses = study.uses};
+    known = known && count_graph(&model->graph, &tally, 0);
     /* Compressed weights count with what they stand for, not with their tables and indices. */
     for (size_t i = 0; known && i < model->stored_count; i++)
         known = !assay__add_i64_overflows(
@@ -183,7 +366,6 @@ bool assay__model_parameters(const struct assay__model *model, int64_t *elements
             &tally.elements);
     *elements = known ? tally.elements : 0;
     *bytes = known ? tally.bytes : 0;
-    assay__map_free(uses);
-    assay__map_free(rows);
+    study_close(&study);
     return known;
 }

@@ -1,9 +1,11 @@
 /* rewrite_batch.c - another batch for a model whose batch is a number.
  *
- * The first dimension B of the inputs becomes N, and Reshape targets whose first number is B become N where they reshape
- * something that follows from the inputs. Then it is shown, or refused: shapes are inferred before and after; they must not
- * contradict each other, every value that follows from an input must be known and have grown along exactly one axis by
- * N / B, and no operator may work across that axis (Softmax, TopK, CumSum, … along it). */
+ * The batch B of the inputs (their first dimension, the second where time stands first: assay__inputs_batch_axis) becomes N,
+ * and Reshape targets whose first number is B become N where they reshape something that follows from the inputs. Then it
+ * is shown, or refused: shapes are inferred before and after; they must not contradict each other, every value that follows
+ * from an input must be known and have grown along exactly one axis by N / B, and no operator may work across that axis
+ * (Softmax, TopK, CumSum, … along it). */
+#include "model/inputs.h"
 #include "model/rewrite_fix.h"
 #include "model/tensor_data.h"
 
@@ -12,7 +14,7 @@
 struct batching {
     struct assay__model *model;
     struct assay__namer namer;
-    struct assay__map *follows; /* values that follow from the inputs */
+    struct assay__map *follows; /* values that follow from the inputs; an input: its batch axis */
     struct assay__shapes *before, *after;
     int64_t from, to;
     size_t reshapes;
@@ -27,6 +29,13 @@ static int refuse(struct batching *work, const char *name, const char *op, const
                            (long long)work->from, name, op, why);
 }
 
+/* The node's name, else the tensor it makes. */
+static int refuse_node(struct batching *work, const struct assay__node *node, const char *why)
+{
+    const char *name = *node->name || !node->output_count ? node->name : node->outputs[0];
+    return refuse(work, name, node->op, why);
+}
+
 static bool follows(const struct batching *work, const char *name)
 {
     return *name && assay__map_get(work->follows, name) != ASSAY__MAP_NONE;
@@ -39,10 +48,11 @@ static int change_inputs(struct batching *work)
     for (size_t i = 0; i < graph->input_count && !code; i++) {
         struct assay__value *input = &graph->inputs[i];
         if (assay__graph_is_initializer(graph, input->name)) continue;
-        if (input->rank < 1 || input->dims[0].value < 1) continue;
-        if (!work->from) work->from = input->dims[0].value;
-        if (input->dims[0].value != work->from) continue;
-        code = assay__map_set(work->follows, input->name, 1);
+        int axis = assay__inputs_batch_axis(work->model, input->name);
+        if (input->rank <= axis || input->dims[axis].value < 1) continue;
+        if (!work->from) work->from = input->dims[axis].value;
+        if (input->dims[axis].value != work->from) continue;
+        code = assay__map_set(work->follows, input->name, (size_t)axis);
     }
     if (!work->from)
         return assay_error_set(work->error, ASSAY_EINVAL, "the model has no batch axis");
@@ -54,7 +64,8 @@ static void apply_inputs(struct batching *work)
     struct assay__graph *graph = &work->model->graph;
     for (size_t i = 0; i < graph->input_count; i++) { /* two may be of one name */
         struct assay__value *input = &graph->inputs[i];
-        if (input->rank > 0 && follows(work, input->name)) input->dims[0].value = work->to;
+        size_t axis = assay__map_get(work->follows, input->name);
+        if (axis != ASSAY__MAP_NONE && input->rank > (int)axis) input->dims[axis].value = work->to;
     }
 }
 
@@ -95,7 +106,7 @@ static int trace(struct batching *work)
         if (!touched || assay__node_is(node, "Shape") || assay__node_is(node, "Size")) continue;
         for (size_t a = 0; a < node->attr_count; a++)
             if (node->attrs[a].g || node->attrs[a].graphs)
-                return refuse(work, node->name, node->op, "has a body");
+                return refuse_node(work, node, "has a body");
         for (size_t k = 0; k < node->output_count; k++)
             if (*node->outputs[k] && assay__map_set(work->follows, node->outputs[k], 1))
                 return assay__rewrite_no_memory(work->error);
@@ -168,11 +179,10 @@ static int verify(struct batching *work)
             if (k > 0 && !assay__shapes_get(work->after, node->outputs[k])) continue;
             int axis = grown_axis(work, node->outputs[k]);
             if (axis < 0)
-                return refuse(work, node->name, node->op,
-                              "does not grow with the batch along one axis");
+                return refuse_node(work, node, "does not grow with the batch along one axis");
             if (node->input_count && follows(work, node->inputs[0]) &&
                 works_across(work, node, axis))
-                return refuse(work, node->name, node->op, "works across the batch");
+                return refuse_node(work, node, "works across the batch");
         }
     }
     return 0;

@@ -49,9 +49,10 @@ static int unknown(struct extraction *work, const char *name, const char *what)
                 nearest = graph->nodes[i].outputs[k];
             }
         }
+    bool near = assay__text_near(name, best);
     return assay_error_set(work->error, ASSAY_ENOTFOUND,
-                           "no %s tensor is called '%.100s'; the nearest is '%.100s'", what, name,
-                           nearest);
+                           "no %s tensor is called '%.100s'%s%.100s%s", what, name,
+                           near ? "; the nearest is '" : "", near ? nearest : "", near ? "'" : "");
 }
 
 static int open_maps(struct extraction *work)

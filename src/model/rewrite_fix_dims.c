@@ -3,25 +3,44 @@
  * A model without a symbolic batch goes to rewrite_batch.c. Outputs then get the shapes that follow. */
 #include "model/inputs.h"
 #include "model/rewrite_fix.h"
+#include "model/symbol.h"
 
 #include "base/text.h"
 
 #include <string.h>
 
 struct fixing {
+    struct assay__arena *arena;
     const char *symbol;
     int64_t value;
     size_t hits;
 };
 
+static int64_t no_name(void *context, const char *name, size_t length)
+{
+    (void)context, (void)name, (void)length;
+    return ASSAY__NUM_ANY;
+}
+
+/* "2*batch" and other expressions that the symbol is in become numbers with it, or shorter ones. */
+static void fix_dim(struct fixing *fix, struct assay__dim *dim)
+{
+    if (dim->value >= 0) return;
+    bool whole = strcmp(dim->symbol, fix->symbol) == 0;
+    const char *text = whole ? dim->symbol
+                             : assay__symbol_fix(fix->arena, dim->symbol, fix->symbol, fix->value);
+    if (!text || (!whole && text == dim->symbol)) return;
+    int64_t value = whole ? fix->value : assay__symbol_evaluate(text, no_name, NULL);
+    *dim = assay__num_known(value) && value >= 0 ? (struct assay__dim){value, ""}
+                                                 : (struct assay__dim){-1, text};
+    fix->hits++;
+}
+
 static void fix_values(struct fixing *fix, struct assay__value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (int d = 0; d < values[i].rank; d++)
-            if (values[i].dims[d].value < 0 && strcmp(values[i].dims[d].symbol, fix->symbol) == 0) {
-                values[i].dims[d] = (struct assay__dim){fix->value, ""};
-                fix->hits++;
-            }
+            fix_dim(fix, &values[i].dims[d]);
 }
 
 static int fix_graph(void *context, struct assay__graph *graph)
@@ -52,8 +71,8 @@ static int unknown_symbol(const struct assay__model *model, const char *symbol,
             "no dimension is called '%.80s': the model's inputs have none with a "
             "name",
             symbol);
-    return assay_error_set(error, ASSAY_ENOTFOUND,
-                           "no dimension is called '%.80s'; the nearest is '%.80s'", symbol,
+    return assay_error_set(error, ASSAY_ENOTFOUND, "no dimension is called '%.80s'; %s '%.80s'",
+                           symbol, assay__text_near(symbol, best) ? "the nearest is" : "there is",
                            nearest);
 }
 
@@ -61,7 +80,7 @@ static int fix_one(struct assay__model *model, const char *text, struct assay__r
                    struct assay_error *error)
 {
     const char *equals = strchr(text, '=');
-    struct fixing fix = {.value = 0};
+    struct fixing fix = {.arena = model->arena};
     if (!equals || equals == text || assay__text_int64(equals + 1, &fix.value) || fix.value < 1)
         return assay_error_set(error, ASSAY_EINVAL,
                                "'%.80s' is not NAME=N with N a whole number from 1 on", text);
@@ -77,31 +96,40 @@ static int fix_one(struct assay__model *model, const char *text, struct assay__r
 static int fix_batch(struct assay__model *model, int64_t batch, size_t *found,
                      struct assay__rewrite_notes *notes)
 {
-    struct assay__workload_options one = {.batch = 3}, other = {.batch = 5};
-    struct assay__workload *a = NULL, *b = NULL;
+    struct assay__workload_options one = {.batch = 3}, other = {.batch = 5}, own = {.batch = batch};
+    struct assay__workload *a = NULL, *b = NULL, *wanted = NULL;
     struct assay_error ignored = {0};
     struct assay__graph *graph = &model->graph;
     *found = 0;
     if (assay__workload_plan(model, &one, &a, &ignored) ||
-        assay__workload_plan(model, &other, &b, &ignored))
+        assay__workload_plan(model, &other, &b, &ignored) ||
+        assay__workload_plan(model, &own, &wanted, &ignored))
         goto out;
-    for (size_t i = 0; i < a->input_count && i < b->input_count; i++)
+    for (size_t i = 0; i < a->dim_count; i++) { /* in the order of the inputs in all three */
+        struct fixing fix = {
+            .arena = model->arena, .symbol = a->dims[i].symbol, .value = wanted->dims[i].value};
+        if (a->dims[i].value == b->dims[i].value || assay__symbol_is_expression(fix.symbol))
+            continue;
+        assay__rewrite_each_graph(graph, fix_graph, &fix);
+        *found += fix.hits;
+    }
+    for (size_t i = 0; i < a->input_count; i++)
         for (size_t k = 0; k < graph->input_count; k++) {
             struct assay__value *input = &graph->inputs[k];
             if (strcmp(input->name, a->inputs[i].name) != 0) continue;
             for (int d = 0; d < input->rank && d < a->inputs[i].rank; d++) {
-                if (a->inputs[i].dims[d] == b->inputs[i].dims[d] || input->dims[d].value >= 0)
+                if (a->inputs[i].dims[d] == b->inputs[i].dims[d] || input->dims[d].value >= 0 ||
+                    *input->dims[d].symbol)
                     continue;
-                struct fixing fix = {.symbol = input->dims[d].symbol, .value = batch};
-                input->dims[d] = (struct assay__dim){batch, ""};
+                input->dims[d] = (struct assay__dim){wanted->inputs[i].dims[d], ""};
                 (*found)++;
-                if (*fix.symbol) assay__rewrite_each_graph(graph, fix_graph, &fix);
             }
         }
     if (*found) assay__rewrite_note(notes, "batch is %lld now", (long long)batch);
 out:
     assay__workload_free(a);
     assay__workload_free(b);
+    assay__workload_free(wanted);
     return 0;
 }
 

@@ -87,10 +87,14 @@ static bool worth(const struct assay__tensor *tensor, int axis)
 /* One graph while its weights are replaced. */
 struct replacing {
     struct weights_rewrite *rewrite;
-    struct assay__graph *graph, fresh; /* fresh: DequantizeLinear nodes first */
+    struct assay__graph *graph;
+    struct assay__graph fresh;   /* the DequantizeLinear nodes, one per weight */
+    struct assay__graph ordered; /* the nodes as they will stand */
     struct assay__weights weights;
-    struct assay__map *replaced;
+    struct assay__map *replaced; /* name -> its node in fresh, or PLACED */
 };
+
+#define PLACED ((size_t)-2)
 
 /* The weights of this graph that a node reads, and those that the nodes of its bodies do. Growing a list of initializers
  * leaves the old one in the arena, so what was found stays readable. */
@@ -107,7 +111,7 @@ static int replace_reads(struct replacing *work, const struct assay__node *node)
         if (rewrite->per_tensor) axis = -1;
         if (!worth(tensor, axis)) continue;
         code = quantize(rewrite, work->graph, &work->fresh, tensor, name, axis, &done);
-        if (!code && done && assay__map_set(work->replaced, name, 1))
+        if (!code && done && assay__map_set(work->replaced, name, work->fresh.node_count - 1))
             code = assay__rewrite_no_memory(rewrite->error);
     }
     for (size_t a = 0; a < node->attr_count && !code; a++) {
@@ -118,7 +122,20 @@ static int replace_reads(struct replacing *work, const struct assay__node *node)
     return code;
 }
 
-/* The weights go, and what dequantizes them stands in front of the rest. */
+/* Puts what dequantizes a weight before its first reader, not all of it before the rest: each dense weight is then alive only
+ * while it is needed. */
+static int place(void *context, const char *name)
+{
+    struct replacing *work = context;
+    size_t index = assay__map_get(work->replaced, name);
+    if (index == ASSAY__MAP_NONE || index == PLACED) return 0;
+    if (!assay__graph_push_node(work->rewrite->model, &work->ordered, &work->fresh.nodes[index]) ||
+        assay__map_set(work->replaced, name, PLACED))
+        return assay__rewrite_no_memory(work->rewrite->error);
+    return 0;
+}
+
+/* The weights go, and the nodes that make them again are put in. */
 static int settle(struct replacing *work)
 {
     struct assay__graph *graph = work->graph;
@@ -135,18 +152,23 @@ static int settle(struct replacing *work)
         if (assay__node_is(node, "Constant") && node->output_count == 1 &&
             assay__map_get(work->replaced, node->outputs[0]) != ASSAY__MAP_NONE)
             continue;
-        if (!assay__graph_push_node(work->rewrite->model, &work->fresh, node))
+        int code = assay__rewrite_reads(node, place, work);
+        if (code) return code;
+        if (!assay__graph_push_node(work->rewrite->model, &work->ordered, node))
             return assay__rewrite_no_memory(work->rewrite->error);
     }
-    graph->nodes = work->fresh.nodes;
-    graph->node_count = work->fresh.node_count;
-    graph->node_capacity = work->fresh.node_capacity;
+    for (size_t i = 0; i < graph->output_count; i++) /* a weight that only the caller reads */
+        if (place(work, graph->outputs[i].name)) return ASSAY_ENOMEM;
+    graph->nodes = work->ordered.nodes;
+    graph->node_count = work->ordered.node_count;
+    graph->node_capacity = work->ordered.node_capacity;
     return 0;
 }
 
 static int convert_graph(void *context, struct assay__graph *graph)
 {
-    struct replacing work = {.rewrite = context, .graph = graph, .fresh = {.name = ""}};
+    struct replacing work = {
+        .rewrite = context, .graph = graph, .fresh = {.name = ""}, .ordered = {.name = ""}};
     work.replaced = assay__map_new();
     int code = assay__weights_open(&work.weights, graph);
     if (!work.replaced || code) code = assay__rewrite_no_memory(work.rewrite->error);

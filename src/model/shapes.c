@@ -8,6 +8,7 @@
  * than the file, that is a contradiction, and what follows is kept. */
 #include "model/shapes.h"
 
+#include "base/checked.h"
 #include "base/vec.h"
 #include "model/shapes_scope.h"
 #include "model/wire.h"
@@ -114,10 +115,28 @@ static int fact_from_tensor(struct assay__shape_state *state, const struct assay
     return code ? code : tensor_values(state, tensor, fact);
 }
 
+/* What the caller's inputs fix a name to. */
+static int64_t bound_name(void *context, const char *name, size_t length)
+{
+    struct assay__shape_state *state = context;
+    char text[256];
+    if (length >= sizeof text) return ASSAY__NUM_ANY;
+    memcpy(text, name, length);
+    text[length] = 0;
+    int64_t num = assay__num_symbol(state->symbols, text);
+    for (size_t i = 0; i < state->binding_count; i++)
+        if (state->bindings[i].symbol == num) return state->bindings[i].num;
+    return ASSAY__NUM_ANY;
+}
+
 /* A stated dimension; symbols that the caller's inputs fix are what they are fixed to. */
 static int64_t stated_num(struct assay__shape_state *state, const struct assay__dim *dim)
 {
     if (dim->value >= 0) return dim->value;
+    if (dim->symbol && state->binding_count && assay__symbol_is_expression(dim->symbol)) {
+        int64_t number = assay__symbol_evaluate(dim->symbol, bound_name, state);
+        if (assay__num_known(number) && number >= 0) return number;
+    }
     int64_t num = assay__num_symbol(state->symbols, dim->symbol ? dim->symbol : "");
     for (size_t i = 0; i < state->binding_count; i++)
         if (state->bindings[i].symbol == num) return state->bindings[i].num;
@@ -153,7 +172,7 @@ static void report_stated(struct assay__shapes *scope, const struct assay__fact 
     if (!fact->maker || scope->state->stale) return;
     snprintf(text, sizeof text, format, says, follows);
     snprintf(whole, sizeof whole, "\"%.200s\": %s", value->name, text);
-    assay__state_conflict(scope->state, fact->maker, NULL, "stated", whole);
+    assay__state_conflict(scope->state, fact->maker, NULL, value->name, whole);
 }
 
 static void check_stated(struct assay__shapes *scope, const struct assay__value *value,
@@ -166,7 +185,7 @@ static void check_stated(struct assay__shapes *scope, const struct assay__value 
         snprintf(text, sizeof text, "\"%.128s\": the file states %s, %s follows", value->name,
                  assay__dtype_name(value->dtype), assay__dtype_name(entry->dtype));
         if (fact->maker && !scope->state->stale)
-            assay__state_conflict(scope->state, fact->maker, NULL, "stated", text);
+            assay__state_conflict(scope->state, fact->maker, NULL, value->name, text);
     }
     if (entry->rank < 0 || value->rank < 0) return;
     if (entry->rank != value->rank) {
@@ -453,8 +472,40 @@ static void state_free(struct assay__shape_state *state)
     free(state->bodies);
     free(state->controls);
     free(state->conflicts);
+    assay__map_free(state->said);
     free(state->bindings);
     free(state);
+}
+
+static bool is_there(const struct assay__shape_conflict *conflicts, size_t count,
+                     const struct assay__shape_conflict *wanted)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(conflicts[i].node, wanted->node) == 0 &&
+            strcmp(conflicts[i].op, wanted->op) == 0)
+            return true;
+    return false;
+}
+
+/* A window that does not fit on the sizes that the caller chose (often 1, where no one said any) is no fault of the file:
+ * only those are kept that are there with the file's own shapes too. */
+static int keep_own(struct assay__shape_state *state, struct assay_error *error)
+{
+    struct assay__shapes *own = NULL;
+    const struct assay__shape_conflict *conflicts = NULL;
+    size_t kept = 0, by_size = 0;
+    for (size_t i = 0; i < state->conflict_count; i++)
+        by_size += state->conflicts[i].by_size;
+    if (!by_size) return 0;
+    int code = assay__shapes_infer(state->model, NULL, 0, &own, error);
+    if (code) return code;
+    size_t count = assay__shapes_conflicts(own, &conflicts);
+    for (size_t i = 0; i < state->conflict_count; i++)
+        if (!state->conflicts[i].by_size || is_there(conflicts, count, &state->conflicts[i]))
+            state->conflicts[kept++] = state->conflicts[i];
+    state->conflict_count = kept;
+    assay__shapes_free(own);
+    return 0;
 }
 
 int assay__shapes_infer(const struct assay__model *model, const struct assay__value *inputs,
@@ -474,6 +525,7 @@ int assay__shapes_infer(const struct assay__model *model, const struct assay__va
     if (!(shapes = assay__scope_new(state, NULL, &model->graph))) goto out;
     code = seed(shapes, inputs, input_count);
     if (!code) code = assay__scope_walk(shapes, error);
+    if (!code && input_count) code = keep_own(state, error);
     if (!code) sort_state(state);
 out:
     if (code == ASSAY_ENOMEM) assay_error_set(error, code, "out of memory");
@@ -506,6 +558,28 @@ const struct assay__shape_entry *assay__shapes_get(const struct assay__shapes *s
 {
     const struct assay__fact *fact = *name ? assay__scope_find(shapes, name) : NULL;
     return fact && !fact->sequence && !fact->optional ? &fact->entry : NULL;
+}
+
+bool assay__shapes_overflows(const struct assay__shape_entry *entry)
+{
+    int64_t bits = entry ? (int64_t)assay__dtype_bits(entry->dtype) : 0;
+    if (!entry || entry->rank < 0) return false;
+    for (int i = 0; i < entry->rank; i++)
+        if (entry->dims[i] <= 0) return false; /* nothing in it, or not known */
+    if (bits < 1) bits = 1;
+    for (int i = 0; i < entry->rank; i++)
+        if (assay__mul_i64_overflows(bits, entry->dims[i], &bits)) return true;
+    return false;
+}
+
+bool assay__shapes_node_overflows(const struct assay__shapes *shapes,
+                                  const struct assay__node *node)
+{
+    for (size_t i = 0; shapes && i < node->input_count; i++)
+        if (assay__shapes_overflows(assay__shapes_get(shapes, node->inputs[i]))) return true;
+    for (size_t i = 0; shapes && i < node->output_count; i++)
+        if (assay__shapes_overflows(assay__shapes_get(shapes, node->outputs[i]))) return true;
+    return false;
 }
 
 const char *assay__shapes_symbol(const struct assay__shapes *shapes, int64_t dim)

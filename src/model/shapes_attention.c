@@ -36,6 +36,14 @@ static struct heads read_heads(struct assay__shape_call *call, size_t i, const c
     return heads;
 }
 
+/* Each key head serves as many query heads. */
+static void check_heads(struct assay__shape_call *call, int64_t query, int64_t key)
+{
+    if (query > 0 && key > 0 && query % key != 0)
+        assay__shape_conflict(call, 1, "%lld query heads are no multiple of %lld key heads",
+                              (long long)query, (long long)key);
+}
+
 /* Q, K, V, attn_mask, past_key, past_value: Y, present_key, present_value, qk_matmul_output */
 static void infer_onnx_attention(struct assay__shape_call *call)
 {
@@ -50,6 +58,7 @@ static void infer_onnx_attention(struct assay__shape_call *call)
             value[4] = {v.batch, v.heads, total, v.size};
     int64_t product[4] = {q.batch, q.heads, q.sequence, total};
     assay__shape_set(call, 0, dtype, rank == 4 || rank == 3 ? rank : -1, rank == 4 ? out4 : out3);
+    check_heads(call, q.heads, k.heads);
     if (k.size != ASSAY__NUM_ANY && q.size != ASSAY__NUM_ANY)
         assay__shape_differ(call, 1, "head sizes of query and key", q.size, k.size);
     assay__shape_set(call, 1, assay__shape_dtype(call, 1), 4, key);
@@ -189,6 +198,7 @@ static void infer_group_query(struct assay__shape_call *call)
                       assay__shape_dim(call, 0, 2)};
     int64_t size = ASSAY__NUM_ANY;
     bool packed = !assay__shape_has(call, 2);
+    check_heads(call, heads, kv);
     if (heads > 0 && heads < 1 << 20 && kv > 0 && kv < 1 << 20)
         size = assay__num_exact_div(symbols, out[2], packed ? heads + 2 * kv : heads);
     if (packed) out[2] = assay__num_mul(symbols, size, heads);

@@ -214,57 +214,110 @@ static const char *node_label(const struct assay__node *node)
     return "";
 }
 
+/* "2×4", "batch×?"; "" when the rank is not known */
+static void put_shape(struct assay__shape_state *state, struct assay__buf *buf,
+                      const struct assay__fact *fact, const char *between)
+{
+    for (int k = 0; k < fact->entry.rank; k++) {
+        int64_t num = fact->dims[k];
+        if (k) assay__buf_puts(buf, between);
+        if (num >= 0)
+            assay__buf_printf(buf, "%lld", (long long)num);
+        else
+            assay__buf_puts(buf,
+                            assay__num_symbolic(num) ? assay__num_text(state->symbols, num) : "?");
+    }
+}
+
+static const char *keep(struct assay__shape_state *state, struct assay__buf *buf)
+{
+    const char *text = buf->failed || !buf->data ? NULL
+                                                 : assay__arena_strdup(state->arena, buf->data);
+    assay__buf_free(buf);
+    return text;
+}
+
+/* The other side in words. */
+static const char *other_words(struct assay__shape_state *state, const struct assay__fact *other,
+                               const char *name)
+{
+    struct assay__buf buf = {0};
+    if (!other) {
+        assay__buf_printf(&buf, "the file's own statement of '%s'", name);
+    } else if (other->maker) {
+        assay__buf_printf(&buf, "'%s' (%s)", name, other->maker->op);
+    } else {
+        assay__buf_printf(&buf, "%s '%s'", other->tensor ? "initializer" : "input", name);
+        if (other->entry.rank == 0) assay__buf_puts(&buf, " (a scalar)");
+        if (other->entry.rank > 0) assay__buf_puts(&buf, " (");
+        put_shape(state, &buf, other, "×");
+        if (other->entry.rank > 0) assay__buf_putc(&buf, ')');
+    }
+    return keep(state, &buf);
+}
+
 void assay__state_conflict(struct assay__shape_state *state, const struct assay__node *node,
-                           const struct assay__fact *other, const char *producer,
-                           const char *message)
+                           const struct assay__fact *other, const char *name, const char *message)
 {
     const struct assay__node *maker = other ? other->maker : NULL;
     if (state->quiet || !message) return;
-    const char *kind = producer ? producer : other && other->tensor ? "initializer" : "input";
-    char *copy = assay__arena_strdup(state->arena, message);
-    if (!copy || assay__vec_grow((void **)&state->conflicts, &state->conflict_capacity,
-                                 state->conflict_count + 1, sizeof *state->conflicts))
+    struct assay__shape_conflict conflict = {.node = node_label(node),
+                                             .op = node->op,
+                                             .producer = maker ? node_label(maker) : name,
+                                             .producer_op = maker ? maker->op : ""};
+    conflict.other = other_words(state, other, conflict.producer);
+    conflict.message = assay__arena_strdup(state->arena, message);
+    char *text = conflict.other && conflict.message
+                     ? assay__arena_printf(state->arena, "%s\n%s\n%s", conflict.node,
+                                           conflict.other, message)
+                     : NULL;
+    if (!state->said) state->said = assay__map_new();
+    if (!text || !state->said || assay__map_get(state->said, text) != ASSAY__MAP_NONE ||
+        assay__map_set(state->said, text, 1) ||
+        assay__vec_grow((void **)&state->conflicts, &state->conflict_capacity,
+                        state->conflict_count + 1, sizeof *state->conflicts))
         return;
-    bool made = maker && !producer;
-    state->conflicts[state->conflict_count++] = (struct assay__shape_conflict){
-        node_label(node), node->op, made ? node_label(maker) : kind, made ? maker->op : "", copy};
+    state->conflicts[state->conflict_count++] = conflict;
 }
 
 void assay__shape_conflict(struct assay__shape_call *call, size_t i, const char *format, ...)
 {
     char text[512];
     va_list args;
-    const struct assay__fact *other = i < call->in_count ? call->in[i] : NULL;
-    if (call->scope->state->quiet) return;
+    if (call->scope->state->quiet || !call->in_count) return;
+    size_t other = i < call->in_count ? i : 0;
     /* A weight made by no one says little: the other operator is the one that fed the node. */
-    for (size_t k = 0; k < call->in_count && (!other || !other->maker); k++)
-        if (call->in[k]->maker && strcmp(call->in[k]->maker->op, "Constant") != 0)
-            other = call->in[k];
+    for (size_t k = 0; k < call->in_count && !call->in[other]->maker; k++)
+        if (call->in[k]->maker && strcmp(call->in[k]->maker->op, "Constant") != 0) other = k;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    assay__state_conflict(call->scope->state, call->node, other, NULL, text);
+    assay__state_conflict(call->scope->state, call->node, call->in[other],
+                          call->node->inputs[other], text);
 }
 
 const char *assay__shape_text(struct assay__shape_call *call, size_t i)
 {
     struct assay__buf buf = {0};
-    int rank = assay__shape_rank(call, i);
-    if (rank < 0) return "?";
+    const struct assay__fact *fact = tensor_fact(call, i);
+    if (!fact || fact->entry.rank < 0) return "?";
     assay__buf_putc(&buf, '[');
-    for (int k = 0; k < rank; k++) {
-        int64_t num = assay__shape_dims(call, i)[k];
-        if (k) assay__buf_puts(&buf, ", ");
-        if (num >= 0)
-            assay__buf_printf(&buf, "%lld", (long long)num);
-        else
-            assay__buf_puts(&buf,
-                            assay__num_symbolic(num) ? assay__num_text(call->symbols, num) : "?");
-    }
+    put_shape(call->scope->state, &buf, fact, ", ");
     assay__buf_putc(&buf, ']');
-    const char *text = buf.failed ? NULL : assay__arena_strdup(call->arena, buf.data);
-    assay__buf_free(&buf);
+    const char *text = keep(call->scope->state, &buf);
     return text ? text : "?";
+}
+
+/* Other formats' operators are mapped to ONNX ones that are stricter about types. */
+bool assay__shape_types_differ(struct assay__shape_call *call, size_t a, size_t b)
+{
+    enum assay__dtype left = assay__shape_dtype(call, a), right = assay__shape_dtype(call, b);
+    bool onnx = strcmp(call->scope->state->model->format, "ONNX") == 0;
+    if (!onnx || *call->node->domain || !left || !right || left == right) return false;
+    assay__shape_conflict(call, b, "%s of '%.80s' (%s) and '%.80s' (%s): the types differ",
+                          call->node->op, call->node->inputs[a], assay__dtype_name(left),
+                          call->node->inputs[b], assay__dtype_name(right));
+    return true;
 }
 
 bool assay__shape_differ(struct assay__shape_call *call, size_t i, const char *what, int64_t a,

@@ -54,6 +54,11 @@ static void infer_constant_of_shape(struct assay__shape_call *call)
             assay__shape_set(call, 0, dtype, (int)rank, NULL);
     }
     if (!dims || count > ASSAY__SHAPE_RANK) return;
+    for (size_t i = 0; i < count; i++) {
+        if (!assay__num_known(dims[i]) || dims[i] >= 0) continue;
+        assay__shape_conflict(call, 0, "a shape with a dimension of %lld", (long long)dims[i]);
+        return;
+    }
     assay__shape_set(call, 0, dtype, (int)count, dims);
     /* A vector of one integer repeated: exporters pad and expand shapes with it. */
     int64_t one = fill_value(value), values[ASSAY__SHAPE_VALUES];

@@ -180,14 +180,23 @@ static void compute_values(struct assay__shape_call *call)
     if (known || !count) assay__shape_set_values(call, 0, values, count);
 }
 
+/* All operands of these are of one type. */
+static void check_types(struct assay__shape_call *call)
+{
+    for (size_t i = 1; i < call->in_count; i++)
+        if (assay__shape_types_differ(call, 0, i)) return;
+}
+
 static void infer_broadcast(struct assay__shape_call *call)
 {
+    check_types(call);
     broadcast_all(call, assay__shape_dtype(call, 0));
     compute_values(call);
 }
 
 static void infer_broadcast_bool(struct assay__shape_call *call)
 {
+    check_types(call);
     broadcast_all(call, ASSAY__BOOL);
     compute_values(call);
 }
@@ -225,6 +234,18 @@ static void infer_neg(struct assay__shape_call *call)
     if (nums) assay__shape_set_values(call, 0, values, count);
 }
 
+/* Softmax and its like work along an axis (before opset 13 from an axis on, which may be past the last). */
+static void infer_along_axis(struct assay__shape_call *call)
+{
+    int rank = assay__shape_rank(call, 0), axis = 0;
+    bool old = call->opset > 0 && call->opset < 13;
+    assay__shape_row_same(call);
+    if (rank < 1 || !assay__node_attr(call->node, "axis") ||
+        (old && assay__node_int(call->node, "axis", 1) == rank))
+        return;
+    assay__shape_axis_attr(call, "axis", -1, rank, &axis);
+}
+
 /* Floor, Ceil, Round: whole numbers stay. */
 static void infer_rounding(struct assay__shape_call *call)
 {
@@ -237,6 +258,7 @@ static void infer_where(struct assay__shape_call *call)
 {
     int64_t values[ASSAY__SHAPE_VALUES];
     size_t count = 0;
+    assay__shape_types_differ(call, 1, 2);
     assay__shape_broadcast_inputs(call, 0, call->in_count, assay__shape_dtype(call, 1));
     if (call->in_count != 3 || !call->in[0]->values || !small_output(call, &count)) return;
     for (size_t i = 0; i < count; i++) {
@@ -400,7 +422,7 @@ const struct assay__shape_row assay__shape_rows_math[] = {
     {"GreaterOrEqual", "", infer_broadcast_bool},
     {"HardSigmoid", "", SAME},
     {"HardSwish", "", SAME},
-    {"Hardmax", "", SAME},
+    {"Hardmax", "", infer_along_axis},
     {"Identity", "", infer_identity},
     {"Inverse", "ms", SAME},
     {"IsInf", "", assay__shape_row_same_bool},
@@ -409,7 +431,7 @@ const struct assay__shape_row assay__shape_rows_math[] = {
     {"Less", "", infer_broadcast_bool},
     {"LessOrEqual", "", infer_broadcast_bool},
     {"Log", "", SAME},
-    {"LogSoftmax", "", SAME},
+    {"LogSoftmax", "", infer_along_axis},
     {"Max", "", infer_broadcast},
     {"Mean", "", infer_broadcast_plain},
     {"Min", "", infer_broadcast},
@@ -440,7 +462,7 @@ const struct assay__shape_row assay__shape_rows_math[] = {
     {"Sign", "", SAME},
     {"Sin", "", SAME},
     {"Sinh", "", SAME},
-    {"Softmax", "", SAME},
+    {"Softmax", "", infer_along_axis},
     {"Softplus", "", SAME},
     {"Softsign", "", SAME},
     {"Sqrt", "", SAME},

@@ -32,6 +32,23 @@ static int single_open(const int64_t *target, size_t count)
     return found;
 }
 
+/* A target may leave one dimension open; false: it cannot be. */
+static bool check_target(struct assay__shape_call *call, const int64_t *target, size_t count)
+{
+    size_t open = 0;
+    for (size_t i = 0; i < count; i++) {
+        open += target[i] == -1;
+        if (assay__num_known(target[i]) && target[i] < -1) {
+            assay__shape_conflict(call, 0, "a new shape with a dimension of %lld",
+                                  (long long)target[i]);
+            return false;
+        }
+    }
+    if (open > 1)
+        assay__shape_conflict(call, 0, "%zu dimensions of the new shape are -1: one can be", open);
+    return open <= 1;
+}
+
 /* 0 copies the input's dimension (unless allowzero), -1 is what is left over. Dimensions that
  * cancel (a 0 that copies) are left out of the division, so that unknown ones do not matter. */
 static void reshape_to(struct assay__shape_call *call, const int64_t *target, size_t count)
@@ -40,7 +57,7 @@ static void reshape_to(struct assay__shape_call *call, const int64_t *target, si
     bool allow_zero = assay__node_int(call->node, "allowzero", 0) != 0;
     bool copied[ASSAY__SHAPE_RANK] = {false};
     int64_t out[ASSAY__SHAPE_RANK], product = 1, elements = 1;
-    if (count > ASSAY__SHAPE_RANK) return;
+    if (count > ASSAY__SHAPE_RANK || !check_target(call, target, count)) return;
     int single = single_open(target, count);
     for (size_t i = 0; i < count; i++) {
         out[i] = target[i];
@@ -223,6 +240,8 @@ static void concat_from(struct assay__shape_call *call, size_t first, enum assay
 
 static void infer_concat(struct assay__shape_call *call)
 {
+    for (size_t i = 1; i < call->in_count; i++)
+        if (assay__shape_types_differ(call, 0, i)) break;
     concat_from(call, 0, assay__shape_dtype(call, 0));
 }
 
@@ -247,8 +266,14 @@ static void infer_split(struct assay__shape_call *call)
     int rank = assay__shape_rank(call, 0), axis = 0;
     int64_t out[ASSAY__SHAPE_RANK], sum = 0;
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
+    int64_t wanted = assay__node_int(call->node, "num_outputs", 1);
     for (size_t i = 0; i < parts; i++)
         assay__shape_set_dtype(call, i, dtype);
+    if (wanted < 1) {
+        assay__shape_conflict(call, 0, "%s in %lld parts", assay__shape_text(call, 0),
+                              (long long)wanted);
+        return;
+    }
     if (!parts || !assay__shape_axis_attr(call, "axis", 0, rank, &axis)) return;
     memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     int64_t whole = out[axis];

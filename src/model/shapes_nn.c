@@ -44,6 +44,7 @@ static void check_gemm_bias(struct assay__shape_call *call, size_t c)
 
 static void infer_gemm(struct assay__shape_call *call)
 {
+    if (!assay__shape_types_differ(call, 0, 1)) assay__shape_types_differ(call, 0, 2);
     gemm(call, 0, 1, assay__shape_dtype(call, 0));
     check_gemm_bias(call, 2);
 }
@@ -62,6 +63,7 @@ static void infer_qgemm(struct assay__shape_call *call)
 
 static void infer_matmul(struct assay__shape_call *call)
 {
+    assay__shape_types_differ(call, 0, 1);
     assay__shape_matmul(call, 0, 1, false, false, assay__shape_dtype(call, 0));
 }
 
@@ -242,11 +244,21 @@ static void norm_statistics(struct assay__shape_call *call, size_t first, int64_
         assay__shape_set(call, o, dtype, rank, out);
 }
 
+/* The result is of the scale's type, which may be another than that of X (RMSNormalization, SimplifiedLayerNormalization,
+ * and LayerNormalization before it was ai.onnx's). */
+static void infer_scaled_norm(struct assay__shape_call *call)
+{
+    bool one_type = assay__shape_op_is(call, "LayerNormalization") && call->opset >= 17;
+    assay__shape_row_same(call);
+    if (!one_type && assay__shape_dtype(call, 1))
+        assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 1));
+}
+
 /* X, Scale, Bias; Scale of one dimension is as long as the last axis, when that is the one. */
 static void infer_layer_norm(struct assay__shape_call *call)
 {
     int64_t scale = assay__shape_rank(call, 1) == 1 ? assay__shape_dim(call, 1, 0) : ASSAY__NUM_ANY;
-    assay__shape_row_same(call);
+    infer_scaled_norm(call);
     if (scale > 1 && assay__shape_rank(call, 0) >= 1)
         assay__shape_differ(call, 0, "last axis of the input and scale",
                             assay__shape_dim(call, 0, -1), scale);
@@ -357,7 +369,7 @@ const struct assay__shape_row assay__shape_rows_nn[] = {
     {"QGemm", "ms", infer_qgemm},
     {"QLinearMatMul", "", infer_qlinear_matmul},
     {"QOrderedMatMul", "ms", infer_qordered_matmul},
-    {"RMSNormalization", "", SAME},
+    {"RMSNormalization", "", infer_scaled_norm},
     {"RNN", "", infer_recurrent},
     {"SimplifiedLayerNormalization", "*", infer_layer_norm},
     {"SkipGroupNorm", "ms", infer_skip_group_norm},

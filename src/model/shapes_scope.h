@@ -31,6 +31,7 @@ struct assay__shape_state {
     size_t control_count, control_capacity;
     struct assay__shape_conflict *conflicts;
     size_t conflict_count, conflict_capacity;
+    struct assay__map *said; /* contradictions by their text */
     struct assay__shape_binding *bindings;
     size_t binding_count, binding_capacity;
     bool stale;    /* inputs replace numbers of the file: what it states of values may not hold */
@@ -70,8 +71,9 @@ int assay__fact_from_type(struct assay__shape_state *state, const uint8_t *data,
 /** Fills what inference left open with what the file states. */
 int assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
                          struct assay__fact *fact);
+/** Adds a contradiction at `node` unless it is there already. `name` is the other side: what `other` is a fact of, or,
+ *  without one, a value that the file states something of. */
 void assay__state_conflict(struct assay__shape_state *state, const struct assay__node *node,
-                           const struct assay__fact *other, const char *producer,
-                           const char *message);
+                           const struct assay__fact *other, const char *name, const char *message);
 
 #endif

@@ -1,6 +1,8 @@
 /* shapes_window.c - shape rows of operators that slide a window over an image: convolutions and
  * pools, in the layouts N C … and N … C, and of those that resample one. */
+#include "base/checked.h"
 #include "model/shape_call.h"
+#include "model/shapes_scope.h"
 #include "model/wire.h"
 
 #include <math.h>
@@ -24,11 +26,33 @@ static bool read_list(const struct assay__node *node, const char *name, int coun
     return true;
 }
 
+/* What can never be: a list that is not one number per axis, a window, step or padding of a size that no window has. Less
+ * than `least`, or more than can be computed with; a window that is not known is left alone. */
+static bool check_list(struct assay__shape_call *call, const char *name, const char *what,
+                       int count, int64_t least)
+{
+    const struct assay__attr *attr = assay__node_attr(call->node, name);
+    if (!attr || attr->type != ASSAY__ATTR_INTS || attr->count == 0) return true;
+    if (attr->count != (size_t)count) {
+        assay__shape_conflict(call, 0, "%zu %s where %s needs %d", attr->count, name,
+                              assay__shape_text(call, 0), count);
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        if (attr->ints[i] >= least && attr->ints[i] <= 1 << 30) continue;
+        assay__shape_conflict(call, 0, "a %s of %lld over %s", what, (long long)attr->ints[i],
+                              assay__shape_text(call, 0));
+        return false;
+    }
+    return true;
+}
+
 /* kernel may be NULL: then kernel_shape must be there. Everything that could overflow is
  * refused. */
-static bool read_window(const struct assay__node *node, int spatial, const int64_t *kernel,
+static bool read_window(struct assay__shape_call *call, int spatial, const int64_t *kernel,
                         struct window *window)
 {
+    const struct assay__node *node = call->node;
     int64_t pads[2 * ASSAY__SHAPE_RANK];
     const struct assay__attr *auto_pad = assay__node_attr(node, "auto_pad");
     const char *mode = auto_pad && auto_pad->type == ASSAY__ATTR_STRING ? auto_pad->s : "NOTSET";
@@ -37,6 +61,11 @@ static bool read_window(const struct assay__node *node, int spatial, const int64
                               .same = strncmp(mode, "SAME", 4) == 0,
                               .valid = strcmp(mode, "VALID") == 0,
                               .ceil = assay__node_int(node, "ceil_mode", 0) != 0};
+    if (!check_list(call, "kernel_shape", "window", spatial, 1) ||
+        !check_list(call, "strides", "stride", spatial, 1) ||
+        !check_list(call, "dilations", "dilation", spatial, 1) ||
+        !check_list(call, "pads", "padding", 2 * spatial, -(1 << 30)))
+        return false;
     if (!read_list(node, "kernel_shape", spatial, -1, window->kernel) ||
         !read_list(node, "strides", spatial, 1, window->stride) ||
         !read_list(node, "dilations", spatial, 1, window->dilation) ||
@@ -77,11 +106,31 @@ static int64_t window_count(struct assay__symbols *symbols, const struct window 
                                      : assay__num_floor_div(symbols, room, stride);
         return assay__num_add(symbols, steps, 1);
     }
+    if (room < 0 && window->ceil && room > -stride && in > 0) return 1;
     if (room < 0) return ASSAY__NUM_ANY;
     int64_t count = (window->ceil ? (room + stride - 1) / stride : room / stride) + 1;
     /* The last window of ceil_mode must begin inside the input or its leading padding. */
     if (window->ceil && (count - 1) * stride >= in + window->pad_begin[i]) count--;
     return count;
+}
+
+/* Reports the first axis that the window does not fit on. */
+static void check_fit(struct assay__shape_call *call, const struct window *window, int space)
+{
+    const int64_t *dims = assay__shape_dims(call, 0);
+    struct assay__shape_state *state = call->scope->state;
+    for (int i = 0; i < window->spatial && !window->same; i++) {
+        int64_t in = dims[space + i], pads = window->pad_begin[i] + window->pad_end[i];
+        if (in < 0 || in > INT64_MAX / 4 ||
+            window_count(call->symbols, window, i, in) != ASSAY__NUM_ANY)
+            continue;
+        size_t before = state->conflict_count;
+        assay__shape_conflict(call, 0, "a window of %lld over %lld %s %lld of padding",
+                              (long long)window_extent(window, i), (long long)in,
+                              pads < 0 ? "and" : "with", (long long)pads);
+        if (state->conflict_count > before) state->conflicts[before].by_size = true;
+        return;
+    }
 }
 
 /* The first spatial axis: 2 for N C …, 1 for N … C. */
@@ -111,6 +160,18 @@ static void check_channels(struct assay__shape_call *call, size_t w, int channel
                               groups == 1 ? "" : "s");
 }
 
+/* One bias per filter. The other operators have other things in its place. */
+static void check_bias(struct assay__shape_call *call, int64_t filters)
+{
+    bool plain = assay__shape_op_is(call, "Conv") || assay__shape_op_is(call, "FusedConv") ||
+                 assay__shape_op_is(call, "ConvTranspose");
+    int64_t biases = assay__shape_rank(call, 2) == 1 ? assay__shape_dim(call, 2, 0) : -1;
+    if (!plain || strcmp(call->node->domain, "com.microsoft.nchwc") == 0) return;
+    if (filters < 0 || biases < 0 || filters == biases) return;
+    assay__shape_conflict(call, 2, "a bias of %lld ('%.80s') for %lld filters", (long long)biases,
+                          call->node->inputs[2], (long long)filters);
+}
+
 static void infer_conv(struct assay__shape_call *call)
 {
     /* QLinearConv: x, scale, zero, w, …; ConvInteger and the others: X, W. */
@@ -129,17 +190,17 @@ static void infer_conv(struct assay__shape_call *call)
         return;
     }
     const int64_t *dims = assay__shape_dims(call, 0), *weights = assay__shape_dims(call, w);
+    if (assay__shape_op_is(call, "Conv")) assay__shape_types_differ(call, 0, w);
     check_channels(call, w, space == 1 ? rank - 1 : 1);
+    check_bias(call, weights[0]);
     out[0] = dims[0];
     out[space == 1 ? rank - 1 : 1] = weights[0];
-    bool known = read_window(call->node, rank - 2, weights + 2, &window);
+    bool known = read_window(call, rank - 2, weights + 2, &window);
     for (int i = 0; i < rank - 2; i++) {
         int64_t in = dims[space + i];
         out[space + i] = known ? window_count(call->symbols, &window, i, in) : ASSAY__NUM_ANY;
-        if (known && in >= 0 && out[space + i] == ASSAY__NUM_ANY)
-            assay__shape_conflict(call, 0, "a window of %lld over %lld with padding",
-                                  (long long)window_extent(&window, i), (long long)in);
     }
+    if (known) check_fit(call, &window, space);
     assay__shape_set(call, 0, dtype, rank, out);
 }
 
@@ -171,13 +232,14 @@ static void infer_conv_transpose(struct assay__shape_call *call)
     /* output_shape may hold the spatial sizes only, or all of them */
     const struct assay__attr *whole = assay__node_attr(call->node, "output_shape");
     bool all = whole && whole->type == ASSAY__ATTR_INTS && whole->count == (size_t)rank;
-    if (!read_window(call->node, rank - 2, weights + 2, &window) || groups < 1 ||
+    if (!read_window(call, rank - 2, weights + 2, &window) || groups < 1 ||
         !read_list(call->node, "output_padding", rank - 2, 0, extra) ||
         (!all && !read_list(call->node, "output_shape", rank - 2, -1, shape)))
         return;
     if (all) memcpy(shape, whole->ints + 2, (size_t)(rank - 2) * sizeof *shape);
     out[0] = dims[0];
     out[1] = assay__num_mul(call->symbols, weights[1], groups);
+    check_bias(call, assay__num_known(out[1]) ? out[1] : -1);
     for (int i = 0; i < rank - 2; i++)
         out[2 + i] = shape[i] >= 0
                          ? shape[i]
@@ -202,10 +264,11 @@ static void infer_pool(struct assay__shape_call *call)
     enum assay__dtype dtype = assay__shape_dtype(call, 0);
     assay__shape_set(call, 0, dtype, rank, NULL);
     if (!quantized) assay__shape_set_dtype(call, 1, ASSAY__INT64);
-    if (rank < 3 || !read_window(call->node, rank - 2, NULL, &window)) return;
+    if (rank < 3 || !read_window(call, rank - 2, NULL, &window)) return;
     memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     for (int i = 0; i < rank - 2; i++)
         out[space + i] = window_count(call->symbols, &window, i, out[space + i]);
+    check_fit(call, &window, space);
     assay__shape_set(call, 0, dtype, rank, out);
     if (!quantized) assay__shape_set(call, 1, ASSAY__INT64, rank, out);
 }
@@ -237,7 +300,7 @@ static void infer_max_unpool(struct assay__shape_call *call)
         if (shape && count == (size_t)rank) assay__shape_set(call, 0, dtype, rank, shape);
         return;
     }
-    if (!read_window(call->node, rank - 2, NULL, &window)) return;
+    if (!read_window(call, rank - 2, NULL, &window)) return;
     memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
     for (int i = 0; i < rank - 2; i++)
         out[2 + i] = transposed_count(call->symbols, &window, i, out[2 + i], 0);
@@ -422,8 +485,45 @@ static void infer_affine_grid(struct assay__shape_call *call)
 
 /* --- the blocked layout ----------------------------------------------------------------------- */
 
-/* Into it: channels are padded to the block of the machine's vector unit (8 or 16), which is not
- * known here; multiples of 16 stay. */
+#define READERS_NEAR 4096 /* nodes looked at for who reads a value */
+
+/* Channels that a convolution of the blocked layout takes: those of its weights times the groups;
+ * -1: the node is none, or they are not known. */
+static int64_t blocked_channels(const struct assay__shape_call *call,
+                                const struct assay__node *node)
+{
+    int64_t group = assay__node_int(node, "group", 1), channels = -1;
+    if (strcmp(node->op, "Conv") != 0 || strcmp(node->domain, call->node->domain) != 0) return -1;
+    const struct assay__fact *weight = node->input_count > 1
+                                           ? assay__scope_find(call->scope, node->inputs[1])
+                                           : NULL;
+    if (!weight || weight->entry.rank != 4 || weight->dims[1] < 0 || group < 1) return -1;
+    return assay__mul_i64_overflows(weight->dims[1], group, &channels) ? -1 : channels;
+}
+
+/* Channels are padded to the block of the machine's vector unit (8 or 16), which the node does not
+ * say. Multiples of 16 stay; else who reads the result says: a convolution by its weights, and a
+ * pooling is only moved into this layout where nothing is padded. */
+static int64_t padded_channels(const struct assay__shape_call *call, int64_t channels)
+{
+    const struct assay__graph *graph = call->scope->graph;
+    const char *name = call->node->output_count ? call->node->outputs[0] : "";
+    if (channels >= 0 && channels % 16 == 0) return channels;
+    size_t at = (size_t)(call->node - graph->nodes), end = graph->node_count;
+    if (end - at > READERS_NEAR) end = at + READERS_NEAR;
+    for (; at < end && *name; at++) {
+        const struct assay__node *node = &graph->nodes[at];
+        if (!node->input_count || strcmp(node->inputs[0], name) != 0) continue;
+        if (strstr(node->op, "Pool")) return channels >= 0 ? channels : ASSAY__NUM_ANY;
+        int64_t takes = blocked_channels(call, node);
+        /* a block is at most 16 */
+        if (takes >= 0 && (channels < 0 || (takes >= channels && takes - channels < 16)))
+            return takes;
+    }
+    return ASSAY__NUM_ANY;
+}
+
+/* Into it: [N, C, H, W] or, with channels_last, [N, H, W, C]. */
 static void infer_reorder_input(struct assay__shape_call *call)
 {
     int64_t out[4];
@@ -436,7 +536,7 @@ static void infer_reorder_input(struct assay__shape_call *call)
     }
     int64_t channels = assay__shape_dim(call, 0,
                                         assay__node_int(call->node, "channels_last", 0) ? 3 : 1);
-    out[1] = channels >= 0 && channels % 16 == 0 ? channels : ASSAY__NUM_ANY;
+    out[1] = padded_channels(call, channels);
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), 4, out);
 }
 

@@ -536,7 +536,9 @@ static int64_t named(struct assay__symbols *symbols, const char *name, size_t le
 }
 
 struct parser {
-    struct assay__symbols *symbols;
+    struct assay__symbols *symbols; /* NULL: names are looked up */
+    assay__symbol_value *value;
+    void *context;
     const char *at;
     bool failed;
     int depth;
@@ -583,7 +585,21 @@ static int64_t parse_atom(struct parser *parser)
         parser->failed = true;
         return ASSAY__NUM_ANY;
     }
-    return named(parser->symbols, start, (size_t)(parser->at - start));
+    size_t length = (size_t)(parser->at - start);
+    if (!parser->symbols) return parser->value(parser->context, start, length);
+    return named(parser->symbols, start, length);
+}
+
+/* Without symbols there are numbers and what is not known, which everything becomes that it is in. */
+static int64_t apply(const struct parser *parser, char sign, int64_t a, int64_t b)
+{
+    if (!parser->symbols && !(assay__num_known(a) && assay__num_known(b))) return ASSAY__NUM_ANY;
+    switch (sign) {
+    case '+': return assay__num_add(parser->symbols, a, b);
+    case '-': return assay__num_sub(parser->symbols, a, b);
+    case '*': return assay__num_mul(parser->symbols, a, b);
+    default: return assay__num_floor_div(parser->symbols, a, b);
+    }
 }
 
 static int64_t parse_product(struct parser *parser)
@@ -594,9 +610,7 @@ static int64_t parse_product(struct parser *parser)
         bool divide = parser->at[0] == '/' && parser->at[1] == '/';
         if (parser->failed || (!divide && *parser->at != '*')) return value;
         parser->at += divide ? 2 : 1;
-        int64_t other = parse_atom(parser);
-        value = divide ? assay__num_floor_div(parser->symbols, value, other)
-                       : assay__num_mul(parser->symbols, value, other);
+        value = apply(parser, divide ? '/' : '*', value, parse_atom(parser));
     }
 }
 
@@ -608,27 +622,58 @@ static int64_t parse_sum(struct parser *parser)
         char sign = *parser->at;
         if (parser->failed || (sign != '+' && sign != '-')) return value;
         parser->at++;
-        int64_t other = parse_product(parser);
-        value = sign == '+' ? assay__num_add(parser->symbols, value, other)
-                            : assay__num_sub(parser->symbols, value, other);
+        value = apply(parser, sign, value, parse_product(parser));
     }
+}
+
+/* "batch-size" is a name; "a + b", "a+b", "a - b", "2*a" and "a//2" are expressions, as exporters write them. */
+static bool arithmetic(const char *text)
+{
+    return (strchr(text, '+') || strstr(text, " - ") || strchr(text, '*') || strstr(text, "//")) &&
+           strlen(text) < 256;
+}
+
+/* false: not an expression as a whole ("x=1+1"). */
+static bool parse_whole(struct parser *parser, int64_t *value)
+{
+    *value = parse_sum(parser);
+    skip_spaces(parser);
+    return !parser->failed && !*parser->at;
 }
 
 int64_t assay__num_symbol(struct assay__symbols *symbols, const char *text)
 {
+    struct parser parser = {.symbols = symbols, .at = text};
+    int64_t value;
     if (!*text) return ASSAY__NUM_ANY;
     size_t index = assay__map_get(symbols->names, text);
     if (index != ASSAY__MAP_NONE) return ASSAY__NUM_CODE + (int64_t)index;
-    /* "batch-size" is a name; "a + b", "2*a" and "a//2" are expressions, as exporters write them. */
-    bool arithmetic = strstr(text, " + ") || strstr(text, " - ") || strchr(text, '*') ||
-                      strstr(text, "//");
-    struct parser parser = {.symbols = symbols, .at = text};
-    if (arithmetic && strlen(text) < 256) {
-        int64_t value = parse_sum(&parser);
-        skip_spaces(&parser);
-        if (!parser.failed && !*parser.at && assay__num_symbolic(value)) return value;
-    }
+    if (assay__symbol_is_expression(text) && parse_whole(&parser, &value) &&
+        assay__num_symbolic(value))
+        return value;
     return named(symbols, text, strlen(text));
+}
+
+static int64_t count_name(void *context, const char *name, size_t length)
+{
+    size_t *count = context;
+    ++*count;
+    return *name && length ? 1 : 0;
+}
+
+bool assay__symbol_is_expression(const char *text)
+{
+    size_t names = 0;
+    struct parser parser = {.value = count_name, .context = &names, .at = text};
+    int64_t value;
+    return arithmetic(text) && parse_whole(&parser, &value) && names > 0;
+}
+
+int64_t assay__symbol_evaluate(const char *text, assay__symbol_value *value, void *context)
+{
+    struct parser parser = {.value = value, .context = context, .at = text};
+    int64_t number;
+    return parse_whole(&parser, &number) ? number : ASSAY__NUM_ANY;
 }
 
 /* --- text ------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "report/inspect.h"
 
 #include "base/text.h"
+#include "model/onnx.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,22 +84,59 @@ static int fill_layers(struct assay__inspect *doc)
     return 0;
 }
 
-void assay__inspect_left_out(struct assay__buf *out, const struct assay__inspect *doc)
+static size_t left_of(const struct assay__unknown_op *u, enum assay__inspect_lack lack)
+{
+    return lack == ASSAY__LACK_FLOPS   ? u->without_flops
+           : lack == ASSAY__LACK_BYTES ? u->without_bytes
+                                       : u->count;
+}
+
+size_t assay__inspect_left(const struct assay__analysis *a, enum assay__inspect_lack lack)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < a->unknown_count; i++)
+        left += left_of(&a->unknown[i], lack);
+    return left;
+}
+
+/* Where some nodes lack only one of the two: "1 of 4 nodes has no known FLOPs and 3 no known bytes". */
+static void put_lack(struct assay__buf *out, const struct assay__analysis *a,
+                     enum assay__inspect_lack lack, size_t left, size_t nodes)
+{
+    size_t flops = a->unknown_flops, bytes = a->unknown_bytes;
+    if (lack == ASSAY__LACK_ANY && flops && bytes && (flops < left || bytes < left)) {
+        assay__buf_printf(out, "%zu of %zu nodes ha%s no known FLOPs and %zu no known bytes", flops,
+                          nodes, flops == 1 ? "s" : "ve", bytes);
+        return;
+    }
+    const char *what = lack == ASSAY__LACK_FLOPS || !bytes   ? "FLOPs"
+                       : lack == ASSAY__LACK_BYTES || !flops ? "bytes"
+                                                             : "cost";
+    assay__buf_printf(out, "%zu of %zu node%s ha%s no known %s", left, nodes, nodes == 1 ? "" : "s",
+                      left == 1 ? "s" : "ve", what);
+}
+
+void assay__inspect_left_out(struct assay__buf *out, const struct assay__inspect *doc,
+                             enum assay__inspect_lack lack)
 {
     const struct assay__analysis *a = doc->analysis;
-    size_t left = a->unknown_flops > a->unknown_bytes ? a->unknown_flops : a->unknown_bytes;
-    size_t nodes = doc->layer_count + doc->inner_nodes;
+    size_t left = assay__inspect_left(a, lack), shown = 0;
     if (!left) return;
-    assay__buf_printf(out, "%zu of %zu node%s ha%s no known cost", left, nodes,
-                      nodes == 1 ? "" : "s", left == 1 ? "s" : "ve");
-    for (size_t i = 0; i < a->unknown_count && i < 3; i++) {
+    put_lack(out, a, lack, left, doc->layer_count + doc->inner_nodes);
+    for (size_t i = 0; i < a->unknown_count; i++) {
         const struct assay__unknown_op *u = &a->unknown[i];
-        assay__buf_puts(out, i ? ", " : " (");
+        size_t count = left_of(u, lack);
+        if (!count) continue;
+        if (shown++ == 3) {
+            assay__buf_puts(out, ", …");
+            break;
+        }
+        assay__buf_puts(out, shown > 1 ? ", " : " (");
         assay__inspect_op(out, u->domain, u->op);
-        if (u->count > 1) assay__buf_printf(out, " × %zu", u->count);
+        if (count > 1) assay__buf_printf(out, " × %zu", count);
         assay__buf_printf(out, ": %s", u->why ? u->why : "");
     }
-    if (a->unknown_count) assay__buf_puts(out, a->unknown_count > 3 ? ", …)" : ")");
+    assay__buf_puts(out, ")");
 }
 
 static int put(struct assay_metrics *set, const char *name, double value, const char *formula,
@@ -113,16 +151,17 @@ static int put(struct assay_metrics *set, const char *name, double value, const 
 static int fill_metrics(struct assay__inspect *doc)
 {
     const struct assay__analysis *a = doc->analysis;
-    struct assay__buf left = {0}, unsized = {0};
+    struct assay__buf no_flops = {0}, no_bytes = {0}, unsized = {0};
     doc->metrics = assay_metrics_new();
     if (!doc->metrics) return ASSAY_ENOMEM;
-    assay__inspect_left_out(&left, doc);
+    assay__inspect_left_out(&no_flops, doc, ASSAY__LACK_FLOPS);
+    assay__inspect_left_out(&no_bytes, doc, ASSAY__LACK_BYTES);
     if (a->live.unknown_count)
         assay__buf_printf(&unsized, "%zu activation%s ha%s no known size", a->live.unknown_count,
                           a->live.unknown_count == 1 ? "" : "s",
                           a->live.unknown_count == 1 ? "s" : "ve");
-    const char *flops = a->unknown_flops ? left.data : NULL;
-    const char *bytes = a->unknown_bytes ? left.data : NULL;
+    const char *flops = a->unknown_flops ? no_flops.data : NULL;
+    const char *bytes = a->unknown_bytes ? no_bytes.data : NULL;
     const char *sizes = a->live.unknown_count ? unsized.data : NULL;
     const struct {
         const char *name;
@@ -143,10 +182,11 @@ static int fill_metrics(struct assay__inspect *doc)
         {"memory.activation.predicted", a->live.peak_bytes,
          "largest sum of live activations in execution order", sizes},
     };
-    int code = left.failed || unsized.failed ? ASSAY_ENOMEM : 0;
+    int code = no_flops.failed || no_bytes.failed || unsized.failed ? ASSAY_ENOMEM : 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !code; i++)
         code = put(doc->metrics, rows[i].name, rows[i].value, rows[i].formula, rows[i].reason);
-    assay__buf_free(&left);
+    assay__buf_free(&no_flops);
+    assay__buf_free(&no_bytes);
     assay__buf_free(&unsized);
     return code;
 }
@@ -199,6 +239,43 @@ static int fill_ncp(struct assay__inspect *doc)
     return doc->ncp_fault ? 0 : ASSAY_ENOMEM;
 }
 
+#define OLDEST_OPSET 7 /* before it operators broadcast by attributes */
+
+/* Versions beyond what the tables were written for are read all the same, and that is said. */
+static int note_versions(struct assay__inspect *doc)
+{
+    const struct assay__model *m = doc->model;
+    struct assay__buf text = {0};
+    if (doc->zoo || !assay__inspect_is_onnx(doc)) return 0;
+    for (size_t i = 0; i < m->opset_count; i++) {
+        const struct assay__opset *set = &m->opsets[i];
+        if (*set->domain && strcmp(set->domain, "ai.onnx") != 0) continue;
+        if (set->version > ASSAY__ONNX_OPSET)
+            assay__buf_printf(&text,
+                              "operator set %lld is newer than %d, the newest known here: an "
+                              "operator that changed since is taken as it was; ",
+                              (long long)set->version, ASSAY__ONNX_OPSET);
+        if (set->version < OLDEST_OPSET)
+            assay__buf_printf(&text,
+                              "operator set %lld is older than %d, the oldest known here: "
+                              "operators are taken as they are from there on; ",
+                              (long long)set->version, OLDEST_OPSET);
+    }
+    if (m->ir_version > ASSAY__ONNX_IR)
+        assay__buf_printf(&text,
+                          "IR version %lld is newer than %d, the newest known here: what it added "
+                          "is not seen; ",
+                          (long long)m->ir_version, ASSAY__ONNX_IR);
+    if (text.length > 2) {
+        doc->version_note = assay__arena_printf(doc->arena, "NOTE: %.*s", (int)text.length - 2,
+                                                text.data);
+        if (!doc->version_note) text.failed = true;
+    }
+    bool failed = text.failed;
+    assay__buf_free(&text);
+    return failed ? ASSAY_ENOMEM : 0;
+}
+
 static int index_weights(struct assay__inspect *doc)
 {
     const struct assay__graph *graph = &doc->model->graph;
@@ -206,6 +283,8 @@ static int index_weights(struct assay__inspect *doc)
     int code = doc->weights ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; i < graph->initializer_count && !code; i++)
         code = assay__map_set(doc->weights, graph->initializers[i].name, i);
+    for (size_t i = 0; graph->sparse_tensors && i < graph->sparse_count && !code; i++)
+        code = assay__map_set(doc->weights, graph->sparse_tensors[i].name, i);
     return code;
 }
 
@@ -230,6 +309,7 @@ static int fill(struct assay__inspect *doc, const struct assay__workload_options
     code = fill_layers(doc);
     if (!code) code = fill_metrics(doc);
     if (!code) code = index_weights(doc);
+    if (!code) code = note_versions(doc);
     if (!code) code = fill_ncp(doc);
     return code ? assay_error_set(error, code, "%s", assay_error_text(code)) : 0;
 }

@@ -32,11 +32,12 @@ struct assay__inspect {
     struct assay__workload *workload; /* owned unless it lies in the arena */
     bool planned;                     /* the workload could be planned; else why not: */
     const char *unplanned;
-    const char *missing; /* what running would need and is not there; NULL: nothing */
+    const char *version_note; /* versions of ONNX that are not known here; NULL: all are */
+    const char *missing;      /* what running would need and is not there; NULL: nothing */
     struct assay__analysis *analysis;
     struct assay__shapes *symbolic; /* shapes with the file's symbols; NULL: it has none */
     struct assay_metrics *metrics;
-    struct assay__map *weights; /* initializers of the main graph */
+    struct assay__map *weights; /* initializers of the main graph, sparse ones too */
     char fingerprint[17];       /* before inlining, as `run` has it */
     struct assay__inspect_layer *layers;
     size_t layer_count;
@@ -86,8 +87,13 @@ void assay__inspect_shape(struct assay__buf *out, const struct assay__shapes *sh
 void assay__inspect_value_shape(struct assay__buf *out, const struct assay__value *value);
 /** One sentence: what the model is and what dominates it. Unescaped. */
 void assay__inspect_answer(struct assay__buf *out, const struct assay__inspect *doc);
-/** "3 of 12 nodes have no known cost", for totals that leave nodes out; nothing otherwise. */
-void assay__inspect_left_out(struct assay__buf *out, const struct assay__inspect *doc);
+enum assay__inspect_lack { ASSAY__LACK_ANY, ASSAY__LACK_FLOPS, ASSAY__LACK_BYTES };
+/** Nodes whose FLOPs, bytes, or one of the two are not known. */
+size_t assay__inspect_left(const struct assay__analysis *a, enum assay__inspect_lack lack);
+/** "3 of 12 nodes have no known cost (Frob × 3: no cost row)", or FLOPs, or bytes, for totals that
+ *  leave nodes out; nothing otherwise. */
+void assay__inspect_left_out(struct assay__buf *out, const struct assay__inspect *doc,
+                             enum assay__inspect_lack lack);
 /** True when the value is one the caller feeds: not an initializer. */
 bool assay__inspect_is_input(const struct assay__inspect *doc, const struct assay__value *value);
 

@@ -23,6 +23,7 @@ static void put_models(struct assay__json_writer *w, const struct assay__inspect
         else
             assay__json_null(w);
         assay__json_put_integer(w, "nodes", (int64_t)doc->layer_count);
+        assay__json_put_integer(w, "subgraph_nodes", (int64_t)doc->inner_nodes);
         assay__json_put_integer(w, "conflicts", (int64_t)doc->analysis->conflict_count);
         assay__inspect_json_metrics(w, doc->metrics);
         assay__json_object_end(w);

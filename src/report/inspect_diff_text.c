@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define NUMBER 11
-#define RATIO 8
+#define RATIO 9 /* one more than the longest ratio: no two cells touch */
 
 struct side {
     struct assay__page *page;
@@ -48,6 +48,19 @@ static void put_value(struct assay__page *page, double value, const char *unit)
     assay__buf_free(&text);
 }
 
+/* At most 8 columns: "× 0.0244", "< 0.001", "> 99999". */
+static void put_ratio(char *out, size_t size, double ratio)
+{
+    if (!isfinite(ratio))
+        snprintf(out, size, "—");
+    else if (ratio < 0.001 && ratio > 0)
+        snprintf(out, size, "< 0.001");
+    else if (ratio >= 99999.5)
+        snprintf(out, size, "> 99999");
+    else
+        snprintf(out, size, ratio >= 99.95 ? "× %.0f" : ratio < 0.01 ? "× %.2g" : "× %.3g", ratio);
+}
+
 static void put_row(const struct side *s, const char *label, double a, double b, const char *unit)
 {
     char ratio[32];
@@ -56,8 +69,8 @@ static void put_row(const struct side *s, const char *label, double a, double b,
     put_value(s->page, a, unit);
     put_value(s->page, b, unit);
     double r = a > 0 ? b / a : (double)NAN;
-    snprintf(ratio, sizeof ratio, r >= 99.95 ? "× %.0f" : "× %.3g", r);
-    assay__page_right(s->page, isfinite(r) ? (a == b ? "=" : ratio) : "—", RATIO);
+    put_ratio(ratio, sizeof ratio, r);
+    assay__page_right(s->page, isfinite(r) && a == b ? "=" : ratio, RATIO);
     assay__buf_putc(s->page->out, '\n');
 }
 
@@ -81,7 +94,8 @@ static void put_totals(const struct side *s, const struct assay__inspect_diff *d
     const struct assay__analysis *a = diff->a->analysis, *b = diff->b->analysis;
     assay__page_heading(s->page, "Totals", "of one inference, from the graph and its shapes");
     put_head(s, "");
-    put_row(s, "nodes", (double)diff->a->layer_count, (double)diff->b->layer_count, "");
+    put_row(s, "nodes", (double)(diff->a->layer_count + diff->a->inner_nodes),
+            (double)(diff->b->layer_count + diff->b->inner_nodes), ""); /* bodies too */
     put_row(s, "parameters", a->parameters < 0 ? (double)NAN : (double)a->parameters,
             b->parameters < 0 ? (double)NAN : (double)b->parameters, "");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

@@ -169,6 +169,7 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
         assay__json_null(w);
     assay__json_put_number(w, "weight_bytes",
                            a->parameter_bytes >= 0 ? (double)a->parameter_bytes : (double)NAN);
+    assay__json_put_string(w, "version_note", doc->version_note);
     put_size(w, "nodes", doc->layer_count);
     put_size(w, "subgraphs", doc->subgraphs);
     put_size(w, "subgraph_nodes", doc->inner_nodes);
@@ -286,6 +287,7 @@ static void put_memory(struct assay__json_writer *w, const struct assay__inspect
         assay__json_put_null(w, "position");
         assay__json_put_null(w, "layer");
     }
+    assay__json_put_number(w, "inside_bodies_bytes", known ? live->peak_body_bytes : (double)NAN);
     put_size(w, "tensors_of_unknown_size", live->unknown_count);
     assay__json_key(w, "tensors");
     assay__json_array(w);
@@ -328,6 +330,8 @@ static void put_unknown(struct assay__json_writer *w, const struct assay__analys
         assay__json_put_string(w, "op", a->unknown[i].op);
         assay__json_put_string(w, "domain", a->unknown[i].domain);
         put_size(w, "count", a->unknown[i].count);
+        put_size(w, "without_flops", a->unknown[i].without_flops);
+        put_size(w, "without_bytes", a->unknown[i].without_bytes);
         assay__json_put_string(w, "why", a->unknown[i].why);
         assay__json_object_end(w);
     }
@@ -341,6 +345,7 @@ static void put_unknown(struct assay__json_writer *w, const struct assay__analys
         assay__json_put_string(w, "op", c->op);
         assay__json_put_string(w, "producer", c->producer);
         assay__json_put_text(w, "producer_op", c->producer_op);
+        assay__json_put_string(w, "other", c->other);
         assay__json_put_string(w, "message", c->message);
         assay__json_object_end(w);
     }

@@ -100,6 +100,10 @@ void assay__inspect_markdown(const struct assay__inspect *doc,
     assay__buf_puts(out, "\n\n");
     for (size_t i = 0; i < a->conflict_count; i++) {
         assay__buf_puts(out, "**Shape conflict:** ");
+        assay__markdown_text(out, a->conflicts[i].node);
+        assay__buf_puts(out, " and ");
+        assay__markdown_text(out, a->conflicts[i].other);
+        assay__buf_puts(out, ": ");
         assay__markdown_text(out, a->conflicts[i].message);
         assay__buf_puts(out, "\n\n");
     }

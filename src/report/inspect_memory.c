@@ -79,6 +79,24 @@ static void draw(struct assay__page *page, const struct chart *chart, double pea
     }
 }
 
+/* "49 B  inside the body of 'loop'": of the peak, what no tensor of the main graph is. */
+static void put_bodies(struct assay__page *page, const struct assay__inspect *doc)
+{
+    const struct assay__liveness *live = &doc->analysis->live;
+    struct assay__buf text = {0};
+    char scaled[64];
+    if (!(live->peak_body_bytes > 0)) return;
+    assay__text_scaled(scaled, sizeof scaled, live->peak_body_bytes, "B");
+    assay__page_right(page, scaled, AXIS);
+    assay__buf_puts(page->out, "  ");
+    assay__buf_printf(&text, "inside the body of '%s'", doc->layers[live->peak_position].name);
+    int room = page->columns - AXIS - 2, width = (int)assay__text_width(text.data ? text.data : "");
+    assay__page_fit(page, text.data ? text.data : "", width < room ? width : room, 0);
+    assay__buf_putc(page->out, '\n');
+    if (text.failed) page->out->failed = true;
+    assay__buf_free(&text);
+}
+
 static void put_tensors(struct assay__page *page, const struct assay__inspect *doc)
 {
     const struct assay__liveness *live = &doc->analysis->live;
@@ -141,6 +159,7 @@ void assay__inspect_page_memory(struct assay__page *page, const struct assay__in
         assay__inspect_op(&text, layer->node->domain, layer->node->op);
         assay__buf_printf(&text, ") runs; alive then:");
         assay__page_row(page, "peak", text.data ? text.data : "");
+        put_bodies(page, doc);
         put_tensors(page, doc);
     } else {
         const struct assay_metric *m = assay_metrics_get(doc->metrics,

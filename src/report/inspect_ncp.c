@@ -72,6 +72,8 @@ static void put_work(struct assay__page *page, const struct assay__ncp *n)
         if (n->flops > 0)
             assay__page_item(&items, "%.1f %% of what is executed",
                              n->flops_needed / n->flops * 100);
+    } else {
+        assay__page_item(&items, "what the wiring needs of it is not known");
     }
     assay__page_row(page, "work", items.data ? items.data : "");
     assay__buf_clear(&items);
@@ -101,16 +103,16 @@ static void degree(struct assay__buf *out, const struct assay__ncp_degree *d)
 
 static void put_groups(struct assay__page *page, const struct assay__ncp *n)
 {
-    bool degrees = page->columns >= 76 && n->wired, shared = false;
+    bool degrees = page->columns >= 80 && n->wired, shared = false;
     char text[64];
-    int name = page->columns >= 56 ? 14 : 10;
+    int name = page->columns >= 56 ? 14 : 7;
     assay__page_style(page, ASSAY__STYLE_DIM);
     assay__page_fit(page, "  group", name + 2, 0);
     assay__page_right(page, "neurons", 8);
-    assay__page_right(page, "FLOPs", 11);
+    assay__page_right(page, "FLOPs", 12); /* "~73.6 kFLOP" is 11 */
     assay__page_right(page, "needed", 11);
     if (degrees) {
-        assay__page_right(page, "in (min–max, mean)", 20);
+        assay__page_right(page, "in (min–max, mean)", 19);
         assay__page_right(page, "out", 14);
     }
     assay__page_style(page, ASSAY__STYLE_PLAIN);
@@ -124,11 +126,11 @@ static void put_groups(struct assay__page *page, const struct assay__ncp *n)
         assay__page_right(page, g->neurons ? text : "", 8);
         snprintf(text, sizeof text, "%s", "");
         assay__buf_printf(&cell, "%s%s", g->shared ? "~" : "", scaled(text, g->flops, "FLOP"));
-        assay__page_right(page, cell.data ? cell.data : "", 11);
+        assay__page_right(page, cell.data ? cell.data : "", 12);
         assay__page_right(page, scaled(text, g->flops_needed, "FLOP"), 11);
         assay__buf_clear(&cell);
         degree(&cell, &g->in);
-        if (degrees) assay__page_right(page, cell.data ? cell.data : "", 20);
+        if (degrees) assay__page_right(page, cell.data ? cell.data : "", 19);
         assay__buf_clear(&cell);
         degree(&cell, &g->out);
         if (degrees) assay__page_right(page, cell.data ? cell.data : "", 14);

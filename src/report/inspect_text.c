@@ -40,9 +40,8 @@ static void put_conflicts(struct assay__page *page, const struct assay__inspect 
     for (size_t i = 0; i < a->conflict_count && i < CONFLICTS_SHOWN; i++) {
         const struct assay__shape_conflict *c = &a->conflicts[i];
         struct assay__buf text = {0};
-        assay__buf_printf(&text, "SHAPE CONFLICT: '%s' (%s) and '%s'", c->node, c->op, c->producer);
-        if (c->producer_op && *c->producer_op) assay__buf_printf(&text, " (%s)", c->producer_op);
-        assay__buf_printf(&text, ": %s", c->message);
+        assay__buf_printf(&text, "SHAPE CONFLICT: '%s' (%s) and %s: %s", c->node, c->op, c->other,
+                          c->message);
         assay__page_wrap(page, ASSAY__STYLE_FAULT, "", text.data ? text.data : "");
         assay__buf_free(&text);
     }
@@ -89,34 +88,51 @@ static void put_model(struct assay__page *page, const struct assay__inspect *doc
     assay__buf_free(&items);
 }
 
+#define SOURCE_KINDS 64
+
+struct source_ops {
+    const char *names[SOURCE_KINDS];
+    size_t counts[SOURCE_KINDS], kinds, beyond;
+};
+
+/* Of a graph and its bodies. */
+static void count_source_ops(struct source_ops *ops, const struct assay__graph *graph, int depth)
+{
+    for (size_t i = 0; depth < 100 && i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        for (size_t a = 0; a < node->attr_count; a++) {
+            const struct assay__attr *attr = &node->attrs[a];
+            if (attr->g) count_source_ops(ops, attr->g, depth + 1);
+            for (size_t n = 0; attr->graphs && n < attr->count; n++)
+                if (attr->graphs[n]) count_source_ops(ops, attr->graphs[n], depth + 1);
+        }
+        size_t k = 0;
+        if (!node->source_op || !*node->source_op) continue;
+        while (k < ops->kinds && strcmp(ops->names[k], node->source_op) != 0)
+            k++;
+        if (k == SOURCE_KINDS) {
+            ops->beyond++;
+            continue;
+        }
+        if (k == ops->kinds) ops->names[ops->kinds++] = node->source_op;
+        ops->counts[k]++;
+    }
+}
+
 /* What the nodes are called in a file of another format, where the tables below use ONNX' names. */
 static void put_source_ops(struct assay__page *page, const struct assay__inspect *doc)
 {
-    enum { KINDS = 64 };
-    const char *names[KINDS];
-    size_t counts[KINDS] = {0}, kinds = 0, beyond = 0;
+    struct source_ops ops = {.kinds = 0};
     struct assay__buf items = {0};
-    for (size_t i = 0; i < doc->layer_count; i++) {
-        const char *name = doc->layers[i].node->source_op;
-        size_t k = 0;
-        if (!name || !*name) continue;
-        while (k < kinds && strcmp(names[k], name) != 0)
-            k++;
-        if (k == KINDS) {
-            beyond++;
-            continue;
-        }
-        if (k == kinds) names[kinds++] = name;
-        counts[k]++;
-    }
-    for (size_t k = 0; k < kinds; k++) {
-        if (counts[k] > 1)
-            assay__page_item(&items, "%s × %zu", names[k], counts[k]);
+    count_source_ops(&ops, &doc->model->graph, 0);
+    for (size_t k = 0; k < ops.kinds; k++) {
+        if (ops.counts[k] > 1)
+            assay__page_item(&items, "%s × %zu", ops.names[k], ops.counts[k]);
         else
-            assay__page_item(&items, "%s", names[k]);
+            assay__page_item(&items, "%s", ops.names[k]);
     }
-    if (beyond) assay__page_item(&items, "and %zu nodes of other kinds", beyond);
-    if (kinds) assay__page_row(page, "made of", items.data ? items.data : "");
+    if (ops.beyond) assay__page_item(&items, "and %zu nodes of other kinds", ops.beyond);
+    if (ops.kinds) assay__page_row(page, "made of", items.data ? items.data : "");
     assay__buf_free(&items);
 }
 
@@ -238,7 +254,7 @@ static void put_unknown(struct assay__page *page, const struct assay__inspect *d
     const struct assay__analysis *a = doc->analysis;
     if (!a->unknown_count) return;
     char remark[96];
-    size_t left = a->unknown_flops > a->unknown_bytes ? a->unknown_flops : a->unknown_bytes;
+    size_t left = assay__inspect_left(a, ASSAY__LACK_ANY);
     snprintf(remark, sizeof remark, "the totals leave out %zu node%s", left, left == 1 ? "" : "s");
     assay__page_heading(page, "Not known", remark);
     for (size_t i = 0; i < a->unknown_count && i < 20; i++) {
@@ -246,6 +262,8 @@ static void put_unknown(struct assay__page *page, const struct assay__inspect *d
         struct assay__buf text = {0};
         assay__inspect_op(&text, u->domain, u->op);
         assay__buf_printf(&text, " × %zu: %s", u->count, u->why ? u->why : "");
+        if (!u->without_flops) assay__buf_puts(&text, " (bytes; FLOPs are known)");
+        if (!u->without_bytes) assay__buf_puts(&text, " (FLOPs; bytes are known)");
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", text.data ? text.data : "");
         assay__buf_free(&text);
     }
@@ -258,6 +276,7 @@ static void put_unknown(struct assay__page *page, const struct assay__inspect *d
 
 static void put_notes(struct assay__page *page, const struct assay__inspect *doc)
 {
+    if (doc->version_note) assay__page_wrap(page, ASSAY__STYLE_WARN, "", doc->version_note);
     if (doc->missing) {
         struct assay__buf text = {0};
         assay__buf_printf(&text, "MISSING: %s; nothing here needs it, running does", doc->missing);

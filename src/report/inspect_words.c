@@ -154,10 +154,9 @@ void assay__inspect_answer(struct assay__buf *out, const struct assay__inspect *
     }
     assay__buf_putc(out, '.');
     struct assay__buf left = {0};
-    size_t left_out = a->unknown_flops > a->unknown_bytes ? a->unknown_flops : a->unknown_bytes;
-    assay__inspect_left_out(&left, doc);
+    assay__inspect_left_out(&left, doc, ASSAY__LACK_ANY);
     if (left.length)
         assay__buf_printf(out, " %s: the totals leave %s out.", left.data,
-                          left_out == 1 ? "it" : "them");
+                          assay__inspect_left(a, ASSAY__LACK_ANY) == 1 ? "it" : "them");
     assay__buf_free(&left);
 }

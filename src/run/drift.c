@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* --- the numbers ------------------------------------------------------------------------------- */
 
 static bool alike(double a, double b)
@@ -252,7 +251,8 @@ int assay__drift(const char *reference_path, const char *candidate_path,
         if (*work->folder) assay__folder_remove(work->folder);
     }
     drift->seed = workload ? workload->seed : 0;
-    drift->engine = assay__arena_strdup(drift->arena, assay__or_default(work->options->engine, "ort"));
+    drift->engine = assay__arena_strdup(drift->arena,
+                                        assay__or_default(work->options->engine, "ort"));
     drift->version = work->version;
     assay__workload_free(work->workload);
     free(work);

@@ -87,8 +87,10 @@ int assay__safetensors_parse(const uint8_t *bytes, size_t size, const char *path
                                "%s: not a .safetensors file, or cut short (its header would take "
                                "%llu of %zu bytes)",
                                path, (unsigned long long)length, size);
-    int code = assay__json_parse(arena, (const char *)bytes + 8, (size_t)length, &root, error);
-    if (code) return code;
+    struct assay_error detail = {0};
+    int code = assay__json_parse(arena, (const char *)bytes + 8, (size_t)length, &root, &detail);
+    if (code)
+        return assay_error_set(error, code, "%.300s: its header: %.200s", path, detail.message);
     file->tensors = assay__arena_array(arena, root->count + 1, sizeof *file->tensors);
     if (!file->tensors) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     for (const struct assay__json *entry = root->first; entry; entry = entry->next) {

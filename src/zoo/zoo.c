@@ -127,6 +127,9 @@ static int unknown_model(const char *name, struct assay_error *error)
         if (distance < best) nearest = entries[i].name;
         if (distance < best) best = distance;
     }
+    if (!assay__text_near(wanted, best))
+        return assay_error_set(error, ASSAY_ENOTFOUND,
+                               "the zoo has no model '%s' (assay make --list shows them)", wanted);
     return assay_error_set(
         error, ASSAY_ENOTFOUND,
         "the zoo has no model '%s'; the nearest is '%s' (a path needs its ending or a "
@@ -137,12 +140,14 @@ static int unknown_model(const char *name, struct assay_error *error)
 /* Cuts "k=v,k=v" in place. */
 static int parse_params(struct assay__zoo_params *params, struct assay_error *error)
 {
-    for (char *at = params->text; at && *at;) {
+    for (char *at = params->text; at;) {
         char *comma = strchr(at, ','), *equals;
         if (comma) *comma = 0;
         equals = strchr(at, '=');
         if (!equals || equals == at)
-            return assay_error_set(error, ASSAY_EINVAL, "%s: '%.60s' is not key=value",
+            return assay_error_set(error, ASSAY_EINVAL,
+                                   *at ? "%s: '%.60s' is not key=value"
+                                       : "%s: a parameter key=value is missing after ':' or ','%s",
                                    params->model, at);
         if (params->given_count == MAX_PARAMS)
             return assay_error_set(error, ASSAY_ELIMIT, "%s: more than %d parameters",
@@ -234,10 +239,11 @@ int assay__zoo_params_done(const struct assay__zoo_params *params, struct assay_
             if (distance < best) nearest = params->asked[k];
             if (distance < best) best = distance;
         }
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "%s has no parameter '%.60s'; the nearest is '%s' (it takes %s)",
-                               params->model, params->given[i].key, nearest,
-                               find(params->model, strlen(params->model))->parameters);
+        bool near = assay__text_near(params->given[i].key, best);
+        return assay_error_set(
+            error, ASSAY_EINVAL, "%s has no parameter '%.60s'%s%s%s (it takes %s)", params->model,
+            params->given[i].key, near ? "; the nearest is '" : "", near ? nearest : "",
+            near ? "'" : "", find(params->model, strlen(params->model))->parameters);
     }
     return 0;
 }
@@ -249,10 +255,12 @@ int assay__zoo_build(const char *name, struct assay__model **out, struct assay_e
     *out = NULL;
     if (!entry) return unknown_model(name, error);
     struct assay__zoo_params params = {.model = entry->name,
-                                       .text = strdup(name[length] ? name + length + 1 : "")};
+                                       .text = name[length] ? strdup(name + length + 1) : NULL};
     struct assay__model *model = assay__model_new();
     if (model) params.arena = model->arena;
-    int code = params.text && model ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = (params.text || !name[length]) && model
+                   ? 0
+                   : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (!code) code = parse_params(&params, error);
     if (!code) code = entry->build(&params, model, error);
     if (!code) {

@@ -101,3 +101,15 @@ expect_exit 0 "$ASSAY" inspect resnet50 --json
 expect_equal "$(json_get out .model.parameters)" 25557032
 expect_equal "$(json_get out .model.path)" null
 python3 "$ROOT/tests/schema_check.py" inspect out || fail "not the promised shape"
+
+# sums hold where bodies run, weights are unpacked at each run, or made by ConstantOfShape
+expect_exit 0 "$ASSAY" inspect cfc:seq=4,form=scan --json
+python3 "$ROOT/tests/schema_check.py" inspect out || fail "the Scan's sums"
+[ "$(json_get out .memory.inside_bodies_bytes)" != 0 ] || fail "the peak has nothing of the body"
+expect_exit 0 "$ASSAY" make --from mlp --int8 weights --no-drift -o w8.onnx
+expect_exit 0 "$ASSAY" inspect w8.onnx --json
+python3 "$ROOT/tests/schema_check.py" inspect out || fail "the quantised model's sums"
+expect_exit 0 "$ASSAY" make --from resnet18 --strip --no-drift -o stripped.onnx
+expect_exit 0 "$ASSAY" inspect stripped.onnx --json
+python3 "$ROOT/tests/schema_check.py" inspect out || fail "the stripped model's sums"
+expect_equal "$(json_get out .model.parameters)" 11689512

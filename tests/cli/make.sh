@@ -33,6 +33,16 @@ wrong "is not of the form NAME=N" --from mlp.onnx --fix-dim batch -o y.onnx
 wrong "is not a number of elements" --from mlp.onnx --strip=x -o y.onnx
 wrong "did you mean" --from mlp.onnx --int8 dynamc -o y.onnx
 wrong "is a folder" mlp -o .
+wrong "assay make --from mlp.onnx … -o model.onnx" --from mlp.onnx --float16
+wrong "--list goes with --json only" --list extra
+wrong "--list goes with --json only" --list -o y.onnx
+wrong "'batch' is given twice" --from mlp.onnx --fix-dim batch=2 --fix-dim batch=3 -o y.onnx
+wrong "given twice, as 'weights' and as 'dynamic'" --from mlp.onnx --int8 weights --int8 dynamic -o y.onnx
+wrong "'a' is given twice" --from mlp.onnx --extract a,a..b -o y.onnx
+wrong "'c' is given twice" --from mlp.onnx --extract ..c,b,c -o y.onnx
+wrong "is missing after ':'" mlp: -o y.onnx
+wrong "the nearest is 'batch'" mlp:bach=2 -o y.onnx
+wrong "has no parameter 'foo' (it takes" mlp:foo=2 -o y.onnx
 [ ! -e y.onnx ] || fail "a refused make left a file"
 
 # what cannot be done: one line, status 3, nothing written
@@ -41,6 +51,9 @@ cannot() { # cannot TEXT ARGUMENT…
     [ ! -e y.onnx ] || fail "a failed make left a file"
 }
 cannot "nearest" --from mlpp --float16 -o y.onnx
+cannot "no model 'nosuch' (assay make --list" --from nosuch --float16 -o y.onnx
+printf '\020\000\000\000\000\000\000\000{"a": not json!}' >bad.safetensors
+cannot "bad.safetensors: its header" cfc:weights=bad.safetensors -o y.onnx
 cannot "No such file" --from no.onnx --float16 -o y.onnx
 cannot "no dimension is called 'bach'" --from mlp.onnx --fix-dim bach=2 -o y.onnx
 cannot "no node is called" --from mlp.onnx --repeat nope=2 -o y.onnx

@@ -60,6 +60,51 @@ expect_exit 0 "$ASSAY" make --from full.onnx --strip -o stripped.onnx
 expect_exit 0 "$ASSAY" run stripped.onnx --iters 2 --layers=off --json
 expect_equal "$(json_get out '.trials[0].state')" ok
 
+# stripped and quantised, in whatever order of precision, activations stay finite and of moderate size
+for steps in "--int8 weights" "--int8 dynamic" "--int8 weights --float16"; do
+    expect_exit 0 "$ASSAY" make --from squeezenet $steps --strip -o s.onnx
+    expect_exit 0 "$ASSAY" make --from s.onnx --fix-dim batch=1 -o s1.onnx --json
+    python3 - <<'PYTHON' || fail "squeezenet $steps --strip: not finite"
+import json
+for output in json.load(open("out"))["drift"]["outputs"]:
+    assert output["nonfinite"] == 0 and output["broken"] == 0, output
+    assert output["max_absolute"]["state"] == "measured", output
+PYTHON
+done
+
+# what overflows float16 stays float32, and what the drift does not hold is said
+python3 - <<'PYTHON'
+import struct
+def varint(value):
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+def field(number, payload):
+    return bytes([number << 3 | 2]) + varint(len(payload)) + payload
+def number(field_number, value):
+    return bytes([field_number << 3]) + varint(value)
+def node(op, a, b, y):
+    return field(1, field(1, a) + field(1, b) + field(2, y) + field(3, y) + field(4, op))
+def value(name):
+    shape = field(1, number(1, 4)) * 2
+    return field(1, name) + field(2, field(1, number(1, 1) + field(2, shape)))
+constant = number(2, 1) + field(8, b"c") + field(9, struct.pack("<f", 6e4))
+graph = node(b"Mul", b"x", b"c", b"a") + node(b"Mul", b"a", b"c", b"b") + node(b"Div", b"b", b"c", b"d")
+graph += node(b"Div", b"d", b"c", b"y") + field(2, b"g") + field(5, constant) + field(11, value(b"x")) + field(12, value(b"y"))
+open("act.onnx", "wb").write(number(1, 8) + field(7, graph) + field(8, number(2, 17)))
+PYTHON
+expect_exit 0 "$ASSAY" make --from act.onnx --float16 -o y.onnx
+expect_has out "kept 2 operators in float32: their values reach 3.6e+09 on these inputs"
+expect_has out "4 float32 values looked at"
+expect_has out "calculates float16 in float32 inside"
+expect_exit 0 "$ASSAY" make --from act.onnx --float16 -o y.onnx --json
+json_get out '.drift.note' >note
+expect_has note "not of every operation"
+expect_exit 0 "$ASSAY" make --from act.onnx --float16 --no-drift -o y.onnx
+expect_has out "whether values overflow float16 is not known: nothing is run (--no-drift)"
+
 # without the engine the file is made and the drift is unavailable, with the reason
 expect_exit 0 "$ASSAY" make --from full.onnx --float16 --library /no/such/library.so -o y.onnx --json
 expect_equal "$(json_get out '.drift.state')" unavailable

@@ -122,16 +122,26 @@ def weight_bytes(message):
     return total
 
 
+def list_layers(layers, lister, indent):
+    """Layers of inner networks stand under the layer that holds them; a condition is there twice, as in while_loop."""
+    for layer in layers:
+        kind = layer.WhichOneof("layer")
+        if kind == "loop":
+            list_layers(layer.loop.conditionNetwork.layers, lister, indent)
+        lister.lines.append(indent + " ".join([kind, *layer.output, str(weight_bytes(layer))]))
+        if kind == "branch":
+            list_layers(layer.branch.ifBranch.layers, lister, indent + "  ")
+            list_layers(layer.branch.elseBranch.layers, lister, indent + "  ")
+        if kind == "loop":
+            list_layers(layer.loop.bodyNetwork.layers, lister, indent + "  ")
+            list_layers(layer.loop.conditionNetwork.layers, lister, indent + "  ")
+
+
 def list_network(spec, lister):
     network = getattr(spec, spec.WhichOneof("Type"))
-    total = 0
     for feature in spec.description.input:
         lister.lines.append(f"input {feature.name}")
-    for layer in network.layers:
-        kind = layer.WhichOneof("layer")
-        size = weight_bytes(layer)
-        total += size
-        lister.lines.append(f"{kind} {' '.join(layer.output)} {size}")
+    list_layers(network.layers, lister, "")
     for feature in spec.description.output:
         lister.lines.append(f"output {feature.name}")
 
@@ -347,6 +357,31 @@ def make(folder):
     builder.add_transpose("turn", [0, 2, 1], "e", "v")
     builder.add_slice_static("cut", "v", "y", [0, 1, 0], [1, 3, 2], [1, 1, 1], [False] * 3, [False] * 3)
     save(builder.spec, "exact.mlmodel")
+
+    # networks in layers: branches, a loop of five turns, a loop with a condition and a branch in its body
+    inner = lambda network: NeuralNetworkBuilder(nn_spec=network, disable_rank5_shape_mapping=True)
+    dense = lambda target, name, source, made: target.add_inner_product(name, numbers(8, 8), numbers(8), 8, 8, True, source, made)
+    builder = NeuralNetworkBuilder([("x", datatypes.Array(1, 8)), ("flag", datatypes.Array(1)), ("n", datatypes.Array(1))], [("z", None), ("memory", None)], disable_rank5_shape_mapping=True)
+    builder.add_copy("start", "x", "memory")
+    branch = builder.add_branch("pick", "flag").branch
+    dense(inner(branch.ifBranch), "wide", "x", "w")
+    inner(branch.ifBranch).add_activation("relu", "RELU", "w", "y")
+    inner(branch.elseBranch).add_elementwise("twice", ["x"], "y", "MULTIPLY", 2.0)
+    body = builder.add_loop("five", max_iterations=5).loop.bodyNetwork
+    dense(inner(body), "step", "memory", "t")
+    inner(body).add_activation("bend", "TANH", "t", "u")
+    inner(body).add_copy("assign", "u", "memory")
+    builder.add_load_constant_nd("zero", "none", np.zeros(1, np.float32), [1])
+    builder.add_copy("count", "none", "i")
+    loop = builder.add_loop("while", condition="below").loop
+    inner(loop.conditionNetwork).add_less_than("compare", ["i", "n"], "below")
+    inner(loop.bodyNetwork).add_elementwise("next", ["i"], "j", "ADD", 1.0)
+    inner(loop.bodyNetwork).add_copy("counted", "j", "i")
+    branch = inner(loop.bodyNetwork).add_branch("inside", "flag").branch
+    dense(inner(branch.ifBranch), "deep", "memory", "v")
+    inner(branch.ifBranch).add_copy("kept", "v", "memory")
+    builder.add_add_broadcastable("sum", ["memory", "y"], "z")
+    save(builder.spec, "control.mlmodel")
 
 
 def quantise_network(spec, np):

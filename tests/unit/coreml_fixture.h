@@ -103,10 +103,65 @@ static inline void coreml_list_program(struct assay__buf *out, const struct assa
 }
 
 /* The layer a node or an initializer belongs to: its name up to the first dot (the fixtures' layers
- * have none). */
+ * have none, but prefixes "AROUND.then/"). length 0: any. */
 static inline bool coreml_of_layer(const char *name, const char *layer, size_t length)
 {
-    return strncmp(name, layer, length) == 0 && (name[length] == '.' || !name[length]);
+    return !length || (strncmp(name, layer, length) == 0 && (name[length] == '.' || !name[length]));
+}
+
+static inline size_t coreml_layer_bytes(const struct assay__graph *graph, const char *layer,
+                                        size_t length)
+{
+    size_t bytes = 0;
+    for (size_t k = 0; k < graph->initializer_count; k++) {
+        const struct assay__tensor *tensor = &graph->initializers[k];
+        if (coreml_of_layer(tensor->name, layer, length) && tensor->dtype != ASSAY__INT64 &&
+            !strstr(tensor->name, ".scales"))
+            bytes += tensor->data_size;
+    }
+    for (size_t i = 0; i < graph->node_count; i++) /* of inner networks too */
+        for (size_t k = 0; k < graph->nodes[i].attr_count; k++)
+            if (graph->nodes[i].attrs[k].g && coreml_of_layer(graph->nodes[i].name, layer, length))
+                bytes += coreml_layer_bytes(graph->nodes[i].attrs[k].g, "", 0);
+    return bytes;
+}
+
+static inline void coreml_put_output(struct assay__buf *out, const char *name)
+{
+    const char *slash = strrchr(name, '/'), *again = strstr(name, ".again");
+    if (slash) name = slash + 1;
+    assay__buf_printf(out, " %.*s", again ? (int)(again - name) : 100, name);
+}
+
+/* Of an inner graph the nodes of its layers, not those that hand its results on: they carry the
+ * name of the layer around it. */
+static inline void coreml_list_layers(struct assay__buf *out, const struct assay__graph *graph,
+                                      const char *around, int depth)
+{
+    for (size_t i = 0; i < graph->node_count;) {
+        const char *layer = graph->nodes[i].name, *slash = strrchr(layer, '/');
+        size_t first = i, length = slash ? (size_t)(slash + 1 - layer) : 0;
+        length += strcspn(layer + length, ".");
+        if (depth && length <= strlen(around)) {
+            i++;
+            continue;
+        }
+        size_t named = i;
+        while (named + 1 < graph->node_count && !graph->nodes[named].source_op)
+            named++;
+        assay__buf_printf(out, "%*s%s", 2 * depth, "", graph->nodes[named].source_op);
+        for (; i < graph->node_count && coreml_of_layer(graph->nodes[i].name, layer, length); i++)
+            for (size_t k = 0; k < graph->nodes[i].output_count; k++)
+                if (!coreml_of_layer(graph->nodes[i].outputs[k], layer, length) &&
+                    !(graph->nodes[i].attr_count && graph->nodes[i].attrs[0].g))
+                    coreml_put_output(out, graph->nodes[i].outputs[k]);
+        assay__buf_printf(out, " %zu\n", coreml_layer_bytes(graph, layer, length));
+        for (; first < i; first++)
+            for (size_t k = 0; k < graph->nodes[first].attr_count; k++)
+                if (graph->nodes[first].attrs[k].g)
+                    coreml_list_layers(out, graph->nodes[first].attrs[k].g,
+                                       graph->nodes[first].name, depth + 1);
+    }
 }
 
 static inline void coreml_list_network(struct assay__buf *out, const struct assay__model *model)
@@ -114,22 +169,7 @@ static inline void coreml_list_network(struct assay__buf *out, const struct assa
     const struct assay__graph *graph = &model->graph;
     for (size_t i = 0; i < graph->input_count; i++)
         assay__buf_printf(out, "input %s\n", graph->inputs[i].name);
-    for (size_t i = 0; i < graph->node_count;) {
-        const char *layer = graph->nodes[i].name;
-        size_t length = strcspn(layer, "."), bytes = 0;
-        assay__buf_printf(out, "%s", graph->nodes[i].source_op);
-        for (; i < graph->node_count && coreml_of_layer(graph->nodes[i].name, layer, length); i++)
-            for (size_t k = 0; k < graph->nodes[i].output_count; k++)
-                if (!coreml_of_layer(graph->nodes[i].outputs[k], layer, length))
-                    assay__buf_printf(out, " %s", graph->nodes[i].outputs[k]);
-        for (size_t k = 0; k < graph->initializer_count; k++) {
-            const struct assay__tensor *tensor = &graph->initializers[k];
-            if (coreml_of_layer(tensor->name, layer, length) && tensor->dtype != ASSAY__INT64 &&
-                !strstr(tensor->name, ".scales"))
-                bytes += tensor->data_size;
-        }
-        assay__buf_printf(out, " %zu\n", bytes);
-    }
+    coreml_list_layers(out, graph, "", 0);
     for (size_t i = 0; i < graph->output_count; i++)
         assay__buf_printf(out, "output %s\n", graph->outputs[i].name);
 }

@@ -3,6 +3,8 @@
 #include "flow_fixture.h"
 
 #include "cost/analysis.h"
+#include "model/rewrite.h"
+#include "model/rewrite_graph.h"
 #include "zoo/zoo.h"
 
 static struct assay__analysis *analyse(struct assay__model *model)
@@ -32,7 +34,7 @@ static const struct assay__op_total *op(const struct assay__analysis *a, const c
 static void check_sums(const struct assay__analysis *a)
 {
     double flops = 0, macs = 0, bytes = 0;
-    size_t unknown = 0, listed = 0;
+    size_t unknown = 0, listed = 0, no_flops = 0, no_bytes = 0;
     int64_t parameter_bytes = 0;
     for (size_t i = 0; i < a->op_count; i++) {
         flops += isnan(a->ops[i].flops) ? 0 : a->ops[i].flops;
@@ -41,8 +43,16 @@ static void check_sums(const struct assay__analysis *a)
         unknown += a->ops[i].unknown;
         CHECK(i == 0 || isnan(a->ops[i].flops) || a->ops[i].flops <= a->ops[i - 1].flops);
     }
-    for (size_t i = 0; i < a->unknown_count; i++)
-        listed += a->unknown[i].count;
+    for (size_t i = 0; i < a->unknown_count; i++) {
+        const struct assay__unknown_op *u = &a->unknown[i];
+        CHECK(u->without_flops <= u->count && u->without_bytes <= u->count);
+        CHECK(u->without_flops + u->without_bytes >= u->count);
+        listed += u->count;
+        no_flops += u->without_flops;
+        no_bytes += u->without_bytes;
+    }
+    CHECK_INT(no_flops, a->unknown_flops);
+    CHECK_INT(no_bytes, a->unknown_bytes);
     for (size_t i = 0; i < a->parameter_type_count; i++)
         parameter_bytes += a->parameters_by_type[i].bytes;
     CHECK_NEAR(flops, a->flops, 0);
@@ -97,6 +107,28 @@ static void test_unknown(void)
     CHECK_INT(a->unknown[0].count, 2);
     CHECK_STR(a->unknown[1].why, "shape unknown");
     CHECK(isnan(a->live.peak_bytes));
+    drop(a, model);
+}
+
+/* A node may lack one of the two: what is listed says which. */
+static void test_partly_unknown(void)
+{
+    struct assay__model *model = fixture_model(17);
+    cost_node(model, "", "NoSuchOperator x[10] -> b[10]", "");
+    cost_node(model, "", "NonZero x -> i", "");
+    cost_node(model, "", "Relu x -> d", "");
+    struct assay__analysis *a = analyse(model);
+    check_sums(a);
+    CHECK_INT(a->unknown_flops, 1);
+    CHECK_INT(a->unknown_bytes, 1);
+    CHECK_INT(a->unknown_count, 2);
+    CHECK_STR(a->unknown[0].op, "NoSuchOperator");
+    CHECK_INT(a->unknown[0].without_flops, 1);
+    CHECK_INT(a->unknown[0].without_bytes, 0);
+    CHECK_STR(a->unknown[1].op, "NonZero");
+    CHECK_STR(a->unknown[1].why, "depends on the data");
+    CHECK_INT(a->unknown[1].without_flops, 0);
+    CHECK_INT(a->unknown[1].without_bytes, 1);
     drop(a, model);
 }
 
@@ -169,6 +201,141 @@ static void test_parameters(void)
 }
 
 /* A workload fixes what the file leaves open. */
+/* Four numbers of 4 x 4, each with an index of 8 bytes. */
+static void test_sparse(void)
+{
+    int64_t dims[] = {4, 4};
+    struct assay__tensor sparse = {.name = "w",
+                                   .dtype = ASSAY__FLOAT32,
+                                   .rank = 2,
+                                   .dims = dims,
+                                   .elements = 16,
+                                   .nonzeros = 4,
+                                   .sparse_bytes = 48};
+    struct assay__model *model = fixture_model(17);
+    cost_node(model, "", "MatMul x[2,4] w -> y", "");
+    fixture_weights(model, "b", ASSAY__FLOAT32, "4");
+    cost_node(model, "", "Add y b -> z", "");
+    model->graph.sparse_tensors = &sparse;
+    model->graph.sparse_count = 1;
+    struct assay__analysis *a = analyse(model);
+    check_sums(a);
+    CHECK_INT(a->parameters, 20);
+    CHECK_INT(a->parameter_bytes, 64);
+    CHECK_INT(a->parameter_type_count, 2);
+    CHECK_STR(a->parameters_by_type[0].storage, "sparse");
+    CHECK_INT(a->parameters_by_type[0].elements, 16);
+    CHECK_INT(a->parameters_by_type[0].bytes, 48);
+    CHECK_NEAR(a->bytes_weights, 64, 0);
+    CHECK_NEAR(a->bytes_read, 32 + 48 + 32 + 16, 0);
+    CHECK_NEAR(a->live.node_bytes[0], 32 + 48 + 32, 0);
+    CHECK_NEAR(a->live.peak_bytes, 64, 0); /* the sparse tensor is no activation */
+    drop(a, model);
+}
+
+/* Of an unpacked weight only the stored form is read as a weight; the dense one is written and read
+ * like any activation. */
+static void test_unpacked(void)
+{
+    struct assay__model *model = fixture_model(17);
+    fixture_weights(model, "q", ASSAY__INT8, "6,5");
+    fixture_weights(model, "scale", ASSAY__FLOAT32, "");
+    cost_node(model, "", "DequantizeLinear q scale -> w", "");
+    cost_node(model, "", "MatMul x[4,6] w -> y", "");
+    struct assay__analysis *a = analyse(model);
+    check_sums(a);
+    CHECK_NEAR(a->bytes_weights, 30 + 4, 0);
+    CHECK_NEAR(a->bytes_read, 30 + 4 + 96 + 120, 0);
+    CHECK_NEAR(a->bytes_written, 120 + 80, 0);
+    CHECK_NEAR(a->live.peak_bytes, 96 + 120 + 80, 0);
+    CHECK_INT(a->constant_nodes, 0);
+    CHECK_INT(a->parameters, 30);
+    drop(a, model);
+}
+
+/* name = ConstantOfShape(shape) of float32 `number`. */
+static void fill_with(struct assay__model *model, const char *line, float number)
+{
+    const int64_t one = 1;
+    struct assay__node *node = cost_node(model, "", line, "");
+    CHECK_INT(assay__node_set_tensor(model, node, "value", ASSAY__FLOAT32, 1, &one, &number,
+                                     sizeof number),
+              0);
+}
+
+/* What ConstantOfShape makes counts where a weight would stand, and not as a mask, a state or a
+ * statistic. */
+static void test_filled(void)
+{
+    struct assay__model *model = fixture_model(17);
+    fill_with(model, "ConstantOfShape s1{6,5} -> w", 0.02f);
+    fill_with(model, "ConstantOfShape s2{6,6} -> zeros", 0);
+    fill_with(model, "ConstantOfShape s3{5} -> bias", 0.5f);
+    fill_with(model, "ConstantOfShape s4{4,5} -> ones", 1);
+    fill_with(model, "ConstantOfShape s5{5} -> mean", 0.5f);
+    fill_with(model, "ConstantOfShape s6{1} -> single", 0.5f);
+    fill_with(model, "ConstantOfShape s7{7} -> unread", 0.5f);
+    cost_node(model, "", "MatMul x[4,6] zeros -> a", ""); /* zeros, but as a weight */
+    cost_node(model, "", "MatMul a w -> b", "");
+    cost_node(model, "", "Add b bias -> c", "");
+    cost_node(model, "", "Mul c single -> d", "");
+    cost_node(model, "", "Where m:b[4,5] d ones -> e", ""); /* a filler */
+    cost_node(model, "", "BatchNormalization e bias bias mean mean -> f", "");
+    struct assay__analysis *a = analyse(model);
+    check_sums(a);
+    CHECK_INT(a->parameters, 30 + 36 + 5);
+    CHECK_INT(a->parameter_bytes, 8 * (2 + 2 + 1 + 2 + 1 + 1 + 1)); /* the shapes */
+    CHECK_INT(a->parameter_type_count, 2);
+    CHECK_STR(a->parameters_by_type[1].storage, "constant");
+    CHECK_INT(a->parameters_by_type[1].tensors, 4);
+    CHECK_INT(a->parameters_by_type[1].elements, 30 + 36 + 5 + 5);
+    CHECK_INT(a->parameters_by_type[1].bytes, 0);
+    CHECK_NEAR(a->bytes_weights, 4 * (36 + 30 + 5 + 1 + 20 + 2 * 5), 0);
+    drop(a, model);
+    /* an absurd shape leaves the count unknown, and the rest stands */
+    model = fixture_model(17);
+    fill_with(model, "ConstantOfShape s{4611686018427387904,4} -> w", 0.02f);
+    cost_node(model, "", "MatMul x[4,6] w -> a", "");
+    a = analyse(model);
+    CHECK_INT(a->parameters, -1);
+    CHECK_INT(a->op_count, 2);
+    drop(a, model);
+}
+
+/* The light ResNet-50 has the real one's parameters (25,557,032, and a dummy of one), its running
+ * means and variances beside. */
+static void test_light_parameters(void)
+{
+    char path[1024];
+    light_path("resnet50", path, sizeof path);
+    struct assay__model *model = fixture_read(path);
+    struct assay__analysis *a = analyse(model);
+    CHECK_INT(a->parameters, 25557032 + 1);
+    CHECK_STR(a->parameters_by_type[2].storage, "constant");
+    CHECK_INT(a->parameters_by_type[2].elements, 25556136 + 52224);
+    CHECK(a->parameter_bytes < 11000);
+    CHECK(a->bytes_weights > 4 * 25556136.0);
+    drop(a, model);
+}
+
+/* A stripped network has the parameters that it was made of. */
+static void test_stripped(void)
+{
+    static const char *const names[] = {"resnet18", "vit", "mobilenetv3-small", "gru", "ltc"};
+    struct assay__model *model = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        int64_t before = 0, after = 0, bytes = 0;
+        struct assay_error error = {0};
+        CHECK_INT(assay__zoo_build(names[i], &model, &error), 0);
+        CHECK(assay__model_parameters(model, &before, &bytes));
+        CHECK_INT(assay__rewrite_strip(model, 16, NULL, &error), 0);
+        CHECK(assay__model_parameters(model, &after, &bytes));
+        CHECK(before > 10000 && bytes < 10000);
+        CHECK_INT(after, before);
+        assay__model_free(model);
+    }
+}
+
 static void test_workload(void)
 {
     struct assay__model *model = fixture_model(17);
@@ -232,6 +399,12 @@ int main(int argc, char **argv)
     static const struct harness_test tests[] = {
         {"light_models", test_light_models},
         {"unknown", test_unknown},
+        {"partly_unknown", test_partly_unknown},
+        {"sparse", test_sparse},
+        {"unpacked", test_unpacked},
+        {"filled", test_filled},
+        {"light_parameters", test_light_parameters},
+        {"stripped", test_stripped},
         {"bodies", test_bodies},
         {"parameters", test_parameters},
         {"workload", test_workload},

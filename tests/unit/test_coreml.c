@@ -28,7 +28,7 @@ static void test_programs(void)
 
 static void test_networks(void)
 {
-    static const char *const names[] = {"network", "network8", "recurrent", "exact"};
+    static const char *const names[] = {"network", "network8", "recurrent", "exact", "control"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         check_fixture(names[i], "mlmodel");
 }
@@ -133,6 +133,76 @@ static void test_flow(void)
     CHECK_INT(body->g->outputs[0].dtype, ASSAY__BOOL);
     CHECK_STR(loop->inputs[0], "");
     CHECK_STR(loop->inputs[1], "turns_0.first/below_cast_fp16");
+    assay__model_free(model);
+}
+
+static const struct assay__node *node_called(const struct assay__graph *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (strcmp(graph->nodes[i].name, name) == 0) return &graph->nodes[i];
+    printf("  no %s\n", name);
+    harness_fail(__FILE__, __LINE__, name);
+    return NULL;
+}
+
+/* Branches and loops of a neural network: what they write are their results, once each. */
+static void test_control(void)
+{
+    struct assay__model *model = coreml_load(COREML_FOLDER "control.mlmodel");
+    const struct assay__graph *graph = &model->graph;
+    const struct assay__node *pick = node_called(graph, "pick"), *five = node_called(graph, "five"),
+                             *loop = node_called(graph, "while"), *sum = node_called(graph, "sum");
+    int64_t elements = 0, bytes = 0;
+    CHECK_STR(pick->op, "If");
+    CHECK_INT(pick->output_count, 1); /* y, which both write; w is one branch's own */
+    CHECK_STR(pick->outputs[0], "y");
+    CHECK_STR(assay__node_attr(pick, "then_branch")->g->outputs[0].name, "pick.then/y");
+    CHECK_STR(assay__node_attr(pick, "else_branch")->g->outputs[0].name, "pick.else/y");
+    CHECK_STR(five->op, "Loop");
+    CHECK_INT(five->input_count, 3); /* turns, no condition, memory */
+    const struct assay__tensor *turns = assay__graph_initializer(graph, five->inputs[0]);
+    CHECK(turns && turns->dtype == ASSAY__INT64 && turns->data[0] == 5);
+    CHECK_STR(five->inputs[1], "");
+    CHECK_STR(five->inputs[2], node_called(graph, "start")->outputs[0]);
+    CHECK_INT(five->output_count, 1);
+    CHECK_INT(loop->output_count, 3); /* below, i, memory */
+    CHECK_STR(loop->inputs[0], "");
+    CHECK_STR(loop->inputs[1], "while.go.first");
+    CHECK_STR(loop->inputs[4], five->outputs[0]);
+    CHECK_STR(loop->outputs[2], "memory"); /* the last one has the output's name */
+    CHECK_STR(sum->inputs[0], "memory");
+    CHECK_STR(sum->inputs[1], "y");
+    const struct assay__node *inside = node_called(assay__node_attr(loop, "body")->g,
+                                                   "while.body/inside");
+    CHECK_INT(inside->output_count, 1);
+    CHECK_STR(assay__node_attr(inside, "else_branch")->g->nodes[0].inputs[0], "while.body/memory");
+    CHECK(assay__model_parameters(model, &elements, &bytes));
+    CHECK_INT(elements, 3 * (8 * 8 + 8) + 1); /* three dense layers, one constant */
+    assay__model_free(model);
+}
+
+/* Five turns are five times the body: 8 x 8 products and a bias each. The other loop's are unknown,
+ * and which branch is taken. */
+static void test_control_cost(void)
+{
+    struct assay__model *model = coreml_load(COREML_FOLDER "control.mlmodel");
+    struct assay__shapes *shapes = NULL;
+    struct assay_error error = {0};
+    struct assay__cost costs[32];
+    CHECK(model->graph.node_count <= 32);
+    CHECK_INT(assay__shapes_infer(model, NULL, 0, &shapes, &error), 0);
+    CHECK_INT(assay__cost_graph(model, shapes, costs, &error), 0);
+    for (size_t i = 0; i < model->graph.node_count; i++) {
+        const struct assay__node *node = &model->graph.nodes[i];
+        if (strcmp(node->name, "five") == 0) CHECK_NEAR(costs[i].macs, 5 * (64 + 8), 0);
+        if (strcmp(node->name, "while") == 0) CHECK(isnan(costs[i].flops));
+        if (strcmp(node->name, "pick") == 0) CHECK(isnan(costs[i].flops));
+    }
+    CHECK_INT(assay__shapes_trips(shapes, node_called(&model->graph, "five")), 5);
+    CHECK_INT(assay__shapes_trips(shapes, node_called(&model->graph, "while")), -1);
+    const struct assay__shape_entry *entry = assay__shapes_get(shapes, "memory");
+    CHECK(entry && entry->rank == 2 && entry->dims[0] == 1 && entry->dims[1] == 8);
+    assay__shapes_free(shapes);
     assay__model_free(model);
 }
 
@@ -292,6 +362,7 @@ int main(int argc, char **argv)
         {"compressed", test_compressed}, {"sparse", test_sparse},
         {"parameters", test_parameters}, {"inputs", test_inputs},
         {"samples", test_samples},       {"network_shapes", test_network_shapes},
+        {"control", test_control},       {"control_cost", test_control_cost},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

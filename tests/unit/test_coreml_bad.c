@@ -378,14 +378,181 @@ static void test_networks(void)
     check_refused(&model, ASSAY_EFORMAT, "layer 'c': its weights have 0 bytes");
 }
 
+/* A layer {name, input, output, KIND: params}; what is "" is left out. */
+static void put_layer(struct assay__buf *network, const char *name, const char *input,
+                      const char *output, uint32_t kind, struct assay__buf *params)
+{
+    struct assay__buf layer = {0}, none = {0};
+    put_text(&layer, 1, name);
+    if (*input) put_text(&layer, 2, input);
+    if (*output) put_text(&layer, 3, output);
+    wrap(&layer, kind, params ? params : &none);
+    wrap(network, 1, &layer);
+}
+
+/* range_1d of nothing makes the first value, so that the model needs no description. */
+static void start_network(struct assay__buf *network)
+{
+    put_layer(network, "start", "", "x", 635, NULL);
+}
+
+static void put_network(struct assay__buf *model, struct assay__buf *network)
+{
+    put_int(model, 1, 4);
+    wrap(model, 500, network);
+}
+
+/* A name written again is a value of its own; the later one counts. */
+static void test_assignment(void)
+{
+    struct assay__buf network = {0}, message = {0};
+    struct assay__model *model = NULL;
+    struct assay_error error = {0};
+    start_network(&network);
+    put_layer(&network, "a", "x", "x.again1", 665, NULL);
+    put_layer(&network, "b", "x", "y", 670, NULL);
+    put_layer(&network, "c", "y", "x", 600, NULL);
+    put_layer(&network, "d", "x", "z", 680, NULL);
+    put_network(&message, &network);
+    CHECK_INT(
+        assay__coreml_parse((const uint8_t *)message.data, message.length, NULL, 0, &model, &error),
+        0);
+    CHECK_STR(model->graph.nodes[3].outputs[0], "x.again2"); /* x.again1 was taken */
+    CHECK_STR(model->graph.nodes[4].inputs[0], "x.again2");
+    CHECK_STR(model->graph.nodes[2].inputs[0], "x");
+    CHECK_INT(assay__model_check(model, &error), 0);
+    assay__model_free(model);
+    assay__buf_free(&message);
+}
+
+/* A condition's layers are written before the loop and in it, its weights only before. */
+static void test_condition_weights(void)
+{
+    struct assay__buf network = {0}, message = {0}, params = {0}, inner = {0}, weights = {0};
+    struct assay__model *model = NULL;
+    struct assay_error error = {0};
+    int64_t elements = 0, bytes = 0;
+    put_bytes(&weights, 1, (const float[2]){1, 0}, 2 * sizeof(float));
+    put_int(&params, 1, 2);
+    wrap(&params, 2, &weights);
+    put_layer(&inner, "flags", "", "go", 1070, &params);
+    wrap(&params, 3, &inner);
+    put_text(&params, 2, "go");
+    start_network(&network);
+    put_layer(&network, "l", "", "", 615, &params);
+    put_network(&message, &network);
+    CHECK_INT(
+        assay__coreml_parse((const uint8_t *)message.data, message.length, NULL, 0, &model, &error),
+        0);
+    CHECK_INT(assay__model_check(model, &error), 0);
+    CHECK(assay__model_parameters(model, &elements, &bytes));
+    CHECK_INT(elements, 2);
+    const struct assay__node *loop = &model->graph.nodes[model->graph.node_count - 1];
+    CHECK_STR(loop->op, "Loop");
+    CHECK_STR(loop->attrs[0].g->nodes[0].name, "l.again/flags");
+    CHECK_STR(loop->attrs[0].g->nodes[0].inputs[0], "l.first/flags.value");
+    CHECK(assay__graph_initializer(&model->graph, "l.first/flags.value") != NULL);
+    assay__model_free(model);
+    assay__buf_free(&message);
+}
+
+static void test_control(void)
+{
+    struct assay_error error = {0};
+    struct assay__buf network = {0}, model = {0}, inner = {0}, params = {0};
+    /* a branch that writes what is not there, and someone who reads it */
+    put_layer(&inner, "in", "x", "w", 665, NULL);
+    wrap(&params, 1, &inner);
+    start_network(&network);
+    put_layer(&network, "b", "x", "", 605, &params);
+    put_layer(&network, "after", "w", "y", 665, NULL);
+    put_network(&model, &network);
+    check_refused(&model, ASSAY_EUNSUPPORTED,
+                  "layer 'after': it reads 'w', which only a branch or a loop makes");
+    start_network(&network);
+    put_layer(&network, "b", "", "", 605, NULL);
+    put_network(&model, &network);
+    check_refused(&model, ASSAY_EFORMAT, "layer 'b': a branch with 0 inputs");
+    /* a condition that makes another value than the one that is named */
+    put_layer(&inner, "in", "x", "w", 665, NULL);
+    put_text(&params, 2, "go");
+    wrap(&params, 3, &inner);
+    start_network(&network);
+    put_layer(&network, "l", "", "", 615, &params);
+    put_network(&model, &network);
+    check_refused(&model, ASSAY_EFORMAT, "layer 'l': nothing makes its condition 'go'");
+    put_layer(&inner, "in", "x", "", 605, NULL);
+    wrap(&params, 3, &inner);
+    start_network(&network);
+    put_layer(&network, "l", "", "", 615, &params);
+    put_network(&model, &network);
+    check_refused(&model, ASSAY_EUNSUPPORTED, "layer 'l': its condition holds a branch");
+    put_layer(&inner, "in", "gone", "w", 665, NULL);
+    wrap(&params, 4, &inner);
+    start_network(&network);
+    put_layer(&network, "l", "", "", 615, &params);
+    put_network(&model, &network);
+    check_refused(&model, ASSAY_EFORMAT, "layer 'in': it reads 'gone', which nothing");
+    /* nothing in it at all: a loop that does nothing, and no crash */
+    start_network(&network);
+    put_layer(&network, "l", "x", "", 615, NULL);
+    put_layer(&network, "b", "x", "", 605, NULL);
+    put_layer(&network, "", "", "", 620, NULL);
+    put_layer(&network, "", "", "", 625, NULL);
+    put_network(&model, &network);
+    CHECK_INT(parse(model.data, model.length, NULL, 0, &error), 0);
+    assay__buf_free(&model);
+    /* branches within branches, loops within loops, and cut ones */
+    for (uint32_t kind = 605; kind <= 615; kind += 10) {
+        put_layer(&network, "last", "x", "y", 665, NULL);
+        for (int i = 0; i < 100; i++) {
+            wrap(&params, kind == 605 ? 1 : 4, &network);
+            put_layer(&network, "level", "x", "", kind, &params);
+        }
+        start_network(&inner);
+        assay__buf_add(&inner, network.data, network.length);
+        assay__buf_free(&network);
+        put_network(&model, &inner);
+        check_refused(&model, ASSAY_EFORMAT, "more than 32 networks within networks");
+    }
+}
+
+/* What coremltools writes, with every byte changed in turn, and cut at every fifth. */
+static void test_control_damaged(void)
+{
+    struct assay_error error = {0};
+    char *data = NULL;
+    size_t size = 0;
+    CHECK_INT(assay__file_read(COREML_FOLDER "control.mlmodel", 1 << 20, &data, &size, &error), 0);
+    for (size_t i = 0; i < size; i += 5)
+        parse(data, i, NULL, 0, &error);
+    for (size_t i = 0; i < size; i++) {
+        char kept = data[i];
+        data[i] = (char)(kept ^ 1);
+        int code = parse(data, size, NULL, 0, &error);
+        CHECK(code == 0 || *error.message);
+        data[i] = kept;
+    }
+    CHECK_INT(parse(data, size, NULL, 0, &error), 0);
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"names", test_names},       {"unknown_operator", test_unknown_operator},
-        {"nesting", test_nesting},   {"kinds", test_kinds},
-        {"cut", test_cut},           {"blobs", test_blobs},
-        {"packages", test_packages}, {"missing_weights", test_missing_weights},
+        {"names", test_names},
+        {"unknown_operator", test_unknown_operator},
+        {"nesting", test_nesting},
+        {"kinds", test_kinds},
+        {"cut", test_cut},
+        {"blobs", test_blobs},
+        {"packages", test_packages},
+        {"missing_weights", test_missing_weights},
         {"networks", test_networks},
+        {"assignment", test_assignment},
+        {"control", test_control},
+        {"control_damaged", test_control_damaged},
+        {"condition_weights", test_condition_weights},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -102,6 +102,32 @@ static void test_weights_apart(void)
     drop(&m);
 }
 
+/* What is unpacked of stored weights is made at each run: alive from there to its last reader, also
+ * where another node of constants lies between. */
+static void test_unpacked(void)
+{
+    static const int64_t perm[] = {1, 0};
+    static const double live[] = {48 + 96, 48 + 96 + 96, 48 + 96 + 32, 32 + 32};
+    struct assay__model *model = fixture_model(17);
+    fixture_input(model, "x", ASSAY__FLOAT32, "2,6");
+    fixture_weights(model, "q", ASSAY__INT8, "4,6");
+    fixture_weights(model, "scale", ASSAY__FLOAT32, "");
+    fixture_node(model, "DequantizeLinear q,scale -> w");
+    struct assay__node *node = fixture_node(model, "Transpose w -> t");
+    assay__node_set_ints(model, node, "perm", perm, 2);
+    fixture_node(model, "MatMul x,t -> y");
+    fixture_node(model, "Relu y -> z");
+    fixture_output(model, "z");
+    struct measured m = measure(model);
+    CHECK_INT(m.live.tensor_count, 5); /* x, w, t, y, z */
+    for (size_t i = 0; i < 4; i++)
+        CHECK_NEAR(m.live.live_bytes[i], live[i], 0);
+    CHECK(tensor(&m, "w") && tensor(&m, "w")->first == 0 && tensor(&m, "w")->last == 1);
+    CHECK_NEAR(m.live.peak_bytes, 240, 0);
+    CHECK_NEAR(m.live.node_bytes[0], 24 + 4 + 96, 0);
+    drop(&m);
+}
+
 /* An unknown size makes the peak unknown, and is counted; what is known bounds it from below. */
 static void test_unknown(void)
 {
@@ -296,13 +322,10 @@ static void test_resnet50(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"by_hand", test_by_hand},
-        {"weights_apart", test_weights_apart},
-        {"unknown", test_unknown},
-        {"empty", test_empty},
-        {"bodies", test_bodies},
-        {"captured", test_captured},
-        {"light_models", test_light_models},
+        {"by_hand", test_by_hand},   {"weights_apart", test_weights_apart},
+        {"unpacked", test_unpacked}, {"unknown", test_unknown},
+        {"empty", test_empty},       {"bodies", test_bodies},
+        {"captured", test_captured}, {"light_models", test_light_models},
         {"resnet50", test_resnet50},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -225,6 +225,61 @@ static void test_duplicates(void)
     assay__model_free(model);
 }
 
+/* --- bodies of functions ---------------------------------------------------------------------- */
+
+/* A function (a, b) -> (sum): t = Neg(a), sum = Add(t, b). */
+static struct assay__model *model_with_function(struct assay__function *function)
+{
+    static const char *names[] = {"a", "b"}, *results[] = {"sum"};
+    struct assay__model *model = fixture_model(17);
+    fixture_input(model, "x", ASSAY__FLOAT32, "1");
+    fixture_node(model, "Relu x -> y");
+    fixture_output(model, "y");
+    struct assay__graph *body = assay__arena_alloc(model->arena, sizeof *body);
+    const char *neg[] = {"a"}, *made[] = {"t"}, *add[] = {"t", "b"};
+    CHECK(assay__graph_add_node(model, body, "Neg", "first", neg, 1, made, 1));
+    CHECK(assay__graph_add_node(model, body, "Add", "second", add, 2, results, 1));
+    *function = (struct assay__function){.name = "minus",
+                                         .domain = "local",
+                                         .overload = "",
+                                         .inputs = names,
+                                         .outputs = results,
+                                         .input_count = 2,
+                                         .output_count = 1,
+                                         .body = body};
+    model->functions = function;
+    model->function_count = 1;
+    return model;
+}
+
+static void test_functions(void)
+{
+    struct assay__function function;
+    struct assay__model *model = model_with_function(&function);
+    struct assay__node *nodes = function.body->nodes;
+    CHECK_INT(assay__model_check(model, NULL), 0);
+    nodes[0].inputs[0] = "x"; /* of the main graph: a function does not see it */
+    expect_check_error(model, "function 'minus': node 'first' (Neg) takes 'x', which nothing");
+    nodes[0].inputs[0] = "sum";
+    expect_check_error(model, "function 'minus': the graph has a cycle through node");
+    nodes[0].inputs[0] = "a";
+    nodes[1].outputs[0] = "other";
+    expect_check_error(model, "function 'minus': nothing produces the output 'sum'");
+    nodes[1].outputs[0] = "t";
+    expect_check_error(model, "function 'minus': 't' is produced twice");
+    nodes[1].outputs[0] = "a";
+    expect_check_error(model, "function 'minus': 'a' is produced twice");
+    nodes[1].outputs[0] = "sum";
+    struct assay__node swapped = nodes[0]; /* another order than that of the file is fine */
+    nodes[0] = nodes[1];
+    nodes[1] = swapped;
+    CHECK_INT(assay__model_check(model, NULL), 0);
+    function.input_count = 1;
+    expect_check_error(model, "takes 'b', which nothing produces");
+    model->function_count = 0;
+    assay__model_free(model);
+}
+
 /* --- what counts as a parameter --------------------------------------------------------------- */
 
 /* QDQ and QOperator weights count; their scales and zero points are bytes only. */
@@ -280,6 +335,7 @@ int main(int argc, char **argv)
         {"zoo_parameters", test_zoo_parameters},
         {"sha256", test_sha256},
         {"duplicates", test_duplicates},
+        {"functions", test_functions},
         {"quantised_parameters", test_quantised_parameters},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -5,6 +5,7 @@
 #include "unit/zoo_check.h"
 
 #include "cost/ncp.h"
+#include "model/rewrite.h"
 
 struct studied {
     struct assay__model *model;
@@ -14,9 +15,9 @@ struct studied {
     struct assay__ncp ncp;
 };
 
-static struct studied study(const char *spec, int64_t batch)
+static struct studied study_model(struct assay__model *model, int64_t batch)
 {
-    struct studied s = {.model = zoo_built(spec), .arena = assay__arena_new()};
+    struct studied s = {.model = model, .arena = assay__arena_new()};
     struct assay__workload_options options = {.batch = batch, .seed = 1};
     struct assay_error error = {0};
     bool found = false;
@@ -25,6 +26,11 @@ static struct studied study(const char *spec, int64_t batch)
     ZOO_MUST(assay__ncp_facts(s.model, s.analysis, s.arena, &found, &s.ncp, &error));
     CHECK(found);
     return s;
+}
+
+static struct studied study(const char *spec, int64_t batch)
+{
+    return study_model(zoo_built(spec), batch);
 }
 
 static void drop(struct studied *s)
@@ -249,6 +255,55 @@ static void test_unknown(void)
     drop(&s);
 }
 
+/* Quantised products stand in the Gemms' place: the same synapses are missing. */
+static void test_quantised(void)
+{
+    static const char *const specs[] = {"cfc", "cfc:mode=pure", "cfc:mode=no_gate,seq=3"};
+    for (size_t i = 0; i < 3; i++) {
+        struct assay_error error = {0};
+        struct studied plain = study(specs[i], 2);
+        for (int kind = 0; kind < 2; kind++) {
+            struct assay__model *model = zoo_built(specs[i]);
+            ZOO_MUST(kind ? assay__rewrite_dynamic_int8(model, NULL, &error)
+                          : assay__rewrite_weights_int8(model, NULL, &error));
+            struct studied s = study_model(model, 2);
+            CHECK(s.ncp.flops > plain.ncp.flops);
+            CHECK(plain.ncp.flops > plain.ncp.flops_needed);
+            CHECK_NEAR(s.ncp.flops - s.ncp.flops_needed, plain.ncp.flops - plain.ncp.flops_needed,
+                       1e-6);
+            for (size_t g = 0; g < s.ncp.group_count; g++) {
+                const struct assay__ncp_group *now = &s.ncp.groups[g],
+                                              *was = group(&plain.ncp, now->name);
+                CHECK_NEAR(now->flops - now->flops_needed, was->flops - was->flops_needed, 1e-6);
+            }
+            drop(&s);
+        }
+        drop(&plain);
+    }
+}
+
+/* What the graph executes is known, but no longer which of it the wiring masks. */
+static void test_need_unknown(void)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        struct studied s = study("cfc", 1);
+        bool found = false;
+        struct assay_error error = {0};
+        double executed = s.ncp.flops;
+        for (size_t i = 0; i < s.model->graph.node_count; i++) {
+            struct assay__node *node = &s.model->graph.nodes[i];
+            if (kind) /* names lost */
+                node->name = "";
+            else if (strcmp(node->name, "/step0/command/ff1/Gemm") == 0)
+                node->name = "/step0/motor/ff1/Gemm"; /* not that group's product */
+        }
+        ZOO_MUST(assay__ncp_facts(s.model, s.analysis, s.arena, &found, &s.ncp, &error));
+        CHECK_NEAR(s.ncp.flops, executed, 1e-6);
+        CHECK(isnan(s.ncp.flops_needed));
+        drop(&s);
+    }
+}
+
 /* --- metadata of anyone's --------------------------------------------------------------------- */
 
 static void wrong(const char *metadata, const char *why)
@@ -334,6 +389,8 @@ int main(int argc, char **argv)
         {"ltc", test_ltc},
         {"dense", test_dense},
         {"unknown", test_unknown},
+        {"quantised", test_quantised},
+        {"need_unknown", test_need_unknown},
         {"bad_metadata", test_bad_metadata},
         {"none", test_none},
         {"place", test_place},

@@ -250,6 +250,52 @@ static void test_random(void)
     CHECK(compared > 15000);
 }
 
+static int64_t letter_value(void *context, const char *name, size_t length)
+{
+    (void)context;
+    return length == 1 && *name >= 'a' && *name <= 'c'
+               ? (int64_t[]){5, 7, ASSAY__NUM_ANY}[*name - 'a']
+               : ASSAY__NUM_ANY;
+}
+
+/* What is an expression as a whole, and what it is. */
+static void test_evaluation(void)
+{
+    static const struct {
+        const char *text;
+        bool expression;
+        int64_t value;
+    } cases[] = {
+        {"2*a", true, 10},
+        {"a*b + 1", true, 36},
+        {"(a + b)//5", true, 2},
+        {"a+b", true, 12},
+        {"a - b", true, -2},
+        {"a//0", true, ASSAY__NUM_ANY},
+        {"2*c", true, ASSAY__NUM_ANY},
+        {"a", false, 5},
+        {"batch-size", false, ASSAY__NUM_ANY},
+        {"x=1+1", false, ASSAY__NUM_ANY},
+        {"1+1", false, 2},
+        {"a\"b<c>=1+1", false, ASSAY__NUM_ANY},
+        {"a+", false, ASSAY__NUM_ANY},
+        {"a**2", false, ASSAY__NUM_ANY},
+        {"", false, ASSAY__NUM_ANY},
+        {"9223372036854775807*a", true, ASSAY__NUM_ANY},
+    };
+    symbols = assay__symbols_new();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (assay__symbol_is_expression(cases[i].text) != cases[i].expression)
+            printf("  %s\n", cases[i].text);
+        CHECK_INT(assay__symbol_is_expression(cases[i].text), cases[i].expression);
+        CHECK_INT(assay__symbol_evaluate(cases[i].text, letter_value, NULL), cases[i].value);
+        if (!cases[i].expression && *cases[i].text)
+            CHECK_STR(text(sym(cases[i].text)), cases[i].text);
+    }
+    CHECK_INT(sym("a+b"), sym("b + a"));
+    assay__symbols_free(symbols);
+}
+
 /* Hostile sizes: nothing grows without end. */
 static void test_limits(void)
 {
@@ -277,9 +323,10 @@ static void test_limits(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"sums", test_sums},       {"quotients", test_quotients}, {"bounds", test_bounds},
-        {"reading", test_reading}, {"dims", test_dims},           {"random", test_random},
-        {"limits", test_limits},
+        {"sums", test_sums},     {"quotients", test_quotients},
+        {"bounds", test_bounds}, {"reading", test_reading},
+        {"dims", test_dims},     {"random", test_random},
+        {"limits", test_limits}, {"evaluation", test_evaluation},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

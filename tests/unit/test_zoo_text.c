@@ -438,6 +438,33 @@ static void test_finite_small(void)
     zoo_check_run_sized("gru:layers=2,seq=50,batch=2,bidirectional=1", 0, 0);
 }
 
+/* However deep: every value of the last layers is of moderate size, whatever the activation. */
+static void test_deep_mlp(void)
+{
+    static const char *const names[] = {
+        "mlp:layers=300,width=32,batch=2,activation=relu",
+        "mlp:layers=300,width=32,batch=2,activation=gelu",
+        "mlp:layers=300,width=32,batch=2,activation=silu",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct zoo_session zoo = {.session = NULL};
+        struct assay__model *model = zoo_built(names[i]);
+        size_t count = 0;
+        float largest = 0;
+        zoo_inputs(&zoo, model, 0, 0);
+        zoo_open(&zoo, model);
+        const struct assay_tensor *outputs = zoo_step(&zoo, &count);
+        CHECK_INT(count, 1);
+        zoo_check_floats(&outputs[0]);
+        for (size_t k = 0; k < outputs[0].data_size / sizeof(float); k++)
+            if (fabsf(((const float *)outputs[0].data)[k]) > largest)
+                largest = fabsf(((const float *)outputs[0].data)[k]);
+        CHECK(largest > 1e-4f && largest < 1e3f);
+        zoo_close(&zoo);
+        assay__model_free(model);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -452,6 +479,7 @@ int main(int argc, char **argv)
         {"finite_decoders", test_finite_decoders},
         {"finite_encoders", test_finite_encoders},
         {"finite_small", test_finite_small},
+        {"deep_mlp", test_deep_mlp},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
