@@ -307,7 +307,8 @@ bool assay__model_parameters(const struct assay__model *model, int64_t *elements
  *  dtype, rank and elements are set, dims and data are not. Those whose size overflows are left out. 0, what visit
  *  returned, or ASSAY_ENOMEM. */
 typedef int assay__filled_visit(void *context, const struct assay__tensor *tensor);
-int assay__model_filled(const struct assay__model *model, assay__filled_visit *visit, void *context);
+int assay__model_filled(const struct assay__model *model, assay__filled_visit *visit,
+                        void *context);
 /** Version of the operator set `domain` ("" is ai.onnx), 0 when not imported. */
 int64_t assay__model_opset(const struct assay__model *model, const char *domain);
 /** Gives every name of a value and every operator one place in memory, so that maps over graph.names need no hashing.

@@ -50,12 +50,14 @@ bool assay__shapes_node_overflows(const struct assay__shapes *shapes,
 /** Shapes or types that contradict each other: what one node makes and what another needs. Each is there once. */
 struct assay__shape_conflict {
     const char *node, *op; /* the one that cannot work */
-    const char *producer;  /* the other side: a node, an input, an initializer, or a value that the file states */
+    const char *
+        producer; /* the other side: a node, an input, an initializer, or a value that the file states */
     const char *producer_op; /* of a node; "" for the others */
-    const char *other;       /* the other side in words: "'relu1' (Relu)", "input 'z' (2×4)", "initializer 'w' (64×10)",
+    const char *
+        other; /* the other side in words: "'relu1' (Relu)", "input 'z' (2×4)", "initializer 'w' (64×10)",
                                 "the file's own statement of 'y'" */
-    const char *message;     /* one line with both shapes */
-    bool by_size;            /* a window larger than what it slides over */
+    const char *message; /* one line with both shapes */
+    bool by_size;        /* a window larger than what it slides over */
 };
 size_t assay__shapes_conflicts(const struct assay__shapes *shapes,
                                const struct assay__shape_conflict **conflicts);
