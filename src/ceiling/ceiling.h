@@ -1,0 +1,100 @@
+/* ceiling.h - what this processor can do at most, measured: arithmetic per data type, bandwidth per cache level
+ * and memory, latency per level. Other numbers (utilisation, the roofline) are judged against these.
+ *
+ * A ceiling is the best of its repeats, because whatever disturbs a repeat makes it slower and nothing makes it
+ * faster than the hardware; the spread is kept beside it. Every row carries how it was measured. A row that could
+ * not be measured is unavailable with the reason: its value is NaN. doc/ceilings.md describes kernels and
+ * definitions. */
+#ifndef ASSAY_CEILING_H
+#define ASSAY_CEILING_H
+
+#include "base/arena.h"
+#include "platform/platform.h"
+
+#include <assay/error.h>
+#include <assay/metric.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum assay__ceiling_kind {
+    ASSAY__CEILING_COMPUTE,   /* FLOP/s; OP/s for int8. A multiply-add is two */
+    ASSAY__CEILING_BANDWIDTH, /* B/s: bytes that the loop reads and writes, as STREAM counts */
+    ASSAY__CEILING_LATENCY,   /* s per dependent load */
+};
+
+struct assay__ceiling {
+    const char
+        *name; /* "compute.float32.one-core", "bandwidth.dram.triad.all-cores", "latency.l2" */
+    enum assay__ceiling_kind kind;
+    double value;     /* the best: `high`, for latency `low`; NaN when unavailable */
+    const char *unit; /* "FLOP/s", "OP/s", "B/s", "s" */
+    enum assay_state state;
+    const char *source; /* "clock"; "none" when unavailable */
+    const char *note;   /* what else was tried and what it gave; or the reason; "" */
+    double low, median,
+        high;    /* over the repeats of the kernel that is kept; NaN when unavailable */
+    int repeats; /* 0 when unavailable */
+    int threads;
+    const char *type;    /* compute: "float64", "float32", "bfloat16", "float16", "int8"; else "" */
+    const char *level;   /* "l1", "l2", "l3", "dram"; compute: "" */
+    const char *pattern; /* bandwidth: "read", "write", "copy", "triad"; else "" */
+    const char *simd;    /* "avx512f", …; "" */
+    const char *variant; /* the instruction, or "non-temporal stores"; "" */
+    uint64_t working_set_bytes;             /* of all threads together; 0 for compute */
+    double clock_before_hz, clock_after_hz; /* cores' clock from dependent additions; NaN unknown */
+};
+
+struct assay__ceilings {
+    const char *key;         /* what must be the same for these to hold (assay__ceilings_key) */
+    const char *measured_at; /* UTC, ISO 8601 */
+    const char *note;        /* what disturbed the measurement; "" nothing seen */
+    double duration_s;
+    double steal_share,
+        other_share; /* of the machine's CPU time meanwhile: taken by the hypervisor, by others; NaN unknown */
+    bool pinned;   /* every thread stayed on its core */
+    bool complete; /* the time was enough for every kernel */
+    bool from_cache;
+    struct assay__ceiling *rows;
+    size_t count;
+};
+
+struct assay__ceiling_options {
+    double budget_s;  /* 0: 17. What does not fit becomes unavailable and says so */
+    bool remeasure;   /* do not read the file of an earlier measurement */
+    const char *only; /* rows whose names begin so; NULL: all. Kept in a file of their own */
+    /** Called before each row's measurement; true ends it with ASSAY_EINTERRUPTED. May be NULL. */
+    bool (*progress)(void *context, const char *name);
+    void *context;
+};
+
+/** Measures now. Everything lives in the arena. ASSAY_EUNSUPPORTED when $ASSAY_FSROOT replaces the machine. */
+int assay__ceilings_measure(struct assay__arena *arena, const struct assay__machine *machine,
+                            const struct assay__ceiling_options *options,
+                            struct assay__ceilings **out, struct assay_error *error);
+/** From this user's file when it holds for this machine, else measured and written there. A file that is damaged or
+ *  cannot be written is no failure: the note says so. An incomplete set is not kept. options may be NULL. */
+int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine *machine,
+                        const struct assay__ceiling_options *options, struct assay__ceilings **out,
+                        struct assay_error *error);
+/** The row of that name or NULL. */
+const struct assay__ceiling *assay__ceilings_find(const struct assay__ceilings *set,
+                                                  const char *name);
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+/** CPU model, cores allowed, kernel, microcode, instruction sets, virtualisation, caches, version of the kernels:
+ *  one per line. */
+const char *assay__ceilings_key(struct assay__arena *arena, const struct assay__machine *machine);
+/** $XDG_CACHE_HOME/assay/ceilings-<first 16 hex digits of SHA-256 of the key>.json, else below $HOME/.cache.
+ *  ASSAY_ENOTFOUND when neither variable holds an absolute path. */
+int assay__ceilings_path(const char *key, char *out, size_t out_size, struct assay_error *error);
+/** Makes the folder when it is missing. */
+int assay__ceilings_save(const struct assay__ceilings *set, const char *path,
+                         struct assay_error *error);
+/** ASSAY_EFORMAT: not such a file. ASSAY_ENOTFOUND: none, or of another key. The file is untrusted: every value is
+ *  checked. */
+int assay__ceilings_load(struct assay__arena *arena, const char *path, const char *key,
+                         struct assay__ceilings **out, struct assay_error *error);
+
+#endif

@@ -1,0 +1,277 @@
+/* measure_memory.c - bandwidth and latency of each cache level and of main memory.
+ *
+ * Bandwidth: every pattern with the two widest instruction sets, for main memory with non-temporal stores as well;
+ * the best is kept and named. In main memory a thread goes round its memory in slices of 4 MiB, one step each, so
+ * that a window is short and every byte is still met only once per round. Latency: one thread follows a chain
+ * (latency.h). */
+#include "base/clock.h"
+#include "ceiling/kernels.h"
+#include "ceiling/latency.h"
+#include "ceiling/survey.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICE ((size_t)4 << 20)
+#define WIDEST 2 /* instruction sets to try */
+#define PAGE ((size_t)4096)
+#define SKEW (21 * 64) /* see lay_out */
+
+struct walk {
+    const struct assay__stream_kernel *kernel;
+    struct assay__survey_crew *crew;
+    size_t array_bytes; /* of each array of each thread */
+    size_t array_step;  /* from one array to the next */
+    size_t slice_bytes; /* array_bytes when a step is the whole of it */
+    size_t *offsets;    /* of each thread: where its next slice starts */
+    uint64_t *sums;     /* of each thread: what it read, so that reading is no dead code */
+};
+
+static void walk_slices(void *context, size_t thread, uint64_t steps)
+{
+    struct walk *walk = context;
+    unsigned char *memory = walk->crew->memory[thread];
+    unsigned last = assay__stream_arrays(walk->kernel->pattern) - 1; /* written, if one is */
+    struct assay__stream stream = {memory, memory + (last ? walk->array_step : 0),
+                                   memory + last * walk->array_step, walk->array_bytes, 1.5};
+    if (walk->slice_bytes == walk->array_bytes) {
+        walk->sums[thread] += walk->kernel->run(&stream, steps);
+        return;
+    }
+    size_t offset = walk->offsets[thread];
+    for (; steps; steps--) {
+        struct assay__stream slice = {stream.a + offset, stream.b + offset, stream.to + offset,
+                                      walk->slice_bytes, stream.scale};
+        walk->sums[thread] += walk->kernel->run(&slice, 1);
+        offset += walk->slice_bytes;
+        if (offset + walk->slice_bytes > walk->array_bytes) offset = 0;
+    }
+    walk->offsets[thread] = offset;
+}
+
+static bool usable(const struct assay__survey *survey, const struct assay__stream_kernel *kernel,
+                   enum assay__stream_pattern pattern, size_t level)
+{
+    if (kernel->pattern != pattern) return false;
+    if (kernel->features == 0 && survey->features != 0) return false;
+    if (kernel->non_temporal && level + 1 != ASSAY__LEVELS) return false;
+    return (kernel->features & survey->features) == kernel->features;
+}
+
+/* The next kernel of the pattern, at most WIDEST instruction sets in all; *seen and *simd remember. */
+static const struct assay__stream_kernel *next_kernel(const struct assay__survey *survey,
+                                                      enum assay__stream_pattern pattern,
+                                                      size_t level, size_t *index, size_t *seen,
+                                                      const char **simd)
+{
+    const struct assay__stream_kernel *kernel;
+    while ((kernel = assay__stream_at((*index)++))) {
+        if (!usable(survey, kernel, pattern, level)) continue;
+        if (!*simd || strcmp(*simd, kernel->simd) != 0) {
+            if (++*seen > WIDEST) return NULL;
+            *simd = kernel->simd;
+        }
+        return kernel;
+    }
+    return NULL;
+}
+
+size_t assay__survey_memory_slots(const struct assay__survey *survey)
+{
+    size_t slots = 0;
+    for (size_t level = 0; level < ASSAY__LEVELS; level++)
+        for (int pattern = 0; pattern < ASSAY__STREAM_PATTERNS; pattern++) {
+            size_t index = 0, seen = 0;
+            const char *simd = NULL;
+            while (next_kernel(survey, (enum assay__stream_pattern)pattern, level, &index, &seen,
+                               &simd))
+                slots++;
+        }
+    return slots * ASSAY__SURVEY_CREWS + ASSAY__LEVELS;
+}
+
+static void keep(struct assay__ceiling *row, const struct walk *walk,
+                 const struct assay__rate *rate, double per_step)
+{
+    if (row->state == ASSAY_MEASURED && rate->high * per_step <= row->high) return;
+    assay__survey_measured(row, rate, per_step);
+    row->simd = walk->kernel->simd;
+    row->variant = walk->kernel->non_temporal ? "non-temporal stores" : "";
+}
+
+/* Sizes of the arrays of one pattern in `bytes` of memory per thread. Arrays start a third of a page apart, the
+ * written one last: a load whose address equals that of an earlier store in its low 12 bits waits for it on some
+ * processors. */
+static void lay_out(struct walk *walk, size_t bytes, enum assay__stream_pattern pattern,
+                    size_t level)
+{
+    unsigned arrays = assay__stream_arrays(pattern);
+    size_t each = bytes / arrays & ~(size_t)(ASSAY__STREAM_BLOCK - 1);
+    bool dram = level + 1 == ASSAY__LEVELS;
+    walk->array_bytes = each;
+    walk->array_step = ((each + PAGE - 1) & ~(PAGE - 1)) + SKEW;
+    walk->slice_bytes = dram && each > SLICE ? SLICE : each;
+    memset(walk->offsets, 0, assay__crew_size(walk->crew->crew) * sizeof *walk->offsets);
+}
+
+static int measure_pattern(struct assay__survey *survey, struct walk *walk,
+                           struct assay__ceiling *row, enum assay__stream_pattern pattern,
+                           size_t level, size_t bytes)
+{
+    size_t index = 0, seen = 0, threads = assay__crew_size(walk->crew->crew);
+    unsigned arrays = assay__stream_arrays(pattern);
+    const char *simd = NULL;
+    lay_out(walk, bytes, pattern, level);
+    if (walk->array_bytes == 0) {
+        row->note = "the level is smaller than one round of the loop";
+        return 0;
+    }
+    row->working_set_bytes = (uint64_t)walk->array_bytes * arrays * threads;
+    while (!assay__survey_late(survey, row) &&
+           (walk->kernel = next_kernel(survey, pattern, level, &index, &seen, &simd))) {
+        struct assay__rate rate;
+        int code = assay__crew_measure(walk->crew->crew, walk_slices, walk, survey->slot_ns, &rate);
+        if (code) return code;
+        keep(row, walk, &rate, (double)walk->slice_bytes * arrays);
+    }
+    return 0;
+}
+
+static int measure_level(struct assay__survey *survey, struct walk *walk, size_t level,
+                         size_t bytes, const char *reason)
+{
+    for (int pattern = 0; pattern < ASSAY__STREAM_PATTERNS; pattern++) {
+        const char *word = assay__stream_pattern_name((enum assay__stream_pattern)pattern);
+        const char *name = assay__arena_printf(survey->arena, "bandwidth.%s.%s.%s",
+                                               assay__level_name(level), word, walk->crew->name);
+        int code = 0;
+        struct assay__ceiling *row = assay__survey_row(survey, name, ASSAY__CEILING_BANDWIDTH,
+                                                       "B/s", &code);
+        if (!row && code) return code;
+        if (!row) continue;
+        row->threads = (int)assay__crew_size(walk->crew->crew);
+        row->level = assay__level_name(level);
+        row->pattern = word;
+        if (!bytes) {
+            row->note = reason;
+            continue;
+        }
+        code = measure_pattern(survey, walk, row, (enum assay__stream_pattern)pattern, level,
+                               bytes);
+        if (code) return code;
+    }
+    return 0;
+}
+
+/* Memory for the crew's largest level, which is kept for the others too. A reason instead when there is none. */
+static const char *provide(struct assay__survey *survey, struct assay__survey_crew *crew,
+                           size_t *bytes)
+{
+    size_t threads = assay__crew_size(crew->crew), most = 0;
+    const char *reason;
+    for (size_t level = 0; level < ASSAY__LEVELS; level++) {
+        bytes[level] = assay__level_bytes(survey->arena, survey->machine, level, threads,
+                                          survey->l3_count, &reason);
+        if (bytes[level] > most) most = bytes[level];
+    }
+    if (!most) return "no level's size is known";
+    if (assay__survey_memory(survey, crew, most + 3 * (PAGE + SKEW)) == 0) return NULL;
+    for (size_t level = 0; level < ASSAY__LEVELS; level++)
+        bytes[level] = 0;
+    return "no memory for it";
+}
+
+/* Why a level has no working set; `none`: why there is no memory at all, NULL when there is. */
+static const char *why_not(struct assay__survey *survey, size_t level, size_t threads,
+                           const char *none)
+{
+    const char *reason = "";
+    assay__level_bytes(survey->arena, survey->machine, level, threads, survey->l3_count, &reason);
+    return reason[0] ? reason : none ? none : "";
+}
+
+/* --- latency ---------------------------------------------------------------------------------- */
+
+static void chase(void *context, size_t thread, uint64_t steps)
+{
+    void **at = context;
+    (void)thread;
+    *at = assay__chase_follow(*at, steps);
+}
+
+/* A rate of steps becomes seconds per load: the fastest repeat is the lowest latency. */
+static void keep_latency(struct assay__ceiling *row, const struct assay__rate *rate)
+{
+    assay__survey_measured(row, rate, ASSAY__CHASE_HOPS);
+    double low = 1 / row->high;
+    row->high = 1 / row->low;
+    row->low = low;
+    row->median = 1 / row->median;
+    row->value = low;
+    row->variant = "pointer chase";
+}
+
+static int chase_level(struct assay__survey *survey, struct assay__ceiling *row, size_t bytes)
+{
+    struct assay__survey_crew *crew = &survey->crews[0];
+    struct assay__rate rate;
+    if (assay__survey_late(survey, row)) return 0;
+    int code = assay__chase_build(crew->memory[0], bytes, assay__cache_line_bytes(), bytes);
+    if (code) {
+        row->note = "no memory for the chain";
+        return 0;
+    }
+    void *at = crew->memory[0];
+    row->working_set_bytes = bytes;
+    code = assay__crew_measure(crew->crew, chase, &at, survey->slot_ns, &rate);
+    if (!code) keep_latency(row, &rate);
+    return code;
+}
+
+static int measure_latency(struct assay__survey *survey, const size_t *bytes, const char *none)
+{
+    int code = 0;
+    for (size_t level = 0; level < ASSAY__LEVELS && !code; level++) {
+        const char *name = assay__arena_printf(survey->arena, "latency.%s",
+                                               assay__level_name(level));
+        struct assay__ceiling *row = assay__survey_row(survey, name, ASSAY__CEILING_LATENCY, "s",
+                                                       &code);
+        if (!row) continue; /* with a code the loop ends */
+        row->threads = 1;
+        row->level = assay__level_name(level);
+        if (bytes[level]) /* a chain is one array of three */
+            code = chase_level(survey, row,
+                               level + 1 == ASSAY__LEVELS ? bytes[level] / 3 : bytes[level]);
+        else
+            row->note = why_not(survey, level, 1, none);
+    }
+    return code;
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+static int measure_crew(struct assay__survey *survey, struct assay__survey_crew *crew)
+{
+    struct walk walk = {.crew = crew};
+    size_t threads = assay__crew_size(crew->crew), bytes[ASSAY__LEVELS];
+    const char *none = provide(survey, crew, bytes);
+    walk.offsets = calloc(threads, sizeof *walk.offsets);
+    walk.sums = calloc(threads, sizeof *walk.sums);
+    int code = walk.offsets && walk.sums ? 0 : ASSAY_ENOMEM;
+    for (size_t level = ASSAY__LEVELS; level-- > 0 && !code;) /* memory matters most */
+        code = measure_level(survey, &walk, level, bytes[level],
+                             bytes[level] ? "" : why_not(survey, level, threads, none));
+    if (!code && crew == &survey->crews[0]) code = measure_latency(survey, bytes, none);
+    free(walk.offsets);
+    free(walk.sums);
+    assay__survey_memory_free(crew);
+    return code;
+}
+
+int assay__survey_levels(struct assay__survey *survey)
+{
+    int code = 0;
+    for (size_t i = ASSAY__SURVEY_CREWS; i-- > 0 && !code;) /* all cores first */
+        code = measure_crew(survey, &survey->crews[i]);
+    return code;
+}

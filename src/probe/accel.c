@@ -1,0 +1,115 @@
+/* accel.c - NPUs and other accelerators of /sys/class/accel. Facts by driver (device/uevent has DRIVER=):
+ *   intel_vpu    device/npu_busy_time_us (time with jobs; the driver advises to read it about once a second),
+ *                npu_current_frequency_mhz, npu_max_frequency_mhz, npu_memory_utilization (bytes)
+ *   habanalabs   device/clk_cur_freq_mhz; power and temperature come through hwmon
+ *   amdxdna      nothing in sysfs: its clocks, power and utilisation are answers to an ioctl on the device
+ *   qaic         nothing in sysfs: the vendor's tool asks the card
+ * A clock of 0 MHz is an NPU that sleeps: believed while idle, a fault under load (sampler.h). */
+#include "probe/files.h"
+#include "probe/probes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FOLDER "/sys/class/accel"
+
+struct accel_row {
+    const char *driver, *file, *name, *quantity, *unit;
+    double scale;
+    enum assay__channel_kind kind;
+};
+
+static const struct accel_row rows[] = {
+    {"intel_vpu", "npu_busy_time_us", "time.busy", "time", "s", 1e-6, ASSAY__CHANNEL_COUNTER},
+    {"intel_vpu", "npu_current_frequency_mhz", "clock", "clock", "Hz", 1e6, ASSAY__CHANNEL_GAUGE},
+    {"intel_vpu", "npu_max_frequency_mhz", "clock.limit", "clock", "Hz", 1e6, ASSAY__CHANNEL_GAUGE},
+    {"intel_vpu", "npu_memory_utilization", "memory.used", "memory", "B", 1, ASSAY__CHANNEL_GAUGE},
+    {"habanalabs", "clk_cur_freq_mhz", "clock", "clock", "Hz", 1e6, ASSAY__CHANNEL_GAUGE},
+};
+
+/* What a driver that has no such files would need. */
+static const char *driver_reason(const char *driver)
+{
+    if (strcmp(driver, "amdxdna") == 0)
+        return "the amdxdna driver has no such file: it tells clocks, power and "
+               "load through an "
+               "ioctl on /dev/accel (xrt-smi examine asks it)";
+    if (strcmp(driver, "qaic") == 0)
+        return "the qaic driver has no such file: the vendor's qaic-util asks the "
+               "card";
+    return "no known file of this driver tells busy time or clock";
+}
+
+static const char *driver_of(struct assay__arena *arena, const char *accel)
+{
+    const char *uevent = assay__sysfs_text(arena, FOLDER "/%s/device/uevent", accel);
+    const char *driver = uevent ? assay__sysfs_field(uevent, "DRIVER") : NULL;
+    const char *name = driver ? assay__arena_strndup(arena, driver, strcspn(driver, "\n")) : NULL;
+    return name ? name : "";
+}
+
+static void add_row(struct assay__probe *probe, struct assay__arena *arena, const char *accel,
+                    const char *rail, const struct accel_row *row)
+{
+    const char *name = assay__arena_printf(arena, "%s.%s", row->name, accel);
+    const char *path = assay__arena_printf(arena, FOLDER "/%s/device/%s", accel, row->file);
+    if (!name || !path) return;
+    const char *reason = NULL;
+    if (!assay__sysfs_exists(FOLDER "/%s/device/%s", accel, row->file))
+        reason = assay__arena_printf(arena, "%s does not exist: a newer kernel has it", path);
+    assay__files_add(probe, &(struct assay__files_spec){.name = name,
+                                                        .quantity = row->quantity,
+                                                        .rail = rail,
+                                                        .unit = row->unit,
+                                                        .kind = row->kind,
+                                                        .scale = row->scale,
+                                                        .path = path,
+                                                        .reason = reason});
+}
+
+static void add_accel(struct assay__probe *probe, struct assay__arena *arena, const char *accel,
+                      const char *rail)
+{
+    const char *driver = driver_of(arena, accel);
+    bool known = false;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].driver, driver) != 0) continue;
+        add_row(probe, arena, accel, rail, &rows[i]);
+        known = true;
+    }
+    const char *name = assay__arena_printf(arena, "time.busy.%s", accel);
+    const char *source = assay__arena_printf(arena, FOLDER "/%s", accel);
+    if (known || !name || !source) return;
+    assay__files_add(probe, &(struct assay__files_spec){.name = name,
+                                                        .quantity = "time",
+                                                        .rail = rail,
+                                                        .unit = "s",
+                                                        .kind = ASSAY__CHANNEL_COUNTER,
+                                                        .source = source,
+                                                        .reason = driver_reason(driver)});
+}
+
+static int accel_open(struct assay__arena *arena, struct assay__probe **probe,
+                      struct assay_error *error)
+{
+    int code = assay__files_new(arena, probe, error);
+    if (code) return code;
+    const char **all = assay__sysfs_list(arena, FOLDER, "accel");
+    bool several = all && all[0] && all[1];
+    for (size_t i = 0; all && all[i]; i++) {
+        const char *rail = several ? assay__arena_printf(arena, "npu%zu", i) : "npu";
+        if (rail) add_accel(*probe, arena, all[i], rail);
+    }
+    const char *reason = all && all[0] ? NULL : "no accelerator in " FOLDER;
+    return assay__files_end(probe, reason, error);
+}
+
+const struct assay__probe_ops assay__probe_accel = {
+    .name = "accel",
+    .summary = "busy time, clock and memory of NPUs",
+    .open = accel_open,
+    .channels = assay__files_channels,
+    .reason = assay__files_reason,
+    .read = assay__files_read,
+    .close = assay__files_close,
+};

@@ -1,0 +1,226 @@
+/* cgroup.c - what the control group (version 2) of this process counts and allows. /proc/self/cgroup has a line
+ * "0::/path"; /proc/self/mountinfo says where that hierarchy is mounted (/sys/fs/cgroup where it does not say).
+ *   cpu.stat       usage_usec, nr_throttled, throttled_usec
+ *   cpu.max        "200000 100000" (µs in each µs) or "max 100000"
+ *   memory.current, memory.peak (bytes); memory.max: bytes or "max"
+ *   memory.events  high, max, oom, oom_kill (counts)
+ * Usage and memory are those of the process's own group. A limit may sit on any group above: the tightest counts, and
+ * throttling is read where that CPU limit is, because the kernel counts it there; the source names the group.
+ * Version 1 and hybrid systems keep their controllers elsewhere: then the files are missing and the reason says so.
+ * Source: the kernel's cgroup-v2 documentation. */
+#include "probe/files.h"
+#include "probe/probes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct group {
+    struct assay__arena *arena;
+    struct assay__probe *probe;
+    const char *mount; /* "/sys/fs/cgroup" */
+    const char *own;   /* below the mount: "/user.slice/session-2.scope"; "" for the top */
+};
+
+/* --- where
+ * --------------------------------------------------------------------------------------
+ */
+
+/* A line of mountinfo: "30 23 0:26 ROOT MOUNTPOINT options … - cgroup2 …". Fills root and point of the first good one. */
+static void find_mount(const char *mountinfo, char *root, char *point, size_t size)
+{
+    for (const char *line = mountinfo; line && *line;) {
+        const char *end = line + strcspn(line, "\n");
+        const char *type = strstr(line, " - cgroup2 "), *words[5];
+        size_t count = 0;
+        for (const char *at = line; count < 5 && at < end; count++) {
+            words[count] = at;
+            at += strcspn(at, " \n");
+            at += *at == ' ';
+        }
+        if (type && type < end && count == 5 && *words[3] == '/' && *words[4] == '/') {
+            snprintf(root, size, "%.*s", (int)strcspn(words[3], " \n"), words[3]);
+            snprintf(point, size, "%.*s", (int)strcspn(words[4], " \n"), words[4]);
+            return;
+        }
+        line = *end ? end + 1 : NULL;
+    }
+}
+
+/* Fills mount and own; the reason otherwise. */
+static const char *locate(struct group *group)
+{
+    char root[1024] = "/", point[1024] = "/sys/fs/cgroup";
+    const char *text = assay__sysfs_text(group->arena, "/proc/self/cgroup");
+    if (!text) return "no /proc/self/cgroup: this kernel has no control groups";
+    const char *line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+    if (!line)
+        return "control groups of version 1 only "
+               "(systemd.unified_cgroup_hierarchy=1 on the "
+               "kernel's command line gives version 2)";
+    const char *path = strstr(line, "0::") + 3;
+    path = assay__arena_strndup(group->arena, path, strcspn(path, "\n"));
+    if (!path) return "out of memory";
+    if (*path != '/') return "/proc/self/cgroup is not what it should be";
+    if (strstr(path, "/..")) return "this process's control group lies outside its namespace";
+    const char *mountinfo = assay__sysfs_text(group->arena, "/proc/self/mountinfo");
+    if (mountinfo) find_mount(mountinfo, root, point, sizeof root);
+    size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+    if (length && strncmp(path, root, length) == 0 && (path[length] == '/' || !path[length]))
+        path += length; /* a part of the tree is mounted */
+    group->own = strcmp(path, "/") == 0 ? "" : path;
+    group->mount = assay__arena_strdup(group->arena, point);
+    return group->mount ? NULL : "out of memory";
+}
+
+/* --- limits
+ * -------------------------------------------------------------------------------------
+ */
+
+/* "200000 100000" -> 2 CPUs; "max 100000" is no limit. */
+static bool cpu_limit(const struct assay__files_channel *channel, double *value,
+                      const char **reason)
+{
+    double quota, period;
+    const char *text = channel->files[0]->text;
+    *reason = "no limit is set";
+    if (strncmp(text, "max", 3) == 0) return false;
+    if (!assay__sysfs_leading(text, &quota, reason)) return false;
+    text += strcspn(text, " ");
+    text += strspn(text, " ");
+    if (!assay__sysfs_leading(text, &period, reason)) return false;
+    *reason = "a period of zero";
+    if (period <= 0) return false;
+    *reason = "";
+    *value = quota / period;
+    return true;
+}
+
+static bool memory_limit(const struct assay__files_channel *channel, double *value,
+                         const char **reason)
+{
+    *reason = "no limit is set";
+    if (strcmp(channel->files[0]->text, "max") == 0) return false;
+    return assay__sysfs_integer(channel->files[0]->text, value, reason);
+}
+
+/* The value of a limit file now; INFINITY: none. */
+static double limit_value(const struct group *group, const char *below, const char *file,
+                          assay__files_compute *compute)
+{
+    const char *text = assay__sysfs_text(group->arena, "%s%s/%s", group->mount, below, file);
+    struct assay__sysfs_file stand = {.text = (char *)(uintptr_t)text, .path = ""};
+    const struct assay__sysfs_file *files[] = {&stand};
+    struct assay__files_channel channel = {.files = files, .file_count = 1, .scale = 1};
+    double value = INFINITY;
+    const char *reason;
+    if (!text || !compute(&channel, &value, &reason)) return INFINITY;
+    return value;
+}
+
+/* The group with the tightest limit, from the process's own upwards; its own
+ * where none is set. */
+static const char *tightest(const struct group *group, const char *file,
+                            assay__files_compute *compute)
+{
+    const char *best = group->own;
+    double least = limit_value(group, group->own, file, compute);
+    char *below = assay__arena_strdup(group->arena, group->own);
+    while (below && *below) {
+        *strrchr(below, '/') = '\0'; /* begins with '/': there is one */
+        double value = limit_value(group, below, file, compute);
+        if (value < least) {
+            least = value;
+            best = assay__arena_strdup(group->arena, below);
+        }
+    }
+    return best ? best : group->own;
+}
+
+/* --- channels
+ * -----------------------------------------------------------------------------------
+ */
+
+struct group_row {
+    const char *name, *file, *key, *quantity, *rail, *unit;
+    double scale;
+    enum assay__channel_kind kind;
+    assay__files_compute *compute;
+    int where; /* 0 own, 1 the CPU limit's group, 2 the memory limit's */
+};
+
+static const struct group_row rows[] = {
+    {"time.used", "cpu.stat", "usage_usec", "time", "cpu", "s", 1e-6, ASSAY__CHANNEL_COUNTER,
+     assay__files_by_key, 0},
+    {"time.throttled", "cpu.stat", "throttled_usec", "time", "cpu", "s", 1e-6,
+     ASSAY__CHANNEL_COUNTER, assay__files_by_key, 1},
+    {"count.throttled", "cpu.stat", "nr_throttled", "count", "cpu", "1", 1, ASSAY__CHANNEL_COUNTER,
+     assay__files_by_key, 1},
+    {"limit.cpus", "cpu.max", NULL, "count", "cpu", "1", 1, ASSAY__CHANNEL_GAUGE, cpu_limit, 1},
+    {"memory.current", "memory.current", NULL, "memory", "memory", "B", 1, ASSAY__CHANNEL_GAUGE,
+     NULL, 0},
+    {"memory.peak", "memory.peak", NULL, "memory", "memory", "B", 1, ASSAY__CHANNEL_GAUGE, NULL, 0},
+    {"memory.limit", "memory.max", NULL, "memory", "memory", "B", 1, ASSAY__CHANNEL_GAUGE,
+     memory_limit, 2},
+    {"count.high", "memory.events", "high", "count", "memory", "1", 1, ASSAY__CHANNEL_COUNTER,
+     assay__files_by_key, 0},
+    {"count.max", "memory.events", "max", "count", "memory", "1", 1, ASSAY__CHANNEL_COUNTER,
+     assay__files_by_key, 0},
+    {"count.oom", "memory.events", "oom", "count", "memory", "1", 1, ASSAY__CHANNEL_COUNTER,
+     assay__files_by_key, 0},
+    {"count.oom-kill", "memory.events", "oom_kill", "count", "memory", "1", 1,
+     ASSAY__CHANNEL_COUNTER, assay__files_by_key, 0},
+};
+
+static const char *missing_reason(const struct group *group, const char *path, const char *file)
+{
+    if (assay__sysfs_exists("%s", path)) return NULL;
+    const char *why = strcmp(file, "memory.peak") == 0 &&
+                              assay__sysfs_exists("%s%s/memory.current", group->mount, group->own)
+                          ? "Linux 5.19 and newer have it"
+                      : *group->own ? "its controller is not on for this group (version 1 may have "
+                                      "it)"
+                                    : "the top group has none, or version 1 has the controller";
+    const char *text = assay__arena_printf(group->arena, "%s does not exist: %s", path, why);
+    return text ? text : "out of memory";
+}
+
+static int cgroup_open(struct assay__arena *arena, struct assay__probe **probe,
+                       struct assay_error *error)
+{
+    int code = assay__files_new(arena, probe, error);
+    if (code) return code;
+    struct group group = {.arena = arena, .probe = *probe};
+    const char *reason = locate(&group);
+    if (reason) return assay__files_end(probe, reason, error);
+    const char *where[3] = {group.own, tightest(&group, "cpu.max", cpu_limit),
+                            tightest(&group, "memory.max", memory_limit)};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *path = assay__arena_printf(arena, "%s%s/%s", group.mount, where[rows[i].where],
+                                               rows[i].file);
+        if (!path) continue;
+        assay__files_add(*probe, &(struct assay__files_spec){
+                                     .name = rows[i].name,
+                                     .quantity = rows[i].quantity,
+                                     .rail = rows[i].rail,
+                                     .unit = rows[i].unit,
+                                     .kind = rows[i].kind,
+                                     .scale = rows[i].scale,
+                                     .path = path,
+                                     .compute = rows[i].compute,
+                                     .key = rows[i].key,
+                                     .size = 1024,
+                                     .reason = missing_reason(&group, path, rows[i].file)});
+    }
+    return assay__files_end(probe, NULL, error);
+}
+
+const struct assay__probe_ops assay__probe_cgroup = {
+    .name = "cgroup",
+    .summary = "CPU throttling and memory of this process's control group",
+    .open = cgroup_open,
+    .channels = assay__files_channels,
+    .reason = assay__files_reason,
+    .read = assay__files_read,
+    .close = assay__files_close,
+};

@@ -1,0 +1,189 @@
+/* cpufreq.c - clocks of the CPUs: scaling_cur_freq (kHz) of every CPU that is online, as mean, least and greatest; the
+ * limits in force (scaling_min_freq, scaling_max_freq) and the hardware's (cpuinfo_max_freq); governor and boost as states.
+ * Above 24 CPUs, 24 are asked, evenly spread (a read stays near 50 µs): the source then says so. Limits, governor and
+ * boost hardly change and are looked at in turn, a few files at each read. scaling_cur_freq is what the driver last knew,
+ * which for some drivers is what was asked for, not what runs. Source: the kernel's cpufreq documentation. */
+#include "probe/cpus.h"
+#include "probe/files.h"
+#include "probe/probes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLDER ASSAY__CPUS_FOLDER
+
+static void add_clocks(struct assay__probe *probe, struct assay__arena *arena,
+                       const struct assay__cpus *cpus)
+{
+    static const struct {
+        const char *name, *file;
+        assay__files_compute *compute;
+    } rows[] = {
+        {"clock.mean", "cpufreq/scaling_cur_freq", assay__files_mean},
+        {"clock.least", "cpufreq/scaling_cur_freq", assay__files_least},
+        {"clock.greatest", "cpufreq/scaling_cur_freq", assay__files_greatest},
+        {"limit.least", "cpufreq/scaling_min_freq", assay__files_least},
+        {"limit.greatest", "cpufreq/scaling_max_freq", assay__files_greatest},
+        {"hardware.greatest", "cpufreq/cpuinfo_max_freq", assay__files_greatest},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *const *paths = assay__cpus_paths(arena, cpus, rows[i].file);
+        const char *source = assay__arena_printf(arena, FOLDER "/cpu*/%s%s", rows[i].file,
+                                                 assay__cpus_note(cpus));
+        const char *reason = paths
+                                 ? NULL
+                                 : assay__arena_printf(arena, "no CPU has a file %s", rows[i].file);
+        if (!source || (!paths && !reason)) continue;
+        assay__files_add(probe, &(struct assay__files_spec){.name = rows[i].name,
+                                                            .quantity = "clock",
+                                                            .rail = "cpu",
+                                                            .unit = "Hz",
+                                                            .scale = 1000,
+                                                            .paths = paths,
+                                                            .compute = rows[i].compute,
+                                                            .slow = i >= 3,
+                                                            .source = source,
+                                                            .reason = reason});
+    }
+}
+
+/* --- states
+ * -----------------------------------------------------------------------------------
+ */
+
+/* All CPUs in one state: its index; the last name of the list is "mixed". */
+static bool common_state(const struct assay__files_channel *channel, double *value,
+                         const char **reason)
+{
+    size_t found = SIZE_MAX, mixed = 0;
+    while (channel->shown.states[mixed + 1])
+        mixed++;
+    for (size_t f = 0; f < channel->file_count; f++) {
+        size_t state = 0;
+        while (state < mixed && strcmp(channel->shown.states[state], channel->files[f]->text) != 0)
+            state++;
+        if (state == mixed) {
+            *reason = "a governor that scaling_available_governors does not name";
+            return false;
+        }
+        if (found != SIZE_MAX && found != state) {
+            *value = (double)mixed;
+            return true;
+        }
+        found = state;
+    }
+    *value = (double)found;
+    return true;
+}
+
+/* "performance powersave" -> {"performance", "powersave", "mixed", NULL} */
+static const char *const *governors_of(struct assay__arena *arena, const char *list)
+{
+    size_t words = 0, count = 0;
+    for (const char *at = list + strspn(list, " "); *at;) {
+        words++;
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    const char **states = assay__arena_array(arena, words + 2, sizeof *states);
+    if (!states) return NULL;
+    for (const char *at = list + strspn(list, " "); *at;) {
+        size_t length = strcspn(at, " ");
+        states[count] = assay__arena_strndup(arena, at, length);
+        if (!states[count]) return NULL;
+        count++;
+        at += length;
+        at += strspn(at, " ");
+    }
+    states[count] = "mixed";
+    return (const char *const *)states;
+}
+
+static void add_governor(struct assay__probe *probe, struct assay__arena *arena,
+                         const struct assay__cpus *cpus)
+{
+    const char *list = assay__sysfs_text(arena, FOLDER "/cpu%u/cpufreq/scaling_available_governors",
+                                         cpus->all[0]);
+    const char *const *paths = assay__cpus_paths(arena, cpus, "cpufreq/scaling_governor");
+    const char *const *states = list ? governors_of(arena, list) : NULL;
+    const char *reason = !paths    ? "no CPU has a file cpufreq/scaling_governor"
+                         : !states ? "cpu0 has no file cpufreq/scaling_available_governors"
+                                   : NULL;
+    assay__files_add(probe,
+                     &(struct assay__files_spec){.name = "governor",
+                                                 .quantity = "state",
+                                                 .rail = "cpu",
+                                                 .unit = "1",
+                                                 .paths = paths,
+                                                 .compute = common_state,
+                                                 .slow = true,
+                                                 .states = states,
+                                                 .source = FOLDER "/cpu*/cpufreq/scaling_governor",
+                                                 .reason = reason});
+}
+
+/* key "no": the file says that boost is off. */
+static bool boost_state(const struct assay__files_channel *channel, double *value,
+                        const char **reason)
+{
+    double number;
+    if (!assay__sysfs_integer(channel->files[0]->text, &number, reason)) return false;
+    *reason = "neither 0 nor 1";
+    if (number != 0 && number != 1) return false;
+    *reason = "";
+    *value = channel->key ? 1 - number : number;
+    return true;
+}
+
+/* intel_pstate has no_turbo (1: off); other drivers have boost (1: on). */
+static void add_boost(struct assay__probe *probe)
+{
+    static const char *const states[] = {"off", "on", NULL};
+    bool intel = assay__sysfs_exists(FOLDER "/intel_pstate/no_turbo");
+    bool other = assay__sysfs_exists(FOLDER "/cpufreq/boost");
+    assay__files_add(probe,
+                     &(struct assay__files_spec){
+                         .name = "boost",
+                         .quantity = "state",
+                         .rail = "cpu",
+                         .unit = "1",
+                         .path = intel ? FOLDER "/intel_pstate/no_turbo" : FOLDER "/cpufreq/boost",
+                         .compute = boost_state,
+                         .slow = true,
+                         .key = intel ? "no" : NULL,
+                         .states = states,
+                         .reason = intel || other ? NULL
+                                                  : "neither intel_pstate/no_turbo "
+                                                    "nor cpufreq/boost in " FOLDER});
+}
+
+static int cpufreq_open(struct assay__arena *arena, struct assay__probe **probe,
+                        struct assay_error *error)
+{
+    struct assay__cpus cpus;
+    int code = assay__files_new(arena, probe, error);
+    if (code) return code;
+    if (!assay__cpus_find(arena, &cpus))
+        return assay__files_end(probe, "no list of CPUs in " FOLDER "/online", error);
+    if (!assay__cpus_paths(arena, &cpus, "cpufreq/scaling_cur_freq") &&
+        !assay__cpus_paths(arena, &cpus, "cpufreq/cpuinfo_max_freq"))
+        return assay__files_end(probe,
+                                "no " FOLDER "/cpu*/cpufreq: the kernel does not steer the clock "
+                                "here (in a virtual machine the host does)",
+                                error);
+    add_clocks(*probe, arena, &cpus);
+    add_governor(*probe, arena, &cpus);
+    add_boost(*probe);
+    return assay__files_end(probe, NULL, error);
+}
+
+const struct assay__probe_ops assay__probe_cpufreq = {
+    .name = "cpufreq",
+    .summary = "clocks, limits, governor and boost of the CPUs",
+    .open = cpufreq_open,
+    .channels = assay__files_channels,
+    .reason = assay__files_reason,
+    .read = assay__files_read,
+    .close = assay__files_close,
+};

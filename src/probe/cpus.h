@@ -1,0 +1,26 @@
+/* cpus.h - which CPUs the file probes ask: those online, or an even spread of them on large machines. */
+#ifndef ASSAY_PROBE_CPUS_H
+#define ASSAY_PROBE_CPUS_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ASSAY__CPUS_ASKED 24 /* at most: a read of one file of each stays near 50 µs */
+#define ASSAY__CPUS_FOLDER "/sys/devices/system/cpu"
+
+struct assay__cpus {
+    unsigned all[ASSAY__CPUS_ASKED];
+    size_t asked, online;
+};
+
+/** False: there is no list of CPUs, or it is malformed. */
+bool assay__cpus_find(struct assay__arena *arena, struct assay__cpus *cpus);
+/** Paths of one file ("cpufreq/scaling_cur_freq") of every CPU asked that has it; NULL-terminated; NULL: none has it. */
+const char *const *assay__cpus_paths(struct assay__arena *arena, const struct assay__cpus *cpus,
+                                     const char *file);
+/** " (24 CPUs, evenly spread)" where not all are asked; "" otherwise. Static. */
+const char *assay__cpus_note(const struct assay__cpus *cpus);
+
+#endif

@@ -1,0 +1,27 @@
+/* hwmon.h - the sensors of one hwmon folder as channels, for hwmon.c and for the GPU probe, whose cards have such
+ * folders. */
+#ifndef ASSAY_PROBE_HWMON_H
+#define ASSAY_PROBE_HWMON_H
+
+#include "probe/probe.h"
+
+struct assay__hwmon_sensor {
+    const char *prefix;         /* "temp" of temp1_input */
+    const char *suffix, *other; /* "_input"; taken where that is missing: "_average"; NULL */
+    const char *quantity, *unit;
+    double scale;
+    enum assay__channel_kind kind;
+};
+
+struct assay__hwmon_chip {
+    const char *folder; /* "/sys/class/hwmon/hwmon3" */
+    const char *name;   /* for channel names: "coretemp", "gpu0" */
+    const char *rail;   /* of each kind's first sensor; NULL, and for the others:
+                         "NAME.LABEL" */
+};
+
+/** Adds every sensor of the folder to a probe made of files. */
+void assay__hwmon_add_chip(struct assay__probe *probe, struct assay__arena *arena,
+                           const struct assay__hwmon_chip *chip);
+
+#endif

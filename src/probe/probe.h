@@ -1,0 +1,69 @@
+/* probe.h - sensors and counters: one file each, one row each in registry.c. A probe says what it can read here, or why it
+ * cannot; a channel that fails in mid-run becomes unavailable with the reason, and the rest goes on.
+ *
+ * Rules for every probe: nothing is invented (no default, no zero for unknown); a channel that reads a constant zero under
+ * load is a fault, not 0 W (the sampler decides that, see sampler.h); reading allocates nothing; files are kept open and
+ * read again at offset 0 where the kernel allows that; files lie below $ASSAY_FSROOT (platform); foreign libraries and
+ * system calls go through a table that a test can replace. */
+#ifndef ASSAY_PROBE_H
+#define ASSAY_PROBE_H
+
+#include "base/arena.h"
+
+#include <assay/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum assay__channel_kind {
+    ASSAY__CHANNEL_GAUGE,   /* the value now: power, temperature, clock, memory in use */
+    ASSAY__CHANNEL_COUNTER, /* grows; differences count: energy, throttled time, events */
+};
+
+struct assay__channel {
+    /* "energy.package-0", "power.gpu0", "temperature.nvme", "clock.cpu0": unique within the probe */
+    const char *name;
+    /* "energy" | "power" | "temperature" | "clock" | "utilization" | "memory" | "fan" | "time" | "count" | "state" |
+     * "bandwidth" */
+    const char *quantity;
+    /* what is measured, for metric names: "package", "core", "dram", "gpu0", "npu", "system"; "" */
+    const char *rail;
+    const char *unit; /* base unit: "J", "W", "°C", "Hz", "ratio", "B", "s", "1", "1/s", "B/s" */
+    enum assay__channel_kind kind;
+    double range;       /* COUNTER: it wraps to 0 after this many units; NaN: it does not */
+    const char *source; /* path, or "NVML", "perf_event": what a report names */
+    bool available;     /* at open */
+    /* why not, and what would provide it ("needs root: sudo chmod a+r …"); "" */
+    const char *reason;
+    /* quantity "state": the value is an index into these names (NULL-terminated); NULL: a level */
+    const char *const *states;
+};
+
+struct assay__probe; /* an open one; each file defines its own */
+
+struct assay__probe_reading {
+    double value;       /* NaN: unavailable now */
+    const char *reason; /* why; static, or lives until the next read of that channel; "" */
+};
+
+struct assay__probe_ops {
+    const char *name;    /* "rapl", "hwmon", "nvml" */
+    const char *summary; /* one line for `doctor` */
+    /** Finds the channels. Missing hardware is no error: the probe opens with no available channel and `reason` says why.
+     *  arena: for names; lives as long as the probe. */
+    int (*open)(struct assay__arena *arena, struct assay__probe **probe, struct assay_error *error);
+    /** All channels, available or not. */
+    size_t (*channels)(const struct assay__probe *probe, const struct assay__channel **channels);
+    /** Why there is no available channel at all; "" otherwise. */
+    const char *(*reason)(const struct assay__probe *probe);
+    /** Reads every available channel into readings[0 … channels - 1] (unavailable ones: NaN and their reason). No allocation,
+     *  no blocking beyond the deadline of the sampler. */
+    void (*read)(struct assay__probe *probe, struct assay__probe_reading *readings);
+    void (*close)(struct assay__probe *probe); /* NULL legal */
+};
+
+/** The table; NULL past the end. */
+const struct assay__probe_ops *assay__probe_at(size_t index);
+const struct assay__probe_ops *assay__probe_find(const char *name);
+
+#endif

@@ -1,0 +1,74 @@
+/* sysfs.h - the one reader of /proc and /sys for probes, below $ASSAY_FSROOT when it is set. A file is opened once and
+ * read again at offset 0 (the kernel makes the text anew for each such read). What goes wrong becomes a sentence: static
+ * text for readings, which allocate nothing; arena text at open, where the command that would help is known.
+ * Plain POSIX: on a system without these files nothing opens, and the reason says so. A read that blocks is not this
+ * file's concern: the sampler gives up on the probe (sampler.h). */
+#ifndef ASSAY_PROBE_SYSFS_H
+#define ASSAY_PROBE_SYSFS_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/** The system calls, so that a test can refuse permission or fail a read. The
+ * paths are full (below the root). */
+struct assay__sysfs_calls {
+    int (*open)(const char *path);
+    ssize_t (*pread)(int fd, void *out, size_t size, off_t offset);
+    void (*close)(int fd);
+};
+/** Replaces the calls; NULL restores the system's. For tests, before any probe
+ * is open. */
+void assay__sysfs_calls_set(const struct assay__sysfs_calls *calls);
+
+struct assay__sysfs_file {
+    int fd;                  /* -1: not open */
+    const char *path;        /* as on the machine, without $ASSAY_FSROOT */
+    const char *open_reason; /* why it is not open; "" */
+    char *text;              /* what the last refresh read, NUL-terminated, trailing white
+                  space removed */
+    size_t size;             /* of the buffer */
+    const char *reason;      /* why the last refresh failed (static); "" */
+    bool long_text;          /* may come in several pieces: read to the end, not to the
+                         first newline at an end */
+};
+
+/** Opens `path` (arena text or static: it is kept) with a buffer of `size`
+ * bytes. False when it cannot be opened: open_reason then says why, with the
+ * command that would help for a refused permission. */
+bool assay__sysfs_open(struct assay__arena *arena, struct assay__sysfs_file *file, const char *path,
+                       size_t size);
+void assay__sysfs_close(struct assay__sysfs_file *file);
+/** Reads the file again. False: `reason` says why. Text beyond the buffer is
+ * cut. */
+bool assay__sysfs_refresh(struct assay__sysfs_file *file);
+
+/** A whole text that is one decimal integer. False: *reason, static ("text
+ * instead of a number", "empty", …). */
+bool assay__sysfs_integer(const char *text, double *value, const char **reason);
+/** A number at the start of `text`, then white space or the end. */
+bool assay__sysfs_leading(const char *text, double *value, const char **reason);
+/** The text behind "key" and white space or ':' or '=' at the start of a line;
+ * NULL when there is no such line. */
+const char *assay__sysfs_field(const char *text, const char *key);
+
+/** A file, once, at most 64 KiB: its text without trailing white space; NULL
+ * when it cannot be read. Arena. */
+const char *assay__sysfs_text(struct assay__arena *arena, const char *format, ...)
+    ASSAY_PRINTF(2, 3);
+/** A file that is one integer, once. */
+bool assay__sysfs_value(double *value, const char *format, ...) ASSAY_PRINTF(2, 3);
+bool assay__sysfs_exists(const char *format, ...) ASSAY_PRINTF(1, 2);
+
+/** Entries of a folder whose names begin with `prefix`, in natural order
+ * (hwmon2 before hwmon10). NULL-terminated array; NULL: the folder cannot be
+ * read. At most 4,096. */
+const char **assay__sysfs_list(struct assay__arena *arena, const char *folder, const char *prefix);
+
+/** "Package id 0" -> "package-id-0": lower case, everything but letters,
+ * digits, '.', '_' and '#' becomes '-'. Arena. */
+const char *assay__sysfs_slug(struct assay__arena *arena, const char *text);
+
+#endif
