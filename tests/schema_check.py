@@ -315,6 +315,20 @@ def inspect(root):
     member("$", root, "ncp", dict, null=True)
 
 
+def ceiling(at, row):
+    value = member(at, row, "value", (int, float), null=True)
+    if member(at, row, "unit", str) not in ("FLOP/s", "OP/s", "B/s", "s"):
+        fault(at, f"unit {row.get('unit')!r}")
+    member(at, row, "threads", int)
+    spread = member(at, row, "spread", (int, float), null=True)
+    state = member(at, row, "state", str)
+    if state == "measured":
+        if value is None or not value > 0 or spread is None or spread < 0 or not row.get("repeats"):
+            fault(at, "measured without a value, a spread or repeats")
+    elif state != "unavailable" or value is not None or spread is not None or not row.get("note"):
+        fault(at, "neither measured nor unavailable with a reason and no number")
+
+
 def devices(root):
     assay(root)
     for i, device in enumerate(member("$", root, "devices", list) or []):
@@ -326,7 +340,15 @@ def devices(root):
         reason = member(at, device, "reason", str, null=True)
         if available is False and not reason:
             fault(at, "not available and no reason")
-        member(at, device, "ceilings", dict)
+        for name, row in (member(at, device, "ceilings", dict) or {}).items():
+            ceiling(f'{at}.ceilings["{name}"]', row)
+        state = member(at, device, "ceilings_state", str)
+        note = member(at, device, "ceilings_note", str, null=True)
+        measurement = member(at, device, "ceilings_measurement", dict, null=True)
+        if state == "measured":
+            member(f"{at}.ceilings_measurement", measurement or {}, "measured_at", str)
+        elif state != "unavailable" or not note:
+            fault(at, f"ceilings are {state!r} because of {note!r}")
     member("$", root, "cpu", dict)
 
 
@@ -341,6 +363,16 @@ def doctor(root):
         advice = member(at, check, "advice", str, null=True)
         if check.get("verdict") in ("warning", "missing") and not advice:
             fault(at, "says what is wrong but not what would help")
+    for i, probe in enumerate(member("$", root, "probes", list) or []):
+        at = f"$.probes[{i}]"
+        member(at, probe, "name", str)
+        cost = member(at, probe, "read_us", (int, float), null=True)
+        reason = member(at, probe, "reason", str, null=True)
+        if member(at, probe, "available", bool) is False and (not reason or cost is not None):
+            fault(at, "not available, and no reason or a cost")
+        for channel in member(at, probe, "channels", list) or []:
+            if channel.get("value") is None and not channel.get("reason"):
+                fault(at, f"channel {channel.get('name')!r} has neither value nor reason")
 
 
 def main():

@@ -25,7 +25,7 @@ static const struct family families[] = {
     {"FLOP", "FLOP", 0, 6}, {"FLOP/s", "FLOP/s", 0, 6}, {"1/s", "/s", 0, 4},
     {"1/J", "/J", 0, 4},    {"J", "J", -3, 3},          {"W", "W", -3, 3},
     {"Hz", "Hz", 0, 4},     {"FLOP/B", "FLOP/B", 0, 0}, {"TOPS/W", "TOPS/W", 0, 0},
-    {"°C", "°C", 0, 0},     {"MAC", "MAC", 0, 6},
+    {"°C", "°C", 0, 0},     {"MAC", "MAC", 0, 6},       {"OP/s", "OP/s", 0, 6},
 };
 
 static const char *const prefixes[] = {"n", "µ", "m", "", "k", "M", "G", "T", "P", "E"};

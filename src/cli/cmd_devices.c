@@ -1,20 +1,26 @@
-/* cmd_devices.c - assay devices: what every engine offers here, what is missing and why, and the CPU's facts. */
+/* cmd_devices.c - assay devices: what every engine offers here, what is missing and why, the CPU's facts and, when asked,
+ * its measured ceilings. Devices of class "cpu" share the ceilings of the one processor; those of other devices need
+ * the engine that reaches them and are not measured here. */
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "ceiling/ceiling.h"
 #include "cli/cli.h"
 #include "platform/platform.h"
+#include "report/ceilings.h"
 #include "report/page.h"
 
 #include <assay/engine.h>
+#include <assay/run.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct devices_options {
-    bool json;
-    const char *engine, *library;
+    bool json, ceilings, remeasure, quiet;
+    const char *engine, *library, *only;
 };
 
 struct found {
@@ -98,8 +104,60 @@ static void cpu_json(struct assay__json_writer *w, const struct assay__machine *
     assay__json_put_text(w, "container", m->container);
 }
 
+/* --- ceilings --------------------------------------------------------------------------------- */
+
+#define EXPECTED_NS 17e9 /* of the whole measurement (doc/ceilings.md) */
+
+struct ceilings {
+    const struct assay__ceilings *set; /* NULL: none */
+    const char *why;                   /* there are none */
+    struct assay__bar bar;
+    uint64_t begin_ns;
+};
+
+static bool on_row(void *context, const char *name)
+{
+    struct ceilings *ceilings = context;
+    double done = (double)(assay__now_ns() - ceilings->begin_ns) / EXPECTED_NS;
+    assay__bar_update(&ceilings->bar,
+                      &(struct assay_progress){.phase = name, .done = done < 1 ? done : 1});
+    return assay__interrupted != 0;
+}
+
+/* 0, or an exit status after it was said. A machine that cannot be measured is a reason, not a failure. */
+static int get_ceilings(const struct devices_options *o, struct assay__arena *arena,
+                        const struct assay__machine *machine, struct ceilings *ceilings)
+{
+    struct assay_error error = {0};
+    struct assay__ceilings *set = NULL;
+    struct assay__ceiling_options wanted = {
+        .remeasure = o->remeasure, .only = o->only, .progress = on_row, .context = ceilings};
+    if (!o->ceilings) {
+        ceilings->why = "not asked for: assay devices --ceilings measures them";
+        return 0;
+    }
+    assay__catch_interrupts();
+    assay__bar_start(&ceilings->bar, o->quiet);
+    ceilings->begin_ns = assay__now_ns();
+    int code = assay__ceilings_get(arena, machine, &wanted, &set, &error);
+    assay__bar_erase(&ceilings->bar);
+    if (assay__interrupted) code = ASSAY_EINTERRUPTED;
+    if (code && code != ASSAY_EUNSUPPORTED)
+        return assay__fail(code, error.message[0] ? &error : NULL);
+    if (code) {
+        const char *why = assay__arena_strdup(arena, error.message);
+        ceilings->why = why && *why ? why : assay_error_text(code);
+    }
+    if (set && o->only && !set->count) {
+        assay__say("devices: --only: no ceiling's name begins with '%s'", o->only);
+        return ASSAY__EXIT_USAGE;
+    }
+    ceilings->set = set;
+    return 0;
+}
+
 static void render_json(struct assay__buf *out, const struct found *found,
-                        const struct assay__machine *machine)
+                        const struct assay__machine *machine, const struct ceilings *ceilings)
 {
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
@@ -116,11 +174,10 @@ static void render_json(struct assay__buf *out, const struct found *found,
         assay__json_put_text(w, "library", d->library);
         assay__json_put_bool(w, "available", d->available);
         assay__json_put_text(w, "reason", d->reason);
-        assay__json_key(w, "ceilings");
-        assay__json_object(w);
-        assay__json_object_end(w);
-        assay__json_put_string(w, "ceilings_state", "unavailable");
-        assay__json_put_string(w, "ceilings_note", "not measured yet");
+        bool cpu = strcmp(d->kind, "cpu") == 0;
+        assay__ceilings_json(w, cpu ? ceilings->set : NULL,
+                             cpu || ceilings->why ? ceilings->why
+                                                  : "only the CPU's ceilings are measured");
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
@@ -163,7 +220,7 @@ static void machine_text(struct assay__buf *out, const struct assay__machine *m)
 }
 
 static void render_text(struct assay__buf *out, const struct found *found,
-                        const struct assay__machine *machine)
+                        const struct assay__machine *machine, const struct ceilings *ceilings)
 {
     /* one line per device when a program reads it, wrapped for people */
     struct assay__page page = {.out = out, .columns = assay__terminal_columns(STDOUT_FILENO)};
@@ -183,7 +240,12 @@ static void render_text(struct assay__buf *out, const struct found *found,
         assay__buf_free(&first);
     }
     if (!found->count) assay__buf_puts(out, "(none)\n");
-    assay__buf_puts(out, "\nceilings: — not measured yet\n");
+    assay__buf_putc(out, '\n');
+    page.color = assay__stdout_color();
+    if (ceilings->set)
+        assay__ceilings_text(&page, ceilings->set);
+    else
+        assay__page_wrap(&page, ASSAY__STYLE_PLAIN, "ceilings: — ", ceilings->why);
 }
 
 static int run(struct assay__invocation *invocation)
@@ -192,8 +254,14 @@ static int run(struct assay__invocation *invocation)
     struct found found = {.arena = assay__arena_new()};
     struct assay__machine machine;
     struct assay__buf out = {0};
+    struct ceilings ceilings = {0};
     int status = ASSAY__EXIT_FAILED;
     memset(&machine, 0, sizeof machine);
+    if (!o->ceilings && (o->remeasure || o->only)) {
+        assay__say("devices: --%s needs --ceilings", o->remeasure ? "remeasure" : "only");
+        assay__arena_free(found.arena);
+        return ASSAY__EXIT_USAGE;
+    }
     if (o->engine && !assay_engine_find(o->engine)) {
         assay__say("devices: --engine: there is no engine '%s'", o->engine);
         assay__arena_free(found.arena);
@@ -210,10 +278,12 @@ static int run(struct assay__invocation *invocation)
                                 : strcmp(engine->name, "fake") != 0;
         if (wanted) ask(engine, o->library, &found);
     }
+    status = get_ceilings(o, found.arena, &machine, &ceilings);
+    if (status) goto out;
     if (o->json)
-        render_json(&out, &found, &machine);
+        render_json(&out, &found, &machine, &ceilings);
     else
-        render_text(&out, &found, &machine);
+        render_text(&out, &found, &machine, &ceilings);
     status = assay__print(&out);
 out:
     free(found.items);
@@ -227,6 +297,16 @@ static const struct assay__option options[] = {
     {"library", 0, ASSAY__OPTION_STRING, offsetof(struct devices_options, library), "FILE",
      "The engine's library (default: $ASSAY_ORT_LIBRARY, else the one set up here).", NULL, NULL, 0,
      0, false},
+    {"ceilings", 0, ASSAY__OPTION_FLAG, offsetof(struct devices_options, ceilings), NULL,
+     "Show what the CPU can do at most: measured in about 17 s, then kept for this machine.", NULL,
+     NULL, 0, 0, false},
+    {"remeasure", 0, ASSAY__OPTION_FLAG, offsetof(struct devices_options, remeasure), NULL,
+     "Measure the ceilings again, although they are kept.", NULL, NULL, 0, 0, false},
+    {"only", 0, ASSAY__OPTION_STRING, offsetof(struct devices_options, only), "NAME",
+     "Only ceilings whose names begin so, such as compute.float32 or bandwidth.dram.", NULL, NULL,
+     0, 0, false},
+    {"quiet", 'q', ASSAY__OPTION_FLAG, offsetof(struct devices_options, quiet), NULL,
+     "No progress on stderr; errors are still said.", NULL, NULL, 0, 0, false},
     {"json", 0, ASSAY__OPTION_FLAG, offsetof(struct devices_options, json), NULL, "Print JSON.",
      NULL, NULL, 0, 0, false},
     {0},
@@ -238,8 +318,12 @@ const struct assay__command assay__command_devices = {
     .arguments = "",
     .description =
         "Asks every engine which devices it can reach on this machine. A device that cannot be used is "
-        "listed with the reason.",
-    .examples = "  assay devices\n  assay devices --json\n",
+        "listed with the reason.\n\n"
+        "With --ceilings it also measures what the CPU can do at most: arithmetic per data type, bandwidth "
+        "and latency per cache level and memory. The result is kept for this machine and measured again when the "
+        "machine changes.",
+    .examples = "  assay devices\n  assay devices --ceilings\n"
+                "  assay devices --ceilings --only compute --json\n",
     .options = options,
     .options_size = sizeof(struct devices_options),
     .run = run,

@@ -1,10 +1,10 @@
 /* cmd_doctor.c - assay doctor: what makes numbers on this machine untrustworthy or unavailable, each with what would change
- * it. A check is one function and one row of the table below. Exit status 0: the doctor advises, it does not judge. */
-#include "base/arena.h"
+ * it, then every probe with its cost. A check is one function and one row of the table below; those that look at switches of
+ * the kernel are in doctor_system.c. Exit status 0: the doctor advises, it does not judge. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "platform/platform.h"
+#include "cli/doctor.h"
 #include "report/page.h"
 #include "run/locate.h"
 
@@ -17,35 +17,21 @@
 
 struct doctor_options {
     bool json;
-};
-
-/* What the checks look at; read once. */
-struct patient {
-    struct assay__machine machine;
-    struct assay__disturbance before, after;
-    char allowed[512];
-};
-
-enum verdict { VERDICT_GOOD, VERDICT_WARNING, VERDICT_MISSING, VERDICT_UNKNOWN };
-
-struct diagnosis {
-    enum verdict verdict;
-    struct assay__buf says;   /* what is so */
-    struct assay__buf advice; /* what would change it */
+    const char *capture;
 };
 
 static const char *const verdict_names[] = {"good", "warning", "missing", "unknown"};
 
-static void check_virtual(const struct patient *p, struct diagnosis *d)
+static void check_virtual(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     const char *kind = p->machine.virtualized;
     if (!kind || !*kind) {
-        d->verdict = VERDICT_UNKNOWN;
+        d->verdict = ASSAY__VERDICT_UNKNOWN;
         assay__buf_puts(&d->says, "whether this is a virtual machine cannot be told");
     } else if (strcmp(kind, "none") == 0) {
         assay__buf_puts(&d->says, "this is not a virtual machine");
     } else {
-        d->verdict = VERDICT_WARNING;
+        d->verdict = ASSAY__VERDICT_WARNING;
         assay__buf_printf(
             &d->says,
             "this is a virtual machine (%s): neighbours take time unseen, counters and "
@@ -57,7 +43,7 @@ static void check_virtual(const struct patient *p, struct diagnosis *d)
     }
 }
 
-static void check_container(const struct patient *p, struct diagnosis *d)
+static void check_container(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     if (!p->machine.container || !*p->machine.container) {
         assay__buf_puts(&d->says, "no container was recognised");
@@ -68,11 +54,11 @@ static void check_container(const struct patient *p, struct diagnosis *d)
                       p->machine.container);
 }
 
-static void check_governor(const struct patient *p, struct diagnosis *d)
+static void check_governor(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     const char *governor = p->machine.governor;
     if (!governor || !*governor) {
-        d->verdict = VERDICT_UNKNOWN;
+        d->verdict = ASSAY__VERDICT_UNKNOWN;
         assay__buf_puts(&d->says,
                         "the CPU's frequency governor cannot be read: clock changes stay unseen");
         assay__buf_puts(&d->advice,
@@ -80,18 +66,18 @@ static void check_governor(const struct patient *p, struct diagnosis *d)
     } else if (strcmp(governor, "performance") == 0) {
         assay__buf_puts(&d->says, "the frequency governor is 'performance'");
     } else {
-        d->verdict = VERDICT_WARNING;
+        d->verdict = ASSAY__VERDICT_WARNING;
         assay__buf_printf(&d->says, "the frequency governor is '%s': the clock follows the load",
                           governor);
         assay__buf_puts(&d->advice,
-                        "cpupower frequency-set -g performance (as root), or longer warm-up");
+                        "sudo cpupower frequency-set -g performance; or a longer warm-up");
     }
 }
 
-static void check_load(const struct patient *p, struct diagnosis *d)
+static void check_load(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     if (!p->after.load_known) {
-        d->verdict = VERDICT_UNKNOWN;
+        d->verdict = ASSAY__VERDICT_UNKNOWN;
         assay__buf_puts(&d->says, "the load of this machine cannot be read");
         return;
     }
@@ -106,16 +92,16 @@ static void check_load(const struct patient *p, struct diagnosis *d)
                               busy / (busy + idle) * 100);
     }
     if (p->after.load_1min > 0.25 * threads) {
-        d->verdict = VERDICT_WARNING;
+        d->verdict = ASSAY__VERDICT_WARNING;
         assay__buf_puts(&d->advice, "stop what else is running, or wait until it ends");
     }
 }
 
-static void check_steal(const struct patient *p, struct diagnosis *d)
+static void check_steal(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     if (!p->before.steal_known || !p->after.steal_known || !p->before.cpu_known ||
         !p->after.cpu_known) {
-        d->verdict = VERDICT_UNKNOWN;
+        d->verdict = ASSAY__VERDICT_UNKNOWN;
         assay__buf_puts(&d->says, "steal time cannot be read");
         return;
     }
@@ -125,38 +111,37 @@ static void check_steal(const struct patient *p, struct diagnosis *d)
     double share = total > 0 ? steal / total : 0;
     assay__buf_printf(&d->says, "steal time %.1f %% over 0.2 s", share * 100);
     if (share > 0.01) {
-        d->verdict = VERDICT_WARNING;
+        d->verdict = ASSAY__VERDICT_WARNING;
         assay__buf_puts(&d->advice,
                         "the hypervisor gives this machine's CPUs to others: use a quieter host");
     }
 }
 
-static void check_quota(const struct patient *p, struct diagnosis *d)
+static void check_quota(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     if (!p->after.cgroup_known) {
-        d->verdict = VERDICT_UNKNOWN;
+        d->verdict = ASSAY__VERDICT_UNKNOWN;
         assay__buf_puts(&d->says, "CPU limits of the control group cannot be read");
     } else if (p->after.cgroup_throttled_ns > 0 && p->after.cgroup_throttled_ns < 50000000) {
         assay__buf_puts(
             &d->says,
             "the control group was held back for less than 0.1 s so far by its CPU limit");
     } else if (p->after.cgroup_throttled_ns > 0) {
-        d->verdict = VERDICT_WARNING;
+        d->verdict = ASSAY__VERDICT_WARNING;
         assay__buf_printf(&d->says,
                           "the control group was held back for %.1f s so far by its CPU limit",
                           (double)p->after.cgroup_throttled_ns / 1e9);
-        assay__buf_puts(&d->advice,
-                        "raise or remove the CPU limit (cpu.max) of this container or service");
+        assay__buf_puts(&d->advice, "raise or remove the CPU limit: see the limits");
     } else {
         assay__buf_puts(&d->says, "the control group was never held back by a CPU limit");
     }
 }
 
-static void check_cpus(const struct patient *p, struct diagnosis *d)
+static void check_cpus(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     int threads = p->machine.threads, cores = p->machine.cores;
     if (!*p->allowed) {
-        d->verdict = VERDICT_UNKNOWN;
+        d->verdict = ASSAY__VERDICT_UNKNOWN;
         assay__buf_puts(&d->says, "which CPUs this process may use cannot be read");
     } else {
         assay__buf_printf(&d->says, "this process may use CPU %s", p->allowed);
@@ -167,10 +152,10 @@ static void check_cpus(const struct patient *p, struct diagnosis *d)
     }
 }
 
-static void check_thermal(const struct patient *p, struct diagnosis *d)
+static void check_thermal(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     if (!p->after.throttle_known && !p->after.temperature_known) {
-        d->verdict = VERDICT_UNKNOWN;
+        d->verdict = ASSAY__VERDICT_UNKNOWN;
         assay__buf_puts(
             &d->says,
             "neither temperature nor thermal throttling can be read: throttling stays unseen");
@@ -182,7 +167,7 @@ static void check_thermal(const struct patient *p, struct diagnosis *d)
     if (p->after.throttle_known && p->after.throttle_count) {
         assay__buf_printf(&d->says, "throttled by heat %llu times since boot",
                           (unsigned long long)p->after.throttle_count);
-        d->verdict = VERDICT_WARNING;
+        d->verdict = ASSAY__VERDICT_WARNING;
         assay__buf_puts(&d->advice, "better cooling, or rests between runs");
     } else {
         assay__buf_puts(&d->says, p->after.throttle_known ? "never throttled by heat since boot"
@@ -190,7 +175,7 @@ static void check_thermal(const struct patient *p, struct diagnosis *d)
     }
 }
 
-static void check_clock(const struct patient *p, struct diagnosis *d)
+static void check_clock(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     (void)p;
     double read_ns = NAN, step_ns = NAN;
@@ -198,9 +183,10 @@ static void check_clock(const struct patient *p, struct diagnosis *d)
     assay__buf_printf(&d->says, "a clock read costs %.0f ns, the smallest step is %.0f ns", read_ns,
                       step_ns);
     if (read_ns > 200) {
-        d->verdict = VERDICT_WARNING;
+        d->verdict = ASSAY__VERDICT_WARNING;
         assay__buf_puts(&d->advice,
-                        "the clock is slow (a system call?): on Linux choose the tsc clock source");
+                        "the clock is slow (a system call?): echo tsc | sudo tee "
+                        "/sys/devices/system/clocksource/clocksource0/current_clocksource");
     }
 }
 
@@ -220,7 +206,7 @@ static int on_device(void *context, const struct assay_device *device)
     return 0;
 }
 
-static void check_engine(const struct patient *p, struct diagnosis *d)
+static void check_engine(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     (void)p;
     struct assay_error error = {0};
@@ -232,7 +218,7 @@ static void check_engine(const struct patient *p, struct diagnosis *d)
         assay__buf_printf(&d->says, "ONNX Runtime is %s", cpu.library);
         return;
     }
-    d->verdict = VERDICT_MISSING;
+    d->verdict = ASSAY__VERDICT_MISSING;
     assay__buf_printf(&d->says, "ONNX Runtime cannot be used: %s",
                       code && error.message[0] ? error.message
                       : *cpu.reason            ? cpu.reason
@@ -241,7 +227,7 @@ static void check_engine(const struct patient *p, struct diagnosis *d)
                     "'make' fetches it; or set ASSAY_ORT_LIBRARY to the path of libonnxruntime");
 }
 
-static void check_worker(const struct patient *p, struct diagnosis *d)
+static void check_worker(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     (void)p;
     char path[4096];
@@ -250,12 +236,12 @@ static void check_worker(const struct patient *p, struct diagnosis *d)
         assay__buf_printf(&d->says, "the worker is %s", path);
         return;
     }
-    d->verdict = VERDICT_MISSING;
+    d->verdict = ASSAY__VERDICT_MISSING;
     assay__buf_printf(&d->says, "the worker program is missing: %s", error.message);
     assay__buf_puts(&d->advice, "keep assay-worker beside assay, or set ASSAY_WORKER to its path");
 }
 
-static void check_memory(const struct patient *p, struct diagnosis *d)
+static void check_memory(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     struct assay__memory memory;
     (void)p;
@@ -268,16 +254,16 @@ static void check_memory(const struct patient *p, struct diagnosis *d)
             &d->says,
             "memory of the worker is read as resident set size (shared pages count fully)");
     } else {
-        d->verdict = VERDICT_MISSING;
+        d->verdict = ASSAY__VERDICT_MISSING;
         assay__buf_puts(&d->says,
                         "memory of a process cannot be read: memory metrics will be unavailable");
-        assay__buf_puts(&d->advice, "mount /proc");
+        assay__buf_puts(&d->advice, "sudo mount -t proc proc /proc");
     }
 }
 
 static const struct {
     const char *id;
-    void (*check)(const struct patient *patient, struct diagnosis *diagnosis);
+    assay__check *check;
 } checks[] = {
     {"engine", check_engine},
     {"worker", check_worker},
@@ -287,14 +273,21 @@ static const struct {
     {"load", check_load},
     {"steal", check_steal},
     {"cpu-limit", check_quota},
+    {"limits", assay__check_limits},
     {"cpus", check_cpus},
+    {"smt", assay__check_smt},
+    {"turbo", assay__check_turbo},
+    {"swap", assay__check_swap},
     {"thermal", check_thermal},
     {"clock", check_clock},
     {"memory", check_memory},
+    {"perf-events", assay__check_perf_events},
+    {"pmu", assay__check_pmu},
 };
 #define CHECK_COUNT (sizeof checks / sizeof checks[0])
 
-static void render_json(struct assay__buf *out, const struct diagnosis *all)
+static void render_json(struct assay__buf *out, const struct assay__diagnosis *all,
+                        const struct assay__patient *patient)
 {
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
@@ -311,11 +304,13 @@ static void render_json(struct assay__buf *out, const struct diagnosis *all)
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
+    assay__doctor_probes_json(w, patient);
     assay__json_object_end(w);
     assay__buf_putc(out, '\n');
 }
 
-static void render_text(struct assay__buf *out, const struct diagnosis *all)
+static void render_text(struct assay__buf *out, const struct assay__diagnosis *all,
+                        const struct assay__patient *patient)
 {
     static const char *const marks[] = {"good     ", "WARNING  ", "MISSING  ", "unknown  "};
     static const enum assay__style styles[] = {ASSAY__STYLE_PLAIN, ASSAY__STYLE_WARN,
@@ -323,47 +318,63 @@ static void render_text(struct assay__buf *out, const struct diagnosis *all)
     struct assay__page page = {
         .out = out, .columns = assay__stdout_columns(), .color = assay__stdout_color()};
     for (size_t i = 0; i < CHECK_COUNT; i++) {
-        const struct diagnosis *d = &all[i];
+        const struct assay__diagnosis *d = &all[i];
         assay__page_wrap(&page, styles[d->verdict], marks[d->verdict],
                          d->says.data ? d->says.data : "");
         if (d->advice.length)
             assay__page_wrap(&page, ASSAY__STYLE_PLAIN, "         → ", d->advice.data);
     }
+    assay__doctor_probes_text(&page, patient);
+}
+
+static int examine(struct assay__arena *arena, struct assay__patient *patient)
+{
+    patient->arena = arena;
+    int code = assay__machine_read(arena, &patient->machine);
+    if (code) return code;
+    assay__disturbance_read(&patient->before);
+    assay__sleep_ns(OBSERVE_NS);
+    assay__disturbance_read(&patient->after);
+    assay__cpus_allowed(patient->allowed, sizeof patient->allowed);
+    return assay__doctor_probes_open(patient);
 }
 
 static int run(struct assay__invocation *invocation)
 {
     const struct doctor_options *o = invocation->options;
+    if (o->capture) return assay__doctor_capture(o->capture, o->json);
     struct assay__arena *arena = assay__arena_new();
-    struct patient patient;
-    struct diagnosis all[CHECK_COUNT];
+    struct assay__patient patient;
+    struct assay__diagnosis all[CHECK_COUNT];
     struct assay__buf out = {0};
     memset(&patient, 0, sizeof patient);
     memset(all, 0, sizeof all);
-    int code = arena ? assay__machine_read(arena, &patient.machine) : ASSAY_ENOMEM;
+    int status, code = arena ? examine(arena, &patient) : ASSAY_ENOMEM;
     if (code) {
-        assay__arena_free(arena);
-        return assay__fail(code, NULL);
+        status = assay__fail(code, NULL);
+        goto out;
     }
-    assay__disturbance_read(&patient.before);
-    assay__sleep_ns(OBSERVE_NS);
-    assay__disturbance_read(&patient.after);
-    assay__cpus_allowed(patient.allowed, sizeof patient.allowed);
     for (size_t i = 0; i < CHECK_COUNT; i++)
         checks[i].check(&patient, &all[i]);
     if (o->json)
-        render_json(&out, all);
+        render_json(&out, all, &patient);
     else
-        render_text(&out, all);
+        render_text(&out, all, &patient);
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         assay__buf_free(&all[i].says);
         assay__buf_free(&all[i].advice);
     }
+    status = assay__print(&out);
+out:
+    assay__doctor_probes_close(&patient);
     assay__arena_free(arena);
-    return assay__print(&out);
+    return status;
 }
 
 static const struct assay__option options[] = {
+    {"capture", 0, ASSAY__OPTION_STRING, offsetof(struct doctor_options, capture), "DIR",
+     "Write the files that describe this machine into the new folder DIR instead.", NULL, NULL, 0,
+     0, false},
     {"json", 0, ASSAY__OPTION_FLAG, offsetof(struct doctor_options, json), NULL, "Print JSON.",
      NULL, NULL, 0, 0, false},
     {0},
@@ -375,8 +386,13 @@ const struct assay__command assay__command_doctor = {
     .arguments = "",
     .description =
         "Looks at this machine for 0.2 s and lists what disturbs measurements, what is missing and what "
-        "cannot be observed, each with what would change it. It changes nothing and its exit status is 0.",
-    .examples = "  assay doctor\n",
+        "cannot be observed, each with what would change it; then every probe, whether it can be read here, and what "
+        "reading it costs. It changes nothing and its exit status is 0.\n\n"
+        "--capture copies the files of /proc and /sys that assay reads, for a report about a machine: "
+        "ASSAY_FSROOT=DIR then stands for it. The host's name is replaced; no environment, no command line and no serial "
+        "number is in it.",
+    .examples = "  assay doctor\n  assay doctor --capture machine\n"
+                "  ASSAY_FSROOT=machine assay doctor\n",
     .options = options,
     .options_size = sizeof(struct doctor_options),
     .run = run,

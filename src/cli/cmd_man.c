@@ -1,6 +1,7 @@
 /* cmd_man.c - assay man DIR: manual pages in roff from the table of commands: assay.1 and assay-<command>.1. No date is
  * written, so that the same program makes the same pages. */
 #include "base/file.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 
 #include <assay/api.h>
@@ -9,7 +10,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Text in roff: backslashes and dashes are escaped, a line may not begin with a dot or an apostrophe. */
+/* One character that is not ASCII; returns the bytes it took. */
+static size_t put_wide(struct assay__buf *out, const char *text, size_t length)
+{
+    size_t size;
+    uint32_t code = assay__utf8_decode(text, length, &size);
+    assay__buf_printf(out, "\\[u%04X]", code == ASSAY__UTF8_INVALID ? 0xfffdu : (unsigned)code);
+    return size;
+}
+
+/* Text in roff: backslashes and dashes are escaped, a line may not begin with a dot or an apostrophe, and what is not ASCII is
+ * written by its number, which every roff reads whatever the locale. */
 static void put(struct assay__buf *out, const char *text, size_t length)
 {
     bool line_start = true;
@@ -21,8 +32,10 @@ static void put(struct assay__buf *out, const char *text, size_t length)
             assay__buf_puts(out, "\\e");
         else if (c == '-')
             assay__buf_puts(out, "\\-");
-        else
+        else if ((unsigned char)c < 0x80)
             assay__buf_putc(out, c);
+        else
+            i += put_wide(out, text + i, length - i) - 1;
     }
 }
 

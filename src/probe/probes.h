@@ -14,5 +14,9 @@ extern const struct assay__probe_ops assay__probe_cgroup;
 extern const struct assay__probe_ops assay__probe_gpu_sysfs;
 extern const struct assay__probe_ops assay__probe_accel;
 extern const struct assay__probe_ops assay__probe_battery;
+extern const struct assay__probe_ops assay__probe_perf_event;
+extern const struct assay__probe_ops assay__probe_nvml;
+extern const struct assay__probe_ops assay__probe_nvml_pcie;
+extern const struct assay__probe_ops assay__probe_powermetrics;
 
 #endif

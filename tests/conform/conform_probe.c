@@ -252,6 +252,20 @@ static void test_nothing(void)
     }
 }
 
+/* Those that ask a library or a program: with a fake one, and with files that it wrote. */
+static void test_fakes(void)
+{
+    static const char *const written[] = {FIXTURES "/powermetrics/two.plist",
+                                          FIXTURES "/powermetrics/two.txt"};
+    unsetenv("ASSAY_FSROOT");
+    setenv("ASSAY_NVML_LIBRARY", ASSAY_TEST_BUILD "/tests/lib/lib_fake_nvml.so", 1);
+    tree = ""; /* the fake's energy moves */
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
+        setenv("ASSAY_POWERMETRICS", written[i], 1);
+        check_table();
+    }
+}
+
 static void test_allocations_are_counted(void)
 {
     if (!COUNTS_ALLOCATIONS)
@@ -269,6 +283,7 @@ static void test_no_memory(void)
                                         "container"};
     if (!COUNTS_ALLOCATIONS) SKIP("this C library, or a sanitizer, keeps malloc for itself");
     unsigned long failures = 0;
+    setenv("ASSAY_POWERMETRICS", FIXTURES "/powermetrics/two.plist", 1);
     for (size_t t = 0; t < sizeof trees / sizeof trees[0]; t++) {
         char root[1024];
         snprintf(root, sizeof root, FIXTURES "/fsroot-%s", trees[t]);
@@ -302,6 +317,7 @@ int main(int argc, char **argv)
         {"this_machine", test_this_machine},
         {"folders", test_folders},
         {"nothing", test_nothing},
+        {"fakes", test_fakes},
         {"no_memory", test_no_memory},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -1,0 +1,241 @@
+/* doctor_system.c - checks of assay doctor that look at switches and limits of the kernel: each names the command that would
+ * change it. Files lie below $ASSAY_FSROOT; where a system has none of them, the finding says that it cannot be told. */
+#include "base/text.h"
+#include "cli/doctor.h"
+#include "probe/sysfs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CPU "/sys/devices/system/cpu"
+#define GROUP_1 "/sys/fs/cgroup"
+#define LIST_MOST 256 /* CPUs walked for the advice of --cpus */
+
+static void unknown(struct assay__diagnosis *d, const char *text)
+{
+    d->verdict = ASSAY__VERDICT_UNKNOWN;
+    assay__buf_puts(&d->says, text);
+}
+
+/* --- limits of the control group -------------------------------------------------------------- */
+
+/* The command that lifts a limit: by who set it, else the file. */
+static void lift(const struct assay__patient *p, struct assay__diagnosis *d, const char *option,
+                 const char *source)
+{
+    const char *container = p->machine.container;
+    if (d->advice.length) assay__buf_puts(&d->advice, "; ");
+    if (strcmp(container, "docker") == 0 || strcmp(container, "podman") == 0)
+        assay__buf_printf(&d->advice, "on the host: %s update %s CONTAINER", container, option);
+    else if (strcmp(container, "kubernetes") == 0)
+        assay__buf_printf(&d->advice, "raise resources.limits of the pod (%s)", source);
+    else
+        assay__buf_printf(
+            &d->advice, "echo %s | sudo tee %s",
+            strncmp(source, GROUP_1 "/", sizeof GROUP_1) == 0 && !strstr(source, ".max") ? "-1"
+                                                                                         : "max",
+            source);
+}
+
+/* Version 1 keeps its limits in other files: microseconds of each period, -1 for none; bytes, about 2^63 for none. */
+static void limits_of_version_1(double *cpus, double *bytes, bool *cpu_known, bool *memory_known)
+{
+    double quota, period;
+    *cpu_known = assay__sysfs_value(&quota, GROUP_1 "/cpu/cpu.cfs_quota_us") &&
+                 assay__sysfs_value(&period, GROUP_1 "/cpu/cpu.cfs_period_us") && period > 0;
+    *cpus = *cpu_known && quota > 0 ? quota / period : NAN;
+    *memory_known = assay__sysfs_value(bytes, GROUP_1 "/memory/memory.limit_in_bytes");
+    if (!*memory_known || *bytes >= 4e18) *bytes = NAN;
+}
+
+void assay__check_limits(const struct assay__patient *p, struct assay__diagnosis *d)
+{
+    const char *cpu_file, *memory_file;
+    char scaled[64];
+    bool cpu_known, memory_known;
+    double cpus = assay__doctor_limit(p, "limit.cpus", &cpu_file, &cpu_known);
+    double bytes = assay__doctor_limit(p, "memory.limit", &memory_file, &memory_known);
+    if (!cpu_known && !memory_known) {
+        limits_of_version_1(&cpus, &bytes, &cpu_known, &memory_known);
+        cpu_file = GROUP_1 "/cpu/cpu.cfs_quota_us";
+        memory_file = GROUP_1 "/memory/memory.limit_in_bytes";
+    }
+    if (!isnan(cpus)) {
+        assay__buf_printf(&d->says, "limited to %.3g CPUs", cpus);
+        lift(p, d, "--cpus 0", cpu_file);
+    }
+    if (!isnan(bytes)) {
+        assay__text_scaled(scaled, sizeof scaled, bytes, "B");
+        assay__buf_printf(&d->says, "%s %s of memory", d->says.length ? " and" : "limited to",
+                          scaled);
+        lift(p, d, "--memory 0 --memory-swap 0", memory_file);
+    }
+    if (d->says.length) {
+        d->verdict = ASSAY__VERDICT_WARNING;
+        assay__buf_puts(&d->says, " by the control group");
+    } else if (cpu_known && memory_known) {
+        assay__buf_puts(&d->says, "no CPU or memory limit of a control group applies");
+    } else {
+        d->verdict = ASSAY__VERDICT_UNKNOWN;
+        assay__buf_printf(&d->says, "%s limit of the control group cannot be read",
+                          cpu_known      ? "no CPU limit applies; the memory"
+                          : memory_known ? "no memory limit applies; the CPU"
+                                         : "the CPU and memory");
+    }
+}
+
+/* --- hardware threads, turbo ------------------------------------------------------------------ */
+
+/* The first hardware thread of each core, as a list for --cpus; "" when the cores are not known. */
+static void first_threads(const struct assay__patient *p, struct assay__buf *list)
+{
+    for (int cpu = 0, found = 0; found < p->machine.threads && cpu < LIST_MOST; cpu++) {
+        const char *siblings = assay__sysfs_text(p->arena,
+                                                 CPU "/cpu%d/topology/thread_siblings_list", cpu);
+        if (!siblings) continue;
+        found++;
+        if (strtol(siblings, NULL, 10) == cpu)
+            assay__buf_printf(list, "%s%d", list->length ? "," : "", cpu);
+    }
+}
+
+void assay__check_smt(const struct assay__patient *p, struct assay__diagnosis *d)
+{
+    double active;
+    int threads = p->machine.threads, cores = p->machine.cores;
+    if (!assay__sysfs_value(&active, CPU "/smt/active")) {
+        if (threads <= 0 || cores <= 0) {
+            unknown(d, "whether cores have several hardware threads (SMT) cannot be told");
+            return;
+        }
+        active = threads > cores;
+    }
+    if (active == 0) {
+        assay__buf_puts(&d->says, "one hardware thread per core (SMT is off or not there)");
+        return;
+    }
+    d->verdict = ASSAY__VERDICT_WARNING;
+    assay__buf_puts(&d->says,
+                    "SMT is on: two busy threads of one core slow each other, so a time depends on "
+                    "where threads land");
+    struct assay__buf list = {0};
+    first_threads(p, &list);
+    if (list.length) assay__buf_printf(&d->advice, "assay run --cpus %s; or ", list.data);
+    assay__buf_puts(&d->advice, "echo off | sudo tee " CPU "/smt/control (until the next boot)");
+    assay__buf_free(&list);
+}
+
+void assay__check_turbo(const struct assay__patient *p, struct assay__diagnosis *d)
+{
+    double value;
+    bool on;
+    const char *command;
+    (void)p;
+    if (assay__sysfs_value(&value, CPU "/intel_pstate/no_turbo")) {
+        on = value == 0;
+        command = "echo 1 | sudo tee " CPU "/intel_pstate/no_turbo (until the next boot)";
+    } else if (assay__sysfs_value(&value, CPU "/cpufreq/boost")) {
+        on = value != 0;
+        command = "echo 0 | sudo tee " CPU "/cpufreq/boost (until the next boot)";
+    } else {
+        unknown(d, "whether the clock may rise above its nominal rate (turbo, boost) cannot be "
+                   "read");
+        assay__buf_puts(&d->advice, "on a virtual machine the host decides; else load the driver: "
+                                    "sudo modprobe acpi-cpufreq");
+        return;
+    }
+    if (!on) {
+        assay__buf_puts(&d->says, "turbo (boost) is off: the clock stays at its nominal rate");
+        return;
+    }
+    d->verdict = ASSAY__VERDICT_WARNING;
+    assay__buf_puts(&d->says,
+                    "turbo (boost) is on: the clock depends on heat and on how many cores work");
+    assay__buf_puts(&d->advice, command);
+}
+
+/* --- swap ------------------------------------------------------------------------------------- */
+
+static bool kib_of(const char *text, const char *key, double *kib)
+{
+    const char *reason, *at = text ? assay__sysfs_field(text, key) : NULL;
+    return at && assay__sysfs_leading(at, kib, &reason);
+}
+
+void assay__check_swap(const struct assay__patient *p, struct assay__diagnosis *d)
+{
+    const char *text = assay__sysfs_text(p->arena, "/proc/meminfo");
+    double total, unused;
+    char size[64], used[64];
+    if (!kib_of(text, "SwapTotal", &total) || !kib_of(text, "SwapFree", &unused)) {
+        unknown(d, "whether memory is swapped out cannot be read");
+        return;
+    }
+    if (total == 0) {
+        assay__buf_puts(&d->says, "there is no swap");
+        return;
+    }
+    assay__text_scaled(size, sizeof size, total * 1024, "B");
+    assay__text_scaled(used, sizeof used, (total - unused) * 1024, "B");
+    assay__buf_printf(&d->says, "%s of swap, ", size);
+    if (total - unused <= 0) {
+        assay__buf_puts(&d->says, "none in use");
+        return;
+    }
+    d->verdict = ASSAY__VERDICT_WARNING;
+    assay__buf_printf(&d->says, "%s in use: memory was short, and pages may have to be read back",
+                      used);
+    assay__buf_puts(&d->advice, "sudo swapoff -a (when free memory holds what is swapped out)");
+}
+
+/* --- counters of the processor ---------------------------------------------------------------- */
+
+void assay__check_perf_events(const struct assay__patient *p, struct assay__diagnosis *d)
+{
+    double level;
+    (void)p;
+    if (!assay__sysfs_value(&level, "/proc/sys/kernel/perf_event_paranoid")) {
+        unknown(d, "no perf_event_paranoid: this system has no perf events, or hides them");
+        return;
+    }
+    assay__buf_printf(&d->says, "perf_event_paranoid is %.0f: ", level);
+    if (level <= 2) {
+        assay__buf_puts(&d->says, "counters of own processes may be read");
+        return;
+    }
+    d->verdict = ASSAY__VERDICT_MISSING;
+    assay__buf_puts(&d->says, "only root may read counters");
+    assay__buf_puts(&d->advice, "sudo sysctl kernel.perf_event_paranoid=2");
+}
+
+void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d)
+{
+    /* how the kernel calls the counters of the cores themselves */
+    static const char *const cores[] = {"cpu", "arm", "apple"};
+    const char **units = assay__sysfs_list(p->arena, "/sys/bus/event_source/devices", "");
+    if (!units) {
+        unknown(d, "the processor's counters (PMU) cannot be listed");
+        return;
+    }
+    for (const char **unit = units; *unit; unit++)
+        for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++) {
+            bool core = i == 0 ? strcmp(*unit, "cpu") == 0 || strncmp(*unit, "cpu_", 4) == 0
+                               : strncmp(*unit, cores[i], strlen(cores[i])) == 0 &&
+                                     strstr(*unit, "pmu") != NULL;
+            if (!core) continue;
+            assay__buf_printf(&d->says, "the processor's counters are there (PMU '%s')", *unit);
+            return;
+        }
+    d->verdict = ASSAY__VERDICT_MISSING;
+    assay__buf_puts(&d->says, "the processor's counters are not there (no PMU): cycles, "
+                              "instructions and cache misses will be unavailable");
+    const char *virtualized = p->machine.virtualized;
+    if (*virtualized && strcmp(virtualized, "none") != 0)
+        assay__buf_puts(&d->advice,
+                        "the host must pass them on (QEMU: -cpu host,pmu=on; VMware: vpmc.enable = "
+                        "\"TRUE\"; clouds: a bare-metal size)");
+    else
+        assay__buf_puts(&d->advice, "switch the PMU on in the firmware's set-up");
+}

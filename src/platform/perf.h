@@ -1,0 +1,46 @@
+/* perf.h - counters of the processor and of the kernel for one thread and what it starts: Linux's perf_event_open behind names of
+ * our own. Implementations: linux_perf.c; darwin_perf.c (there is no such call: every open fails with ENOSYS). */
+#ifndef ASSAY_PLATFORM_PERF_H
+#define ASSAY_PLATFORM_PERF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum assay__perf_event {
+    ASSAY__PERF_CYCLES,
+    ASSAY__PERF_INSTRUCTIONS,
+    ASSAY__PERF_CACHE_REFERENCES,
+    ASSAY__PERF_CACHE_MISSES,
+    ASSAY__PERF_LLC_LOADS,
+    ASSAY__PERF_LLC_LOAD_MISSES,
+    ASSAY__PERF_BRANCHES,
+    ASSAY__PERF_BRANCH_MISSES,
+    ASSAY__PERF_STALLED_FRONTEND,
+    ASSAY__PERF_STALLED_BACKEND,
+    ASSAY__PERF_TASK_CLOCK, /* nanoseconds; from here on the kernel's own, which need no counters in the processor */
+    ASSAY__PERF_PAGE_FAULTS,
+    ASSAY__PERF_CONTEXT_SWITCHES,
+    ASSAY__PERF_MIGRATIONS,
+    ASSAY__PERF_EVENTS, /* how many */
+};
+
+struct assay__perf_count {
+    uint64_t value;
+    uint64_t enabled_ns; /* the thread ran and the event was wanted */
+    uint64_t running_ns; /* of that: a counter was really free for it */
+};
+
+/** The system calls, so that a test can put its own in their place. */
+struct assay__perf_calls {
+    /** Counts the event in `thread` (0: the calling one) and in every thread and process it starts from now on. group: the
+     *  descriptor of an event with which it is to be counted at the same times; -1: alone. user_only: not what the kernel
+     *  does for it. A descriptor, or -1 with errno. */
+    int (*open)(enum assay__perf_event event, pid_t thread, int group, bool user_only);
+    /** False with errno. */
+    bool (*read)(int fd, struct assay__perf_count *count);
+    void (*close)(int fd);
+};
+extern const struct assay__perf_calls assay__perf_system;
+
+#endif

@@ -1,0 +1,535 @@
+/* nvml.c - NVIDIA GPUs through the NVIDIA Management Library: libnvidia-ml.so.1 of the driver, loaded at run time
+ * ($ASSAY_NVML_LIBRARY: another one). GPUs are numbered as NVML does, by PCI address.
+ *
+ * Rows of `groups` say what one call fills. A call that the library does not have, or that the GPU does not support, makes its
+ * channels unavailable at open; one that fails later makes that reading unavailable, with NVML's reason.
+ *
+ * Power is the whole board's, in mW (on recent GPUs a one-second average); the energy counter counts mJ since the driver was
+ * loaded. PCIe throughput is a second probe, because each of its calls watches the bus for 20 ms and would hold up the others.
+ * Memory of a process is unknown in containers whose process ids differ from the host's. Source: NVIDIA's NVML API reference. */
+#include "probe/nvml.h"
+#include "probe/live.h"
+#include "probe/nvml_abi.h"
+#include "probe/probes.h"
+
+#include "platform/platform.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY "libnvidia-ml.so.1"
+#define GPUS 64
+#define PROCESSES 128
+#define VALUES 8 /* at most, of one call */
+
+static _Atomic(pid_t) target_process;
+
+void assay__nvml_target(pid_t process)
+{
+    atomic_store(&target_process, process);
+}
+
+/* --- the library ---------------------------------------------------------------------------------------- */
+
+struct nvml {
+    struct nvml_calls calls;
+    void *library;
+    void *devices[GPUS]; /* NULL: no handle, see failed */
+    int failed[GPUS];
+    unsigned count;
+};
+
+struct symbol {
+    size_t offset; /* in struct nvml_calls */
+    const char *name, *older;
+    bool needed;
+};
+
+#define AT(member) offsetof(struct nvml_calls, member)
+static const struct symbol symbols[] = {
+    {AT(init), "nvmlInit_v2", "nvmlInit", true},
+    {AT(shutdown), "nvmlShutdown", NULL, true},
+    {AT(error_string), "nvmlErrorString", NULL, false},
+    {AT(count), "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount", true},
+    {AT(by_index), "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex", true},
+    {AT(name), "nvmlDeviceGetName", NULL, false},
+    {AT(uuid), "nvmlDeviceGetUUID", NULL, false},
+    {AT(power), "nvmlDeviceGetPowerUsage", NULL, false},
+    {AT(energy), "nvmlDeviceGetTotalEnergyConsumption", NULL, false},
+    {AT(clock), "nvmlDeviceGetClockInfo", NULL, false},
+    {AT(temperature), "nvmlDeviceGetTemperature", NULL, false},
+    {AT(utilization), "nvmlDeviceGetUtilizationRates", NULL, false},
+    {AT(memory), "nvmlDeviceGetMemoryInfo", NULL, false},
+    {AT(slow_reasons), "nvmlDeviceGetCurrentClocksEventReasons",
+     "nvmlDeviceGetCurrentClocksThrottleReasons", false},
+    {AT(pcie), "nvmlDeviceGetPcieThroughput", NULL, false},
+    {AT(pcie_generation), "nvmlDeviceGetCurrPcieLinkGeneration", NULL, false},
+    {AT(pcie_width), "nvmlDeviceGetCurrPcieLinkWidth", NULL, false},
+    {AT(processes), "nvmlDeviceGetComputeRunningProcesses_v3",
+     "nvmlDeviceGetComputeRunningProcesses_v2", false},
+};
+
+/* NVML's results in our words; static. */
+static const char *result_words(int result)
+{
+    switch (result) {
+    case NVML_NOT_SUPPORTED: return "this GPU, or its driver, does not offer it";
+    case NVML_NO_PERMISSION: return "permission denied by the NVIDIA driver: needs root";
+    case NVML_INSUFFICIENT_SIZE: return "more than 128 processes use this GPU";
+    case NVML_DRIVER_NOT_LOADED: return "the NVIDIA driver is not loaded: sudo modprobe nvidia";
+    case NVML_TIMEOUT: return "the NVIDIA driver did not answer in time";
+    case NVML_FUNCTION_NOT_FOUND: return "this version of the NVIDIA driver does not have it";
+    case NVML_GPU_IS_LOST: return "the GPU is lost: it fell off the bus, or is no longer reachable";
+    case NVML_RESET_REQUIRED: return "the GPU must be reset: sudo nvidia-smi --gpu-reset";
+    case NVML_VERSION_MISMATCH:
+        return "the NVIDIA library and kernel module are of different versions: restart the machine";
+    case NVML_NO_DATA: return "the GPU has no data for it";
+    default: return "NVML reports an error";
+    }
+}
+
+static const char *open_result(struct assay__arena *arena, const struct nvml *nvml, int result)
+{
+    const char *known = result_words(result);
+    if (strcmp(known, "NVML reports an error") != 0) return known;
+    const char *its = nvml->calls.error_string ? nvml->calls.error_string(result) : NULL;
+    const char *words = its ? assay__arena_printf(arena, "NVML reports error %d: %s", result, its)
+                            : assay__arena_printf(arena, "NVML reports error %d", result);
+    return words ? words : known;
+}
+
+/* NULL, or why the library cannot be used. */
+static const char *load_symbols(struct assay__arena *arena, struct nvml *nvml, const char *path)
+{
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        void *symbol = assay__library_symbol(nvml->library, symbols[i].name);
+        if (!symbol && symbols[i].older)
+            symbol = assay__library_symbol(nvml->library, symbols[i].older);
+        memcpy((char *)&nvml->calls + symbols[i].offset, &symbol, sizeof symbol);
+        if (symbol || !symbols[i].needed) continue;
+        const char *words = assay__arena_printf(
+            arena, "'%s' is not the NVIDIA Management Library: it has no %s", path,
+            symbols[i].name);
+        return words ? words : "out of memory";
+    }
+    return NULL;
+}
+
+static void nvml_unload(struct nvml *nvml, bool started)
+{
+    if (started) nvml->calls.shutdown();
+    assay__library_close(nvml->library);
+    nvml->library = NULL;
+}
+
+static const char *find_devices(struct assay__arena *arena, struct nvml *nvml)
+{
+    unsigned count = 0;
+    int result = nvml->calls.count(&count);
+    if (result) return open_result(arena, nvml, result);
+    if (count == 0) return "NVML finds no NVIDIA GPU";
+    nvml->count = count < GPUS ? count : GPUS;
+    for (unsigned i = 0; i < nvml->count; i++) {
+        nvml->failed[i] = nvml->calls.by_index(i, &nvml->devices[i]);
+        if (nvml->failed[i]) nvml->devices[i] = NULL;
+    }
+    return NULL;
+}
+
+/* NULL, or why there is nothing; then nothing stays loaded. */
+static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
+{
+    struct assay_error error = {0};
+    const char *path = getenv("ASSAY_NVML_LIBRARY");
+    bool chosen = path && *path;
+    const char *reason = assay__live_refused();
+    if (reason) return reason;
+    if (!chosen) path = LIBRARY;
+    nvml->library = assay__library_open(path, &error);
+    if (!nvml->library) {
+        if (!chosen)
+            return "no NVIDIA driver is installed (there is no " LIBRARY
+                   "); the one of another place: "
+                   "ASSAY_NVML_LIBRARY=PATH";
+        reason = assay__arena_strdup(arena, error.message);
+        return reason ? reason : "out of memory";
+    }
+    reason = load_symbols(arena, nvml, path);
+    int result = reason ? NVML_OK : nvml->calls.init();
+    if (result) reason = open_result(arena, nvml, result);
+    if (reason) {
+        nvml_unload(nvml, false);
+        return reason;
+    }
+    reason = find_devices(arena, nvml);
+    if (reason) nvml_unload(nvml, true);
+    return reason;
+}
+
+/* --- what one call fills ------------------------------------------------------------------------------- */
+
+static int fill_power(const struct nvml_calls *calls, void *device, double *values)
+{
+    unsigned milliwatts = 0;
+    int result = calls->power ? calls->power(device, &milliwatts) : NVML_FUNCTION_NOT_FOUND;
+    values[0] = milliwatts * 1e-3;
+    return result;
+}
+
+static int fill_energy(const struct nvml_calls *calls, void *device, double *values)
+{
+    unsigned long long millijoules = 0;
+    int result = calls->energy ? calls->energy(device, &millijoules) : NVML_FUNCTION_NOT_FOUND;
+    values[0] = (double)millijoules * 1e-3;
+    return result;
+}
+
+static int clock_of(const struct nvml_calls *calls, void *device, int kind, double *value)
+{
+    unsigned megahertz = 0;
+    int result = calls->clock ? calls->clock(device, kind, &megahertz) : NVML_FUNCTION_NOT_FOUND;
+    *value = megahertz * 1e6;
+    return result;
+}
+
+static int fill_graphics(const struct nvml_calls *calls, void *device, double *values)
+{
+    return clock_of(calls, device, NVML_CLOCK_GRAPHICS, values);
+}
+
+static int fill_sm(const struct nvml_calls *calls, void *device, double *values)
+{
+    return clock_of(calls, device, NVML_CLOCK_SM, values);
+}
+
+static int fill_memory_clock(const struct nvml_calls *calls, void *device, double *values)
+{
+    return clock_of(calls, device, NVML_CLOCK_MEMORY, values);
+}
+
+static int fill_temperature(const struct nvml_calls *calls, void *device, double *values)
+{
+    unsigned celsius = 0;
+    int result = calls->temperature ? calls->temperature(device, NVML_TEMPERATURE_GPU, &celsius)
+                                    : NVML_FUNCTION_NOT_FOUND;
+    values[0] = celsius;
+    return result;
+}
+
+static int fill_utilization(const struct nvml_calls *calls, void *device, double *values)
+{
+    struct nvml_utilization share = {0, 0};
+    int result = calls->utilization ? calls->utilization(device, &share) : NVML_FUNCTION_NOT_FOUND;
+    values[0] = share.gpu <= 100 ? share.gpu * 0.01 : NAN;
+    values[1] = share.memory <= 100 ? share.memory * 0.01 : NAN;
+    return result;
+}
+
+static int fill_memory(const struct nvml_calls *calls, void *device, double *values)
+{
+    struct nvml_memory memory = {0, 0, 0};
+    int result = calls->memory ? calls->memory(device, &memory) : NVML_FUNCTION_NOT_FOUND;
+    values[0] = (double)memory.used;
+    values[1] = (double)memory.total;
+    return result;
+}
+
+static int fill_slow(const struct nvml_calls *calls, void *device, double *values)
+{
+    static const unsigned long long bits[] = {
+        NVML_SLOW_IDLE,       NVML_SLOW_SETTING,          NVML_SLOW_POWER_CAP,
+        NVML_SLOW_HARDWARE,   NVML_SLOW_THERMAL_SOFTWARE, NVML_SLOW_THERMAL_HARDWARE,
+        NVML_SLOW_POWER_BRAKE};
+    unsigned long long all = 0;
+    int result = calls->slow_reasons ? calls->slow_reasons(device, &all) : NVML_FUNCTION_NOT_FOUND;
+    for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
+        values[i] = (all & bits[i]) != 0;
+    return result;
+}
+
+static int fill_generation(const struct nvml_calls *calls, void *device, double *values)
+{
+    unsigned generation = 0;
+    int result = calls->pcie_generation ? calls->pcie_generation(device, &generation)
+                                        : NVML_FUNCTION_NOT_FOUND;
+    values[0] = generation;
+    return result;
+}
+
+static int fill_width(const struct nvml_calls *calls, void *device, double *values)
+{
+    unsigned lanes = 0;
+    int result = calls->pcie_width ? calls->pcie_width(device, &lanes) : NVML_FUNCTION_NOT_FOUND;
+    values[0] = lanes;
+    return result;
+}
+
+/* Memory of the process that is watched, and of all compute processes. */
+static int fill_processes(const struct nvml_calls *calls, void *device, double *values)
+{
+    struct nvml_process all[PROCESSES];
+    unsigned count = PROCESSES;
+    pid_t wanted = atomic_load(&target_process);
+    int result = calls->processes ? calls->processes(device, &count, all) : NVML_FUNCTION_NOT_FOUND;
+    values[0] = NAN;
+    values[1] = 0;
+    if (result) return result;
+    if (!wanted) wanted = getpid();
+    for (unsigned i = 0; i < count && i < PROCESSES; i++) {
+        double used = all[i].used == NVML_NOT_AVAILABLE ? NAN : (double)all[i].used;
+        values[1] += used; /* one that is unknown makes the sum unknown */
+        if (all[i].pid == (unsigned)wanted) values[0] = isnan(values[0]) ? used : values[0] + used;
+    }
+    return result;
+}
+
+static int pcie_of(const struct nvml_calls *calls, void *device, int direction, double *value)
+{
+    unsigned kilobytes = 0;
+    int result = calls->pcie ? calls->pcie(device, direction, &kilobytes) : NVML_FUNCTION_NOT_FOUND;
+    *value = kilobytes * 1e3;
+    return result;
+}
+
+static int fill_sent(const struct nvml_calls *calls, void *device, double *values)
+{
+    return pcie_of(calls, device, NVML_PCIE_SENT, values);
+}
+
+static int fill_received(const struct nvml_calls *calls, void *device, double *values)
+{
+    return pcie_of(calls, device, NVML_PCIE_RECEIVED, values);
+}
+
+struct group {
+    int (*fill)(const struct nvml_calls *calls, void *device, double *values);
+    const char *quantity, *unit;
+    enum assay__channel_kind kind;
+    const char *const *states;
+    const char *missing;       /* why a value may be NaN though the call worked; static */
+    const char *tails[VALUES]; /* "power.gpu0" + TAIL, one per value; ends with NULL */
+};
+
+static const char *const no_yes[] = {"no", "yes", NULL};
+static const char not_listed[] =
+    "NVML does not tell: the process has no context on this GPU, the driver does not know its "
+    "memory, or it runs in a container whose process ids differ";
+#define GAUGE ASSAY__CHANNEL_GAUGE
+static const struct group groups[] = {
+    {fill_power, "power", "W", GAUGE, NULL, "", {""}},
+    {fill_energy, "energy", "J", ASSAY__CHANNEL_COUNTER, NULL, "", {""}},
+    {fill_graphics, "clock", "Hz", GAUGE, NULL, "", {".graphics"}},
+    {fill_sm, "clock", "Hz", GAUGE, NULL, "", {".sm"}},
+    {fill_memory_clock, "clock", "Hz", GAUGE, NULL, "", {".memory"}},
+    {fill_temperature, "temperature", "°C", GAUGE, NULL, "", {""}},
+    {fill_utilization, "utilization", "ratio", GAUGE, NULL, "a share over 100 %", {"", ".memory"}},
+    {fill_memory, "memory", "B", GAUGE, NULL, "", {".used", ".total"}},
+    {fill_processes, "memory", "B", GAUGE, NULL, not_listed, {".process", ".compute"}},
+    {fill_slow,
+     "state",
+     "1",
+     GAUGE,
+     no_yes,
+     "",
+     {".slow.idle", ".slow.setting", ".slow.power-cap", ".slow.hardware", ".slow.thermal-software",
+      ".slow.thermal-hardware", ".slow.power-brake"}},
+    {fill_generation, "state", "1", GAUGE, NULL, "", {".pcie-generation"}},
+    {fill_width, "state", "1", GAUGE, NULL, "", {".pcie-width"}},
+};
+static const struct group pcie_groups[] = {
+    {fill_sent, "bandwidth", "B/s", GAUGE, NULL, "", {".pcie-sent"}},
+    {fill_received, "bandwidth", "B/s", GAUGE, NULL, "", {".pcie-received"}},
+};
+
+/* --- the probe ------------------------------------------------------------------------------------------ */
+
+struct filled { /* one group of one GPU: its channels follow one another */
+    const struct group *group;
+    void *device;
+    size_t first, count;
+    bool available;
+};
+
+struct assay__probe {
+    struct nvml nvml;
+    struct filled *filled;
+    size_t filled_count;
+    struct assay__channel *channels;
+    size_t channel_count;
+    const char *reason;
+};
+
+static size_t tail_count(const struct group *group)
+{
+    size_t count = 0;
+    while (count < VALUES && group->tails[count])
+        count++;
+    return count;
+}
+
+static bool add_group(struct assay__arena *arena, struct assay__probe *probe, unsigned gpu,
+                      const struct group *group)
+{
+    double values[VALUES];
+    struct filled *filled = &probe->filled[probe->filled_count++];
+    const char *rail = assay__arena_printf(arena, "gpu%u", gpu);
+    int result = probe->nvml.failed[gpu];
+    if (!result) result = group->fill(&probe->nvml.calls, probe->nvml.devices[gpu], values);
+    *filled = (struct filled){.group = group,
+                              .device = probe->nvml.devices[gpu],
+                              .first = probe->channel_count,
+                              .count = tail_count(group),
+                              .available = result == NVML_OK};
+    for (size_t i = 0; i < filled->count; i++) {
+        const char *name = assay__arena_printf(arena, "%s.gpu%u%s", group->quantity, gpu,
+                                               group->tails[i]);
+        if (!rail || !name) return false;
+        probe->channels[probe->channel_count++] = (struct assay__channel){
+            .name = name,
+            .quantity = group->quantity,
+            .rail = rail,
+            .unit = group->unit,
+            .kind = group->kind,
+            .range = NAN,
+            .source = "NVML",
+            .available = result == NVML_OK,
+            .reason = result ? open_result(arena, &probe->nvml, result) : "",
+            .states = group->states,
+        };
+    }
+    return true;
+}
+
+static void nvml_close(struct assay__probe *probe)
+{
+    if (probe && probe->nvml.library) nvml_unload(&probe->nvml, true);
+}
+
+static bool add_all(struct assay__arena *arena, struct assay__probe *probe, const struct group *all,
+                    size_t count)
+{
+    size_t gpus = probe->nvml.count, channels = 0;
+    for (size_t g = 0; g < count; g++)
+        channels += tail_count(&all[g]);
+    probe->filled = assay__arena_array(arena, gpus * count, sizeof *probe->filled);
+    probe->channels = assay__arena_array(arena, gpus * channels, sizeof *probe->channels);
+    if (!probe->filled || !probe->channels) return false;
+    for (unsigned gpu = 0; gpu < gpus; gpu++)
+        for (size_t g = 0; g < count; g++)
+            if (!add_group(arena, probe, gpu, &all[g])) return false;
+    return true;
+}
+
+static int open_groups(struct assay__arena *arena, struct assay__probe **probe,
+                       const struct group *all, size_t count, struct assay_error *error)
+{
+    struct assay__probe *made = assay__arena_alloc(arena, sizeof *made);
+    *probe = NULL;
+    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
+    made->reason = nvml_load(arena, &made->nvml);
+    if (!made->reason) {
+        made->reason = "";
+        if (!add_all(arena, made, all, count)) {
+            nvml_close(made);
+            return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
+        }
+        bool any = false;
+        for (size_t i = 0; i < made->channel_count; i++)
+            any = any || made->channels[i].available;
+        if (!any) made->reason = made->channels[0].reason;
+    }
+    *probe = made;
+    return 0;
+}
+
+static int nvml_open(struct assay__arena *arena, struct assay__probe **probe,
+                     struct assay_error *error)
+{
+    return open_groups(arena, probe, groups, sizeof groups / sizeof groups[0], error);
+}
+
+static int nvml_pcie_open(struct assay__arena *arena, struct assay__probe **probe,
+                          struct assay_error *error)
+{
+    return open_groups(arena, probe, pcie_groups, sizeof pcie_groups / sizeof pcie_groups[0],
+                       error);
+}
+
+static size_t nvml_channels(const struct assay__probe *probe,
+                            const struct assay__channel **channels)
+{
+    *channels = probe->channels;
+    return probe->channel_count;
+}
+
+static const char *nvml_reason(const struct assay__probe *probe)
+{
+    return probe->reason;
+}
+
+static void nvml_read(struct assay__probe *probe, struct assay__probe_reading *readings)
+{
+    for (size_t f = 0; f < probe->filled_count; f++) {
+        const struct filled *filled = &probe->filled[f];
+        double values[VALUES];
+        int result = NVML_OK;
+        if (filled->available)
+            result = filled->group->fill(&probe->nvml.calls, filled->device, values);
+        for (size_t i = 0; i < filled->count; i++) {
+            size_t at = filled->first + i;
+            const char *reason = !filled->available ? probe->channels[at].reason
+                                 : result           ? result_words(result)
+                                 : isnan(values[i]) ? filled->group->missing
+                                                    : "";
+            readings[at] = (struct assay__probe_reading){*reason ? NAN : values[i], reason};
+        }
+    }
+}
+
+const struct assay__nvml_gpu *assay__nvml_gpus(struct assay__arena *arena, size_t *count,
+                                               const char **reason)
+{
+    struct nvml nvml = {.count = 0};
+    *count = 0;
+    *reason = nvml_load(arena, &nvml);
+    if (*reason) return NULL;
+    struct assay__nvml_gpu *gpus = assay__arena_array(arena, nvml.count, sizeof *gpus);
+    for (unsigned i = 0; gpus && i < nvml.count; i++) {
+        char name[NVML_NAME_SIZE] = "", uuid[NVML_NAME_SIZE] = "";
+        if (nvml.devices[i] && nvml.calls.name) nvml.calls.name(nvml.devices[i], name, sizeof name);
+        if (nvml.devices[i] && nvml.calls.uuid) nvml.calls.uuid(nvml.devices[i], uuid, sizeof uuid);
+        name[sizeof name - 1] = uuid[sizeof uuid - 1] = '\0';
+        gpus[i] = (struct assay__nvml_gpu){.rail = assay__arena_printf(arena, "gpu%u", i),
+                                           .name = assay__arena_strdup(arena, name),
+                                           .uuid = assay__arena_strdup(arena, uuid)};
+        if (!gpus[i].rail || !gpus[i].name || !gpus[i].uuid) gpus = NULL;
+    }
+    *count = gpus ? nvml.count : 0;
+    *reason = gpus ? "" : "out of memory";
+    nvml_unload(&nvml, true);
+    return gpus;
+}
+
+const struct assay__probe_ops assay__probe_nvml = {
+    .name = "nvml",
+    .summary = "power, energy, clocks, temperature, load and memory of NVIDIA GPUs (NVML)",
+    .open = nvml_open,
+    .channels = nvml_channels,
+    .reason = nvml_reason,
+    .read = nvml_read,
+    .close = nvml_close,
+};
+
+const struct assay__probe_ops assay__probe_nvml_pcie = {
+    .name = "nvml-pcie",
+    .summary = "PCIe traffic of NVIDIA GPUs; each reading takes 40 ms per GPU (NVML)",
+    .open = nvml_pcie_open,
+    .channels = nvml_channels,
+    .reason = nvml_reason,
+    .read = nvml_read,
+    .close = nvml_close,
+};

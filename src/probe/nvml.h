@@ -1,0 +1,23 @@
+/* nvml.h - what the commands ask of NVML besides readings: which GPUs there are, and whose memory to watch. */
+#ifndef ASSAY_PROBE_NVML_H
+#define ASSAY_PROBE_NVML_H
+
+#include "base/arena.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct assay__nvml_gpu {
+    const char *rail; /* "gpu0" */
+    const char *name; /* "NVIDIA H200"; "" unknown */
+    const char *uuid; /* "GPU-…"; "" unknown */
+};
+
+/** The GPUs that NVML lists; arena. count 0: *reason says why (arena or static); else it is "". */
+const struct assay__nvml_gpu *assay__nvml_gpus(struct assay__arena *arena, size_t *count,
+                                               const char **reason);
+
+/** The process whose memory on each GPU the channel memory.gpuN.process reads; 0: this one, which is also the start. */
+void assay__nvml_target(pid_t process);
+
+#endif

@@ -1,0 +1,411 @@
+/* perf_event.c - counters of one process: what the processor counts (cycles, instructions, caches, branches, stalls) and what the
+ * kernel counts (CPU time, page faults, context switches, migrations), which needs no counters in the processor.
+ *
+ * Threads. Each event is opened for every thread that the process has, and is inherited by those started later. A thread that
+ * is started by another in the very moment of opening may be missed: open it before the worker starts its threads.
+ *
+ * Multiplexing. Events of one group (cycles with instructions, misses with references) count at the same times, so their ratios
+ * hold. When there are more groups than counters the kernel takes turns, and each event says for how long it was wanted
+ * (enabled) and counted (running). Between two readings the count grew by Δvalue · Δenabled / Δrunning: an estimate, which the
+ * channel utilization.counted.EVENT (running / enabled of the group, 1: nothing was scaled) makes known. An interval in which a
+ * group never had its turn has no reading; the next one covers it.
+ *
+ * Permission. Where kernel.perf_event_paranoid is 2 only what happens in user space may be counted: the source then says so. Context
+ * switches and migrations happen in the kernel: counted like that they would always read 0, so they are unavailable. */
+#include "probe/perf_event.h"
+#include "probe/live.h"
+#include "probe/probes.h"
+#include "probe/sysfs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define THREADS 64 /* at most: each takes a descriptor per event */
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+
+struct event_row {
+    const char *name, *quantity, *unit;
+    double scale;
+    unsigned group;
+    bool hardware;
+    bool in_kernel; /* it happens there: counting user space alone finds none */
+};
+
+/* Group 0: each alone. */
+static const struct event_row rows[ASSAY__PERF_EVENTS] = {
+    [ASSAY__PERF_CYCLES] = {"cycles", "count", "1", 1, 1, true, false},
+    [ASSAY__PERF_INSTRUCTIONS] = {"instructions", "count", "1", 1, 1, true, false},
+    [ASSAY__PERF_CACHE_REFERENCES] = {"cache-references", "count", "1", 1, 2, true, false},
+    [ASSAY__PERF_CACHE_MISSES] = {"cache-misses", "count", "1", 1, 2, true, false},
+    [ASSAY__PERF_LLC_LOADS] = {"llc-loads", "count", "1", 1, 3, true, false},
+    [ASSAY__PERF_LLC_LOAD_MISSES] = {"llc-load-misses", "count", "1", 1, 3, true, false},
+    [ASSAY__PERF_BRANCHES] = {"branches", "count", "1", 1, 4, true, false},
+    [ASSAY__PERF_BRANCH_MISSES] = {"branch-misses", "count", "1", 1, 4, true, false},
+    [ASSAY__PERF_STALLED_FRONTEND] = {"stalled-frontend", "count", "1", 1, 0, true, false},
+    [ASSAY__PERF_STALLED_BACKEND] = {"stalled-backend", "count", "1", 1, 0, true, false},
+    [ASSAY__PERF_TASK_CLOCK] = {"task-clock", "time", "s", 1e-9, 0, false, false},
+    [ASSAY__PERF_PAGE_FAULTS] = {"page-faults", "count", "1", 1, 0, false, false},
+    [ASSAY__PERF_CONTEXT_SWITCHES] = {"context-switches", "count", "1", 1, 0, false, true},
+    [ASSAY__PERF_MIGRATIONS] = {"migrations", "count", "1", 1, 0, false, true},
+};
+
+struct counter {
+    int fd;
+    struct assay__perf_count last; /* at the last reading that counted */
+    double total;                  /* scaled */
+};
+
+struct event {
+    struct counter counters[THREADS];
+    struct assay__perf_count sum; /* of the threads, now */
+    const char *failed;           /* why the last reading failed; NULL */
+    bool open, user_only;
+};
+
+struct assay__probe {
+    struct assay__perf_calls calls;
+    struct assay__arena *arena;
+    pid_t threads[THREADS];
+    size_t thread_count;
+    struct event events[ASSAY__PERF_EVENTS];
+    /* Events, then the share of each hardware event. */
+    struct assay__channel channels[2 * ASSAY__PERF_EVENTS];
+    size_t channel_count;
+    enum assay__perf_event of[2 * ASSAY__PERF_EVENTS];
+    const char *reason;
+};
+
+static _Atomic(pid_t) target_process;
+static const struct assay__perf_calls *replaced_calls;
+
+void assay__perf_event_target(pid_t process)
+{
+    atomic_store(&target_process, process);
+}
+
+void assay__perf_event_calls_set(const struct assay__perf_calls *calls)
+{
+    replaced_calls = calls;
+}
+
+/* --- reasons -------------------------------------------------------------------------------------------- */
+
+static const char *permission_words(struct assay__arena *arena)
+{
+    double level;
+    if (!assay__sysfs_value(&level, PARANOID))
+        return "permission denied: this kernel, or a sandbox around the process, allows no counters "
+               "(containers: --cap-add PERFMON)";
+    if (level > 2)
+        return assay__arena_printf(
+            arena,
+            "permission denied: kernel.perf_event_paranoid is %.0f; to allow it "
+            "until the next boot: sudo sysctl kernel.perf_event_paranoid=1",
+            level);
+    return assay__arena_printf(
+        arena,
+        "permission denied, although kernel.perf_event_paranoid is %.0f: the "
+        "process belongs to somebody else, or a container's filter forbids it "
+        "(docker run --cap-add PERFMON)",
+        level);
+}
+
+static const char *open_words(struct assay__arena *arena, const struct event_row *row, int number)
+{
+    switch (number) {
+    case EACCES:
+    case EPERM: return permission_words(arena);
+    case ENOENT:
+        return row->hardware ? "this processor, or the virtual machine's, does not count this event"
+                             : "this kernel does not count this event";
+    case ENODEV:
+    case ENXIO:
+    case EOPNOTSUPP:
+        return "the kernel's driver for this processor's counters does not support this event";
+    case ENOSYS:
+        return "there is no perf_event_open here: not Linux, a kernel without CONFIG_PERF_EVENTS, "
+               "or a sandbox that leaves it out";
+    case ESRCH: return "the process to count has ended";
+    case EMFILE:
+    case ENFILE: return "too many open files for one counter per thread: ulimit -n 4096";
+    case EBUSY: return "another program holds the counters for itself";
+    case EINVAL:
+        return "this kernel does not know this event, or not for every thread of a process";
+    default: return assay__arena_printf(arena, "perf_event_open: %s", strerror(number));
+    }
+}
+
+static const char no_pmu[] =
+    "no counters in the processor (PMU) are visible: virtual machines are not given them unless "
+    "the host says so (QEMU, libvirt: -cpu host,pmu=on)";
+
+/* --- open ----------------------------------------------------------------------------------------------- */
+
+/* The threads of the process. Without /proc (macOS) its first thread stands for it. 0: more than fit. */
+static size_t find_threads(struct assay__arena *arena, pid_t process, pid_t *threads)
+{
+    char folder[64];
+    size_t count = 0;
+    snprintf(folder, sizeof folder, "/proc/%ld/task", (long)process);
+    const char **names = assay__sysfs_list(arena, folder, "");
+    for (; names && *names; names++) {
+        long thread = strtol(*names, NULL, 10);
+        if (thread <= 0) continue;
+        if (count == THREADS) return 0;
+        threads[count++] = (pid_t)thread;
+    }
+    if (count == 0) threads[count++] = process;
+    return count;
+}
+
+/* The open event of the same group and thread to count together with; -1: this one leads. */
+static int group_of(const struct assay__probe *probe, enum assay__perf_event event, size_t thread)
+{
+    for (int other = 0; rows[event].group && other < (int)event; other++)
+        if (rows[other].group == rows[event].group && probe->events[other].open)
+            return probe->events[other].counters[thread].fd;
+    return -1;
+}
+
+static void close_event(struct assay__probe *probe, struct event *event)
+{
+    for (size_t t = 0; t < probe->thread_count; t++) {
+        if (event->counters[t].fd >= 0) probe->calls.close(event->counters[t].fd);
+        event->counters[t].fd = -1;
+    }
+    event->open = false;
+}
+
+/* Opens the event in every thread that still lives. 0, or the errno. */
+static int open_threads(struct assay__probe *probe, enum assay__perf_event which, bool user_only)
+{
+    struct event *event = &probe->events[which];
+    bool any = false;
+    for (size_t t = 0; t < probe->thread_count; t++) {
+        int group = group_of(probe, which, t);
+        int fd = probe->calls.open(which, probe->threads[t], group, user_only);
+        if (fd < 0 && errno == EINVAL && group >= 0) /* does not fit into the group */
+            fd = probe->calls.open(which, probe->threads[t], -1, user_only);
+        int number = errno;
+        event->counters[t].fd = fd;
+        if (fd < 0 && number == ESRCH) continue; /* that thread has ended */
+        if (fd < 0) {
+            close_event(probe, event);
+            return number;
+        }
+        any = true;
+    }
+    if (!any) return ESRCH;
+    event->open = true;
+    event->user_only = user_only;
+    return 0;
+}
+
+/* 0, or the errno. All that the kernel lets us: with its own part, else user space alone. */
+static int open_event(struct assay__probe *probe, enum assay__perf_event which, bool *user_only)
+{
+    int number = *user_only ? EACCES : open_threads(probe, which, false);
+    if (number != EACCES && number != EPERM) return number;
+    if (rows[which].in_kernel) return number;
+    int again = open_threads(probe, which, true);
+    if (!again) *user_only = true; /* all events alike, or their ratios would mean nothing */
+    return again;
+}
+
+static const char *name_of(struct assay__arena *arena, const char *head, const char *tail)
+{
+    const char *name = assay__arena_printf(arena, "%s.%s", head, tail);
+    return name ? name : head;
+}
+
+static void add_channel(struct assay__probe *probe, enum assay__perf_event which, bool share,
+                        const char *reason)
+{
+    const struct event_row *row = &rows[which];
+    struct assay__channel *channel = &probe->channels[probe->channel_count];
+    probe->of[probe->channel_count++] = which;
+    *channel = (struct assay__channel){
+        .name = share ? name_of(probe->arena, "utilization.counted", row->name)
+                      : name_of(probe->arena, row->quantity, row->name),
+        .quantity = share ? "utilization" : row->quantity,
+        .unit = share ? "ratio" : row->unit,
+        .rail = "process",
+        .kind = share ? ASSAY__CHANNEL_GAUGE : ASSAY__CHANNEL_COUNTER,
+        .range = NAN,
+        .source = probe->events[which].user_only ? "perf_event (user space only)" : "perf_event",
+        .available = probe->events[which].open,
+        .reason = probe->events[which].open ? ""
+                  : reason                  ? reason
+                                            : "out of memory",
+    };
+}
+
+static const char *kernel_words(struct assay__arena *arena)
+{
+    double level;
+    if (!assay__sysfs_value(&level, PARANOID) || level < 2) return permission_words(arena);
+    return assay__arena_printf(
+        arena,
+        "it happens in the kernel, which may not be counted: "
+        "kernel.perf_event_paranoid is %.0f; to allow it until the next boot: "
+        "sudo sysctl kernel.perf_event_paranoid=1",
+        level);
+}
+
+static void open_all(struct assay__probe *probe, const char *refused)
+{
+    int numbers[ASSAY__PERF_EVENTS] = {0};
+    bool user_only = false, hardware = false, missing = true;
+    for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
+        if (refused) continue;
+        numbers[e] = open_event(probe, (enum assay__perf_event)e, &user_only);
+        hardware = hardware || (rows[e].hardware && !numbers[e]);
+        missing = missing && (!rows[e].hardware || numbers[e] == ENOENT || numbers[e] == ENODEV ||
+                              numbers[e] == EOPNOTSUPP);
+    }
+    for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
+        const char *reason = refused;
+        if (!refused && numbers[e]) {
+            bool denied = numbers[e] == EACCES || numbers[e] == EPERM;
+            reason = rows[e].hardware && !hardware && missing ? no_pmu
+                     : rows[e].in_kernel && denied && user_only
+                         ? kernel_words(probe->arena)
+                         : open_words(probe->arena, &rows[e], numbers[e]);
+        }
+        add_channel(probe, (enum assay__perf_event)e, false, reason);
+    }
+    /* One share per group: that of its first open event. */
+    for (int e = 0; e < ASSAY__PERF_EVENTS; e++)
+        if (rows[e].hardware && probe->events[e].open &&
+            group_of(probe, (enum assay__perf_event)e, 0) < 0)
+            add_channel(probe, (enum assay__perf_event)e, true, NULL);
+}
+
+static int perf_event_open(struct assay__arena *arena, struct assay__probe **probe,
+                           struct assay_error *error)
+{
+    struct assay__probe *made = assay__arena_alloc(arena, sizeof *made);
+    *probe = NULL;
+    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
+    made->arena = arena;
+    made->calls = replaced_calls ? *replaced_calls : assay__perf_system;
+    made->reason = "";
+    pid_t process = atomic_load(&target_process);
+    const char *refused = replaced_calls ? NULL : assay__live_refused();
+    if (!refused) {
+        made->thread_count = find_threads(arena, process ? process : getpid(), made->threads);
+        if (made->thread_count == 0)
+            refused = "the process has more than 64 threads already, and a part of them would be a "
+                      "wrong count: open the counters before it starts them";
+    }
+    for (int e = 0; e < ASSAY__PERF_EVENTS; e++)
+        for (size_t t = 0; t < THREADS; t++)
+            made->events[e].counters[t].fd = -1;
+    open_all(made, refused);
+    bool any = false;
+    for (size_t i = 0; i < made->channel_count; i++)
+        any = any || made->channels[i].available;
+    /* The kernel's own counts are the last to be refused: their reason is the probe's. */
+    if (!any) made->reason = made->channels[ASSAY__PERF_TASK_CLOCK].reason;
+    *probe = made;
+    return 0;
+}
+
+/* --- read ----------------------------------------------------------------------------------------------- */
+
+static const char no_turn[] =
+    "not counted since the last reading: there are more events than counters";
+
+/* Adds what one thread's counter grew by, scaled. NULL, or why it is not known. */
+static const char *take(struct counter *counter, const struct assay__perf_count *now)
+{
+    if (now->value < counter->last.value || now->enabled_ns < counter->last.enabled_ns ||
+        now->running_ns < counter->last.running_ns)
+        return "a counter that went backwards";
+    uint64_t enabled = now->enabled_ns - counter->last.enabled_ns;
+    uint64_t running = now->running_ns - counter->last.running_ns;
+    double grown = (double)(now->value - counter->last.value);
+    if (enabled > 0 && running == 0) return no_turn;
+    if (running > enabled) return "counted for longer than it was enabled";
+    counter->total += enabled > running ? grown * ((double)enabled / (double)running) : grown;
+    counter->last = *now;
+    return NULL;
+}
+
+static void read_event(const struct assay__probe *probe, struct event *event)
+{
+    event->sum = (struct assay__perf_count){0};
+    event->failed = NULL;
+    for (size_t t = 0; t < probe->thread_count; t++) {
+        struct assay__perf_count now;
+        if (event->counters[t].fd < 0) continue;
+        if (!probe->calls.read(event->counters[t].fd, &now)) {
+            event->failed = "the counter cannot be read any more";
+            return;
+        }
+        event->sum.enabled_ns += now.enabled_ns;
+        event->sum.running_ns += now.running_ns;
+        const char *why = take(&event->counters[t], &now);
+        if (why) event->failed = why;
+    }
+}
+
+static struct assay__probe_reading value_of(const struct assay__probe *probe, size_t index)
+{
+    const struct event *event = &probe->events[probe->of[index]];
+    bool share = index >= ASSAY__PERF_EVENTS;
+    double total = 0;
+    if (!probe->channels[index].available)
+        return (struct assay__probe_reading){NAN, probe->channels[index].reason};
+    if (share && event->sum.enabled_ns == 0)
+        return (struct assay__probe_reading){NAN, "the process has not run since counting began"};
+    if (event->failed && !(share && event->failed == no_turn))
+        return (struct assay__probe_reading){NAN, event->failed};
+    if (share)
+        return (struct assay__probe_reading){
+            (double)event->sum.running_ns / (double)event->sum.enabled_ns, ""};
+    for (size_t t = 0; t < probe->thread_count; t++)
+        total += event->counters[t].total;
+    return (struct assay__probe_reading){total * rows[probe->of[index]].scale, ""};
+}
+
+static void perf_event_read(struct assay__probe *probe, struct assay__probe_reading *readings)
+{
+    for (int e = 0; e < ASSAY__PERF_EVENTS; e++)
+        if (probe->events[e].open) read_event(probe, &probe->events[e]);
+    for (size_t i = 0; i < probe->channel_count; i++)
+        readings[i] = value_of(probe, i);
+}
+
+static size_t perf_event_channels(const struct assay__probe *probe,
+                                  const struct assay__channel **channels)
+{
+    *channels = probe->channels;
+    return probe->channel_count;
+}
+
+static const char *perf_event_reason(const struct assay__probe *probe)
+{
+    return probe->reason;
+}
+
+static void perf_event_close(struct assay__probe *probe)
+{
+    if (!probe) return;
+    for (int e = ASSAY__PERF_EVENTS - 1; e >= 0; e--) /* leaders last */
+        close_event(probe, &probe->events[e]);
+}
+
+const struct assay__probe_ops assay__probe_perf_event = {
+    .name = "perf",
+    .summary = "cycles, instructions, caches, branches and kernel counts of a process (perf_event)",
+    .open = perf_event_open,
+    .channels = perf_event_channels,
+    .reason = perf_event_reason,
+    .read = perf_event_read,
+    .close = perf_event_close,
+};

@@ -1,0 +1,72 @@
+/* powermetrics.h - what macOS's powermetrics prints, as numbers. Two forms: a stream of XML property lists, one per sample, a
+ * NUL byte before each but the first (-f plist); and text (-f text, the default). Apple silicon only.
+ *
+ * Its values are the system's estimates. In the property lists a dictionary may hold a key twice (the gpu's idle_ratio): the
+ * first counts. freq_hz of the gpu is in MHz, although it says otherwise; from 100,000 on it is taken for Hz. Energies are those
+ * of one sample. A value that the sample does not have is NaN. */
+#ifndef ASSAY_PROBE_POWERMETRICS_H
+#define ASSAY_PROBE_POWERMETRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ASSAY__POWERMETRICS_CLUSTERS 16
+#define ASSAY__POWERMETRICS_CPUS 64 /* more are left out */
+#define ASSAY__POWERMETRICS_NAME 32
+
+struct assay__powermetrics_unit { /* a cluster, a CPU or the GPU */
+    double frequency_hz;          /* while it was active */
+    double idle_ratio, down_ratio;
+    double active_ratio; /* as printed (text), else 1 - idle - down */
+};
+
+struct assay__powermetrics_cluster {
+    char name[ASSAY__POWERMETRICS_NAME]; /* "E-Cluster", "P0-Cluster" */
+    struct assay__powermetrics_unit unit;
+};
+
+struct assay__powermetrics_sample {
+    double elapsed_s;
+    double cpu_power_w, gpu_power_w, ane_power_w, combined_power_w;
+    double cpu_energy_j, gpu_energy_j, ane_energy_j; /* of this sample */
+    struct assay__powermetrics_unit gpu;
+    double
+        thermal_pressure; /* index into assay__powermetrics_pressures; NaN: none, or one that is not in the list */
+    size_t cluster_count, cpu_count;
+    struct assay__powermetrics_cluster clusters[ASSAY__POWERMETRICS_CLUSTERS];
+    struct assay__powermetrics_unit cpus[ASSAY__POWERMETRICS_CPUS]; /* by the CPU's number */
+};
+
+extern const char *const assay__powermetrics_pressures[]; /* "Nominal", …; NULL-terminated */
+
+enum assay__powermetrics_status {
+    ASSAY__POWERMETRICS_SAMPLE, /* *sample is filled */
+    ASSAY__POWERMETRICS_MORE, /* no whole sample from *offset on: more bytes are needed, or this was all */
+    ASSAY__POWERMETRICS_BAD, /* a sample that cannot be read was passed over: *reason (static) */
+};
+
+/** The next sample of data[*offset … size), in either form; *offset moves behind it. at_end: nothing will follow, so that the last
+ *  sample of the text form, which only the next one ends, counts too. Allocates nothing. */
+enum assay__powermetrics_status assay__powermetrics_next(const char *data, size_t size,
+                                                         size_t *offset, bool at_end,
+                                                         struct assay__powermetrics_sample *sample,
+                                                         const char **reason);
+
+/** The parts of the above: one property list; one text sample. False: *reason. */
+bool assay__powermetrics_plist(const char *data, size_t size,
+                               struct assay__powermetrics_sample *sample, const char **reason);
+bool assay__powermetrics_text(const char *data, size_t size,
+                              struct assay__powermetrics_sample *sample, const char **reason);
+/** Every value unknown; then, when it is read, what follows from the others. */
+void assay__powermetrics_clear(struct assay__powermetrics_sample *sample);
+/** False: nothing in it is known, or something cannot be (negative, a share over 1): *reason. */
+bool assay__powermetrics_finish(struct assay__powermetrics_sample *sample, const char **reason);
+/** The index of a thermal pressure; NaN: not in the list. */
+double assay__powermetrics_pressure(const char *name, size_t length);
+/** A whole decimal number, finite; else NaN. */
+double assay__powermetrics_number(const char *text, size_t length);
+
+/** The program that the probe starts, and its arguments; NULL restores powermetrics itself. For tests, before the probe is opened. */
+void assay__powermetrics_command_set(const char *const *argv);
+
+#endif

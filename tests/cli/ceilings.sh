@@ -1,0 +1,56 @@
+# devices --ceilings: measured once, then kept; asked again only when told to; Ctrl-C; bad options. One row only: time.
+. "$ROOT/tests/cli/lib.sh"
+export XDG_CACHE_HOME=$PWD/cache
+rows=(--ceilings --only compute.float32.one-core)
+expect_exit 0 "$ASSAY" devices "${rows[@]}" --json
+expect_lines err 0
+cp out first
+python3 "$ROOT/tests/schema_check.py" devices out || fail "devices --ceilings --json"
+expect_equal "$(json_get out '.devices[0].ceilings_state')" measured
+expect_equal "$(json_get out '.devices[0].ceilings["compute.float32.one-core"].state')" measured
+expect_equal "$(json_get out '.devices[0].ceilings["compute.float32.one-core"].unit')" FLOP/s
+expect_equal "$(json_get out '.devices[0].ceilings["compute.float32.one-core"].threads')" 1
+expect_equal "$(json_get out '.devices[0].ceilings_measurement.from_cache')" false
+# the second time: the same numbers, and when they were measured
+expect_exit 0 "$ASSAY" devices "${rows[@]}" --json
+expect_equal "$(json_get out '.devices[0].ceilings_measurement.from_cache')" true
+for path in '.ceilings_measurement.measured_at' '.ceilings["compute.float32.one-core"].value'; do
+    expect_equal "$(json_get out ".devices[0]$path")" "$(json_get first ".devices[0]$path")"
+done
+expect_exit 0 "$ASSAY" devices "${rows[@]}"
+expect_has out "measured $(json_get first .devices[0].ceilings_measurement.measured_at)"
+expect_has out "kept since then"
+expect_has out "GFLOP/s"
+expect_exit 0 "$ASSAY" devices "${rows[@]}" --remeasure --json
+expect_equal "$(json_get out '.devices[0].ceilings_measurement.from_cache')" false
+# only when asked; only of the CPU
+expect_exit 0 "$ASSAY" devices --json
+python3 "$ROOT/tests/schema_check.py" devices out || fail "devices --json"
+expect_equal "$(json_get out '.devices[0].ceilings_state')" unavailable
+expect_has out "not asked for"
+# another machine cannot be measured: a reason, not a failure
+mkdir -p machine/proc
+echo 'processor : 0' >machine/proc/cpuinfo
+ASSAY_FSROOT=$PWD/machine expect_exit 0 "$ASSAY" devices "${rows[@]}"
+expect_has out "ceilings: — ASSAY_FSROOT"
+# the file cannot be written: said, and the values are there
+: >file
+XDG_CACHE_HOME=$PWD/file expect_exit 0 "$ASSAY" devices "${rows[@]}"
+expect_has out "not kept for next time"
+expect_has out "GFLOP/s"
+expect_error 2 "--remeasure needs --ceilings" "$ASSAY" devices --remeasure
+expect_error 2 "--only needs --ceilings" "$ASSAY" devices --only compute
+expect_error 2 "begins with 'nothing'" "$ASSAY" devices --ceilings --only nothing
+# interrupted: status 130, one line, nothing kept
+rm -rf cache
+"$ASSAY" devices --engine fake --ceilings >out 2>err &
+pid=$!
+sleep 2
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+expect_equal "$status" 130
+expect_lines out 0
+expect_lines err 1
+expect_has err interrupted
+if ls cache/assay/ceilings-* >/dev/null 2>&1; then fail "an interrupted measurement was kept"; fi
