@@ -362,7 +362,7 @@ int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine 
         add_note(arena, set, "not kept for next time: ", "the time was too short for all of it");
     else if (!kept)
         add_note(arena, set, "not kept for next time: ", no_path.message);
-    else if (assay__ceilings_save(set, path, &not_saved))
+    else if (set->count > 0 && assay__ceilings_save(set, path, &not_saved))
         add_note(arena, set, "not kept for next time: ", not_saved.message);
     if (loaded != ASSAY_ENOTFOUND)
         add_note(arena, set, "the earlier measurement could not be used: ", not_loaded.message);
