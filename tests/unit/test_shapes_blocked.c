@@ -2,13 +2,13 @@
  * padded to a block of 8 or 16, which only the readers of the result tell. */
 #include "cost_fixture.h"
 
-#define DOMAIN "com.microsoft.nchwc"
+#define BLOCKED_DOMAIN "com.microsoft.nchwc"
 
 static struct assay__node *blocked(struct assay__model *model, const char *line,
                                    const char *attributes)
 {
     struct assay__node *node = cost_node(model, "", line, attributes);
-    node->domain = DOMAIN;
+    node->domain = BLOCKED_DOMAIN;
     return node;
 }
 
