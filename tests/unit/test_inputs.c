@@ -1,30 +1,13 @@
 /* test_inputs.c - workloads: how options fix the shapes, values that are valid for the graph
  * that consumes them, fills of every data type against known bit patterns, .npy in and out,
  * plans as JSON. */
-#include "model_fixture.h"
+#include "inputs_fixture.h"
 
 #include "base/json.h"
-#include "model/inputs.h"
 #include "model/npy.h"
 #include "run/describe.h"
 
 #include <limits.h>
-
-#define LIST(...)         \
-    (const char *const[]) \
-    {                     \
-        __VA_ARGS__       \
-    }
-
-static struct assay__workload *plan_ok(const struct assay__model *model,
-                                       const struct assay__workload_options *options)
-{
-    struct assay_error error = {.code = 0};
-    struct assay__workload *workload = NULL;
-    if (assay__workload_plan(model, options, &workload, &error))
-        harness_fail(__FILE__, __LINE__, error.message);
-    return workload;
-}
 
 static void plan_fails(const struct assay__model *model,
                        const struct assay__workload_options *options, int code, const char *says)

@@ -1,27 +1,10 @@
 /* test_inputs_symbol.c - symbolic dimensions of workloads: names that are expressions follow from
  * their names and the other way round, names that only look like it do not; which axis is the
  * batch. */
-#include "model_fixture.h"
+#include "inputs_fixture.h"
 
-#include "model/inputs.h"
 #include "model/rewrite.h"
 #include "model/symbol.h"
-
-#define LIST(...)         \
-    (const char *const[]) \
-    {                     \
-        __VA_ARGS__       \
-    }
-
-static struct assay__workload *plan_ok(const struct assay__model *model,
-                                       const struct assay__workload_options *options)
-{
-    struct assay_error error = {.code = 0};
-    struct assay__workload *workload = NULL;
-    if (assay__workload_plan(model, options, &workload, &error))
-        harness_fail(__FILE__, __LINE__, error.message);
-    return workload;
-}
 
 static void plan_fails(const struct assay__model *model,
                        const struct assay__workload_options *options, const char *says)
