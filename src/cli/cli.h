@@ -116,7 +116,7 @@ bool assay__locale_is_utf8(void);
 /* --- Ctrl-C ----------------------------------------------------------------------------------- */
 
 extern volatile int assay__interrupted;
-/** The first SIGINT, SIGTERM or SIGHUP sets the flag, the second kills. */
+/** The first SIGINT, SIGTERM or SIGHUP sets the flag; one that comes half a second later or more kills. */
 void assay__catch_interrupts(void);
 
 /* --- progress --------------------------------------------------------------------------------- */

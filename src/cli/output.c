@@ -2,6 +2,7 @@
  * is an error with a line, never a silent success. */
 #include "cli/cli.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "platform/platform.h"
 
@@ -88,12 +89,18 @@ int assay__stdout_columns(void)
 
 /* --- Ctrl-C ----------------------------------------------------------------------------------- */
 
+/* One Ctrl-C may arrive twice (from the terminal and from a program that passes it on to its group): only a signal that
+ * comes half a second after the first means "now". The clock may be read here: it is async-signal-safe. */
 static void on_interrupt(int signal_number)
 {
+    static volatile uint64_t first_ns;
+    uint64_t now_ns = assay__now_ns();
+    if (assay__interrupted && now_ns - first_ns < 500000000u) return;
     if (assay__interrupted) {
         signal(signal_number, SIG_DFL);
         raise(signal_number);
     }
+    first_ns = now_ns;
     assay__interrupted = 1;
 }
 
