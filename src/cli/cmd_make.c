@@ -426,7 +426,7 @@ static int open_source(struct making *make, const char *source)
     int code = assay__model_open(source, &make->model, &make->made.zoo, &make->error);
     make->made.build_s = (double)(assay__now_ns() - start) / 1e9;
     if (code) return code;
-    if (!make->made.zoo && make->model->format && strcmp(make->model->format, "ONNX") != 0)
+    if (!assay__model_is_onnx(make->model))
         return assay_error_set(&make->error, ASSAY_EUNSUPPORTED,
                                "%.200s is a %s: it can be inspected, but its operators are read by "
                                "meaning and not converted, so it cannot be written as ONNX",

@@ -316,3 +316,8 @@ int64_t assay__model_opset(const struct assay__model *model, const char *domain)
         if (strcmp(model->opsets[i].domain, domain) == 0) return model->opsets[i].version;
     return 0;
 }
+
+bool assay__model_is_onnx(const struct assay__model *model)
+{
+    return !model->format || strcmp(model->format, "ONNX") == 0;
+}

@@ -320,6 +320,8 @@ bool assay__graph_is_initializer(const struct assay__graph *graph, const char *n
 /** Bytes `elements` of a type take, sub-byte types packed; SIZE_MAX when it overflows; 0 for
  *  strings. */
 size_t assay__dtype_bytes(enum assay__dtype dtype, int64_t elements);
+/** False for a model read from another format (its graph is for analysis). */
+bool assay__model_is_onnx(const struct assay__model *model);
 /** Value of a metadata_props entry; NULL when it is not there. */
 const char *assay__model_metadata(const struct assay__model *model, const char *key);
 /** Adds or replaces one. */

@@ -316,7 +316,7 @@ int assay__rewrite_begin(struct assay__model *model, bool keep_values,
                          struct assay__rewrite_notes *notes, struct assay_error *error)
 {
     size_t functions = model->function_count;
-    if (model->format && strcmp(model->format, "ONNX") != 0)
+    if (!assay__model_is_onnx(model))
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "only ONNX models can be rewritten; this is a %s", model->format);
     int code = assay__model_inline(model, error);

@@ -179,7 +179,7 @@ static void check_stated(struct assay__shapes *scope, const struct assay__value 
                          const struct assay__fact *fact)
 {
     const struct assay__shape_entry *entry = &fact->entry;
-    bool onnx = strcmp(scope->state->model->format, "ONNX") == 0;
+    bool onnx = assay__model_is_onnx(scope->state->model);
     if (onnx && entry->dtype && value->dtype && entry->dtype != value->dtype) {
         char text[256];
         snprintf(text, sizeof text, "\"%.128s\": the file states %s, %s follows", value->name,
@@ -211,7 +211,7 @@ int assay__fact_complete(struct assay__shapes *scope, const struct assay__value 
     check_stated(scope, value, fact);
     /* Other formats' operators may give other types than the ONNX ones they are mapped to (indices of 32 bits): they state
      * them. */
-    bool onnx = strcmp(state->model->format, "ONNX") == 0;
+    bool onnx = assay__model_is_onnx(state->model);
     if (fact->entry.dtype == ASSAY__UNDEFINED || (!onnx && value->dtype))
         fact->entry.dtype = value->dtype;
     if (value->rank < 0 || value->rank > ASSAY__SHAPE_RANK) return 0;

@@ -312,7 +312,7 @@ const char *assay__shape_text(struct assay__shape_call *call, size_t i)
 bool assay__shape_types_differ(struct assay__shape_call *call, size_t a, size_t b)
 {
     enum assay__dtype left = assay__shape_dtype(call, a), right = assay__shape_dtype(call, b);
-    bool onnx = strcmp(call->scope->state->model->format, "ONNX") == 0;
+    bool onnx = assay__model_is_onnx(call->scope->state->model);
     if (!onnx || *call->node->domain || !left || !right || left == right) return false;
     assay__shape_conflict(call, b, "%s of '%.80s' (%s) and '%.80s' (%s): the types differ",
                           call->node->op, call->node->inputs[a], assay__dtype_name(left),

@@ -1,6 +1,7 @@
 /* linux_disturbance.c - counters that tell what disturbed a run, from /proc and /sys. A file that is not there, or
  * that shows what cannot be (all zero CPU times), makes its field unknown, never zero. One reading takes well under a
  * millisecond on a small machine: at most 64 CPUs are asked for their clock. */
+#include "base/cpu_list.h"
 #include "base/clock.h"
 #include "platform/linux_fs.h"
 #include "platform/platform.h"

@@ -22,8 +22,5 @@ bool assay__fs_u64f(uint64_t *value, const char *format, ...) __attribute__((for
 bool assay__fs_exists(const char *path);
 /** "key value" or "key: value" lines: the number behind the key at the start of a line. */
 bool assay__fs_field(const char *text, const char *key, uint64_t *value);
-/** The number of /sys/devices/system/cpu/online, as a list to walk: calls back for each CPU of "0-3,8"; false when malformed. */
-bool assay__cpu_list_each(const char *list, void (*each)(void *context, unsigned cpu),
-                          void *context);
 
 #endif

@@ -1,5 +1,6 @@
 /* linux_process.c - Linux's part of processes: dying with the parent (prctl), closing descriptors (close_range), watching
  * a child (pidfd), the out-of-memory counters, memfd, this process's memory, CPU affinity, the executable's path. */
+#include "base/cpu_list.h"
 #include "base/clock.h"
 #include "platform/linux_fs.h"
 #include "platform/platform.h"

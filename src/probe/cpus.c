@@ -1,33 +1,11 @@
 /* cpus.c - the list of CPUs that are online ("0-3,8"), and which of them are asked: see cpus.h. */
 #include "probe/cpus.h"
 
+#include "base/cpu_list.h"
 #include "probe/sysfs.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define CPUS_MAX 65536
-
-/* "0-3,8": calls back for each; false when malformed. */
-static bool list_each(const char *list, void (*each)(void *context, unsigned cpu), void *context)
-{
-    const char *at = list;
-    while (*at) {
-        char *end;
-        if (*at < '0' || *at > '9') return false;
-        unsigned long first = strtoul(at, &end, 10), last = first;
-        if (*end == '-') {
-            if (end[1] < '0' || end[1] > '9') return false;
-            last = strtoul(end + 1, &end, 10);
-        }
-        if (last < first || last >= CPUS_MAX) return false;
-        for (unsigned long cpu = first; cpu <= last; cpu++)
-            each(context, (unsigned)cpu);
-        if (*end != ',' && *end != '\0') return false;
-        at = *end ? end + 1 : end;
-    }
-    return at != list;
-}
 
 static void count_cpu(void *context, unsigned cpu)
 {
@@ -57,8 +35,8 @@ bool assay__cpus_find(struct assay__arena *arena, struct assay__cpus *cpus)
     const char *online = assay__sysfs_text(arena, ASSAY__CPUS_FOLDER "/online");
     struct spread spread = {.cpus = cpus};
     *cpus = (struct assay__cpus){.asked = 0};
-    if (!online || !list_each(online, count_cpu, &cpus->online)) return false;
-    list_each(online, ask_cpu, &spread);
+    if (!online || !assay__cpu_list_each(online, count_cpu, &cpus->online)) return false;
+    assay__cpu_list_each(online, ask_cpu, &spread);
     return cpus->asked > 0;
 }
 

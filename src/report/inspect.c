@@ -246,7 +246,7 @@ static int note_versions(struct assay__inspect *doc)
 {
     const struct assay__model *m = doc->model;
     struct assay__buf text = {0};
-    if (doc->zoo || !assay__inspect_is_onnx(doc)) return 0;
+    if (doc->zoo || !assay__model_is_onnx(doc->model)) return 0;
     for (size_t i = 0; i < m->opset_count; i++) {
         const struct assay__opset *set = &m->opsets[i];
         if (*set->domain && strcmp(set->domain, "ai.onnx") != 0) continue;

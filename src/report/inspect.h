@@ -97,9 +97,6 @@ void assay__inspect_left_out(struct assay__buf *out, const struct assay__inspect
 /** True when the value is one the caller feeds: not an initializer. */
 bool assay__inspect_is_input(const struct assay__inspect *doc, const struct assay__value *value);
 
-/** Else the operator sets are those of our own translation, and say nothing of the file. */
-bool assay__inspect_is_onnx(const struct assay__inspect *doc);
-
 struct assay__json_writer;
 void assay__inspect_json_metrics(struct assay__json_writer *w, const struct assay_metrics *set);
 /** Opens the document. */

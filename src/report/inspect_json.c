@@ -176,11 +176,11 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
     put_size(w, "functions_inlined", doc->functions);
     put_size(w, "external_tensors", doc->external_tensors);
     assay__json_put_text(w, "external_missing", doc->missing);
-    if (assay__inspect_is_onnx(doc) && m->ir_version > 0)
+    if (assay__model_is_onnx(doc->model) && m->ir_version > 0)
         assay__json_put_integer(w, "ir_version", m->ir_version);
     else
         assay__json_put_null(w, "ir_version");
-    if (assay__inspect_is_onnx(doc))
+    if (assay__model_is_onnx(doc->model))
         put_opsets(w, m);
     else
         assay__json_put_null(w, "opsets");

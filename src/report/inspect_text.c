@@ -62,10 +62,10 @@ static void put_model(struct assay__page *page, const struct assay__inspect *doc
     if (*doc->path && strcmp(doc->path, doc->name) != 0) assay__page_item(&items, "%s", doc->path);
     assay__page_item(&items, "%s", m->format && *m->format ? m->format : "ONNX");
     if (doc->zoo) assay__page_item(&items, "built in memory");
-    for (size_t i = 0; assay__inspect_is_onnx(doc) && i < m->opset_count && i < 6; i++)
+    for (size_t i = 0; assay__model_is_onnx(doc->model) && i < m->opset_count && i < 6; i++)
         assay__page_item(&items, "opset %s%s%" PRId64, m->opsets[i].domain,
                          *m->opsets[i].domain ? " " : "", m->opsets[i].version);
-    if (assay__inspect_is_onnx(doc) && m->ir_version > 0)
+    if (assay__model_is_onnx(doc->model) && m->ir_version > 0)
         assay__page_item(&items, "IR %" PRId64, m->ir_version);
     if (m->producer && *m->producer)
         assay__page_item(&items, "by %s%s%s", m->producer,

@@ -56,12 +56,6 @@ bool assay__inspect_is_input(const struct assay__inspect *doc, const struct assa
     return assay__map_get(doc->weights, value->name) == ASSAY__MAP_NONE;
 }
 
-bool assay__inspect_is_onnx(const struct assay__inspect *doc)
-{
-    const char *format = doc->model->format;
-    return !format || !*format || strcmp(format, "ONNX") == 0;
-}
-
 /* --- order ------------------------------------------------------------------------------------- */
 
 double assay__inspect_weight(const struct assay__inspect_layer *layer,

@@ -211,7 +211,7 @@ static int resolve_model(struct running *run, struct assay_error *error)
     }
     int code = assay__model_open(run->model_path, &run->model, NULL, error);
     if (code) return code;
-    if (strcmp(run->model->format, "ONNX") != 0)
+    if (!assay__model_is_onnx(run->model))
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "%s is a %s: no engine here runs it; `assay inspect` shows what it "
                                "computes, moves and holds",

@@ -1,48 +1,23 @@
 /* test_probe.c - the probes that read files, on machines that are folders
  * (tests/fixtures/fsroot-*): every value, unit, rail and reason against what
  * the folder's files say. */
-#include "harness.h"
+#include "live_fixture.h"
 
-#include "probe/probe.h"
 #include "probe/sysfs.h"
 
 #define FIXTURES ASSAY_TEST_ROOT "/tests/fixtures/"
 
-static struct assay__arena *arena;
-static const struct assay__probe_ops *ops;
-static struct assay__probe *probe;
-static const struct assay__channel *channels;
-static size_t channel_count;
-static struct assay__probe_reading readings[512];
-
-static void open_probe(const char *tree, const char *name)
+static void use_tree(const char *tree)
 {
     char root[1024];
-    struct assay_error error;
     snprintf(root, sizeof root, FIXTURES "fsroot-%s", tree);
     setenv("ASSAY_FSROOT", root, 1);
-    arena = assay__arena_new();
-    ops = assay__probe_find(name);
-    CHECK(ops != NULL);
-    CHECK_INT(ops->open(arena, &probe, &error), 0);
-    channel_count = ops->channels(probe, &channels);
-    CHECK(channel_count <= sizeof readings / sizeof readings[0]);
-    ops->read(probe, readings);
 }
 
-static void close_probe(void)
+static void open_tree(const char *tree, const char *name)
 {
-    ops->close(probe);
-    assay__arena_free(arena);
-}
-
-static size_t find(const char *name)
-{
-    for (size_t i = 0; i < channel_count; i++)
-        if (strcmp(channels[i].name, name) == 0) return i;
-    printf("  no channel %s\n", name);
-    fflush(stdout);
-    exit(1);
+    use_tree(tree);
+    open_probe(name);
 }
 
 struct expected {
@@ -74,13 +49,10 @@ static void check_all(const struct expected *rows, size_t count)
 
 #define CHECK_ROWS(rows) check_all(rows, sizeof(rows) / sizeof(rows)[0])
 
-static void check_none(const char *tree, const char *name, const char *reason)
+static void check_none_in(const char *tree, const char *name, const char *reason)
 {
-    open_probe(tree, name);
-    CHECK_HAS(ops->reason(probe), reason);
-    for (size_t i = 0; i < channel_count; i++)
-        CHECK(!channels[i].available && isnan(readings[i].value));
-    close_probe();
+    use_tree(tree);
+    check_none(name, reason);
 }
 
 /* --- energy
@@ -95,7 +67,7 @@ static void test_rapl(void)
         {"energy.package-0.uncore", "uncore", "J", 4, ""},
         {"energy.psys", "psys", "J", 98765.4321, ""},
     };
-    open_probe("intel-laptop", "rapl");
+    open_tree("intel-laptop", "rapl");
     const struct assay__channel *package = &channels[find("energy.package-0")];
     CHECK_INT(package->kind, ASSAY__CHANNEL_COUNTER);
     CHECK_NEAR(package->range, 262143.32885, 1e-6);
@@ -108,10 +80,10 @@ static void test_rapl(void)
         {"energy.package-0", "package-0", "J", 1, ""},
         {"energy.package-1", "package-1", "J", 2.5, ""},
     };
-    open_probe("amd-server", "rapl");
+    open_tree("amd-server", "rapl");
     CHECK_ROWS(server);
-    check_none("arm-server", "rapl", "no /sys/class/powercap");
-    check_none("arm-server", "rapl", "sudo modprobe intel_rapl_msr");
+    check_none_in("arm-server", "rapl", "no /sys/class/powercap");
+    check_none_in("arm-server", "rapl", "sudo modprobe intel_rapl_msr");
 }
 
 static void test_hwmon(void)
@@ -126,7 +98,7 @@ static void test_hwmon(void)
         {"fan.thinkpad.fan1", "thinkpad.fan1", "1/s", 50, ""},
         {"fan.thinkpad.fan2", "thinkpad.fan2", "1/s", 0, ""},
     };
-    open_probe("intel-laptop", "hwmon"); /* and not the battery's chip */
+    open_tree("intel-laptop", "hwmon"); /* and not the battery's chip */
     CHECK_ROWS(laptop);
 
     static const struct expected server[] = {
@@ -136,13 +108,13 @@ static void test_hwmon(void)
         {"energy.amd_energy.esocket0", "amd_energy.esocket0", "J", 36028797018.963968, ""},
         {"power.power_meter.system", "power_meter.system", "W", 412, ""},
     };
-    open_probe("amd-server", "hwmon");
+    open_tree("amd-server", "hwmon");
     CHECK(isnan(channels[find("energy.amd_energy.ecore000")].range));
     CHECK_HAS(channels[find("power.power_meter.system")].source, "power1_average");
     CHECK_ROWS(server);
     /* Cards are the GPU probe's. */
-    check_none("amdgpu-host", "hwmon", "no chip of /sys/class/hwmon");
-    check_none("container", "hwmon", "no sensor chip");
+    check_none_in("amdgpu-host", "hwmon", "no chip of /sys/class/hwmon");
+    check_none_in("container", "hwmon", "no sensor chip");
 }
 
 static void test_hwmon_bad(void)
@@ -157,7 +129,7 @@ static void test_hwmon_bad(void)
         {"power.apm_xgene.power4", "apm_xgene.power4", "W", NAN, "a folder stands"},
         {"temperature.apm_xgene.temp1", "apm_xgene.temp1", "°C", NAN, "does not fit 64 bits"},
     };
-    open_probe("arm-server", "hwmon");
+    open_tree("arm-server", "hwmon");
     CHECK_HAS(channels[find("power.apm_xgene.power1")].reason, "hwmon1/power1_input");
     CHECK_ROWS(rows);
 }
@@ -166,11 +138,11 @@ static void test_battery(void)
 {
     static const struct expected laptop[] = {{"power.battery", "system", "W", 12.345, ""}};
     static const struct expected npu[] = {{"power.battery", "system", "W", 22.8, ""}};
-    open_probe("intel-laptop", "battery"); /* and not the mouse's */
+    open_tree("intel-laptop", "battery"); /* and not the mouse's */
     CHECK_ROWS(laptop);
-    open_probe("intel-npu-laptop", "battery"); /* 1.5 A at 15.2 V; the second battery rests */
+    open_tree("intel-npu-laptop", "battery"); /* 1.5 A at 15.2 V; the second battery rests */
     CHECK_ROWS(npu);
-    check_none("amd-server", "battery", "no battery");
+    check_none_in("amd-server", "battery", "no battery");
 }
 
 /* --- heat and clocks
@@ -185,9 +157,9 @@ static void test_thermal(void)
         {"cooling.processor", "processor", "1", 0, ""},
         {"cooling.processor#2", "processor#2", "1", 2, ""},
     };
-    open_probe("intel-laptop", "thermal");
+    open_tree("intel-laptop", "thermal");
     CHECK_ROWS(laptop);
-    check_none("amd-server", "thermal", "no thermal zone");
+    check_none_in("amd-server", "thermal", "no thermal zone");
 
     static const struct expected throttled[] = {
         {"temperature.acpitz", "acpitz", "°C", 27.8, ""},
@@ -195,7 +167,7 @@ static void test_thermal(void)
         {"count.throttled.core", "core", "1", 28, ""}, /* 0 + 1 + … + 7 */
         {"count.throttled.package", "package", "1", 10, ""},
     };
-    open_probe("laptop", "thermal");
+    open_tree("laptop", "thermal");
     CHECK_ROWS(throttled);
 }
 
@@ -211,7 +183,7 @@ static void test_cpufreq(void)
         {"governor", "cpu", "1", 1, ""},
         {"boost", "cpu", "1", 1, ""}, /* no_turbo is 0 */
     };
-    open_probe("intel-laptop", "cpufreq");
+    open_tree("intel-laptop", "cpufreq");
     CHECK_STR(channels[find("governor")].states[1], "powersave");
     CHECK_STR(channels[find("governor")].states[2], "mixed");
     CHECK_STR(channels[find("boost")].states[1], "on");
@@ -227,10 +199,10 @@ static void test_cpufreq(void)
         {"governor", "cpu", "1", 6, ""},
         {"boost", "cpu", "1", 1, ""},
     };
-    open_probe("amd-server", "cpufreq");
+    open_tree("amd-server", "cpufreq");
     CHECK_STR(channels[find("governor")].states[6], "mixed");
     CHECK_ROWS(server);
-    check_none("container", "cpufreq", "the kernel does not steer the clock");
+    check_none_in("container", "cpufreq", "the kernel does not steer the clock");
 }
 
 /* 80 CPUs at 2,000,000 + i·1,000 kHz: of every ten, three are asked. */
@@ -239,7 +211,7 @@ static void test_cpufreq_many(void)
     double sum = 0;
     for (int i = 0; i < 80; i++)
         if (i % 10 == 3 || i % 10 == 6 || i % 10 == 9) sum += 2e9 + i * 1e6;
-    open_probe("arm-server", "cpufreq");
+    open_tree("arm-server", "cpufreq");
     CHECK_NEAR(readings[find("clock.mean")].value, sum / 24, 1);
     CHECK_NEAR(readings[find("clock.least")].value, 2.003e9, 0);
     CHECK_NEAR(readings[find("clock.greatest")].value, 2.079e9, 0);
@@ -264,11 +236,11 @@ static void test_procstat(void)
         {"time.idle", "cpu", "s", 0.04, ""},
         {"time.steal", "cpu", "s", 0.08, ""},
     };
-    open_probe("container", "procstat");
+    open_tree("container", "procstat");
     CHECK_ROWS(container);
-    open_probe("intel-npu-laptop", "procstat");
+    open_tree("intel-npu-laptop", "procstat");
     CHECK_ROWS(npu);
-    check_none("arm-server", "procstat", "every CPU time is zero");
+    check_none_in("arm-server", "procstat", "every CPU time is zero");
 }
 
 static void test_pressure(void)
@@ -281,12 +253,12 @@ static void test_pressure(void)
         {"time.io.full", "io", "s", 1, ""},
         {"time.irq.full", "irq", "s", NAN, "/proc/pressure/irq does not exist"},
     };
-    open_probe("intel-laptop", "pressure");
+    open_tree("intel-laptop", "pressure");
     CHECK_ROWS(laptop);
-    open_probe("amd-server", "pressure");
+    open_tree("amd-server", "pressure");
     CHECK_NEAR(readings[find("time.irq.full")].value, 0.0045, 1e-15);
     close_probe();
-    check_none("container", "pressure", "psi=1");
+    check_none_in("container", "pressure", "psi=1");
 }
 
 static void test_cgroup(void)
@@ -304,20 +276,20 @@ static void test_cgroup(void)
         {"count.oom", "memory", "1", 1, ""},
         {"count.oom-kill", "memory", "1", 1, ""},
     };
-    open_probe("container", "cgroup");
+    open_tree("container", "cgroup");
     CHECK_STR(channels[find("time.throttled")].source, "/sys/fs/cgroup/c1/cpu.stat");
     CHECK_STR(channels[find("time.used")].source, "/sys/fs/cgroup/c1/job/cpu.stat");
     CHECK_ROWS(container);
 
-    open_probe("intel-laptop", "cgroup");
+    open_tree("intel-laptop", "cgroup");
     CHECK_NEAR(readings[find("time.used")].value, 0.123456, 1e-15);
     CHECK_NEAR(readings[find("memory.current")].value, 104857600, 0);
     CHECK_HAS(channels[find("memory.limit")].reason, "no limit is set");
     CHECK_HAS(channels[find("memory.peak")].reason, "Linux 5.19");
     CHECK_HAS(channels[find("time.throttled")].reason, "no such line");
     close_probe();
-    check_none("arm-server", "cgroup", "version 1 only");
-    check_none("intel-npu-laptop", "cgroup", "no /proc/self/cgroup");
+    check_none_in("arm-server", "cgroup", "version 1 only");
+    check_none_in("intel-npu-laptop", "cgroup", "no /proc/self/cgroup");
 }
 
 /* --- accelerators
@@ -348,7 +320,7 @@ static void test_gpu(void)
         {"clock.gpu3.gt1", "gpu3", "Hz", 0, ""}, /* asleep */
         {"time.gpu3.gt1.rc6", "gpu3", "s", 999, ""},
     };
-    open_probe("amdgpu-host", "gpu");
+    open_tree("amdgpu-host", "gpu");
     CHECK_ROWS(host);
 
     static const struct expected npu[] = {
@@ -357,9 +329,9 @@ static void test_gpu(void)
         {"clock.gpu0.gt1", "gpu0", "Hz", 0, ""},
         {"time.gpu0.gt1.rc6", "gpu0", "s", 8000, ""},
     };
-    open_probe("intel-npu-laptop", "gpu");
+    open_tree("intel-npu-laptop", "gpu");
     CHECK_ROWS(npu);
-    check_none("container", "gpu", "no AMD or Intel GPU");
+    check_none_in("container", "gpu", "no AMD or Intel GPU");
 }
 
 static void test_accel(void)
@@ -370,7 +342,7 @@ static void test_accel(void)
         {"clock.limit.accel0", "npu", "Hz", 1.4e9, ""},
         {"memory.used.accel0", "npu", "B", 201326592, ""},
     };
-    open_probe("intel-npu-laptop", "accel");
+    open_tree("intel-npu-laptop", "accel");
     CHECK_INT(channels[find("time.busy.accel0")].kind, ASSAY__CHANNEL_COUNTER);
     CHECK_ROWS(npu);
 
@@ -378,9 +350,9 @@ static void test_accel(void)
         {"time.busy.accel0", "npu0", "s", NAN, "qaic"},
         {"time.busy.accel1", "npu1", "s", NAN, "amdxdna"},
     };
-    open_probe("arm-server", "accel");
+    open_tree("arm-server", "accel");
     CHECK_ROWS(arm);
-    check_none("container", "accel", "no accelerator");
+    check_none_in("container", "accel", "no accelerator");
 }
 
 int main(int argc, char **argv)

@@ -1,9 +1,8 @@
 /* test_probe_bad.c - probes when things go wrong: refused permissions and failing reads (through the reader's table of
  * system calls), files that vanish or change in mid-run, and trees made to be wrong. */
-#include "harness.h"
+#include "live_fixture.h"
 
 #include "base/file.h"
-#include "probe/probe.h"
 #include "probe/sampler.h"
 #include "probe/sysfs.h"
 
@@ -14,46 +13,14 @@
 
 #define FIXTURES ASSAY_TEST_ROOT "/tests/fixtures/"
 
-static struct assay__arena *arena;
-static const struct assay__probe_ops *ops;
-static struct assay__probe *probe;
-static const struct assay__channel *channels;
-static size_t channel_count;
-static struct assay__probe_reading readings[512];
 static char folder[256];
-
-static void open_here(const char *name)
-{
-    arena = assay__arena_new();
-    ops = assay__probe_find(name);
-    CHECK(ops != NULL);
-    CHECK_INT(ops->open(arena, &probe, NULL), 0);
-    channel_count = ops->channels(probe, &channels);
-    CHECK(channel_count <= sizeof readings / sizeof readings[0]);
-    ops->read(probe, readings);
-}
 
 static void open_in(const char *tree, const char *name)
 {
     char root[1024];
     snprintf(root, sizeof root, FIXTURES "fsroot-%s", tree);
     setenv("ASSAY_FSROOT", root, 1);
-    open_here(name);
-}
-
-static void close_probe(void)
-{
-    ops->close(probe);
-    assay__arena_free(arena);
-}
-
-static size_t find(const char *name)
-{
-    for (size_t i = 0; i < channel_count; i++)
-        if (strcmp(channels[i].name, name) == 0) return i;
-    printf("  no channel %s\n", name);
-    fflush(stdout);
-    exit(1);
+    open_probe(name);
 }
 
 /* --- a tree of one's own ------------------------------------------------------------------------ */
@@ -229,7 +196,7 @@ static void test_rapl_wraps(void)
 
 static void check_reason(const char *name, const char *reason)
 {
-    open_here(name);
+    open_probe(name);
     for (size_t i = 0; i < channel_count; i++)
         CHECK(!channels[i].available && isnan(readings[i].value) && channels[i].reason[0]);
     CHECK_HAS(ops->reason(probe), reason);
@@ -248,7 +215,7 @@ static void test_batteries(void)
     put("/sys/class/power_supply/BAT0/status", "Full\n");
     check_reason("battery", "no battery is discharging");
     put("/sys/class/power_supply/BAT0/status", "Discharging\n");
-    open_here("battery");
+    open_probe("battery");
     CHECK_NEAR(readings[0].value, 9, 1e-12);
     put("/sys/class/power_supply/BAT0/status", "Charging\n"); /* plugged in on the way */
     ops->read(probe, readings);
@@ -261,11 +228,11 @@ static void test_batteries(void)
     check_reason("battery", "one of the batteries does not tell");
     put("/sys/class/power_supply/BAT1/current_now", "-500000\n");
     put("/sys/class/power_supply/BAT1/voltage_now", "12000000\n");
-    open_here("battery");
+    open_probe("battery");
     CHECK_NEAR(readings[0].value, 15, 1e-12);
     close_probe();
     put("/sys/class/power_supply/BAT1/present", "0\n");
-    open_here("battery");
+    open_probe("battery");
     CHECK_NEAR(readings[0].value, 9, 1e-12);
     close_probe();
 }
@@ -286,14 +253,14 @@ static void test_cpufreq_trees(void)
     put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "turbo\n");
     put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors", "powersave \n");
     put("/sys/devices/system/cpu/cpufreq/boost", "2\n");
-    open_here("cpufreq");
+    open_probe("cpufreq");
     CHECK_HAS(channels[find("clock.mean")].reason, "every file reads zero");
     CHECK_HAS(channels[find("governor")].reason, "does not name");
     CHECK_HAS(channels[find("boost")].reason, "neither 0 nor 1");
     close_probe();
     put("/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "-5\n");
     put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "mixed\n"); /* no governor */
-    open_here("cpufreq");
+    open_probe("cpufreq");
     CHECK_HAS(channels[find("clock.mean")].reason, "a negative number");
     CHECK_HAS(channels[find("governor")].reason, "does not name");
     close_probe();
@@ -313,7 +280,7 @@ static void test_governor_changes(void)
     }
     put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors",
         "performance powersave\n");
-    open_here("cpufreq");
+    open_probe("cpufreq");
     CHECK_NEAR(readings[find("governor")].value, 1, 0);
     put("/sys/devices/system/cpu/cpu6/cpufreq/scaling_governor", "performance\n");
     put("/sys/devices/system/cpu/cpu6/cpufreq/scaling_cur_freq", "1800000\n");
@@ -334,7 +301,7 @@ static void test_system_trees(void)
     put("/proc/stat", "cpu  1 2 x 4\n");
     check_reason("procstat", "text instead of a number");
     put("/proc/stat", "cpu  1 2 3 4\n"); /* a very old kernel */
-    open_here("procstat");
+    open_probe("procstat");
     CHECK_NEAR(readings[find("time.busy")].value, 0.06, 1e-15);
     CHECK_HAS(channels[find("time.steal")].reason, "does not count it");
     close_probe();
@@ -342,7 +309,7 @@ static void test_system_trees(void)
     put("/proc/pressure/cpu",
         "some avg10=0.00\nfull total=3\n"); /* another line's total is not ours */
     put("/proc/pressure/io", "some total=x\n");
-    open_here("pressure");
+    open_probe("pressure");
     CHECK_HAS(channels[find("time.cpu.some")].reason, "the line has no total");
     CHECK_HAS(channels[find("time.io.some")].reason, "text instead of a number");
     CHECK_HAS(channels[find("time.io.full")].reason, "no such line");
@@ -360,7 +327,7 @@ static void test_system_trees(void)
     put("/sys/fs/cgroup/a/cpu.max", "100 0\n");
     put("/sys/fs/cgroup/a/memory.max", "lots\n");
     put("/sys/fs/cgroup/a/memory.current", "77\n");
-    open_here("cgroup");
+    open_probe("cgroup");
     CHECK_HAS(channels[find("limit.cpus")].reason, "a period of zero");
     CHECK_HAS(channels[find("memory.limit")].reason, "text instead of a number");
     CHECK_NEAR(readings[find("memory.current")].value, 77, 0);
@@ -374,7 +341,7 @@ static void test_rapl_trees(void)
     check_reason("rapl", "no RAPL zone");
     put("/sys/class/powercap/intel-rapl-mmio:0/name", "package-0\n");
     put("/sys/class/powercap/intel-rapl-mmio:0/energy_uj", "3000000\n");
-    open_here("rapl"); /* only MMIO: used; without a range */
+    open_probe("rapl"); /* only MMIO: used; without a range */
     CHECK_INT(channel_count, 1);
     CHECK_STR(channels[0].name, "energy.package-0");
     CHECK_NEAR(readings[0].value, 3, 1e-12);
