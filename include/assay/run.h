@@ -15,6 +15,17 @@ struct assay_progress {
 };
 typedef void assay_progress_fn(void *context, const struct assay_progress *progress);
 
+/** What a device can do at most, as it was measured (assay devices --ceilings). */
+struct assay_ceiling {
+    const char *device; /* "cpu", "cuda:0" */
+    const char *name;   /* "compute.float32.all-cores", "bandwidth.dram.triad.all-cores" */
+    double value;       /* NaN: unavailable, the note says why */
+    const char *unit;   /* "FLOP/s", "OP/s", "B/s", "s" */
+    double low, high;   /* over the repeats; NaN unknown */
+    const char *source, *note;
+    const char *measured_at; /* UTC, ISO 8601; "" unknown */
+};
+
 /** Zero or NULL means default everywhere (set size = sizeof). */
 struct assay_run_options {
     size_t size;
@@ -43,8 +54,16 @@ struct assay_run_options {
     void *progress_context;
     const volatile int *
         interrupt; /* set to non-zero to stop; the partial profile is kept and ASSAY_EINTERRUPTED returned with *profile set */
-    int64_t generate; /* > 0: an inference generates so many tokens with the model's cache */
-    int64_t prompt;   /* tokens of its prompt; 0: `sequence`, else 32 */
+    int64_t generate;    /* > 0: an inference generates so many tokens with the model's cache */
+    int64_t prompt;      /* tokens of its prompt; 0: `sequence`, else 32 */
+    const char *command; /* what the profile is called a profile of; NULL: "run" */
+    bool power;          /* sample power, energy, temperature and clocks while it runs */
+    bool memory;       /* follow the worker's memory; count allocations in a launch of their own */
+    bool counters;     /* read the processor's and the kernel's counters */
+    double interval_s; /* between two readings of the sensors; 0: 0.1 */
+    double idle_plus_1_s; /* 1 + how long the idle machine is watched before it; 0: 3 s */
+    const struct assay_ceiling *ceilings; /* of the device, kept in the profile; borrowed */
+    size_t ceiling_count;
 };
 
 /** Returns 0 with *profile (assay_profile_close it). When launches failed the profile is there too (trial state failed) and the code says why. */

@@ -57,7 +57,7 @@ struct assay__invocation {
     const char **arguments; /* what is not an option */
     size_t argument_count, argument_capacity;
     const char *command_line; /* exact, shell-quoted */
-    uint64_t given;           /* bit i: options[i] was given */
+    uint64_t given;           /* bit i: the command's option i was given */
 };
 /** True when that option was given: tells a given 0 from none. */
 bool assay__option_given(const struct assay__invocation *invocation, const char *name);
@@ -69,10 +69,15 @@ struct assay__command {
     const char *description;             /* paragraphs separated by a blank line */
     const char *examples;                /* lines */
     const struct assay__option *options; /* ends with a NULL name */
+    const struct assay__option *shared;  /* of several commands, after its own; NULL: none */
     size_t options_size;
     int (*run)(struct assay__invocation *invocation);
     bool hidden;
 };
+
+/** The option after `previous` (NULL: the first) of a command, its own before the shared ones; NULL: no more. */
+const struct assay__option *assay__option_next(const struct assay__command *command,
+                                               const struct assay__option *previous);
 
 /** The table; NULL past the end. */
 const struct assay__command *assay__command_at(size_t index);

@@ -108,7 +108,8 @@ static void command_page(struct assay__buf *out, const struct assay__command *co
             at++;
     }
     assay__buf_puts(out, ".SH OPTIONS\n");
-    for (const struct assay__option *o = command->options; o && o->name; o++)
+    for (const struct assay__option *o = assay__option_next(command, NULL); o;
+         o = assay__option_next(command, o))
         if (!o->hidden) put_option(out, o);
     static const struct assay__option help = {
         .name = "help", .letter = 'h', .help = "Show the help of this command."};

@@ -8,7 +8,7 @@
 
 void assay__usage(struct assay__buf *out, const struct assay__command *command)
 {
-    bool options = command->options && command->options->name;
+    bool options = assay__option_next(command, NULL) != NULL;
     assay__buf_printf(out, "assay %s%s%s%s", command->name, options ? " [options]" : "",
                       *command->arguments ? " " : "", command->arguments);
 }
@@ -91,7 +91,8 @@ void assay__help_command(struct assay__buf *out, const struct assay__command *co
             at++;
     }
     assay__buf_puts(out, "options:\n");
-    for (const struct assay__option *o = command->options; o && o->name; o++)
+    for (const struct assay__option *o = assay__option_next(command, NULL); o;
+         o = assay__option_next(command, o))
         if (!o->hidden) put_option(out, o);
     static const struct assay__option help = {
         .name = "help", .letter = 'h', .help = "Show this page."};

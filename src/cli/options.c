@@ -50,17 +50,40 @@ void assay__shell_quote(struct assay__buf *out, const char *word)
 
 /* --- finding the option ----------------------------------------------------------------------- */
 
+const struct assay__option *assay__option_next(const struct assay__command *command,
+                                               const struct assay__option *previous)
+{
+    const struct assay__option *own = command->options, *shared = command->shared;
+    const struct assay__option *next = previous ? previous + 1 : own;
+    if (next && next->name) return next;
+    /* The end of one of the tables; of the shared one when a row of it led here. */
+    for (const struct assay__option *o = shared; previous && o && o->name; o++)
+        if (o == previous) return NULL;
+    return shared && shared->name ? shared : NULL;
+}
+
+static size_t index_of(const struct assay__command *command, const struct assay__option *wanted)
+{
+    size_t index = 0;
+    for (const struct assay__option *o = assay__option_next(command, NULL); o && o != wanted;
+         o = assay__option_next(command, o))
+        index++;
+    return index;
+}
+
 static const struct assay__option *find_long(const struct assay__command *command, const char *name,
                                              size_t length)
 {
-    for (const struct assay__option *o = command->options; o && o->name; o++)
+    for (const struct assay__option *o = assay__option_next(command, NULL); o;
+         o = assay__option_next(command, o))
         if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
     return NULL;
 }
 
 static const struct assay__option *find_letter(const struct assay__command *command, char letter)
 {
-    for (const struct assay__option *o = command->options; o && o->name; o++)
+    for (const struct assay__option *o = assay__option_next(command, NULL); o;
+         o = assay__option_next(command, o))
         if (o->letter && o->letter == letter) return o;
     return NULL;
 }
@@ -71,7 +94,8 @@ static int unknown_option(const struct assay__command *command, const char *give
     struct assay__buf word = {0};
     assay__buf_add(&word, name, length);
     struct assay__nearest nearest = {.word = word.data ? word.data : ""};
-    for (const struct assay__option *o = command->options; o && o->name; o++)
+    for (const struct assay__option *o = assay__option_next(command, NULL); o;
+         o = assay__option_next(command, o))
         if (!o->hidden) assay__nearest_try(&nearest, o->name);
     assay__nearest_try(&nearest, "help");
     const char *best = assay__nearest_get(&nearest);
@@ -180,7 +204,7 @@ static int set_value(struct assay__invocation *invocation, const struct assay__o
                      const char *value)
 {
     char *member = (char *)invocation->options + o->offset;
-    size_t index = (size_t)(o - invocation->command->options);
+    size_t index = index_of(invocation->command, o);
     if (index < 64) invocation->given |= (uint64_t)1 << index;
     switch (o->kind) {
     case ASSAY__OPTION_FLAG: *(bool *)(void *)member = true; return 0;
@@ -214,7 +238,7 @@ static int set_value(struct assay__invocation *invocation, const struct assay__o
 bool assay__option_given(const struct assay__invocation *invocation, const char *name)
 {
     const struct assay__option *o = find_long(invocation->command, name, strlen(name));
-    size_t index = o ? (size_t)(o - invocation->command->options) : 64;
+    size_t index = o ? index_of(invocation->command, o) : 64;
     return index < 64 && (invocation->given >> index & 1);
 }
 
@@ -304,8 +328,9 @@ int assay__options_parse(struct assay__invocation *invocation, int argc, char **
 
 void assay__invocation_free(struct assay__invocation *invocation)
 {
-    for (const struct assay__option *o = invocation->command->options;
-         o && o->name && invocation->options; o++) {
+    const struct assay__command *command = invocation->command;
+    for (const struct assay__option *o = assay__option_next(command, NULL);
+         o && invocation->options; o = assay__option_next(command, o)) {
         if (o->kind != ASSAY__OPTION_LIST) continue;
         char *member = (char *)invocation->options + o->offset;
         free(((struct assay__option_list *)(void *)member)->items);

@@ -124,6 +124,8 @@ struct assay__trial *assay__profile_trial(struct assay_profile *profile)
         .metrics = metrics,
         .layers = assay__layers_unknown(),
         .stability = {.verdict = "", .more_iterations = -1},
+        .allocations = assay__allocations_unknown(),
+        .class_counter_note = "",
     };
     return trial;
 }
@@ -173,4 +175,38 @@ size_t assay_profile_trials(const struct assay_profile *profile)
 const struct assay_metrics *assay_profile_metrics(const struct assay_profile *profile, size_t trial)
 {
     return profile && trial < profile->trial_count ? profile->trials[trial].metrics : NULL;
+}
+
+struct assay__allocations assay__allocations_unknown(void)
+{
+    return (struct assay__allocations){
+        .growth_bytes = NAN,
+        .growth_low = NAN,
+        .growth_high = NAN,
+        .heap_bytes = NAN,
+        .heap_used_bytes = NAN,
+        .slowdown = NAN,
+    };
+}
+
+int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,
+                            const struct assay__series_info *series)
+{
+    struct assay__series_info *items = grow(profile->arena, trial->series, trial->series_count,
+                                            sizeof *items);
+    if (!items) return ASSAY_ENOMEM;
+    trial->series = items;
+    items[trial->series_count++] = *series;
+    return 0;
+}
+
+int assay__trial_add_span(struct assay_profile *profile, struct assay__trial *trial,
+                          const struct assay__span *span)
+{
+    struct assay__span *items = grow(profile->arena, trial->spans, trial->span_count,
+                                     sizeof *items);
+    if (!items) return ASSAY_ENOMEM;
+    trial->spans = items;
+    items[trial->span_count++] = *span;
+    return 0;
 }

@@ -146,6 +146,75 @@ struct assay__stability {
     int64_t more_iterations; /* how many more would have met the goal; -1 unknown, 0 met */
 };
 
+/** A metric over time. A channel that could not be read is here too: unavailable, without values, with the reason. */
+struct assay__series_info {
+    int launch;       /* 0: the whole trial */
+    const char *name; /* unique within trial and launch: "power.gpu0", "memory.rss.worker" */
+    const char *quantity, *rail; /* as probe/probe.h names them: "power", "gpu0"; "" */
+    const char *unit;            /* base unit */
+    const char *probe, *source;  /* "nvml", "NVML"; "" */
+    enum assay_state state;
+    const char *note;     /* why unavailable, or what must be said; "" */
+    bool counter;         /* values are growth since the first reading */
+    double period_s;      /* update period of the source; NaN unknown */
+    bool period_is_bound; /* it updates at least that often */
+    size_t count;
+    double *times_ns; /* since the run began */
+    double *values;   /* NaN: no value then */
+};
+
+/** What the machine was doing when. */
+struct assay__span {
+    int launch;              /* 0: none */
+    const char *kind;        /* "idle" | "measure" */
+    double begin_ns, end_ns; /* since the run began */
+    int64_t completions;     /* -1 unknown */
+};
+
+/** What one phase of a worker's life allocated: "load" (session), "first" (inference), "warm" (further ones). */
+struct assay__allocation_phase {
+    const char *name;
+    int64_t inferences;  /* in the phase; 0 for load */
+    double count, bytes; /* allocated */
+    double freed_count, freed_bytes;
+    double live_bytes, peak_live_bytes; /* at its end; at most during it */
+};
+
+struct assay__allocation_class { /* of one phase, by size */
+    const char *phase;
+    double low_bytes, high_bytes; /* low <= size < high; high INFINITY: no limit */
+    double count, bytes;
+};
+
+struct assay__allocation_site { /* of one phase, by who asked */
+    const char *phase;
+    const char *site; /* "libonnxruntime.so.1+0x12ab34 < …": innermost first, allocators left out */
+    double count, bytes, live_bytes; /* live: at the phase's end */
+};
+
+/** What the allocation tracker saw in a launch of its own. */
+struct assay__allocations {
+    const char *reason; /* why nothing is known; "" when something is */
+    struct assay__allocation_phase *phases;
+    size_t phase_count;
+    struct assay__allocation_class *classes;
+    size_t class_count;
+    struct assay__allocation_site *sites; /* the largest ones of each phase */
+    size_t site_count;
+    double growth_bytes, growth_low,
+        growth_high;                    /* of live memory per warm inference, 95 % interval */
+    double heap_bytes, heap_used_bytes; /* held by the C library's allocator, and in use of it */
+    double slowdown;                    /* tracked / plain latency.p50 */
+};
+
+/** Counters of one class of layers (an operator) in one inference. */
+struct assay__class_counters {
+    const char *op;
+    int64_t layers;
+    double time_ns;
+    double *values; /* one per name of the trial's counter_names; NaN unknown */
+};
+
 struct assay__trial {
     int id;
     enum assay__trial_state state;
@@ -163,6 +232,25 @@ struct assay__trial {
     struct assay_metrics *metrics;
     struct assay__layers layers;
     struct assay__stability stability;
+    struct assay__series_info *series; /* NULL: none was asked for */
+    size_t series_count;
+    struct assay__span *spans; /* of the run, when series were taken */
+    size_t span_count;
+    struct assay__allocations allocations; /* reason NULL: not asked for */
+    const char **counter_names;            /* "cycles", …; NULL: not asked for */
+    size_t counter_count;
+    struct assay__class_counters *class_counters;
+    size_t class_counter_count;
+    const char *class_counter_note; /* how they were taken, or why there are none; "" */
+};
+
+/** What a device can do at most, as measured before; judged against at analysis. */
+struct assay__ceiling_info {
+    const char *device, *name;
+    double value; /* NaN: unavailable, the note says why */
+    const char *unit;
+    double low, high; /* NaN unknown */
+    const char *source, *note, *measured_at;
 };
 
 struct assay__finding {
@@ -188,7 +276,18 @@ struct assay_profile {
     size_t trial_count;
     struct assay__finding *findings;
     size_t finding_count;
+    struct assay__ceiling_info *ceilings;
+    size_t ceiling_count;
 };
+
+/** Appends a series / a span to a trial; strings and columns are borrowed (they live in the profile's arena). 0 or
+ *  ASSAY_ENOMEM. */
+int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,
+                            const struct assay__series_info *series);
+int assay__trial_add_span(struct assay_profile *profile, struct assay__trial *trial,
+                          const struct assay__span *span);
+/** Nothing tracked, and no reason: every number unknown. */
+struct assay__allocations assay__allocations_unknown(void);
 
 /** No layers yet: every number unknown. */
 struct assay__layers assay__layers_unknown(void);

@@ -4,6 +4,7 @@
  * "=" derived, "~" estimated; "(published)" after; "—" unavailable. Nothing unknown is printed as 0. */
 #include "report/ncp_groups.h"
 #include "report/page.h"
+#include "report/sections.h"
 
 #include "base/text.h"
 
@@ -437,6 +438,34 @@ static void put_answer(struct assay__page *page, const struct assay__trial *tria
     assay__buf_free(&answer);
 }
 
+/* The sections of their own: `subject` is the command that shows nothing else; "" is shown by no command alone. */
+static const struct {
+    const char *subject;
+    assay__section_fn *put;
+} sections[] = {
+    {"", assay__section_roofline},
+    {"power", assay__section_power},
+    {"memory", assay__section_memory},
+    {"counters", assay__section_counters},
+};
+#define SECTION_COUNT (sizeof sections / sizeof sections[0])
+
+static bool is_subject(const char *command)
+{
+    for (size_t i = 0; i < SECTION_COUNT; i++)
+        if (sections[i].subject[0] && strcmp(sections[i].subject, command) == 0) return true;
+    return false;
+}
+
+static void put_sections(struct assay__page *page, const struct assay_profile *profile,
+                         const struct assay__trial *trial)
+{
+    bool alone = is_subject(profile->command);
+    for (size_t i = 0; i < SECTION_COUNT; i++)
+        if (!alone || strcmp(sections[i].subject, profile->command) == 0)
+            sections[i].put(page, profile, trial);
+}
+
 static void put_trial(struct assay__page *page, const struct assay_profile *profile,
                       const struct assay__trial *trial)
 {
@@ -446,15 +475,16 @@ static void put_trial(struct assay__page *page, const struct assay_profile *prof
         assay__page_heading(page, title, assay__trial_state_name(trial->state));
     }
     put_target(page, trial);
-    bool measured = was_measured(trial);
-    if (measured || trial->state != ASSAY__TRIAL_FAILED) put_answer(page, trial);
-    if (measured) {
+    bool measured = was_measured(trial), alone = is_subject(profile->command);
+    if (!alone && (measured || trial->state != ASSAY__TRIAL_FAILED)) put_answer(page, trial);
+    if (measured && !alone) {
         put_latency(page, trial);
         assay__page_heading(page, "Metrics", "");
         put_families(page, trial->metrics);
     }
-    assay__page_layers(page, trial);
-    if (measured) assay__page_ncp_groups(page, profile, trial);
+    if (!alone) assay__page_layers(page, trial);
+    if (measured && !alone) assay__page_ncp_groups(page, profile, trial);
+    if (measured) put_sections(page, profile, trial);
     if (measured || trial->launch_count > 1) put_launches(page, trial);
     if (measured) put_stability(page, trial);
     if (trial->note_count) {

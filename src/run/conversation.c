@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "base/vec.h"
+#include "run/watch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -76,7 +77,9 @@ void assay__conversation_take(struct assay__conversation *talk)
 {
     struct assay__outcome *outcome = talk->outcome;
     uint64_t start = UINT64_MAX, end = 0;
-    struct assay__window window = {.first = outcome->streams[0].count};
+    struct assay__sample_window window = {.first = outcome->streams[0].count,
+                                          .begin_ns = talk->window_ns,
+                                          .end_ns = talk->window_ns ? assay__now_ns() : 0};
     struct assay_error before = talk->error;
     for (uint32_t s = 0; s < talk->ring.streams; s++) {
         size_t count = 0;
@@ -88,6 +91,9 @@ void assay__conversation_take(struct assay__conversation *talk)
         atomic_store_explicit(assay__ring_count(&talk->ring, s), 0, memory_order_release);
     }
     if (before.code) talk->error = before; /* the first reason is the reason */
+    if (talk->window_ns)
+        assay__watch_window_ends(talk->request->watch, talk->request->launch, window.completions);
+    talk->window_ns = 0;
     if (window.completions == 0) return;
     window.wall_ns = (double)(end - start);
     outcome->total += window.completions;
@@ -149,6 +155,10 @@ static void answer(struct assay__conversation *talk, const struct assay__window_
     }
     assay__json_object_end(&writer);
     assay__json_object_end(&writer);
+    if (plan) {
+        assay__watch_window_begins(talk->request->watch, talk->request->launch);
+        talk->window_ns = assay__now_ns();
+    }
     int code = assay__channel_send(&talk->channel, &line, ANSWER_TIMEOUT_MS);
     assay__buf_free(&line);
     if (code && code != ASSAY_EIO) /* when it is gone, reading on tells what it said last */

@@ -25,6 +25,7 @@ struct assay__conversation {
     bool done;           /* the worker said so */
     bool worker_leaves;  /* it reported an error and exits by itself */
     int64_t next_window; /* the index we expect */
+    uint64_t window_ns;  /* when the worker was told of the window that runs; 0: none does */
     struct assay_error error;
 };
 

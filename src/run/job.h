@@ -39,6 +39,8 @@ struct assay__job {
     size_t input_count;
     const char *outputs; /* folder for the outputs of the first inference (outputs.h); NULL: none */
     struct assay_generation generation; /* tokens 0: a step is one run */
+    bool counters;    /* count cycles, instructions, … of the windows and of the layer pass */
+    bool allocations; /* tell what the allocation tracker, which was loaded before, has seen */
 };
 
 void assay__job_write(const struct assay__job *job, struct assay__buf *out);

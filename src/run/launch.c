@@ -8,6 +8,7 @@
 #include "run/channel.h"
 #include "run/conversation.h"
 #include "run/ring.h"
+#include "run/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -242,7 +243,10 @@ static int start(struct assay__conversation *talk, struct assay__child *child, F
     if (code) return code;
     int log_fd = open_log(log);
     const char *const argv[] = {request->worker, NULL};
-    const char *const environment[] = {request->temporary, NULL};
+    const char *environment[3] = {NULL};
+    size_t variables = 0;
+    if (request->temporary) environment[variables++] = request->temporary;
+    if (request->preload) environment[variables] = request->preload;
     code = assay__process_start(argv, talk->ring.fd, log_fd, environment, child, &talk->error);
     if (!*log && log_fd >= 0) close(log_fd);
     if (code) return code;
@@ -282,7 +286,9 @@ int assay__launch_run(const struct assay__request *request, struct assay__outcom
     if (talk.error.code) {
         explain(&talk);
     } else {
+        assay__watch_started(request->watch, request->launch, child.pid);
         if (send_job(&talk) == 0) converse(&talk);
+        assay__watch_ended(request->watch, request->launch);
         finish(&talk, &child, log);
     }
     assay__disturbance_read(&outcome->after);

@@ -13,6 +13,8 @@
 
 #include <assay/run.h>
 
+struct assay__watch;
+
 struct assay__request {
     struct assay__job job;
     struct assay__goal goal;
@@ -23,14 +25,17 @@ struct assay__request {
     int launch, launches, trial; /* ids */
     const char *worker;          /* path */
     const char *temporary;       /* "TMPDIR=…" for the worker; NULL: ours */
+    const char *preload;         /* "LD_PRELOAD=…" for the worker; NULL: none */
+    struct assay__watch *watch;  /* told of the worker and its windows; NULL: nothing is watched */
     struct assay__store *store;  /* NULL: not kept */
     struct assay__arena *arena;  /* for what the outcome keeps */
 };
 
-struct assay__window {
+struct assay__sample_window {
     size_t first, count; /* samples of the first stream */
     size_t completions;  /* of all streams */
     double wall_ns;
+    uint64_t begin_ns, end_ns; /* our clock: the worker was told, the worker reported; 0 unknown */
 };
 
 struct assay__worker_facts {
@@ -53,7 +58,7 @@ struct assay__outcome {
     struct assay__samples *streams;
     int stream_count;
     bool borrowed; /* the streams' values stand in the document now */
-    struct assay__window *windows;
+    struct assay__sample_window *windows;
     size_t window_count, window_capacity;
     size_t prerun, total;          /* iterations before measuring; samples kept */
     double wall_ns;                /* of the windows */

@@ -9,6 +9,7 @@
 #include "run/options.h"
 #include "run/ring.h"
 #include "run/trial.h"
+#include "run/watch.h"
 #include "zoo/open.h"
 #include "zoo/zoo.h"
 
@@ -37,6 +38,7 @@ struct running {
     struct assay__workload *workload;
     struct assay__model_costs costs;
     struct assay_generation generation; /* tokens 0: an inference is one run */
+    struct assay__watch *watch;         /* NULL: nothing but the latency */
     struct assay__outcome *outcomes;
     size_t outcome_count;
     char worker[PATH_MAX], folder[PATH_MAX], model_path[PATH_MAX];
@@ -264,7 +266,8 @@ static int start_profile(struct running *run, struct assay_error *error)
     const char *path = assay__arena_strdup(profile->arena, or_default(run->options.output, ""));
     if (!line || !path) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     profile->path = path;
-    profile->command = "run";
+    profile->command = assay__arena_strdup(profile->arena, or_default(run->options.command, "run"));
+    if (!profile->command) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     profile->command_line = line;
     profile->created = utc_now(profile->arena);
     if (!run->options.model) profile->model.name = "script";
@@ -385,6 +388,7 @@ static void make_request(struct running *run, int id, struct assay__request *req
         .trial = run->trial->id,
         .worker = run->worker,
         .temporary = run->temporary,
+        .watch = run->watch,
         .store = run->store,
         .arena = run->profile->arena,
     };
@@ -416,6 +420,22 @@ static int keep_samples(struct running *run, struct assay__launch *launch,
     return 0;
 }
 
+/* When it was measured, for what else was read meanwhile. */
+static int keep_spans(struct running *run, const struct assay__launch *launch,
+                      const struct assay__outcome *outcome)
+{
+    int code = 0;
+    for (size_t i = 0; run->watch && i < outcome->window_count && code == 0; i++) {
+        const struct assay__sample_window *window = &outcome->windows[i];
+        if (window->begin_ns < run->start_ns || window->end_ns < window->begin_ns) continue;
+        struct assay__span span = {
+            launch->id, "measure", (double)(window->begin_ns - run->start_ns),
+            (double)(window->end_ns - run->start_ns), (int64_t)window->completions};
+        code = assay__trial_add_span(run->profile, run->trial, &span);
+    }
+    return code;
+}
+
 static int keep_launch(struct running *run, struct assay__launch *launch,
                        struct assay__outcome *outcome)
 {
@@ -429,6 +449,7 @@ static int keep_launch(struct running *run, struct assay__launch *launch,
     launch->p50_ns = outcome->summary.p50;
     const struct assay__outcome *one = outcome;
     int code = keep_samples(run, launch, outcome);
+    if (code == 0) code = keep_spans(run, launch, outcome);
     if (code == 0)
         code = assay__launch_metrics(outcome, run->options.warmup_plus_1 > 0, launch->metrics);
     return code ? code
@@ -471,11 +492,17 @@ static int run_launches(struct running *run, struct assay_error *error)
 {
     run->outcomes = calloc((size_t)run->options.launches, sizeof *run->outcomes);
     if (!run->outcomes) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    for (int id = 1; id <= run->options.launches && !interrupted(run); id++) {
-        int code = run_launch(run, id, error);
-        if (code) return code;
-    }
-    return 0;
+    struct assay__watch_plan plan = {&run->options, run->profile, run->trial, run->start_ns};
+    int code = assay__watch_begin(&plan, &run->watch, error);
+    for (int id = 1; id <= run->options.launches && code == 0 && !interrupted(run); id++)
+        code = run_launch(run, id, error);
+    if (code || interrupted(run)) return code;
+    struct assay__request request;
+    make_request(run, run->options.launches + 1, &request);
+    request.watch = NULL;
+    request.store = NULL;
+    request.job.layers = ASSAY_LAYERS_OFF;
+    return assay__watch_extra(run->watch, &request, error);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -549,6 +576,7 @@ static int finish(struct running *run, struct assay_error *error)
     };
     int code = add_remarks(run);
     if (code == 0) code = assay__trial_metrics(&input);
+    if (code == 0) code = assay__watch_finish(run->watch, &input, error);
     if (code) return assay_error_set(error, code, "out of memory for the metrics");
     code = conclude(run, error);
     run->profile->interrupted = run->trial->state == ASSAY__TRIAL_INTERRUPTED;
@@ -574,6 +602,7 @@ static int finish(struct running *run, struct assay_error *error)
 static void clean_up(struct running *run)
 {
     assay__store_abandon(run->store);
+    assay__watch_free(run->watch);
     for (size_t i = 0; i < run->outcome_count; i++)
         assay__outcome_free(&run->outcomes[i]);
     free(run->outcomes);

@@ -24,7 +24,7 @@
 #define JUDGED_LEAST 40u /* below it drift is not computed */
 
 static double window_median(const struct assay__outcome *outcome,
-                            const struct assay__window *window)
+                            const struct assay__sample_window *window)
 {
     double *copy = malloc((window->count + 1) * sizeof *copy), median = NAN;
     if (copy && window->count) {
@@ -43,7 +43,7 @@ static void judge_windows(const struct assay__outcome *outcome, const char *who,
     if (outcome->window_count < WINDOWS_LAST) return;
     double low = INFINITY, high = 0, slow = 0, fast = INFINITY;
     for (size_t i = outcome->window_count - WINDOWS_LAST; i < outcome->window_count; i++) {
-        const struct assay__window *window = &outcome->windows[i];
+        const struct assay__sample_window *window = &outcome->windows[i];
         double rate = window->wall_ns > 0 ? (double)window->completions / window->wall_ns : NAN;
         double median = window_median(outcome, window);
         if (!isfinite(rate) || !(median > 0)) return;

@@ -1,0 +1,286 @@
+/* run_command.c - see run_command.h. */
+#include "cli/run_command.h"
+
+#include "profile/profile.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct assay__run_flags, member)
+#define INTEGER(name, member, argument, low, high, help)                                         \
+    {                                                                                            \
+        name, 0, ASSAY__OPTION_INTEGER, AT(member), argument, help, NULL, NULL, low, high, false \
+    }
+#define STRING(name, letter, member, argument, help)                                            \
+    {                                                                                           \
+        name, letter, ASSAY__OPTION_STRING, AT(member), argument, help, NULL, NULL, 0, 0, false \
+    }
+#define FLAG(name, letter, member, help)                                                  \
+    {                                                                                     \
+        name, letter, ASSAY__OPTION_FLAG, AT(member), NULL, help, NULL, NULL, 0, 0, false \
+    }
+#define LIST(name, member, argument, help)                                               \
+    {                                                                                    \
+        name, 0, ASSAY__OPTION_LIST, AT(member), argument, help, NULL, NULL, 0, 0, false \
+    }
+
+const struct assay__option assay__run_rows[] = {
+    STRING("output", 'o', output, "FILE", "Keep the profile as FILE (*.assay)."),
+    INTEGER("batch", batch, "N", 1, 1e9, "Size of the batch axis of every input."),
+    INTEGER("seq", seq, "N", 1, 1e9, "Length of the sequence axis, where the model has one."),
+    LIST("dim", dims, "NAME=N",
+         "Set a symbolic dimension; may be given again. Unset ones become 1."),
+    LIST("shape", shapes, "INPUT=AxBxC", "Set the whole shape of an input; may be given again."),
+    LIST("input", inputs, "INPUT=FILE.npy", "Use real values for an input; may be given again."),
+    INTEGER(
+        "generate", generate, "N", 1, 1e6,
+        "An inference is a whole generation of N tokens: the prompt, then token by token with the model's cache."),
+    INTEGER("prompt", prompt, "N", 1, 1e9,
+            "Tokens of the prompt of --generate (default 32); --seq is the same."),
+    INTEGER("seed", seed, "N", 0, 9e18, "Seed of the synthetic inputs (default 0)."),
+    INTEGER("warmup", warmup, "N", 0, 1e9,
+            "Iterations dropped as warm-up (default: found in the data, at least 10)."),
+    INTEGER("iters", iters, "N", 1, 1e9, "Exactly N iterations per launch."),
+    {"time", 0, ASSAY__OPTION_DURATION, AT(time_s), "TIME",
+     "Measure for TIME per launch, such as 5s or 500ms (default: 1 s and 1,000 iterations, until the median is known to 1 %, at most 10 s).",
+     NULL, NULL, 1e-3, 86400, false},
+    INTEGER(
+        "launches", launches, "N", 1, 1000,
+        "Worker processes, one after the other (default 1; 5 or more give an interval between runs)."),
+    INTEGER("streams", streams, "N", 1, 1024, "Requests in flight (default 1)."),
+    INTEGER("threads", threads, "N", 1, 4096, "Threads of the engine (default: the engine's)."),
+    STRING("cpus", 0, cpus, "LIST", "Pin the worker to these CPUs, such as 0-3,8."),
+    {"opt", 0, ASSAY__OPTION_CHOICE, AT(opt), "LEVEL",
+     "Graph optimisation of the engine (default all).", "none|basic|extended|all", NULL, 0, 0,
+     false},
+    STRING("device", 0, device, "NAME",
+           "Device to run on (default cpu); 'assay devices' lists them."),
+    STRING("engine", 0, engine, "NAME", "Engine that runs the model (default ort: ONNX Runtime)."),
+    STRING("library", 0, library, "FILE",
+           "The engine's library (default: $ASSAY_ORT_LIBRARY, else the one set up here)."),
+    FLAG("no-spinning", 0, no_spinning, "Do not let the engine's idle threads spin."),
+    {"layers", 0, ASSAY__OPTION_CHOICE, AT(layers), "METHOD",
+     "How layers are timed (default auto).", "auto|markers|isolated|engine|off", "auto", 0, 0,
+     false},
+    {"timeout", 0, ASSAY__OPTION_DURATION, AT(timeout_s), "TIME",
+     "Kill a worker that is silent for longer (default 300s).", NULL, NULL, 0.1, 604800, false},
+    FLAG("hash", 0, hash, "Record the SHA-256 of the model file."),
+    FLAG("json", 0, render.json, "Print JSON; the same as --format json."),
+    {"format", 0, ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
+     "Format of the report (default text).", "text|json|csv|markdown", NULL, 0, 0, false},
+    {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
+     "Table of the CSV format (default metrics).", "metrics|layers|steps|groups|launches|samples",
+     NULL, 0, 0, false},
+    INTEGER("top", render.top, "N", 0, 1e6,
+            "Layers shown in text and Markdown (default 20; 0 shows all)."),
+    INTEGER("columns", render.columns, "N", 40, 200,
+            "Width of the text report (default: the terminal's, else 80)."),
+    FLAG("ascii", 0, render.ascii,
+         "Draw with ASCII characters only (so without a UTF-8 locale anyway)."),
+    FLAG("no-color", 0, render.no_color, "No colours (NO_COLOR does the same)."),
+    FLAG("quiet", 'q', quiet, "No progress and no remarks on stderr; errors are still said."),
+    {"script", 0, ASSAY__OPTION_STRING, AT(script), "SCRIPT", "Script of the fake engine.", NULL,
+     NULL, 0, 0, true},
+    {0},
+};
+
+static int usage(const char *command, const char *option, const char *value, const char *expected)
+{
+    assay__say("%s: --%s: '%s' is not %s", command, option, value, expected);
+    return ASSAY__EXIT_USAGE;
+}
+
+static int check_pairs(const char *command, const char *option,
+                       const struct assay__option_list *list, const char *expected)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *equals = strchr(list->items[i], '=');
+        if (!equals || equals == list->items[i] || !equals[1])
+            return usage(command, option, list->items[i], expected);
+    }
+    return 0;
+}
+
+static int check_output(const char *command, const char *path)
+{
+    static const char *const reports[] = {".json", ".csv", ".md", ".txt", ".html"};
+    size_t length = path ? strlen(path) : 0;
+    for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
+        size_t suffix = strlen(reports[i]);
+        if (length <= suffix || strcmp(path + length - suffix, reports[i]) != 0) continue;
+        assay__say(
+            "%s: --output keeps the profile (*.assay), not a report; for a report use --format and '> %s'",
+            command, path);
+        return ASSAY__EXIT_USAGE;
+    }
+    return 0;
+}
+
+static int check_engine(const char *command, const char *name)
+{
+    if (!name || assay_engine_find(name)) return 0;
+    struct assay__nearest nearest = {.word = name};
+    for (size_t i = 0; assay_engine_at(i); i++)
+        assay__nearest_try(&nearest, assay_engine_at(i)->name);
+    const char *best = assay__nearest_get(&nearest);
+    assay__say(best ? "%s: --engine: there is no engine '%s'; did you mean '%s'?"
+                    : "%s: --engine: there is no engine '%s'",
+               command, name, best);
+    return ASSAY__EXIT_USAGE;
+}
+
+static int check_generation(const char *command, const struct assay__run_flags *o,
+                            bool layers_given)
+{
+    const char *wrong = NULL;
+    if (o->prompt && !o->generate)
+        wrong = "--prompt belongs to --generate N; without it, --seq sets the sequence";
+    else if (o->prompt && o->seq)
+        wrong = "--prompt and --seq are the same and exclude each other";
+    else if (o->generate && o->streams > 1)
+        wrong = "--generate runs one stream; --batch N makes N sequences at once";
+    else if (o->generate && layers_given && strcmp(o->layers, "off") != 0)
+        wrong = "--layers and --generate exclude each other: profile the layers of one step, such "
+                "as gpt2:phase=decode,past=32";
+    if (wrong) assay__say("%s: %s", command, wrong);
+    return wrong ? ASSAY__EXIT_USAGE : 0;
+}
+
+int assay__run_check(const struct assay__invocation *invocation)
+{
+    const struct assay__run_flags *o = invocation->options;
+    const char *command = invocation->command->name;
+    bool layers_given = assay__option_given(invocation, "layers");
+    int status = check_pairs(command, "dim", &o->dims, "of the form NAME=N");
+    if (!status)
+        status = check_pairs(command, "shape", &o->shapes, "of the form INPUT=1x3x224x224");
+    if (!status) status = check_pairs(command, "input", &o->inputs, "of the form INPUT=FILE.npy");
+    if (!status) status = check_output(command, o->output);
+    if (!status) status = check_engine(command, o->engine);
+    if (!status && o->cpus &&
+        (!isdigit((unsigned char)o->cpus[0]) || o->cpus[strspn(o->cpus, "0123456789,-")]))
+        status = usage(command, "cpus", o->cpus, "a list of CPUs such as 0-3,8");
+    if (!status && o->iters && o->time_s > 0) {
+        assay__say("%s: --iters and --time exclude each other", command);
+        status = ASSAY__EXIT_USAGE;
+    }
+    if (!status) status = check_generation(command, o, layers_given);
+    if (!status && o->render.json && o->render.format && strcmp(o->render.format, "json") != 0) {
+        assay__say("%s: --json and --format %s exclude each other", command, o->render.format);
+        status = ASSAY__EXIT_USAGE;
+    }
+    return status;
+}
+
+static enum assay_layer_method layer_method(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum assay_layer_method method;
+    } methods[] = {{"off", ASSAY_LAYERS_OFF},
+                   {"markers", ASSAY_LAYERS_MARKERS},
+                   {"isolated", ASSAY_LAYERS_ISOLATED},
+                   {"engine", ASSAY_LAYERS_ENGINE}};
+    for (size_t i = 0; name && i < sizeof methods / sizeof methods[0]; i++)
+        if (strcmp(methods[i].name, name) == 0) return methods[i].method;
+    return ASSAY_LAYERS_AUTO;
+}
+
+struct assay_run_options assay__run_options_of(const struct assay__invocation *invocation)
+{
+    const struct assay__run_flags *o = invocation->options;
+    return (struct assay_run_options){
+        .size = sizeof(struct assay_run_options),
+        .model = invocation->argument_count ? invocation->arguments[0] : NULL,
+        .engine = o->engine,
+        .device = o->device,
+        .library = o->library,
+        .optimization = o->opt,
+        .threads = (int)o->threads,
+        .streams = (int)o->streams,
+        .launches = (int)o->launches,
+        .cpus = o->cpus,
+        .spinning_off = o->no_spinning,
+        .batch = o->batch,
+        .sequence = o->seq,
+        .dims = o->dims.items,
+        .dim_count = o->dims.count,
+        .shapes = o->shapes.items,
+        .shape_count = o->shapes.count,
+        .inputs = o->inputs.items,
+        .input_count = o->inputs.count,
+        .seed = (uint64_t)o->seed,
+        .warmup_plus_1 = assay__option_given(invocation, "warmup") ? o->warmup + 1 : 0,
+        .iterations = o->iters,
+        .time_s = o->time_s,
+        .timeout_s = o->timeout_s,
+        .layers = o->generate ? ASSAY_LAYERS_OFF : layer_method(o->layers),
+        .hash = o->hash,
+        .output = o->output,
+        .command_line = invocation->command_line,
+        .script = o->script,
+        .interrupt = &assay__interrupted,
+        .generate = o->generate,
+        .prompt = o->prompt,
+    };
+}
+
+static bool has_samples(const struct assay_profile *profile)
+{
+    for (size_t t = 0; profile && t < profile->trial_count; t++)
+        for (size_t i = 0; i < profile->trials[t].launch_count; i++)
+            if (profile->trials[t].launches[i].sample_count) return true;
+    return false;
+}
+
+/* The report is printed even of a failed or interrupted run: what was measured is there, and says so. */
+static int finish(const struct assay__run_flags *o, int code, struct assay_profile *profile,
+                  const struct assay_error *run_error)
+{
+    struct assay__buf out = {0};
+    struct assay_error error = {0};
+    int status = ASSAY__EXIT_DONE;
+    if (profile) {
+        int rendered = assay__render(profile, &o->render, false, &out, &error);
+        status = rendered ? assay__fail(rendered, &error) : assay__print(&out);
+        for (size_t i = 0; i < profile->trial_count && !code; i++)
+            if (profile->trials[i].state == ASSAY__TRIAL_FAILED) code = ASSAY_EENGINE;
+    }
+    bool sampled = has_samples(profile);
+    if (code == ASSAY_EINTERRUPTED) {
+        assay__say(sampled && o->output ? "interrupted; what was measured is kept in %s"
+                                        : "interrupted before anything was measured",
+                   o->output);
+        return ASSAY__EXIT_INTERRUPTED;
+    }
+    if (code) {
+        int failed = assay__fail(code, run_error);
+        return profile ? ASSAY__EXIT_FAILED
+                       : failed; /* what was wrong once the run had begun is no wrong usage */
+    }
+    if (!status && o->output && !o->quiet) assay__say("profile kept in %s", o->output);
+    return status;
+}
+
+int assay__run_go(struct assay__invocation *invocation, struct assay_run_options *library)
+{
+    struct assay__run_flags *o = invocation->options;
+    struct assay_profile *profile = NULL;
+    struct assay_error error = {0};
+    struct assay__bar bar;
+    if (!invocation->argument_count && !o->script) {
+        assay__say("%s: MODEL is missing: assay %s [options] MODEL", invocation->command->name,
+                   invocation->command->name);
+        return ASSAY__EXIT_USAGE;
+    }
+    if (assay__option_given(invocation, "top") && o->render.top == 0) o->render.top = -1;
+    assay__catch_interrupts();
+    assay__bar_start(&bar, o->quiet);
+    library->progress = assay__bar_update;
+    library->progress_context = &bar;
+    int code = assay_run(library, &profile, &error);
+    assay__bar_erase(&bar);
+    int status = finish(o, code, profile, &error);
+    assay_profile_close(profile);
+    return status;
+}

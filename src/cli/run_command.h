@@ -1,0 +1,28 @@
+/* run_command.h - what the commands that run a model share: run, power, memory, counters. Each has a structure of options whose
+ * first member is struct assay__run_flags, its own rows, and these rows as `shared`. */
+#ifndef ASSAY_CLI_RUN_COMMAND_H
+#define ASSAY_CLI_RUN_COMMAND_H
+
+#include "cli/cli.h"
+
+#include <assay/run.h>
+
+struct assay__run_flags {
+    const char *output, *cpus, *opt, *device, *engine, *library, *layers, *script;
+    int64_t batch, seq, seed, warmup, iters, launches, streams, threads, generate, prompt;
+    double time_s, timeout_s;
+    struct assay__option_list dims, shapes, inputs;
+    bool no_spinning, hash, quiet;
+    struct assay__render_options render;
+};
+
+extern const struct assay__option assay__run_rows[];
+
+/** 0, or ASSAY__EXIT_USAGE after one line on stderr. */
+int assay__run_check(const struct assay__invocation *invocation);
+/** What the flags mean for the library; a command adds its own. */
+struct assay_run_options assay__run_options_of(const struct assay__invocation *invocation);
+/** Runs with a progress bar, prints the report, says what went wrong. The exit status. */
+int assay__run_go(struct assay__invocation *invocation, struct assay_run_options *library);
+
+#endif
