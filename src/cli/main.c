@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 static const struct assay__command *const commands[] = {
-    &assay__command_run,        &assay__command_inspect, &assay__command_make,
+    &assay__command_run,        &assay__command_power,   &assay__command_memory,
+    &assay__command_counters,   &assay__command_inspect, &assay__command_make,
     &assay__command_report,     &assay__command_query,   &assay__command_devices,
     &assay__command_doctor,     &assay__command_version, &assay__command_help,
     &assay__command_completion, &assay__command_man,
