@@ -84,7 +84,7 @@ def layers(where, trial):
             member(at, layer, name, str)
         member(at, layer, "provider", str, null=True)
         time = member(at, layer, "time_us", NUMBER, null=True)
-        for name in ("share", "flops", "bytes", "host_enqueue_us"):
+        for name in ("share", "flops", "bytes", "weight_bytes", "live_bytes", "host_enqueue_us"):
             member(at, layer, name, NUMBER, null=True)
         if member(at, layer, "bound", str) not in ("compute", "memory", "overhead", "unknown"):
             fault(at, f"bound {layer.get('bound')!r}")
@@ -158,6 +158,123 @@ def time_steps(where, trial):
                 fault(where, f"{key} add up to {total} us, p50 = {p50 * 1e6} us")
 
 
+def finite(where, holder, *names):
+    """Numbers that may be unknown."""
+    for name in names:
+        value = member(where, holder, name, NUMBER, null=True)
+        if value is not None and not math.isfinite(value):
+            fault(f"{where}.{name}", "is not finite")
+
+
+def series(where, trial):
+    seen = set()
+    for i, one in enumerate(member(where, trial, "series", list) or []):
+        at = f"{where}.series[{i}]"
+        for name in ("name", "unit", "source", "note", "state"):
+            member(at, one, name, str)
+        for name in ("quantity", "rail", "probe"):
+            member(at, one, name, str, null=True)
+        launch = member(at, one, "launch", int)
+        for name in ("counter", "update_period_is_bound"):
+            member(at, one, name, bool)
+        period = member(at, one, "update_period_s", NUMBER, null=True)
+        if period is not None and not period > 0:
+            fault(at, f"update_period_s {period!r}")
+        if not one.get("name") or (one.get("name"), launch) in seen:
+            fault(at, f"name {one.get('name')!r} is empty or stands twice")
+        seen.add((one.get("name"), launch))
+        count = member(at, one, "count", int)
+        times = member(at, one, "times_s", list) or []
+        values = member(at, one, "values", list) or []
+        if not len(times) == len(values) == count:
+            fault(at, f"count {count}, {len(times)} times, {len(values)} values")
+        if any(not isinstance(time, NUMBER) for time in times) or times != sorted(times):
+            fault(at, "times are not numbers in order")
+        if any(value is not None and (isinstance(value, bool) or not isinstance(value, NUMBER)) for value in values):
+            fault(at, "values are neither numbers nor null")
+        if one.get("state") not in STATES:
+            fault(at, f"state {one.get('state')!r}")
+        if one.get("state") == "unavailable" and not one.get("note"):
+            fault(at, "unavailable without a reason")
+        if one.get("state") != "unavailable" and not one.get("source"):
+            fault(at, "values without a source")
+    for i, span in enumerate(member(where, trial, "spans", list) or []):
+        at = f"{where}.spans[{i}]"
+        if member(at, span, "kind", str) not in ("idle", "measure"):
+            fault(at, f"kind {span.get('kind')!r}")
+        member(at, span, "launch", int)
+        begin, end = (member(at, span, name, NUMBER) for name in ("begin_s", "end_s"))
+        if None not in (begin, end) and begin > end:
+            fault(at, "ends before it begins")
+        member(at, span, "completions", int, null=True)
+
+
+def allocations(where, trial):
+    block = member(where, trial, "allocations", dict, null=True)
+    reason = member(where, trial, "allocations_reason", str, null=True)
+    if block is None:
+        if not reason:
+            fault(where, "no allocations and no reason")
+        return
+    at = f"{where}.allocations"
+    finite(at, block, "growth_bytes", "growth_low_bytes", "growth_high_bytes", "heap_bytes", "heap_used_bytes",
+           "slowdown")
+    phases = [member(f"{at}.phases[{i}]", phase, "phase", str)
+              for i, phase in enumerate(member(at, block, "phases", list) or [])]
+    for i, phase in enumerate(block.get("phases", [])):
+        member(f"{at}.phases[{i}]", phase, "inferences", int, null=True)
+        finite(f"{at}.phases[{i}]", phase, "count", "bytes", "freed_count", "freed_bytes", "live_bytes",
+               "peak_live_bytes")
+    for key in ("classes", "sites"):
+        for i, row in enumerate(member(at, block, key, list) or []):
+            if member(f"{at}.{key}[{i}]", row, "phase", str) not in phases:
+                fault(f"{at}.{key}[{i}]", f"phase {row.get('phase')!r} is none")
+            finite(f"{at}.{key}[{i}]", row, "count", "bytes")
+            if key == "classes":
+                finite(f"{at}.{key}[{i}]", row, "low_bytes", "high_bytes")
+            else:
+                member(f"{at}.{key}[{i}]", row, "site", str)
+                finite(f"{at}.{key}[{i}]", row, "live_bytes")
+
+
+def counters(where, trial):
+    block = member(where, trial, "counters", dict, null=True)
+    if block is None:
+        return
+    at = f"{where}.counters"
+    names = member(at, block, "names", list) or []
+    texts(at, block, "names")
+    rows = member(at, block, "classes", list) or []
+    if not member(at, block, "note", str) and not rows:
+        fault(at, "no counters of layer classes and no reason")
+    for i, row in enumerate(rows):
+        member(f"{at}.classes[{i}]", row, "op", str)
+        member(f"{at}.classes[{i}]", row, "layers", int, null=True)
+        finite(f"{at}.classes[{i}]", row, "time_us")
+        values = member(f"{at}.classes[{i}]", row, "values", dict) or {}
+        if sorted(values) != sorted(names):
+            fault(f"{at}.classes[{i}]", f"values of {sorted(values)}, names are {sorted(names)}")
+        finite(f"{at}.classes[{i}]", values, *values)
+
+
+def kept_ceilings(root):
+    for i, row in enumerate(member("$", root, "ceilings", list) or []):
+        at = f"$.ceilings[{i}]"
+        for name in ("device", "name", "source", "note"):
+            member(at, row, name, str)
+        if member(at, row, "unit", str) not in ("FLOP/s", "OP/s", "B/s", "s"):
+            fault(at, f"unit {row.get('unit')!r}")
+        value = member(at, row, "value", NUMBER, null=True)
+        finite(at, row, "low", "high")
+        member(at, row, "measured_at", str, null=True)
+        if row.get("state") not in STATES or (value is None) != (row.get("state") == "unavailable"):
+            fault(at, f"value {value!r} and state {row.get('state')!r}")
+        if value is None and not row.get("note"):
+            fault(at, "unavailable without a reason")
+        if value is not None and not value > 0:
+            fault(at, f"value {value!r}")
+
+
 def trial_check(where, trial):
     member(where, trial, "id", int)
     if member(where, trial, "state", str) not in ("ok", "failed", "skipped", "running", "interrupted"):
@@ -189,6 +306,9 @@ def trial_check(where, trial):
         member(at, launch, "p50_us", NUMBER, null=True)
     layers(where, trial)
     time_steps(where, trial)
+    series(where, trial)
+    allocations(where, trial)
+    counters(where, trial)
 
 
 def assay(root):
@@ -226,6 +346,7 @@ def run(root):
     tensors("$.model", model, "outputs")
     for i, trial in enumerate(member("$", root, "trials", list) or []):
         trial_check(f"$.trials[{i}]", trial)
+    kept_ceilings(root)
     for i, finding in enumerate(member("$", root, "findings", list) or []):
         at = f"$.findings[{i}]"
         for name in ("id", "severity", "title"):
@@ -340,6 +461,14 @@ def devices(root):
         reason = member(at, device, "reason", str, null=True)
         if available is False and not reason:
             fault(at, "not available and no reason")
+        offered = member(at, device, "offered", bool)
+        software = member(at, device, "software", bool)
+        if available and (offered is False or reason):
+            fault(at, "available, and not offered or with a reason")
+        for name in ("build", "version", "hardware", "note"):
+            member(at, device, name, str, null=True)
+        if software and not (device.get("hardware") and device.get("note")):
+            fault(at, "software, but not which or how that is known")
         for name, row in (member(at, device, "ceilings", dict) or {}).items():
             ceiling(f'{at}.ceilings["{name}"]', row)
         state = member(at, device, "ceilings_state", str)
@@ -349,6 +478,17 @@ def devices(root):
             member(f"{at}.ceilings_measurement", measurement or {}, "measured_at", str)
         elif state != "unavailable" or not note:
             fault(at, f"ceilings are {state!r} because of {note!r}")
+    names = [device.get("name") for device in root.get("devices", [])]
+    if len(names) != len(set(names)):
+        fault("$.devices", f"a name stands twice: {names}")
+    builds = member("$", root, "builds", list) or []
+    for i, build in enumerate(builds):
+        for name in ("name", "library", "version", "reason"):
+            member(f"$.builds[{i}]", build, name, str, null=True)
+    for device in root.get("devices", []):
+        if device.get("build") not in [build.get("name") for build in builds]:
+            fault("$.devices", f"{device.get('name')!r} is of a build that is not there")
+    member("$", root, "interrupted", bool)
     member("$", root, "cpu", dict)
 
 

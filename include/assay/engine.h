@@ -63,6 +63,8 @@ struct assay_session_options {
     const char *script; /* fake engine only: its script */
     const struct assay_generation
         *generation; /* NULL: a step is one run; else a whole generation, one stream; borrowed */
+    bool strict; /* the device runs every node: one that would run on the CPU instead is an error */
+    const char *provider_options; /* of the device's provider: "key=value;key=value"; NULL: none */
 };
 
 struct assay_session_facts {
@@ -85,11 +87,21 @@ enum assay_layer_method {
     ASSAY_LAYERS_ENGINE
 };
 
+/** Counters that an engine may read at the edges of its layers, in a pass of its own: they count between begin and end only. */
+struct assay_layer_counters {
+    size_t count;
+    void (*begin)(void *context);
+    void (*end)(void *context);
+    void (*read)(void *context, double *values); /* `count` totals so far; NaN: unknown now */
+    void *context;
+};
+
 struct assay_layer_options {
     size_t size;
     enum assay_layer_method method;
     double budget_s;   /* soft limit of wall time; 0: 2 s below 1 ms per run, else 10 s */
     double latency_ns; /* the unprofiled median of this launch, to judge passes by */
+    const struct assay_layer_counters *counters; /* NULL: none are wanted */
 };
 
 struct assay_layer {
@@ -101,6 +113,8 @@ struct assay_layer {
     const char *note;        /* "" or e.g. "alone, hot cache" or why it is unavailable */
     const char *const *from; /* nodes of the original model */
     size_t from_count;
+    /* what each counter of the options grew by in one run, NaN unknown; noise may put it a little below 0; NULL: nothing known */
+    const double *counters;
 };
 
 /** Strings and arrays belong to the session and live until it is closed or layers() is called again. */
@@ -114,6 +128,7 @@ struct assay_layer_result {
     double slowdown;     /* instrumented / plain run; NaN */
     double spread, contention;
     int sessions, discarded;
+    const char *counter_note; /* how the layers' counters were taken, or why not; NULL: nothing */
 };
 
 /* --- devices ---------------------------------------------------------------------------------- */
@@ -124,9 +139,32 @@ struct assay_device {
     const char *engine;
     const char *library; /* path, "" none */
     bool available;
-    const char *reason; /* why not; "" */
+    const char *reason;   /* why not; "" */
+    const char *version;  /* of the engine's library; "" unknown */
+    const char *hardware; /* the card or adapter behind it, as its driver names it; "" unknown */
+    bool software;        /* the adapter is a program on the CPU (SwiftShader, llvmpipe) */
+    const char *note;     /* how hardware and software are known; "" */
+    bool
+        offered; /* the library has the provider: it was tried; false: the row only says what is missing */
 };
 typedef int assay_device_fn(void *context, const struct assay_device *device);
+
+/** What to do with a device that is about to be tried. */
+enum assay_device_answer {
+    ASSAY_DEVICE_TRY,
+    ASSAY_DEVICE_PASS, /* not now: leave it out, look at the next one */
+    ASSAY_DEVICE_END,  /* leave it out, and those of the same kind with higher numbers */
+};
+/** The device has its name, kind, engine, library and version; the rest is not known yet. */
+typedef enum assay_device_answer assay_device_about_fn(void *context,
+                                                       const struct assay_device *device);
+
+/** What the engine's own arena has done so far; NaN unknown. */
+struct assay_arena_use {
+    double allocations; /* pieces it handed out */
+    double extensions;  /* times it asked the system for more */
+    double held_bytes;  /* taken from the system now */
+};
 
 /** Members marked optional may be NULL. Append only. */
 struct assay_engine_ops {
@@ -159,6 +197,11 @@ struct assay_engine_ops {
     /** optional: of a session with `generation`; the record starts anew. Borrowed until the next step. */
     int (*tokens)(struct assay_session *session, struct assay_token_times *times,
                   struct assay_error *error);
+    /** optional: devices(), told of each device before it is tried, so that a parent knows which one a crash belongs to. */
+    int (*devices_each)(const char *library, assay_device_about_fn *about, assay_device_fn *found,
+                        void *context, struct assay_error *error);
+    /** optional: how the engine's own arena is used. */
+    void (*arena_use)(struct assay_session *session, struct assay_arena_use *use);
 };
 
 /** Built-in engines by name / by index (NULL past the end). */

@@ -12,8 +12,10 @@ struct assay_report_options {
     const char *format; /* "text" | "json" | "csv" | "markdown"; NULL: text */
     int columns;        /* text: width; 0: 80 */
     bool color, ascii;
-    int top;           /* layers shown in text and Markdown; 0: 20; -1: all */
-    const char *table; /* csv: "metrics" | "layers" | "launches" | "samples"; NULL: metrics */
+    int top; /* layers shown in text and Markdown; 0: 20; -1: all */
+    /* csv: "metrics" | "layers" | "steps" | "groups" | "launches" | "samples" | "series" | "spans" |
+     * "allocations" | "counters" | "ceilings"; NULL: metrics */
+    const char *table;
 };
 
 /** A fresh NUL-terminated string; assay_free it. */

@@ -2,7 +2,7 @@
  * that must be the same for the numbers to hold, which also stands in the file. The file is untrusted: a value that
  * no measurement could have written makes the whole file invalid, and the caller measures again.
  *
- *   {"assay_ceilings": 1, "key": "…", "measured_at", "note", "duration_s", "steal_share", "other_share", "pinned",
+ *   {"assay_ceilings": 1, "key": "…", "measured_at", "note", "device", "hardware", "duration_s", "steal_share", "other_share", "pinned",
  *    "rows": [{"name", "kind", "value", "unit", "state", "source", "note", "low", "median", "high", "repeats",
  *              "threads", "type", "level", "pattern", "simd", "variant", "working_set_bytes", "clock_before_hz",
  *              "clock_after_hz"}]}
@@ -122,6 +122,8 @@ static void put_set(struct assay__json_writer *json, const struct assay__ceiling
     assay__json_put_string(json, "key", set->key);
     assay__json_put_string(json, "measured_at", set->measured_at);
     assay__json_put_string(json, "note", set->note);
+    assay__json_put_string(json, "device", set->device ? set->device : "");
+    assay__json_put_string(json, "hardware", set->hardware ? set->hardware : "");
     assay__json_put_number(json, "duration_s", set->duration_s);
     assay__json_put_number(json, "steal_share", set->steal_share);
     assay__json_put_number(json, "other_share", set->other_share);
@@ -193,7 +195,7 @@ static bool numbers_hold(const struct assay__ceiling *row)
     double best = row->kind == ASSAY__CEILING_LATENCY ? row->low : row->high;
     return positive(row->value) && positive(row->low) && positive(row->median) &&
            positive(row->high) && row->low <= row->median && row->median <= row->high &&
-           row->value == best && row->repeats > 0 && row->threads > 0;
+           row->value == best && row->repeats > 0 && row->threads >= 0;
 }
 
 static bool words_hold(const struct assay__ceiling *row)
@@ -279,6 +281,8 @@ static int read_set(struct assay__arena *arena, const struct assay__json *root, 
                                "the file is of another machine, or this one has changed");
     set->measured_at = assay__json_get_string(root, "measured_at", "");
     set->note = assay__json_get_string(root, "note", "");
+    set->device = assay__json_get_string(root, "device", "");
+    set->hardware = assay__json_get_string(root, "hardware", "");
     set->duration_s = assay__json_get_number(root, "duration_s", NAN);
     set->steal_share = assay__json_get_number(root, "steal_share", NAN);
     set->other_share = assay__json_get_number(root, "other_share", NAN);
@@ -338,6 +342,17 @@ static void add_note(struct assay__arena *arena, struct assay__ceilings *set, co
     const char *note = assay__arena_printf(arena, "%s%s%s%s", set->note, set->note[0] ? "; " : "",
                                            what, why);
     if (note) set->note = note;
+}
+
+int assay__ceilings_kept(struct assay__arena *arena, const struct assay__machine *machine,
+                         struct assay__ceilings **out, struct assay_error *error)
+{
+    char path[4096];
+    const char *key = assay__ceilings_key(arena, machine);
+    *out = NULL;
+    if (!key) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = assay__ceilings_path(key, path, sizeof path, error);
+    return code ? code : assay__ceilings_load(arena, path, key, out, error);
 }
 
 int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine *machine,

@@ -35,14 +35,17 @@ struct assay__ceiling {
     double low, median,
         high;    /* over the repeats of the kernel that is kept; NaN when unavailable */
     int repeats; /* 0 when unavailable */
-    int threads;
-    const char *type;    /* compute: "float64", "float32", "bfloat16", "float16", "int8"; else "" */
+    int threads; /* 0: an accelerator's own */
+    const char
+        *type; /* compute: "float64", "float32", "tf32", "bfloat16", "float16", "int8"; else "" */
     const char *level;   /* "l1", "l2", "l3", "dram"; compute: "" */
     const char *pattern; /* bandwidth: "read", "write", "copy", "triad"; else "" */
     const char *simd;    /* "avx512f", …; "" */
-    const char *variant; /* the instruction, or "non-temporal stores"; "" */
-    uint64_t working_set_bytes;             /* of all threads together; 0 for compute */
-    double clock_before_hz, clock_after_hz; /* cores' clock from dependent additions; NaN unknown */
+    const char
+        *variant; /* the instruction, or "non-temporal stores"; an accelerator's: the model; "" */
+    uint64_t working_set_bytes; /* of all threads together; 0 for compute */
+    double clock_before_hz,
+        clock_after_hz; /* cores' clock from dependent additions, or a GPU's by its driver; NaN unknown */
 };
 
 struct assay__ceilings {
@@ -55,6 +58,8 @@ struct assay__ceilings {
     bool pinned;   /* every thread stayed on its core */
     bool complete; /* the time was enough for every kernel */
     bool from_cache;
+    const char *device;   /* "cuda:0": of an accelerator, through an engine; "" the CPU's own */
+    const char *hardware; /* the accelerator, as its driver calls it: "NVIDIA H200"; "" unknown */
     struct assay__ceiling *rows;
     size_t count;
 };
@@ -66,6 +71,8 @@ struct assay__ceiling_options {
     /** Called before each row's measurement; true ends it with ASSAY_EINTERRUPTED. May be NULL. */
     bool (*progress)(void *context, const char *name);
     void *context;
+    const volatile int
+        *interrupt; /* not 0: a model that runs on an accelerator is given up at once; NULL: none */
 };
 
 /** Measures now. Everything lives in the arena. ASSAY_EUNSUPPORTED when $ASSAY_FSROOT replaces the machine. */
@@ -77,6 +84,9 @@ int assay__ceilings_measure(struct assay__arena *arena, const struct assay__mach
 int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine *machine,
                         const struct assay__ceiling_options *options, struct assay__ceilings **out,
                         struct assay_error *error);
+/** From this user's file only: never measures. ASSAY_ENOTFOUND when none is kept that holds for this machine. */
+int assay__ceilings_kept(struct assay__arena *arena, const struct assay__machine *machine,
+                         struct assay__ceilings **out, struct assay_error *error);
 /** The row of that name or NULL. */
 const struct assay__ceiling *assay__ceilings_find(const struct assay__ceilings *set,
                                                   const char *name);

@@ -206,7 +206,7 @@ int assay__ceilings_measure(struct assay__arena *arena, const struct assay__mach
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "ASSAY_FSROOT stands for another machine, which cannot be measured");
     if (!set) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    set->note = "";
+    set->note = set->device = set->hardware = "";
     survey.features = assay__cpu_features();
     assay__disturbance_read(&before);
     int code = make_crews(&survey);

@@ -1,6 +1,8 @@
 /* cmd_counters.c - assay counters: what the processor counted: cycles, instructions, caches, per layer class. */
 #include "cli/run_command.h"
 
+#define TIME_S 2.0
+
 struct counters_options {
     struct assay__run_flags run; /* first: the shared rows write it */
 };
@@ -12,6 +14,7 @@ static int run(struct assay__invocation *invocation)
     struct assay_run_options library = assay__run_options_of(invocation);
     library.command = "counters";
     library.counters = true;
+    if (!(library.time_s > 0) && !library.iterations) library.time_s = TIME_S;
     return assay__run_go(invocation, &library);
 }
 
@@ -19,10 +22,18 @@ const struct assay__command assay__command_counters = {
     .name = "counters",
     .summary = "what the processor counted: cycles, instructions, caches, per layer class",
     .arguments = "MODEL",
-    .min_arguments = 0,
+    .min_arguments = 0, /* a script of the fake engine needs no model; else run() insists */
     .max_arguments = 1,
-    .description = "",
-    .examples = "  assay counters resnet50\n",
+    .description =
+        "Runs MODEL and reads the processor's counters (cycles, instructions, cache and branch misses, stalls) and the "
+        "kernel's (CPU time, page faults, context switches, migrations): per inference, and per class of layers where "
+        "layers are timed by markers.\n\n"
+        "The latency is measured first, for 2 s unless --time or --iters say otherwise, with the counters off. Then the "
+        "same loop runs in turns with and without them, and what counting costs is printed. A counter that this machine "
+        "does not have says why, and what would provide it.",
+    .examples = "  assay counters resnet50\n"
+                "  assay counters model.onnx --threads 1 -o model.assay\n"
+                "  assay counters model.onnx --layers=off --json\n",
     .shared = assay__run_rows,
     .options_size = sizeof(struct counters_options),
     .run = run,

@@ -5,7 +5,9 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
+#include "probe/live.h"
 #include "report/page.h"
+#include "run/devices.h"
 #include "run/locate.h"
 
 #include <assay/engine.h>
@@ -108,7 +110,13 @@ static void check_steal(const struct assay__patient *p, struct assay__diagnosis 
     double steal = p->after.cpu_steal_s - p->before.cpu_steal_s;
     double total = steal + p->after.cpu_busy_s - p->before.cpu_busy_s + p->after.cpu_idle_s -
                    p->before.cpu_idle_s;
-    double share = total > 0 ? steal / total : 0;
+    if (!(total > 0)) {
+        d->verdict = ASSAY__VERDICT_UNKNOWN;
+        assay__buf_puts(&d->says,
+                        "steal time cannot be told: the counters of CPU time do not move");
+        return;
+    }
+    double share = steal / total;
     assay__buf_printf(&d->says, "steal time %.1f %% over 0.2 s", share * 100);
     if (share > 0.01) {
         d->verdict = ASSAY__VERDICT_WARNING;
@@ -211,9 +219,9 @@ static void check_engine(const struct assay__patient *p, struct assay__diagnosis
     (void)p;
     struct assay_error error = {0};
     struct cpu_device cpu = {0};
-    const struct assay_engine_ops *engine = assay_engine_find("ort");
-    int code = engine && engine->devices ? engine->devices(NULL, on_device, &cpu, &error)
-                                         : ASSAY_EUNSUPPORTED;
+    struct assay__devices_options only = {
+        .engine = "ort", .only = "cpu", .interrupt = &assay__interrupted};
+    int code = assay__devices_list(&only, on_device, &cpu, &error);
     if (!code && cpu.available) {
         assay__buf_printf(&d->says, "ONNX Runtime is %s", cpu.library);
         return;
@@ -267,6 +275,7 @@ static const struct {
 } checks[] = {
     {"engine", check_engine},
     {"worker", check_worker},
+    {"drivers", assay__check_drivers},
     {"virtual-machine", check_virtual},
     {"container", check_container},
     {"governor", check_governor},
@@ -335,7 +344,8 @@ static int examine(struct assay__arena *arena, struct assay__patient *patient)
     assay__disturbance_read(&patient->before);
     assay__sleep_ns(OBSERVE_NS);
     assay__disturbance_read(&patient->after);
-    assay__cpus_allowed(patient->allowed, sizeof patient->allowed);
+    if (!assay__live_refused()) /* of this process, which does not run on a captured machine */
+        assay__cpus_allowed(patient->allowed, sizeof patient->allowed);
     return assay__doctor_probes_open(patient);
 }
 

@@ -1,17 +1,30 @@
 /* cmd_memory.c - assay memory: where the memory of a model goes: weights, activations, allocations, growth. */
 #include "cli/run_command.h"
 
+#define TIME_S 2.0
+
 struct memory_options {
     struct assay__run_flags run; /* first: the shared rows write it */
+    double interval_s;
+};
+
+static const struct assay__option options[] = {
+    {"interval", 0, ASSAY__OPTION_DURATION, offsetof(struct memory_options, interval_s), "TIME",
+     "Time between two readings of the worker's memory, from 1ms on (default 20ms).", NULL, NULL,
+     1e-3, 3600, false},
+    {0},
 };
 
 static int run(struct assay__invocation *invocation)
 {
+    const struct memory_options *o = invocation->options;
     int status = assay__run_check(invocation);
     if (status) return status;
     struct assay_run_options library = assay__run_options_of(invocation);
     library.command = "memory";
     library.memory = true;
+    library.interval_s = o->interval_s;
+    if (!(library.time_s > 0) && !library.iterations) library.time_s = TIME_S;
     return assay__run_go(invocation, &library);
 }
 
@@ -21,8 +34,17 @@ const struct assay__command assay__command_memory = {
     .arguments = "MODEL",
     .min_arguments = 0,
     .max_arguments = 1,
-    .description = "",
-    .examples = "  assay memory resnet50\n",
+    .description =
+        "Runs MODEL for 2 s and follows the worker's memory meanwhile: resident memory over time, what it shares "
+        "(PSS), the memory of a device. Beside it stand what the graph predicts, what the engine's arena says and the "
+        "bytes that each layer moves.\n\n"
+        "Then one more worker runs with an allocation tracker loaded in front of the C library. It counts allocations "
+        "and bytes by phase, size and caller, how much live memory grows per inference (a leak shows) and how much of "
+        "the heap is in use. It is slower for that, by how much is printed; none of its time is in the latency.",
+    .examples = "  assay memory resnet50\n"
+                "  assay memory model.onnx --batch 8 -o memory.assay\n"
+                "  assay memory gpt2 --seq 128 --json\n",
+    .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct memory_options),
     .run = run,

@@ -309,9 +309,11 @@ static int list_tables(const char *path, struct printer *printer, struct assay_e
     struct listing listing = {.printer = printer, .path = path};
     int code = assay__query(path, "PRAGMA table_list", on_table, &listing, &assay__interrupted,
                             error);
-    /* the chunks shown as a table: SQLite does not list it */
-    static const char *const heads[] = {"name"}, *const shown[] = {"samples"};
-    if (!code && on_table(&listing, 1, heads, shown, NULL)) code = ASSAY_ENOMEM;
+    /* the chunks shown as tables: SQLite does not list them */
+    static const char *const heads[] = {"name"}, *const samples[] = {"samples"},
+                             *const series[] = {"series"};
+    if (!code && on_table(&listing, 1, heads, samples, NULL)) code = ASSAY_ENOMEM;
+    if (!code && on_table(&listing, 1, heads, series, NULL)) code = ASSAY_ENOMEM;
     if (listing.count) qsort(listing.tables, listing.count, sizeof *listing.tables, by_name);
     for (size_t i = 0; i < listing.count && !code && !printer->status; i++) {
         struct assay__buf sql = {0};
@@ -373,7 +375,8 @@ const struct assay__command assay__command_query = {
     .max_arguments = 2,
     .description =
         "Runs one SQL statement on PROFILE, read-only, and prints its rows. Without SQL it lists the "
-        "tables and their columns. Samples are shown as the table samples(trial, launch, stream, seq, ns).",
+        "tables and their columns. Samples are shown as the table samples(trial, launch, stream, seq, ns), what "
+        "was read over time as series(trial, launch, name, seq, time_ns, value).",
     .examples =
         "  assay query resnet50.assay\n"
         "  assay query resnet50.assay \"SELECT name, value FROM metrics WHERE state = 'measured'\"\n"

@@ -22,7 +22,8 @@ static const struct assay__option options[] = {
     {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL, "Print JSON; the same as --format json.",
      NULL, NULL, 0, 0, false},
     {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
-     "Table of the CSV format (default metrics).", "metrics|layers|steps|groups|launches|samples",
+     "Table of the CSV format (default metrics).",
+     "metrics|layers|steps|groups|launches|samples|series|spans|allocations|counters|ceilings",
      NULL, 0, 0, false},
     {"top", 0, ASSAY__OPTION_INTEGER, AT(render.top), "N",
      "Layers shown in text and Markdown (default 20; 0 shows all).", NULL, NULL, 0, 1e6, false},
@@ -91,7 +92,7 @@ const struct assay__command assay__command_report = {
     .min_arguments = 1,
     .max_arguments = 1,
     .description =
-        "Renders PROFILE, a file that 'assay run -o' kept. The profile is only read, and is treated as "
+        "Renders PROFILE, a file that 'assay run -o' (or power, memory, counters) kept. The profile is only read, and is treated as "
         "untrusted: one that someone else made is safe to open. A profile of a capture that was killed is "
         "shown as far as it got and called incomplete.",
     .examples = "  assay report resnet50.assay\n"

@@ -13,6 +13,7 @@ struct assay__page;
 /* A probe of the table, open. */
 struct assay__examined {
     const struct assay__probe_ops *ops;
+    struct assay__arena *arena; /* of the probe */
     struct assay__probe *probe; /* NULL: it could not be opened at all */
     const struct assay__channel *channels;
     size_t channel_count, available_count;
@@ -50,6 +51,9 @@ typedef void assay__check(const struct assay__patient *patient, struct assay__di
 /* doctor_system.c */
 assay__check assay__check_limits, assay__check_smt, assay__check_turbo, assay__check_swap,
     assay__check_perf_events, assay__check_pmu;
+
+/* doctor_hardware.c */
+assay__check assay__check_drivers;
 
 /* doctor_probes.c */
 

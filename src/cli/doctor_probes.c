@@ -1,8 +1,11 @@
 /* doctor_probes.c - every probe of the table in assay doctor: whether it can be read here, why not, and what one read of all
- * its channels costs: the median of 20 reads (fewer when they are slow), after one that is not counted. */
+ * its channels costs: the median of 20 reads (fewer when they are slow), after one that is not counted. Each probe is looked at by a
+ * thread of its own, so that one that hangs is a row with that reason. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/doctor.h"
+#include "platform/guard.h"
+#include "probe/open.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -35,28 +38,78 @@ static void time_reads(struct assay__examined *e)
     e->slowest_ns = (double)times[e->reads - 1];
 }
 
-static int examine(struct assay__arena *arena, struct assay__examined *e)
+/* One probe: opened, asked for its channels and read, all by one thread, which owns everything until it is done. */
+struct examination {
+    struct assay__examined result;
+    struct assay__arena *arena;
+    int code;
+};
+
+static void examine(void *context)
 {
+    struct examination *examination = context;
+    struct assay__examined *e = &examination->result;
+    struct assay__arena *arena = examination->arena;
     struct assay_error error = {0};
-    *e = (struct assay__examined){.ops = e->ops, .reason = "", .read_ns = NAN, .slowest_ns = NAN};
     int code = e->ops->open(arena, &e->probe, &error);
-    if (code == ASSAY_ENOMEM) return code;
+    examination->code = code == ASSAY_ENOMEM ? code : 0;
     if (code) {
         const char *reason = assay__arena_strdup(arena, error.message);
         e->probe = NULL;
         e->reason = reason && *reason ? reason : assay_error_text(code);
-        return 0;
+        return;
     }
     e->channel_count = e->ops->channels(e->probe, &e->channels);
     for (size_t i = 0; i < e->channel_count; i++)
         e->available_count += e->channels[i].available;
     e->readings = assay__arena_array(arena, e->channel_count + 1, sizeof *e->readings);
-    if (!e->readings) return ASSAY_ENOMEM;
-    if (e->available_count)
+    if (!e->readings)
+        examination->code = ASSAY_ENOMEM;
+    else if (e->available_count)
         time_reads(e);
     else
         e->reason = e->ops->reason(e->probe);
-    return 0;
+}
+
+static void drop(void *context)
+{
+    struct examination *examination = context;
+    examination->result.ops->close(examination->result.probe);
+    assay__arena_free(examination->arena);
+    free(examination);
+}
+
+/* Into patient->probes[index]. A driver that does not answer costs its limit, and the rest goes on. */
+static int examine_probe(struct assay__patient *patient, size_t index,
+                         const struct assay__probe_ops *ops)
+{
+    struct assay__examined *e = &patient->probes[index];
+    struct examination *made = calloc(1, sizeof *made);
+    if (made) made->arena = assay__arena_new();
+    if (!made || !made->arena) {
+        free(made);
+        return ASSAY_ENOMEM;
+    }
+    made->result = (struct assay__examined){
+        .ops = ops, .reason = "", .read_ns = NAN, .slowest_ns = NAN};
+    *e = made->result;
+    uint64_t limit_ns = assay__probe_open_limit_ns(ops) + READS_MOST_NS;
+    int code = 0;
+    if (ops->own_thread)
+        examine(made);
+    else
+        code = assay__guard_run(examine, drop, made, limit_ns);
+    if (code) { /* what it holds is the thread's now */
+        const char *reason = assay__arena_printf(
+            patient->arena, "it did not answer within %.3g s: given up", (double)limit_ns * 1e-9);
+        e->reason = reason ? reason : "it did not answer: given up";
+        return 0;
+    }
+    *e = made->result;
+    e->arena = made->arena;
+    code = made->code;
+    free(made);
+    return code;
 }
 
 int assay__doctor_probes_open(struct assay__patient *patient)
@@ -67,9 +120,8 @@ int assay__doctor_probes_open(struct assay__patient *patient)
     patient->probes = assay__arena_array(patient->arena, count + 1, sizeof *patient->probes);
     if (!patient->probes) return ASSAY_ENOMEM;
     for (size_t i = 0; i < count; i++) {
-        patient->probes[i].ops = assay__probe_at(i);
         patient->probe_count++;
-        int code = examine(patient->arena, &patient->probes[i]);
+        int code = examine_probe(patient, i, assay__probe_at(i));
         if (code) return code;
     }
     return 0;
@@ -77,8 +129,11 @@ int assay__doctor_probes_open(struct assay__patient *patient)
 
 void assay__doctor_probes_close(struct assay__patient *patient)
 {
-    for (size_t i = 0; i < patient->probe_count; i++)
-        patient->probes[i].ops->close(patient->probes[i].probe);
+    for (size_t i = 0; i < patient->probe_count; i++) {
+        struct assay__examined *e = &patient->probes[i];
+        if (e->ops) e->ops->close(e->probe);
+        assay__arena_free(e->arena);
+    }
     patient->probe_count = 0;
 }
 

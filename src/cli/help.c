@@ -56,9 +56,24 @@ static void wrap(struct assay__buf *out, const char *text, size_t length, size_t
     assay__buf_putc(out, '\n');
 }
 
+enum { HELP_AT = 26 };
+
+/* "(a|b|c)", or as words that can be wrapped when they do not fit a line. */
+static void put_choices(struct assay__buf *text, const char *choices)
+{
+    bool fits = strlen(choices) + 2 <= HELP_COLUMNS - HELP_AT;
+    assay__buf_puts(text, " (");
+    for (const char *c = choices; *c; c++) {
+        if (*c == '|' && !fits)
+            assay__buf_puts(text, ", ");
+        else
+            assay__buf_putc(text, *c);
+    }
+    assay__buf_putc(text, ')');
+}
+
 static void put_option(struct assay__buf *out, const struct assay__option *option)
 {
-    enum { HELP_AT = 26 };
     struct assay__buf label = {0}, text = {0};
     assay__buf_puts(&label, option->letter ? "  " : "      ");
     assay__option_label(&label, option);
@@ -70,7 +85,7 @@ static void put_option(struct assay__buf *out, const struct assay__option *optio
     }
     assay__buf_repeat(out, " ", HELP_AT - width);
     assay__buf_puts(&text, option->help);
-    if (option->choices) assay__buf_printf(&text, " (%s)", option->choices);
+    if (option->choices) put_choices(&text, option->choices);
     wrap(out, text.data ? text.data : "", text.length, HELP_AT, HELP_AT);
     assay__buf_free(&label);
     assay__buf_free(&text);

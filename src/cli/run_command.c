@@ -1,6 +1,7 @@
 /* run_command.c - see run_command.h. */
 #include "cli/run_command.h"
 
+#include "cli/run_ceilings.h"
 #include "profile/profile.h"
 
 #include <ctype.h>
@@ -64,12 +65,16 @@ const struct assay__option assay__run_rows[] = {
      false},
     {"timeout", 0, ASSAY__OPTION_DURATION, AT(timeout_s), "TIME",
      "Kill a worker that is silent for longer (default 300s).", NULL, NULL, 0.1, 604800, false},
+    FLAG(
+        "ceilings", 0, ceilings,
+        "Measure first what the device can do at most, unless it is kept already (the CPU: about 17 s)."),
     FLAG("hash", 0, hash, "Record the SHA-256 of the model file."),
     FLAG("json", 0, render.json, "Print JSON; the same as --format json."),
     {"format", 0, ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
      "Format of the report (default text).", "text|json|csv|markdown", NULL, 0, 0, false},
     {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
-     "Table of the CSV format (default metrics).", "metrics|layers|steps|groups|launches|samples",
+     "Table of the CSV format (default metrics).",
+     "metrics|layers|steps|groups|launches|samples|series|spans|allocations|counters|ceilings",
      NULL, 0, 0, false},
     INTEGER("top", render.top, "N", 0, 1e6,
             "Layers shown in text and Markdown (default 20; 0 shows all)."),
@@ -262,7 +267,7 @@ static int finish(const struct assay__run_flags *o, int code, struct assay_profi
     return status;
 }
 
-int assay__run_go(struct assay__invocation *invocation, struct assay_run_options *library)
+int assay__run_go(struct assay__invocation *invocation, const struct assay_run_options *library)
 {
     struct assay__run_flags *o = invocation->options;
     struct assay_profile *profile = NULL;
@@ -276,11 +281,17 @@ int assay__run_go(struct assay__invocation *invocation, struct assay_run_options
     if (assay__option_given(invocation, "top") && o->render.top == 0) o->render.top = -1;
     assay__catch_interrupts();
     assay__bar_start(&bar, o->quiet);
-    library->progress = assay__bar_update;
-    library->progress_context = &bar;
-    int code = assay_run(library, &profile, &error);
-    assay__bar_erase(&bar);
-    int status = finish(o, code, profile, &error);
+    struct assay_run_options asked = *library;
+    asked.progress = assay__bar_update;
+    asked.progress_context = &bar;
+    struct assay__arena *arena = assay__arena_new(); /* of the ceilings; the profile copies them */
+    int status = assay__run_ceilings(arena, o->ceilings, &bar, &asked);
+    if (status == 0) {
+        int code = assay_run(&asked, &profile, &error);
+        assay__bar_erase(&bar);
+        status = finish(o, code, profile, &error);
+    }
     assay_profile_close(profile);
+    assay__arena_free(arena);
     return status;
 }

@@ -12,7 +12,7 @@ struct assay__run_flags {
     int64_t batch, seq, seed, warmup, iters, launches, streams, threads, generate, prompt;
     double time_s, timeout_s;
     struct assay__option_list dims, shapes, inputs;
-    bool no_spinning, hash, quiet;
+    bool no_spinning, hash, quiet, ceilings;
     struct assay__render_options render;
 };
 
@@ -23,6 +23,6 @@ int assay__run_check(const struct assay__invocation *invocation);
 /** What the flags mean for the library; a command adds its own. */
 struct assay_run_options assay__run_options_of(const struct assay__invocation *invocation);
 /** Runs with a progress bar, prints the report, says what went wrong. The exit status. */
-int assay__run_go(struct assay__invocation *invocation, struct assay_run_options *library);
+int assay__run_go(struct assay__invocation *invocation, const struct assay_run_options *library);
 
 #endif

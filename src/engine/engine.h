@@ -8,9 +8,23 @@
 extern const struct assay_engine_ops assay__engine_ort;
 extern const struct assay_engine_ops assay__engine_fake;
 
+/** The fake engine's devices (fake_devices.c). */
+int assay__fake_devices(const char *library, assay_device_fn *found, void *context,
+                        struct assay_error *error);
+int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
+                             assay_device_fn *found, void *context, struct assay_error *error);
+
+bool assay__fake_has_device(const char *name);
+
 /** A caller's options as this library knows them: members the caller's (older) struct does not have
  * are zero; bytes that this library does not know must be zero, else ASSAY_EINVAL. */
 int assay__session_options_read(const struct assay_session_options *given,
                                 struct assay_session_options *own, struct assay_error *error);
+
+/** The counters that a caller asks of layers(); NULL: none, or its (older) struct has no place for them. */
+const struct assay_layer_counters *assay__layer_counters(const struct assay_layer_options *options);
+
+/** Tests: told of each step of the fake engine (1) and of each of its layers (its share of a step). NULL: nobody. */
+extern void (*assay__fake_step_hook)(double steps);
 
 #endif

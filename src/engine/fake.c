@@ -22,6 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
+void (*assay__fake_step_hook)(double steps);
+
 #define STEADY_MAX 64
 #define LAYER_MAX 1024
 #define DEFAULT_STEADY_NS 100000 /* 100 µs */
@@ -56,11 +58,13 @@ struct assay_session {
     int64_t crash_at, hang_at, oom_at, exit_at, error_at; /* 0 never */
     const char *open_error, *layers_error, *log;
     double memory_bytes, memory_peak_bytes, hold_bytes;
+    double allocate_bytes, leak_bytes; /* of each step; 0 none */
     double engine_ns;
     int threads;
 
     struct assay_layer *layers;
     size_t layer_count;
+    double *counts; /* of the layers, when counters were asked for */
 
     /* generations: `steady` and the like say when the first token is there */
     uint64_t decode_ns[STEADY_MAX], choose_ns;
@@ -251,6 +255,14 @@ static int on_hold(struct assay_session *session, char *value)
 {
     return set_bytes(value, &session->hold_bytes);
 }
+static int on_allocate(struct assay_session *session, char *value)
+{
+    return set_bytes(value, &session->allocate_bytes);
+}
+static int on_leak(struct assay_session *session, char *value)
+{
+    return set_bytes(value, &session->leak_bytes);
+}
 static int on_threads(struct assay_session *session, char *value)
 {
     int64_t threads = 0;
@@ -299,6 +311,13 @@ static int on_layers(struct assay_session *session, char *value)
     return session->layer_count ? 0 : ASSAY_EINVAL;
 }
 
+/* What counters count is for those who replace their system calls (run/counters_fake.c). */
+static int on_counts(struct assay_session *session, char *value)
+{
+    (void)session;
+    return *value ? 0 : ASSAY_EINVAL;
+}
+
 static const struct script_key {
     const char *name;
     int (*set)(struct assay_session *session, char *value);
@@ -327,10 +346,16 @@ static const struct script_key {
     {"memory", on_memory},
     {"memory_peak", on_peak},
     {"hold", on_hold},
+    {"allocate", on_allocate},
+    {"leak", on_leak},
     {"threads", on_threads},
     {"decode", on_decode},
     {"choose", on_choose},
     {"prompt", on_prompt},
+    {"counts", on_counts},
+    {"counts_running", on_counts},
+    {"counts_gone", on_counts},
+    {"counts_back", on_counts},
 };
 
 static int script_item(struct assay_session *session, char *item, struct assay_error *error)
@@ -406,19 +431,6 @@ static uint64_t step_duration_ns(struct assay_session *session, struct fake_stre
 
 /* --- the engine's functions ------------------------------------------------------------------- */
 
-static int fake_devices(const char *library, assay_device_fn *found, void *context,
-                        struct assay_error *error)
-{
-    (void)library, (void)error;
-    struct assay_device cpu = {.name = "cpu",
-                               .kind = "cpu",
-                               .engine = "fake",
-                               .library = "",
-                               .available = true,
-                               .reason = ""};
-    return found(context, &cpu);
-}
-
 static void fake_close(struct assay_session *session)
 {
     if (!session) return;
@@ -427,6 +439,7 @@ static void fake_close(struct assay_session *session)
     free(session->times_ns);
     free(session->ids);
     free(session->held);
+    free(session->counts);
     free(session);
 }
 
@@ -511,7 +524,7 @@ static int open_parts(struct assay_session *session, const struct assay_session_
                       struct assay_error *error)
 {
     const char *device = options->device ? options->device : "cpu";
-    if (strcmp(device, "cpu") != 0)
+    if (!assay__fake_has_device(device))
         return assay_error_set(error, ASSAY_EUNSUPPORTED,
                                "unknown device \"%s\"; the fake engine offers: cpu", device);
     session->arena = assay__arena_new();
@@ -604,6 +617,20 @@ static int fake_tokens(struct assay_session *session, struct assay_token_times *
     return 0;
 }
 
+/* Through a pointer that the compiler cannot see through: a block that nobody reads would not be asked for at all. */
+static void *(*volatile ask_memory)(size_t) = malloc;
+
+static int step_memory(struct assay_session *session)
+{
+    void *held = NULL;
+    if (session->allocate_bytes > 0) {
+        held = ask_memory((size_t)session->allocate_bytes);
+        if (!held) return ASSAY_ENOMEM;
+        free(held);
+    }
+    return session->leak_bytes > 0 && !ask_memory((size_t)session->leak_bytes) ? ASSAY_ENOMEM : 0;
+}
+
 static int fake_step(struct assay_session *session, int stream_index)
 {
     if (stream_index < 0 || stream_index >= session->stream_count) return ASSAY_EINVAL;
@@ -613,6 +640,7 @@ static int fake_step(struct assay_session *session, int stream_index)
     uint64_t start_ns = session->real_clock ? assay__now_ns() : 0;
     int64_t step = ++stream->steps;
     int code = misfortune(session, step);
+    if (code == 0) code = step_memory(session);
     if (code) return code;
     uint64_t duration_ns = step_duration_ns(session, stream, step);
     if (session->tokens) duration_ns = generation_step(session, duration_ns);
@@ -621,6 +649,7 @@ static int fake_step(struct assay_session *session, int stream_index)
             continue;
     if (session->pace_ns) assay__sleep_ns(session->pace_ns);
     stream->now_ns += duration_ns;
+    if (assay__fake_step_hook) assay__fake_step_hook(1);
     if (stream_index == 0)
         for (int i = 0; i < 4; i++)
             session->output[i] = (float)(i + 1) / 8;
@@ -660,10 +689,38 @@ static int fake_outputs(struct assay_session *session, const struct assay_tensor
     return 0;
 }
 
+/* Each layer is its share of a steady step, read at both ends as an engine would. */
+static int count_layers(struct assay_session *session, const struct assay_layer_counters *counters,
+                        struct assay_layer_result *result)
+{
+    size_t count = counters->count;
+    free(session->counts);
+    session->counts = calloc((session->layer_count + 1) * count, sizeof *session->counts);
+    if (!session->counts) return ASSAY_ENOMEM;
+    double *before = session->counts + session->layer_count * count;
+    counters->begin(counters->context);
+    for (size_t i = 0; i < session->layer_count; i++) {
+        struct assay_layer *layer = &session->layers[i];
+        double *growth = session->counts + i * count;
+        layer->counters = NULL;
+        if (isnan(layer->time_ns)) continue;
+        counters->read(counters->context, before);
+        if (assay__fake_step_hook)
+            assay__fake_step_hook(layer->time_ns / (double)session->steady_ns[0]);
+        counters->read(counters->context, growth);
+        for (size_t c = 0; c < count; c++)
+            growth[c] -= before[c];
+        layer->counters = growth;
+    }
+    counters->end(counters->context);
+    result->counter_note = "the script's counts, shared out by time";
+    return 0;
+}
+
 static int fake_layers(struct assay_session *session, const struct assay_layer_options *options,
                        struct assay_layer_result *result, struct assay_error *error)
 {
-    (void)options;
+    const struct assay_layer_counters *counters = assay__layer_counters(options);
     *result = (struct assay_layer_result){.method = "scripted",
                                           .reason = "",
                                           .engine_ns = NAN,
@@ -679,6 +736,8 @@ static int fake_layers(struct assay_session *session, const struct assay_layer_o
     result->layer_count = session->layer_count;
     result->engine_ns = session->engine_ns;
     result->sessions = 1;
+    if (counters && count_layers(session, counters, result))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     return 0;
 }
 
@@ -694,7 +753,7 @@ const struct assay_engine_ops assay__engine_fake = {
     .size = sizeof(struct assay_engine_ops),
     .name = "fake",
     .summary = "scripted times, for tests",
-    .devices = fake_devices,
+    .devices = assay__fake_devices,
     .open = fake_open,
     .step = fake_step,
     .step_error = fake_step_error,
@@ -705,4 +764,5 @@ const struct assay_engine_ops assay__engine_fake = {
     .memory = fake_memory,
     .close = fake_close,
     .tokens = fake_tokens,
+    .devices_each = assay__fake_devices_each,
 };

@@ -40,7 +40,10 @@ static void log_line(void *context, int severity, const char *category, const ch
                                  : severity == ASSAY__ORT_LOG_WARNING ? ASSAY_LOG_WARNING
                                  : severity == ASSAY__ORT_LOG_INFO    ? ASSAY_LOG_INFO
                                                                       : ASSAY_LOG_DEBUG;
-    assay__log(level, "ort", "%s: %s", category ? category : "", message ? message : "");
+    char text[1024];
+    assay__ort_message_trim(message ? message : "", text, sizeof text);
+    bool named = category && category[0] && strcmp(category, "onnxruntime") != 0;
+    assay__log(level, "ort", "%s%s%s", named ? category : "", named ? ": " : "", text);
 }
 
 int assay__ort_env(const struct assay__ort *ort, struct OrtEnv **env, struct assay_error *error)
@@ -98,7 +101,9 @@ int assay__ort_session_options(struct assay_session *session, int optimization,
                                                               "session.intra_op.allow_spinning",
                                                               session->spinning ? "1" : "0"),
                                 error, what);
-    if (code == 0) code = assay__ort_append_device(ort, made, session->device, error);
+    if (code == 0)
+        code = assay__ort_append_device(ort, made, session->device, session->provider_options,
+                                        session->strict, error);
     if (code) {
         if (made) ort->release_session_options(made);
         return code;
@@ -326,6 +331,12 @@ static int options_keep(struct assay_session *session, const struct assay_sessio
     session->provider = assay__ort_provider(session->device);
     session->threads = options->threads;
     session->spinning = options->spinning;
+    session->strict = options->strict;
+    if (options->provider_options) {
+        session->provider_options = assay__arena_strdup(session->arena, options->provider_options);
+        if (!session->provider_options)
+            return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    }
     session->stream_count = options->streams > 0 ? options->streams : 1;
     atomic_init(&session->failed_stream, -1);
     session->load_ns = session->compile_ns = session->create_ns = NAN;
@@ -471,24 +482,43 @@ static double stat_of(const struct assay__ort *ort, const struct OrtKeyValuePair
 /* The arena of the session's device: bytes handed out now, and at the most. They include the
  * weights, which the library keeps there, but not what it was given to read from (mapped files, our
  * inputs). */
-static void ort_memory(struct assay_session *session, double *arena_bytes, double *arena_peak_bytes)
+static void arena_stats(struct assay_session *session, const char *const *keys, double *values,
+                        size_t count)
 {
     const struct assay__ort *ort = &session->ort;
     struct OrtMemoryInfo *info = NULL;
     struct OrtAllocator *allocator = NULL;
     struct OrtKeyValuePairs *pairs = NULL;
-    *arena_bytes = *arena_peak_bytes = NAN;
+    for (size_t i = 0; i < count; i++)
+        values[i] = NAN;
     if (!ort->allocator_get_stats || !ort->get_key_value || !ort->release_key_value_pairs) return;
     if (assay__ort_device_memory(ort, session->device, &info)) return;
     if (assay__ort_check(ort, ort->create_allocator(session->session, info, &allocator), NULL,
                          "memory") == 0 &&
         assay__ort_check(ort, ort->allocator_get_stats(allocator, &pairs), NULL, "memory") == 0) {
-        *arena_bytes = stat_of(ort, pairs, "InUse");
-        *arena_peak_bytes = stat_of(ort, pairs, "MaxInUse");
+        for (size_t i = 0; i < count; i++)
+            values[i] = stat_of(ort, pairs, keys[i]);
     }
     if (pairs) ort->release_key_value_pairs(pairs);
     if (allocator) ort->release_allocator(allocator);
     ort->release_memory_info(info);
+}
+
+static void ort_memory(struct assay_session *session, double *arena_bytes, double *arena_peak_bytes)
+{
+    static const char *const keys[] = {"InUse", "MaxInUse"};
+    double values[2];
+    arena_stats(session, keys, values, 2);
+    *arena_bytes = values[0];
+    *arena_peak_bytes = values[1];
+}
+
+static void ort_arena_use(struct assay_session *session, struct assay_arena_use *use)
+{
+    static const char *const keys[] = {"NumAllocs", "NumArenaExtensions", "TotalAllocated"};
+    double values[3];
+    arena_stats(session, keys, values, 3);
+    *use = (struct assay_arena_use){values[0], values[1], values[2]};
 }
 
 const struct assay_engine_ops assay__engine_ort = {
@@ -506,4 +536,6 @@ const struct assay_engine_ops assay__engine_ort = {
     .memory = ort_memory,
     .close = ort_close,
     .tokens = assay__ort_generation_tokens,
+    .devices_each = assay__ort_devices_each,
+    .arena_use = ort_arena_use,
 };

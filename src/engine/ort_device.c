@@ -5,7 +5,10 @@
  * A device counts as available only after a tiny model has run on it with the right result, the
  * fall-back to the CPU forbidden: a provider that is compiled in may still lack its driver. The
  * Azure provider calls a remote service and is no device of this machine; it has no row. Limits:
- * the probe runs in this process, so a driver that crashes crashes it. */
+ * the probe runs in the calling process, so a driver that crashes crashes it; run/devices.c asks
+ * from a child. DirectML is Windows' and the ROCm provider left the library with 1.23 (MIGraphX
+ * took its place): their rows say what a build has, and were never seen to run. */
+#include "engine/adapter.h"
 #include "engine/ort_session.h"
 
 #include <stdio.h>
@@ -13,6 +16,7 @@
 #include <string.h>
 
 #define DEVICE_MAX 16 /* of one kind */
+#define OPTIONS_MAX 8 /* of a provider */
 
 enum append_how { APPEND_NOTHING, APPEND_NAMED, APPEND_CUDA, APPEND_TENSORRT };
 
@@ -39,6 +43,10 @@ static const struct device_row rows[] = {
      APPEND_NAMED, true, "device_id", NULL, NULL},
     {"migraphx", "MIGraphXExecutionProvider", "MIGraphX", "MIGraphX", "gpu", APPEND_NAMED, true,
      "device_id", NULL, NULL},
+    {"rocm", "ROCMExecutionProvider", "ROCM", "ROCm", "gpu", APPEND_NAMED, true, "device_id", NULL,
+     NULL},
+    {"directml", "DmlExecutionProvider", "DML", "DirectML", "gpu", APPEND_NAMED, true, "device_id",
+     NULL, NULL},
     {"webgpu", "WebGpuExecutionProvider", "WebGPU", "WebGPU", "gpu", APPEND_NAMED, true, NULL, NULL,
      NULL},
     {"coreml", "CoreMLExecutionProvider", "CoreML", "Core ML", "npu", APPEND_NAMED, false, NULL,
@@ -171,14 +179,33 @@ static int append_tensorrt(const struct assay__ort *ort, struct OrtSessionOption
     return code;
 }
 
-static int append_row(const struct assay__ort *ort, struct OrtSessionOptions *options,
-                      const struct device_row *row, int number, struct assay_error *error)
+/* Splits "key=value;key=value" in place. -1: not of that form, or too many. */
+static int split_options(char *text, const char **keys, const char **values, size_t *count)
 {
-    char digits[16];
+    char *save = NULL;
+    for (char *item = strtok_r(text, ";", &save); item; item = strtok_r(NULL, ";", &save)) {
+        char *value = strchr(item, '=');
+        if (!value || value == item || *count == OPTIONS_MAX) return -1;
+        *value = '\0';
+        keys[*count] = item;
+        values[(*count)++] = value + 1;
+    }
+    return 0;
+}
+
+static int append_row(const struct assay__ort *ort, struct OrtSessionOptions *options,
+                      const struct device_row *row, int number, const char *more,
+                      struct assay_error *error)
+{
+    char digits[16], text[256];
     snprintf(digits, sizeof digits, "%d", number);
-    const char *const keys[] = {row->key};
-    const char *const values[] = {row->value ? row->value : digits};
+    const char *keys[OPTIONS_MAX] = {row->key};
+    const char *values[OPTIONS_MAX] = {row->value ? row->value : digits};
     size_t count = row->key ? 1 : 0;
+    int length = snprintf(text, sizeof text, "%s", more ? more : "");
+    if (length < 0 || (size_t)length >= sizeof text || split_options(text, keys, values, &count))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "options of a provider are key=value;key=value: \"%.100s\"", more);
     switch (row->how) {
     case APPEND_NOTHING: return 0;
     case APPEND_CUDA: return append_cuda(ort, options, keys, values, count, error);
@@ -191,7 +218,8 @@ static int append_row(const struct assay__ort *ort, struct OrtSessionOptions *op
 }
 
 int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOptions *options,
-                             const char *device, struct assay_error *error)
+                             const char *device, const char *more, bool strict,
+                             struct assay_error *error)
 {
     char here[256];
     int number;
@@ -208,7 +236,11 @@ int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOpti
             "device \"%s\": this ONNX Runtime build has no %s provider; it offers: %s", device,
             row->title, here);
     }
-    return append_row(ort, options, row, number, error);
+    int code = append_row(ort, options, row, number, more, error);
+    if (code || !strict || row->how == APPEND_NOTHING) return code;
+    return assay__ort_check(
+        ort, ort->add_session_config_entry(options, "session.disable_cpu_ep_fallback", "1"), error,
+        row->title);
 }
 
 /* --- probing ---------------------------------------------------------------------------------- */
@@ -281,7 +313,7 @@ static int probe(const struct assay__ort *ort, const struct OrtEnv *env,
     int code = assay__ort_check(ort, ort->create_session_options(&options), error, "probe");
     if (code == 0)
         code = assay__ort_check(ort, ort->set_intra_op_num_threads(options, 1), error, "probe");
-    if (code == 0) code = append_row(ort, options, row, number, error);
+    if (code == 0) code = append_row(ort, options, row, number, NULL, error);
     if (code == 0 && row->how != APPEND_NOTHING)
         code = assay__ort_check(
             ort, ort->add_session_config_entry(options, "session.disable_cpu_ep_fallback", "1"),
@@ -297,42 +329,85 @@ static int probe(const struct assay__ort *ort, const struct OrtEnv *env,
     return code;
 }
 
+/* --- telling of them -------------------------------------------------------------------------- */
+
+struct listing {
+    const struct assay__ort *ort;
+    const struct OrtEnv *env;
+    assay_device_about_fn *about; /* NULL: try everything */
+    assay_device_fn *found;
+    void *context;
+};
+
+static void adapter_of(const struct device_row *row, int number, struct assay__adapter *adapter)
+{
+    *adapter = (struct assay__adapter){0};
+    if (row->how == APPEND_CUDA || row->how == APPEND_TENSORRT)
+        assay__adapter_cuda(number, adapter);
+    else if (strcmp(row->device, "webgpu") == 0)
+        assay__adapter_vulkan(adapter);
+}
+
+/* One device: tried when the library has its provider. */
+static int report_device(const struct listing *list, const struct device_row *row, int number,
+                         const char *name, bool here, bool *works)
+{
+    struct assay_error reason = {0};
+    struct assay__adapter adapter = {0};
+    if (here)
+        probe(list->ort, list->env, row, number, &reason);
+    else
+        assay_error_set(&reason, ASSAY_EUNSUPPORTED, "this ONNX Runtime build has no %s provider",
+                        row->title);
+    *works = reason.code == 0;
+    if (*works) adapter_of(row, number, &adapter);
+    if (!*works && number > 0) return 0; /* one more than there are */
+    struct assay_device device = {
+        .name = name,
+        .kind = row->kind,
+        .engine = "ort",
+        .library = list->ort->path,
+        .available = *works,
+        .reason = reason.message,
+        .version = list->ort->version,
+        .hardware = adapter.name,
+        .software = adapter.software,
+        .note = adapter.note,
+        .offered = here,
+    };
+    return list->found(list->context, &device);
+}
+
 /* Calls back for one row: numbered devices are counted until one fails; the first is reported in
  * any case. */
-static int report_row(const struct assay__ort *ort, const struct OrtEnv *env,
-                      const struct device_row *row, assay_device_fn *found, void *context)
+static int report_row(const struct listing *list, const struct device_row *row)
 {
-    bool here = library_has(ort, row->provider);
+    bool here = library_has(list->ort, row->provider);
     int last = row->numbered && row->key && here ? DEVICE_MAX : 1;
     for (int number = 0; number < last; number++) {
-        struct assay_error reason = {0};
         char name[64];
+        bool works = false;
         if (row->numbered)
             snprintf(name, sizeof name, "%s:%d", row->device, number);
         else
             snprintf(name, sizeof name, "%s", row->device);
-        if (here)
-            probe(ort, env, row, number, &reason);
-        else
-            assay_error_set(&reason, ASSAY_EUNSUPPORTED,
-                            "this ONNX Runtime build has no %s provider", row->title);
-        if (reason.code && number > 0) return 0;
-        struct assay_device device = {
-            .name = name,
-            .kind = row->kind,
-            .engine = "ort",
-            .library = ort->path,
-            .available = reason.code == 0,
-            .reason = reason.message,
-        };
-        int code = found(context, &device);
-        if (code || reason.code) return code;
+        struct assay_device next = {.name = name,
+                                    .kind = row->kind,
+                                    .engine = "ort",
+                                    .library = list->ort->path,
+                                    .version = list->ort->version};
+        enum assay_device_answer answer = list->about ? list->about(list->context, &next)
+                                                      : ASSAY_DEVICE_TRY;
+        if (answer == ASSAY_DEVICE_END) return 0;
+        if (answer == ASSAY_DEVICE_PASS) continue;
+        int code = report_device(list, row, number, name, here, &works);
+        if (code || !works) return code;
     }
     return 0;
 }
 
-int assay__ort_devices(const char *library, assay_device_fn *found, void *context,
-                       struct assay_error *error)
+int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
+                            assay_device_fn *found, void *context, struct assay_error *error)
 {
     struct assay__ort *ort = malloc(sizeof *ort);
     struct OrtEnv *env = NULL;
@@ -341,15 +416,29 @@ int assay__ort_devices(const char *library, assay_device_fn *found, void *contex
     int code = assay__ort_load(library, ort, &reason);
     if (code == 0) code = assay__ort_env(ort, &env, &reason);
     if (code) { /* nothing can be asked: say why for the one device that is always here */
-        struct assay_device cpu = {
-            .name = "cpu", .kind = "cpu", .engine = "ort", .library = "", .reason = reason.message};
+        struct assay_device cpu = {.name = "cpu",
+                                   .kind = "cpu",
+                                   .engine = "ort",
+                                   .library = "",
+                                   .reason = reason.message,
+                                   .version = "",
+                                   .hardware = "",
+                                   .note = "",
+                                   .offered = true};
         code = found(context, &cpu);
         free(ort);
         return code;
     }
+    struct listing list = {ort, env, about, found, context};
     for (size_t i = 0; i < ROW_COUNT && code == 0; i++)
-        code = report_row(ort, env, &rows[i], found, context);
+        code = report_row(&list, &rows[i]);
     ort->release_env(env);
     free(ort);
     return code;
+}
+
+int assay__ort_devices(const char *library, assay_device_fn *found, void *context,
+                       struct assay_error *error)
+{
+    return assay__ort_devices_each(library, NULL, found, context, error);
 }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "engine/engine.h"
 #include "engine/ort_instrument.h"
 
 #include <math.h>
@@ -180,6 +181,7 @@ static void reset_layers(struct assay__layer_work *work)
 {
     for (size_t i = 0; i < work->layer_count; i++) {
         work->layers[i].time_ns = NAN;
+        work->layers[i].counters = NULL;
         work->layers[i].state = ASSAY_UNAVAILABLE;
         work->layers[i].note = "";
     }
@@ -250,9 +252,13 @@ int assay__ort_layers(struct assay_session *session, const struct assay_layer_op
     work->arena = session->layers->arena;
     work->result = result;
     work->latency_ns = latency_ns;
+    work->counters = assay__layer_counters(options);
     work->budget_s = budget_s * 0.9; /* the round that is under way when time is up is finished */
     work->start_ns = assay__now_ns();
     code = run_method(work, options->method, &own);
+    if (!code && work->counters && !result->counter_note)
+        result->counter_note = "counters of layers are read by markers only, and these layers were "
+                               "timed in another way";
     if (!code) code = finish(work, &own);
     if (code) {
         reset_result(result);

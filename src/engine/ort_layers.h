@@ -1,6 +1,6 @@
 /* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
  * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers.c,
- * ort_isolated.c, ort_profile.c (the methods), ort_origin.c (where a node of the optimised graph
+ * ort_counted.c (counters by markers), ort_isolated.c, ort_profile.c (the methods), ort_origin.c (where a node of the optimised graph
  * came from). How it works: doc/layer-timing.md. */
 #ifndef ASSAY_ENGINE_ORT_LAYERS_H
 #define ASSAY_ENGINE_ORT_LAYERS_H
@@ -35,6 +35,7 @@ struct assay__layer_work {
     double budget_s;
     uint64_t start_ns;
     double latency_ns; /* the unprofiled median to judge passes by; NaN unknown */
+    const struct assay_layer_counters *counters; /* wanted of each layer; NULL: none */
     struct assay__buf reason;
 
     char folder[ASSAY__LAYERS_PATH]; /* private; removed at the end */
@@ -76,10 +77,11 @@ struct assay__timed {
 
 struct assay__timed_options {
     const char *path;
-    int optimization;           /* ASSAY__ORT_OPT_* */
-    size_t mark_count;          /* > 0: with the marker operators and room for that many events */
-    const char *save_path;      /* NULL or: save the optimised model there */
-    const char *profile_prefix; /* NULL or: with ONNX Runtime's own profiler */
+    int optimization;  /* ASSAY__ORT_OPT_* */
+    size_t mark_count; /* > 0: with the marker operators and room for that many events */
+    const struct assay_layer_counters *counters; /* read by the markers; NULL: none */
+    const char *save_path;                       /* NULL or: save the optimised model there */
+    const char *profile_prefix;                  /* NULL or: with ONNX Runtime's own profiler */
     /* NULL: the owner's inputs and outputs. Borrowed. */
     const char *const *input_names;
     const struct OrtValue *const *inputs;
@@ -125,6 +127,19 @@ int assay__layers_markers(struct assay__layer_work *work, struct assay_error *er
 void assay__layers_learn_order(struct assay__layer_work *work);
 int assay__layers_isolated(struct assay__layer_work *work, struct assay_error *error);
 int assay__layers_profile(struct assay__layer_work *work, struct assay_error *error);
+
+/** The graph with a marker behind every node, as the markers' pass has learnt it. */
+struct assay__counted_graph {
+    const char *path;
+    size_t mark_count, node_count;
+    const uint32_t *sequence; /* marker ids in the order of time */
+    const size_t *first_of;   /* by position: the node whose first marker this is, or SIZE_MAX */
+    double plain_ns;          /* an unprofiled run */
+};
+/** Runs it with counters read at every marker and puts what each node counted into its layer. A failure is the result's
+ * counter_note, never an error. */
+void assay__layers_counted(struct assay__layer_work *work,
+                           const struct assay__counted_graph *graph);
 
 /* --- origin ----------------------------------------------------------------------------------- */
 

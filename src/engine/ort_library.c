@@ -112,7 +112,7 @@ static const char *signature_end(const char *text)
 /* ONNX Runtime's messages name C++ source positions and signatures, and run over several lines.
  * Keeps what a person can use: drops those and a path that the caller names anyway, and collapses
  * white space. */
-static void message_trim(const char *message, char *out, size_t out_size)
+void assay__ort_message_trim(const char *message, char *out, size_t out_size)
 {
     const char *text = message;
     const char *failed = strncmp(text, "Load model from ", 16) == 0 ? strstr(text, " failed:")
@@ -140,7 +140,7 @@ int assay__ort_check(const struct assay__ort *ort, struct OrtStatus *status,
 {
     if (!status) return 0;
     char text[400];
-    message_trim(ort->get_error_message(status), text, sizeof text);
+    assay__ort_message_trim(ort->get_error_message(status), text, sizeof text);
     int code = ort->get_error_code(status);
     ort->release_status(status);
     int result = code == ASSAY__ORT_NO_SUCHFILE        ? ASSAY_ENOTFOUND

@@ -2,7 +2,8 @@
  *
  * One input and one output of any tensor type, the output aliased to the input: no data moves. A
  * run of it reads the clock, asks for its output, and reads the clock again; both readings go to
- * the next free place of a preallocated array.
+ * the next free place of a preallocated array. In a pass that counts (ort_counted.c) it reads the
+ * counters in between, at its entry and at its exit.
  *
  * Two things decide how much it disturbs the graph around it:
  *  - It passes shapes on (shape inference). Otherwise the engine no longer knows the shapes
@@ -146,11 +147,20 @@ static struct OrtStatus *compute_unsettled(struct marker_kernel *kernel,
     return status;
 }
 
+/** Counters at a marker's entry (edge 0) or exit (1). */
+static void count(struct assay__marker_log *log, size_t event, size_t edge)
+{
+    const struct assay_layer_counters *counters = log->counters;
+    if (event >= log->capacity) return;
+    counters->read(counters->context, log->counts + (2 * event + edge) * counters->count);
+}
+
 static struct OrtStatus *marker_compute(void *opaque, struct OrtKernelContext *context)
 {
     uint64_t entry_ns = assay__now_ns();
     struct marker_kernel *kernel = opaque;
     struct assay__marker_log *log = kernel->log;
+    if (log->counters) count(log, log->count, 0);
     struct OrtValue *output = NULL;
     struct OrtStatus *status = kernel->settled
                                    ? kernel->ort->kernel_context_get_output(
@@ -163,6 +173,7 @@ static struct OrtStatus *marker_compute(void *opaque, struct OrtKernelContext *c
     struct assay__marker_event *event = &log->events[log->count++];
     event->id = kernel->id;
     event->entry_ns = entry_ns;
+    if (log->counters) count(log, log->count - 1, 1);
     event->exit_ns = assay__now_ns();
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/ort_abi.h"
 
+#include <assay/engine.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,8 @@ struct assay__marker_log {
     uint64_t dropped; /* events that found no room */
     uint64_t
         copies; /* times the engine gave a marker a buffer of its own, so that it had to copy */
+    const struct assay_layer_counters *counters; /* read by every marker; NULL: none */
+    double *counts; /* of event i: counters->count at its entry, as many at its exit, from 2 i */
 };
 
 struct assay__marker_ops;

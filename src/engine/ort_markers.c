@@ -746,6 +746,15 @@ static int prepare(struct marking *m, struct assay_error *error)
     return 0;
 }
 
+static void count_layers(struct marking *m)
+{
+    double plain_ns = m->round_count ? OVER_ROUNDS(m, m->round_count, after_ns) : m->plain_ns;
+    struct assay__counted_graph graph = {m->marked_path, m->plan.mark_count, m->node_count,
+                                         m->sequence,    m->first_of,        plain_ns};
+    if (m->alone) put_plain_away(m);
+    assay__layers_counted(m->work, &graph);
+}
+
 int assay__layers_markers(struct assay__layer_work *work, struct assay_error *error)
 {
     size_t good = 0;
@@ -760,6 +769,8 @@ int assay__layers_markers(struct assay__layer_work *work, struct assay_error *er
         describe(m, used, good);
         if (fill_order(m))
             code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for the order");
+        else if (work->counters)
+            count_layers(m);
     }
     marking_free(m);
     /* The caller goes on with the session it gave, also after a failed round. */

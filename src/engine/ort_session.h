@@ -39,6 +39,8 @@ struct assay_session {
     int threads;          /* as asked; 0 default */
     int spinning;         /* -1 default, 0, 1 */
     int stream_count;
+    bool strict;                  /* nothing may fall back to the CPU */
+    const char *provider_options; /* "key=value;key=value"; NULL none */
 
     /* inputs in the order of the caller's list; values lie over the caller's memory */
     const struct assay_tensor *inputs;
@@ -101,15 +103,19 @@ void assay__ort_release_values(const struct assay__ort *ort, struct OrtValue **v
 /** ONNX Runtime's name of the provider behind a device name; NULL when no row of the table matches.
  */
 const char *assay__ort_provider(const char *device);
-/** Appends the device's provider to session options ("cpu" appends nothing). */
+/** Appends the device's provider to session options ("cpu" appends nothing), with further options of it
+ * ("key=value;key=value"; NULL: none). strict: no node may run on the CPU instead. */
 int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOptions *options,
-                             const char *device, struct assay_error *error);
+                             const char *device, const char *more, bool strict,
+                             struct assay_error *error);
 /** Memory of the device as ONNX Runtime names it, for its arena's statistics; the caller releases
  * it. */
 int assay__ort_device_memory(const struct assay__ort *ort, const char *device,
                              struct OrtMemoryInfo **info);
 int assay__ort_devices(const char *library, assay_device_fn *found, void *context,
                        struct assay_error *error);
+int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
+                            assay_device_fn *found, void *context, struct assay_error *error);
 
 /* --- the layer timing (ort_layers.c) ---------------------------------------------------------- */
 

@@ -42,6 +42,13 @@ static int prepare_options(struct assay_session *owner, const struct assay__time
         code = timed->log.events && timed->log.scalars
                    ? assay__marker_ops_new(ort, &timed->log, &timed->ops, error)
                    : assay_error_set(error, ASSAY_ENOMEM, "out of memory for marker events");
+        if (!code && options->counters) {
+            timed->log.counts = calloc(2 * options->mark_count * options->counters->count,
+                                       sizeof *timed->log.counts);
+            timed->log.counters = options->counters;
+            if (!timed->log.counts)
+                code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for counters");
+        }
         if (!code) code = assay__marker_ops_add(timed->ops, *made, error);
     }
     return code;
@@ -118,6 +125,7 @@ void assay__timed_close(struct assay__timed *timed)
     assay__marker_ops_free(timed->ops); /* after the session: its kernels refer to it */
     free(timed->log.events);
     free(timed->log.scalars);
+    free(timed->log.counts);
     memset(timed, 0, sizeof *timed);
 }
 

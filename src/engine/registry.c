@@ -44,3 +44,10 @@ int assay__session_options_read(const struct assay_session_options *given,
         return assay_error_set(error, ASSAY_EINVAL, "session options name inputs but hold none");
     return 0;
 }
+
+const struct assay_layer_counters *assay__layer_counters(const struct assay_layer_options *options)
+{
+    size_t needs = offsetof(struct assay_layer_options, counters) + sizeof options->counters;
+    const struct assay_layer_counters *counters = options->size >= needs ? options->counters : NULL;
+    return counters && counters->count > 0 ? counters : NULL;
+}

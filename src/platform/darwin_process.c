@@ -127,3 +127,8 @@ void assay__cpus_allowed(char *out, size_t out_size)
 {
     if (out_size) out[0] = '\0';
 }
+
+const char *assay__preload_variable(void)
+{
+    return NULL; /* DYLD_INSERT_LIBRARIES replaces nothing: a library would need an interpose section */
+}

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -66,5 +67,25 @@ static void perf_close(int fd)
     close(fd);
 }
 
-const struct assay__perf_calls assay__perf_system = {
-    .open = perf_open, .read = perf_read, .close = perf_close};
+/* Reaches the inherited events of other threads too. */
+static bool perf_enable(int fd, bool on)
+{
+    return ioctl(fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) == 0;
+}
+
+static int perf_open_system(uint32_t type, uint64_t config, int cpu)
+{
+    struct perf_event_attr attr;
+    memset(&attr, 0, sizeof attr);
+    attr.size = sizeof attr;
+    attr.type = type;
+    attr.config = config;
+    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+const struct assay__perf_calls assay__perf_system = {.open = perf_open,
+                                                     .read = perf_read,
+                                                     .close = perf_close,
+                                                     .enable = perf_enable,
+                                                     .open_system = perf_open_system};

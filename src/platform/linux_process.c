@@ -233,3 +233,8 @@ void assay__cpus_allowed(char *out, size_t out_size)
     }
     CPU_FREE(set);
 }
+
+const char *assay__preload_variable(void)
+{
+    return "LD_PRELOAD";
+}

@@ -60,6 +60,12 @@ void assay__library_close(void *library);
 /** The path the loader really used for the library that holds `address`; "" when unknown. */
 void assay__library_path(const void *address, char *out, size_t out_size);
 
+/** The symbol of that name in any library of this process; NULL: none. */
+void *assay__symbol_anywhere(const char *name);
+/** The variable that names libraries to load before all others ("LD_PRELOAD"), whose functions then stand in front of the C library's;
+ *  NULL: this system has none that does that. */
+const char *assay__preload_variable(void);
+
 /** Pins the calling process (and threads it starts later) to a list such as "0-3,8". ASSAY_EUNSUPPORTED on macOS. */
 int assay__cpus_pin(const char *list, struct assay_error *error);
 /** Whether assay__cpus_pin would take the list: the same codes, and nothing is pinned. */

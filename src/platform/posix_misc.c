@@ -104,6 +104,11 @@ void *assay__library_symbol(void *library, const char *name)
     return dlsym(library, name);
 }
 
+void *assay__symbol_anywhere(const char *name)
+{
+    return dlsym(RTLD_DEFAULT, name);
+}
+
 void assay__library_close(void *library)
 {
     if (library) dlclose(library);

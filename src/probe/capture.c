@@ -37,6 +37,7 @@ enum treatment {
     EMPTY,  /* that it exists is all that counts */
     HOST,   /* the host's name */
     MOUNTS, /* lines of control groups only */
+    MODEL,  /* the line of the model only: others name this very card */
     GROUP,  /* the folder is a control group: this one, and those above it */
 };
 
@@ -68,14 +69,28 @@ static const struct source sources[] = {
     {"/sys/hypervisor", "type", COPY},
     {"/sys/class/dmi/id", "product_name sys_vendor", COPY},
     {CPU, "online possible present", COPY},
-    {CPU "/cpu*/topology", "physical_package_id core_id thread_siblings_list", COPY},
-    {CPU "/cpu*/cache/index*", "level type size id shared_cpu_list coherency_line_size", COPY},
+    {CPU "/cpu*/topology",
+     "physical_package_id core_id die_id cluster_id thread_siblings_list core_cpus thread_siblings "
+     "package_cpus core_siblings die_cpus cluster_cpus",
+     COPY},
+    {CPU "/cpu*/cache/index*",
+     "level type size id shared_cpu_list shared_cpu_map coherency_line_size number_of_sets "
+     "physical_line_partition",
+     COPY},
+    {CPU "/cpu*", "cpu_capacity", COPY},
+    {"/sys/devices/system/node", "online possible", COPY},
+    {"/sys/devices/system/node/node*", "cpumap meminfo distance", COPY},
+    {"/sys/devices/cpu_core", "cpus", COPY},
+    {"/sys/devices/cpu_atom", "cpus", COPY},
     {CPU "/smt", "active control", COPY},
     {"/sys/bus/event_source/devices/*", "type", COPY},
+    {"/sys/bus/event_source/devices/uncore_imc*", "cpumask", COPY},
+    {"/sys/bus/event_source/devices/uncore_imc*/events", "*", COPY},
+    {"/sys/bus/event_source/devices/uncore_imc*/format", "*", COPY},
     /* probes */
     {CPU "/cpu*/cpufreq",
-     "cpuinfo_max_freq cpuinfo_min_freq scaling_cur_freq scaling_min_freq scaling_max_freq "
-     "scaling_governor scaling_available_governors scaling_driver",
+     "base_frequency cpuinfo_max_freq cpuinfo_min_freq scaling_cur_freq scaling_min_freq "
+     "scaling_max_freq scaling_governor scaling_available_governors scaling_driver",
      COPY},
     {CPU "/intel_pstate", "no_turbo status", COPY},
     {CPU "/cpufreq", "boost", COPY},
@@ -90,10 +105,10 @@ static const struct source sources[] = {
     {"/sys/class/thermal/*", "type temp cur_state max_state", COPY},
     {"/sys/class/power_supply/*",
      "type scope present online status power_now current_now voltage_now", COPY},
-    {"/proc/driver/nvidia/gpus/*", "information", EMPTY},
+    {"/proc/driver/nvidia/gpus/*", "information", MODEL},
     {CARD "/device",
-     "vendor gpu_busy_percent mem_busy_percent mem_info_vram_used mem_info_vram_total "
-     "mem_info_gtt_used pp_dpm_sclk pp_dpm_mclk",
+     "vendor device uevent product_name gpu_busy_percent mem_busy_percent mem_info_vram_used "
+     "mem_info_vram_total mem_info_gtt_used pp_dpm_sclk pp_dpm_mclk",
      COPY},
     {CARD "/device/hwmon/hwmon*", SENSORS, COPY},
     {CARD, "gt_act_freq_mhz", COPY},
@@ -101,8 +116,9 @@ static const struct source sources[] = {
     {CARD "/gt/gt*", "rps_act_freq_mhz rc6_residency_ms", COPY},
     {CARD "/device/tile*/gt*/freq0", "act_freq", COPY},
     {CARD "/device/tile*/gt*/gtidle", "idle_residency_ms", COPY},
+    {"/sys/bus/pci/devices/*", "class vendor device uevent", COPY},
     {"/sys/class/accel/*/device",
-     "uevent npu_busy_time_us npu_current_frequency_mhz npu_max_frequency_mhz "
+     "vendor device uevent npu_busy_time_us npu_current_frequency_mhz npu_max_frequency_mhz "
      "npu_memory_utilization clk_cur_freq_mhz",
      COPY},
 };
@@ -153,8 +169,19 @@ static bool holds_address(const char *text)
     return false;
 }
 
-/* Keeps the lines of mountinfo whose file system is cgroup2. */
-static size_t keep_groups(char *text)
+/* mountinfo: the file system is cgroup2. */
+static bool is_group(const char *line)
+{
+    return strstr(line, " - cgroup2 ") != NULL;
+}
+
+static bool is_model(const char *line)
+{
+    return strncmp(line, "Model:", 6) == 0;
+}
+
+/* Keeps the lines that are wanted. */
+static size_t keep_lines(char *text, bool (*wanted)(const char *line))
 {
     char *to = text;
     for (char *line = text; *line;) {
@@ -162,7 +189,7 @@ static size_t keep_groups(char *text)
         length += line[length] == '\n';
         char saved = line[length];
         line[length] = '\0';
-        bool kept = strstr(line, " - cgroup2 ") != NULL;
+        bool kept = wanted(line);
         line[length] = saved;
         if (kept) memmove(to, line, length);
         if (kept) to += length;
@@ -286,7 +313,9 @@ static void copy_file(struct writer *w, const char *path)
         write_target(w, path, HOST_NAME, sizeof HOST_NAME - 1);
         return;
     } else if (w->source->treatment == MOUNTS) {
-        length = (ssize_t)keep_groups(w->text);
+        length = (ssize_t)keep_lines(w->text, is_group);
+    } else if (w->source->treatment == MODEL) {
+        length = (ssize_t)keep_lines(w->text, is_model);
     } else if (length < 256 && holds_address(w->text)) {
         fault(w, path, "left out: it holds a hardware address");
         return;

@@ -24,7 +24,8 @@
 #define LIBRARY "libnvidia-ml.so.1"
 #define GPUS 64
 #define PROCESSES 128
-#define VALUES 8 /* at most, of one call */
+#define VALUES 8                   /* at most, of one call */
+#define OPEN_LIMIT_NS 20000000000u /* a GPU that nobody uses is woken first: seconds, for each */
 
 static _Atomic(pid_t) target_process;
 
@@ -58,6 +59,8 @@ static const struct symbol symbols[] = {
     {AT(by_index), "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex", true},
     {AT(name), "nvmlDeviceGetName", NULL, false},
     {AT(uuid), "nvmlDeviceGetUUID", NULL, false},
+    {AT(driver_version), "nvmlSystemGetDriverVersion", NULL, false},
+    {AT(pci), "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2", false},
     {AT(power), "nvmlDeviceGetPowerUsage", NULL, false},
     {AT(energy), "nvmlDeviceGetTotalEnergyConsumption", NULL, false},
     {AT(clock), "nvmlDeviceGetClockInfo", NULL, false},
@@ -490,6 +493,33 @@ static void nvml_read(struct assay__probe *probe, struct assay__probe_reading *r
     }
 }
 
+/* False: no memory. */
+static bool describe_gpu(struct assay__arena *arena, const struct nvml *nvml, unsigned index,
+                         struct assay__nvml_gpu *gpu)
+{
+    char name[NVML_NAME_SIZE] = "", uuid[NVML_NAME_SIZE] = "", version[NVML_NAME_SIZE] = "";
+    char address[32] = "";
+    struct nvml_pci pci = {.domain = 0};
+    struct nvml_memory memory = {0};
+    const struct nvml_calls *calls = &nvml->calls;
+    void *device = nvml->devices[index];
+    if (device && calls->name) calls->name(device, name, sizeof name);
+    if (device && calls->uuid) calls->uuid(device, uuid, sizeof uuid);
+    if (device && calls->pci && calls->pci(device, &pci) == NVML_OK)
+        snprintf(address, sizeof address, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
+    if (calls->driver_version && calls->driver_version(version, sizeof version) != NVML_OK)
+        version[0] = '\0';
+    bool sized = device && calls->memory && calls->memory(device, &memory) == NVML_OK;
+    name[sizeof name - 1] = uuid[sizeof uuid - 1] = version[sizeof version - 1] = '\0';
+    *gpu = (struct assay__nvml_gpu){.rail = assay__arena_printf(arena, "gpu%u", index),
+                                    .name = assay__arena_strdup(arena, name),
+                                    .uuid = assay__arena_strdup(arena, uuid),
+                                    .pci = assay__arena_strdup(arena, address),
+                                    .driver_version = assay__arena_strdup(arena, version),
+                                    .memory_bytes = sized ? memory.total : 0};
+    return gpu->rail && gpu->name && gpu->uuid && gpu->pci && gpu->driver_version;
+}
+
 const struct assay__nvml_gpu *assay__nvml_gpus(struct assay__arena *arena, size_t *count,
                                                const char **reason)
 {
@@ -498,16 +528,8 @@ const struct assay__nvml_gpu *assay__nvml_gpus(struct assay__arena *arena, size_
     *reason = nvml_load(arena, &nvml);
     if (*reason) return NULL;
     struct assay__nvml_gpu *gpus = assay__arena_array(arena, nvml.count, sizeof *gpus);
-    for (unsigned i = 0; gpus && i < nvml.count; i++) {
-        char name[NVML_NAME_SIZE] = "", uuid[NVML_NAME_SIZE] = "";
-        if (nvml.devices[i] && nvml.calls.name) nvml.calls.name(nvml.devices[i], name, sizeof name);
-        if (nvml.devices[i] && nvml.calls.uuid) nvml.calls.uuid(nvml.devices[i], uuid, sizeof uuid);
-        name[sizeof name - 1] = uuid[sizeof uuid - 1] = '\0';
-        gpus[i] = (struct assay__nvml_gpu){.rail = assay__arena_printf(arena, "gpu%u", i),
-                                           .name = assay__arena_strdup(arena, name),
-                                           .uuid = assay__arena_strdup(arena, uuid)};
-        if (!gpus[i].rail || !gpus[i].name || !gpus[i].uuid) gpus = NULL;
-    }
+    for (unsigned i = 0; gpus && i < nvml.count; i++)
+        if (!describe_gpu(arena, &nvml, i, &gpus[i])) gpus = NULL;
     *count = gpus ? nvml.count : 0;
     *reason = gpus ? "" : "out of memory";
     nvml_unload(&nvml, true);
@@ -518,6 +540,7 @@ const struct assay__probe_ops assay__probe_nvml = {
     .name = "nvml",
     .summary = "power, energy, clocks, temperature, load and memory of NVIDIA GPUs (NVML)",
     .open = nvml_open,
+    .open_limit_ns = OPEN_LIMIT_NS,
     .channels = nvml_channels,
     .reason = nvml_reason,
     .read = nvml_read,
@@ -528,6 +551,7 @@ const struct assay__probe_ops assay__probe_nvml_pcie = {
     .name = "nvml-pcie",
     .summary = "PCIe traffic of NVIDIA GPUs; each reading takes 40 ms per GPU (NVML)",
     .open = nvml_pcie_open,
+    .open_limit_ns = OPEN_LIMIT_NS,
     .channels = nvml_channels,
     .reason = nvml_reason,
     .read = nvml_read,

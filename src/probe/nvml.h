@@ -5,12 +5,16 @@
 #include "base/arena.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct assay__nvml_gpu {
-    const char *rail; /* "gpu0" */
-    const char *name; /* "NVIDIA H200"; "" unknown */
-    const char *uuid; /* "GPU-…"; "" unknown */
+    const char *rail;           /* "gpu0" */
+    const char *name;           /* "NVIDIA H200"; "" unknown */
+    const char *uuid;           /* "GPU-…"; "" unknown */
+    const char *pci;            /* "0000:01:00.0"; "" unknown */
+    const char *driver_version; /* "580.65.06"; "" unknown */
+    uint64_t memory_bytes;      /* 0 unknown */
 };
 
 /** The GPUs that NVML lists; arena. count 0: *reason says why (arena or static); else it is "". */

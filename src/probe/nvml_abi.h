@@ -49,6 +49,14 @@ struct nvml_process { /* of the _v2 and _v3 calls */
     unsigned gpu_instance, compute_instance;
 };
 
+/* The later calls write all of it, the first one less. */
+struct nvml_pci {
+    char old_text[16];
+    unsigned domain, bus, device;
+    unsigned ids, subsystem_ids; /* device << 16 | vendor */
+    char text[32];
+};
+
 /* Each returns an nvml_result; a device is an opaque pointer. */
 struct nvml_calls {
     int (*init)(void);
@@ -58,6 +66,8 @@ struct nvml_calls {
     int (*by_index)(unsigned index, void **device);
     int (*name)(void *device, char *name, unsigned size);
     int (*uuid)(void *device, char *uuid, unsigned size);
+    int (*driver_version)(char *version, unsigned size);
+    int (*pci)(void *device, struct nvml_pci *pci);
     int (*power)(void *device, unsigned *milliwatts);
     int (*energy)(void *device, unsigned long long *millijoules); /* since the driver was loaded */
     int (*clock)(void *device, int kind, unsigned *megahertz);

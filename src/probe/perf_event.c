@@ -63,6 +63,7 @@ struct event {
     struct counter counters[THREADS];
     struct assay__perf_count sum; /* of the threads, now */
     const char *failed;           /* why the last reading failed; NULL */
+    const char *broken;           /* why it is of no use any more; NULL */
     bool open, user_only;
 };
 
@@ -90,6 +91,11 @@ void assay__perf_event_target(pid_t process)
 void assay__perf_event_calls_set(const struct assay__perf_calls *calls)
 {
     replaced_calls = calls;
+}
+
+const struct assay__perf_calls *assay__perf_event_calls(void)
+{
+    return replaced_calls;
 }
 
 /* --- reasons -------------------------------------------------------------------------------------------- */
@@ -339,7 +345,8 @@ static const char *take(struct counter *counter, const struct assay__perf_count 
 static void read_event(const struct assay__probe *probe, struct event *event)
 {
     event->sum = (struct assay__perf_count){0};
-    event->failed = NULL;
+    event->failed = event->broken;
+    if (event->broken) return;
     for (size_t t = 0; t < probe->thread_count; t++) {
         struct assay__perf_count now;
         if (event->counters[t].fd < 0) continue;
@@ -381,6 +388,35 @@ static void perf_event_read(struct assay__probe *probe, struct assay__probe_read
         readings[i] = value_of(probe, i);
 }
 
+const char *assay__perf_event_name(enum assay__perf_event event)
+{
+    return rows[event].name;
+}
+
+void assay__perf_event_switch(struct assay__probe *probe, unsigned events, bool on)
+{
+    for (int e = 0; e < ASSAY__PERF_EVENTS && probe->calls.enable; e++) {
+        struct event *event = &probe->events[e];
+        if (!(events & 1u << e) || !event->open) continue;
+        for (size_t t = 0; t < probe->thread_count; t++)
+            if (event->counters[t].fd >= 0 && !probe->calls.enable(event->counters[t].fd, on))
+                event->broken = "the counter cannot be switched on and off any more";
+    }
+}
+
+const char *assay__perf_event_total(struct assay__probe *probe, enum assay__perf_event event,
+                                    double *total, double *share)
+{
+    const struct event *one = &probe->events[event];
+    *share = NAN;
+    if (one->open) read_event(probe, &probe->events[event]);
+    struct assay__probe_reading reading = value_of(probe, event);
+    *total = reading.value;
+    if (one->open && !isnan(reading.value) && one->sum.enabled_ns > 0)
+        *share = (double)one->sum.running_ns / (double)one->sum.enabled_ns;
+    return reading.reason;
+}
+
 static size_t perf_event_channels(const struct assay__probe *probe,
                                   const struct assay__channel **channels)
 {
@@ -408,4 +444,5 @@ const struct assay__probe_ops assay__probe_perf_event = {
     .reason = perf_event_reason,
     .read = perf_event_read,
     .close = perf_event_close,
+    .own_thread = true,
 };

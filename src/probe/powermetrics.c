@@ -409,4 +409,5 @@ const struct assay__probe_ops assay__probe_powermetrics = {
     .reason = powermetrics_reason,
     .read = powermetrics_read,
     .close = powermetrics_close,
+    .own_thread = true, /* the child it starts ends with the thread that started it */
 };

@@ -15,8 +15,11 @@ extern const struct assay__probe_ops assay__probe_gpu_sysfs;
 extern const struct assay__probe_ops assay__probe_accel;
 extern const struct assay__probe_ops assay__probe_battery;
 extern const struct assay__probe_ops assay__probe_perf_event;
+extern const struct assay__probe_ops assay__probe_uncore;
 extern const struct assay__probe_ops assay__probe_nvml;
 extern const struct assay__probe_ops assay__probe_nvml_pcie;
 extern const struct assay__probe_ops assay__probe_powermetrics;
+extern const struct assay__probe_ops assay__probe_process;
+extern const struct assay__probe_ops assay__probe_process_pss;
 
 #endif

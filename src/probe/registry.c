@@ -14,9 +14,12 @@ static const struct assay__probe_ops *const probes[] = {
     &assay__probe_gpu_sysfs,
     &assay__probe_accel,
     &assay__probe_perf_event,
+    &assay__probe_uncore,
     &assay__probe_nvml,
     &assay__probe_nvml_pcie,
     &assay__probe_powermetrics,
+    &assay__probe_process,
+    &assay__probe_process_pss,
     &assay__probe_battery, /* the last resort stays last */
     NULL,                  /* rows are added before this one */
 };

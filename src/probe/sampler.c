@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/vec.h"
+#include "probe/open.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -93,6 +94,7 @@ static void destroy(struct assay__sampler *sampler)
 {
     for (size_t i = 0; i < sampler->probe_count; i++) {
         sampler->probes[i].ops->close(sampler->probes[i].probe);
+        assay__arena_free(sampler->probes[i].arena);
         free(sampler->probes[i].readings);
         free(sampler->probes[i].times_ns);
     }
@@ -152,10 +154,13 @@ int assay__sampler_add(struct assay__sampler *sampler, const struct assay__probe
         .ops = ops, .stride = 1, .first_track = sampler->track_count};
     if (sampler->prepared)
         return assay_error_set(error, ASSAY_EINVAL, "the sampler has begun: no more probes");
-    int code = ops->open(sampler->arena, &probe, error);
-    if (code) return code;
-    const struct assay__channel *channels;
-    size_t count = ops->channels(probe, &channels);
+    struct assay_error why = {0};
+    int code = assay__probe_open(ops, &sampled.arena, &probe, &why);
+    if (code && code != ASSAY_ETIMEOUT) return assay_error_set(error, code, "%s", why.message);
+    snprintf(sampled.open_reason, sizeof sampled.open_reason, "%.120s", why.message);
+    sampled.blocked = code != 0;
+    const struct assay__channel *channels = NULL;
+    size_t count = probe ? ops->channels(probe, &channels) : 0;
     sampled.probe = probe;
     sampled.readings = calloc(count ? count : 1, sizeof *sampled.readings);
     if (!sampled.readings || assay__vec_grow((void **)&sampler->probes, &sampler->probe_capacity,
@@ -171,6 +176,7 @@ no_memory:
     sampler->track_count = sampled.first_track;
     free(sampled.readings);
     ops->close(probe);
+    assay__arena_free(sampled.arena);
     return assay_error_set(error, ASSAY_ENOMEM, "no memory for the probe %s", ops->name);
 }
 
@@ -498,6 +504,6 @@ void assay__sampler_probe_cost(struct assay__sampler *sampler, size_t index,
         .mean_ns = probe->reads ? (double)probe->total_ns / (double)probe->reads : NAN,
         .longest_ns = probe->reads ? (double)probe->longest_ns : NAN,
         .blocked = probe->blocked,
-        .reason = probe->ops->reason(probe->probe)};
+        .reason = probe->probe ? probe->ops->reason(probe->probe) : probe->open_reason};
     pthread_mutex_unlock(&sampler->lock);
 }

@@ -32,6 +32,8 @@ struct assay__track {
 
 struct assay__sampled_probe {
     const struct assay__probe_ops *ops;
+    struct assay__arena *arena; /* the probe's own */
+    char open_reason[128];      /* the probe is NULL: opening it was given up */
     struct assay__probe *probe;
     struct assay__probe_reading *readings;
     uint64_t *times_ns;

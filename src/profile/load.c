@@ -157,13 +157,6 @@ static void load_operators(struct assay__loader *loader)
     }
 }
 
-/* A state we do not know is unavailable: it must not pass for a measurement. */
-static enum assay_state state_of(const char *name)
-{
-    int state = assay_state_parse(name);
-    return state < 0 ? ASSAY_UNAVAILABLE : (enum assay_state)state;
-}
-
 static void load_cell(struct assay__loader *loader)
 {
     struct assay__cell_info *cell = &loader->profile->model.cell;
@@ -188,7 +181,7 @@ static void load_cell(struct assay__loader *loader)
         group->neurons = assay__rows_int(&rows, "neurons", 0, INT_MAX, -1);
         group->flops = assay__rows_real(&rows, "flops");
         group->flops_needed = assay__rows_real(&rows, "flops_needed");
-        group->state = state_of(assay__rows_text(&rows, "state"));
+        group->state = assay__rows_state(&rows, "state");
     }
     assay__rows_stop(&rows);
 }
@@ -231,7 +224,7 @@ static void load_metrics(struct assay__loader *loader, int64_t trial, int64_t la
             .name = assay__rows_text(&rows, "name"),
             .value = assay__rows_real(&rows, "value"),
             .unit = assay__rows_text(&rows, "unit"),
-            .state = state_of(assay__rows_text(&rows, "state")),
+            .state = assay__rows_state(&rows, "state"),
             .source = assay__rows_text(&rows, "source"),
             .note = assay__rows_text(&rows, "note"),
         };
@@ -255,8 +248,10 @@ static void load_layer(struct assay__rows *rows, int64_t trial, struct assay__la
     layer->share = assay__rows_real(rows, "share");
     layer->flops = assay__rows_real(rows, "flops");
     layer->bytes = assay__rows_real(rows, "bytes");
+    layer->live_bytes = assay__rows_real(rows, "live_bytes");
+    layer->weight_bytes = assay__rows_real(rows, "weight_bytes");
     layer->bound = assay__rows_text(rows, "bound");
-    layer->state = state_of(assay__rows_text(rows, "state"));
+    layer->state = assay__rows_state(rows, "state");
     layer->method = assay__rows_text(rows, "method");
     layer->note = assay__rows_text(rows, "note");
     if (layer->state == ASSAY_UNAVAILABLE) layer->time_ns = NAN;
@@ -360,6 +355,20 @@ static void load_trial_row(struct assay__rows *rows, struct assay__trial *trial)
     layers->discarded = (int)assay__rows_int(rows, "layers_discarded", 0, INT_MAX, 0);
 }
 
+/* Series are written when a run ends: a capture that was killed has none, and its reader must not take that for none
+ * asked for. */
+static void note_lost_series(struct assay__loader *loader, struct assay__trial *trial)
+{
+    const struct assay_profile *profile = loader->profile;
+    bool asked = false;
+    for (size_t i = 0; i < trial->option_count; i++)
+        asked |= strcmp(trial->options[i].key, "watch") == 0;
+    if (asked && !profile->complete && !profile->interrupted && trial->series_count == 0)
+        assay__load_note(loader, trial,
+                         "what was read over time is kept when a run ends; this capture did not "
+                         "end, so it is lost");
+}
+
 static void load_trials(struct assay__loader *loader)
 {
     struct assay__rows rows = assay__rows_start(
@@ -379,6 +388,11 @@ static void load_trials(struct assay__loader *loader)
         load_metrics(loader, trial->id, 0, trial->metrics);
         load_layers(loader, trial->id, &trial->layers);
         load_launches(loader, trial);
+        assay__load_series(loader, trial);
+        assay__load_spans(loader, trial);
+        assay__load_allocations(loader, trial);
+        assay__load_class_counters(loader, trial);
+        note_lost_series(loader, trial);
     }
 }
 
@@ -427,6 +441,7 @@ int assay_profile_open(const char *path, struct assay_profile **out, struct assa
     load_model(&loader);
     load_trials(&loader);
     load_findings(&loader);
+    assay__load_ceilings(&loader);
     assay__load_damage(&loader);
 out:
     assay__db_close(db);

@@ -117,12 +117,15 @@ struct assay__layer {
     double host_enqueue_ns; /* NaN unless the engine's profile holds enqueue times only */
     double share;           /* of latency.p50; NaN */
     double flops, bytes;    /* NaN unknown */
-    const char *bound;      /* "compute" | "memory" | "overhead" | "unknown" */
+    double weight_bytes;    /* the part of its bytes that is weights; NaN unknown */
+    double live_bytes; /* of activations while it runs, by liveness of the graph; NaN unknown */
+    const char *bound; /* "compute" | "memory" | "overhead" | "unknown" */
     enum assay_state state;
     const char *method; /* "markers" | "isolated" | "engine" | "fake" */
     const char *note;   /* "alone, hot cache", …; "" */
     const char **from;  /* original nodes */
     size_t from_count;
+    double *counters; /* while it is captured: of one inference, by counter; NULL; not stored */
 };
 
 struct assay__layers {

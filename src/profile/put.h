@@ -9,6 +9,13 @@
 int assay__put_profile(sqlite3 *db, const struct assay_profile *profile);
 int assay__put_trial(sqlite3 *db, const struct assay__trial *trial);
 int assay__put_launch(sqlite3 *db, int trial, const struct assay__launch *launch);
+/** Parts of a trial (put_series.c, put_parts.c); assay__put_trial writes them too. */
+int assay__put_series(sqlite3 *db, const struct assay__trial *trial);
+int assay__put_spans(sqlite3 *db, const struct assay__trial *trial);
+int assay__put_allocations(sqlite3 *db, const struct assay__trial *trial);
+int assay__put_class_counters(sqlite3 *db, const struct assay__trial *trial);
+/** A part of the profile; assay__put_profile writes it too. */
+int assay__put_ceilings(sqlite3 *db, const struct assay_profile *profile);
 int assay__put_findings(sqlite3 *db, const struct assay_profile *profile);
 
 #endif

@@ -183,6 +183,7 @@ int assay__query(const char *path, const char *sql, assay__query_row *row, void 
     int code = assay__db_open(path, &db, error);
     if (code) return code;
     int table = assay__samples_table(db->sqlite);
+    if (table == SQLITE_OK) table = assay__series_table(db->sqlite);
     sqlite3_progress_handler(db->sqlite, STEPS_PER_LOOK, look, &query);
     sqlite3_set_authorizer(db->sqlite, authorize, &query);
     if (table != SQLITE_OK ||

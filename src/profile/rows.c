@@ -54,10 +54,14 @@ void assay__rows_stop(struct assay__rows *rows)
     rows->statement = NULL;
 }
 
-static bool charge(struct assay__loader *loader, uint64_t bytes)
+bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes)
 {
-    loader->used_bytes += bytes;
-    if (loader->used_bytes <= loader->db->bytes) return true;
+    uint64_t left = loader->db->bytes - loader->used_bytes; /* never below 0: see the last line */
+    if (bytes <= left) {
+        loader->used_bytes += bytes;
+        return true;
+    }
+    loader->used_bytes = loader->db->bytes;
     return assay__load_failed(loader, ASSAY_EFORMAT,
                               "damaged profile: it holds more rows than bytes");
 }
@@ -67,7 +71,7 @@ bool assay__rows_next(struct assay__rows *rows)
     struct assay__loader *loader = rows->loader;
     if (!rows->statement) return false;
     int code = loader->code ? SQLITE_DONE : sqlite3_step(rows->statement);
-    if (code == SQLITE_ROW && charge(loader, 1)) return true;
+    if (code == SQLITE_ROW && assay__rows_charge(loader, 1)) return true;
     if (code != SQLITE_ROW && code != SQLITE_DONE) sql_failed(loader);
     assay__rows_stop(rows);
     return false;
@@ -105,7 +109,7 @@ const char *assay__rows_text(struct assay__rows *rows, const char *column)
         return "";
     }
     size_t length = cut_length(text, strlen(text));
-    if (length == 0 || !charge(loader, length)) return "";
+    if (length == 0 || !assay__rows_charge(loader, length)) return "";
     const char *copy = assay__arena_strndup(loader->profile->arena, text, length);
     if (!copy) assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
     return copy ? copy : "";
@@ -128,6 +132,15 @@ int64_t assay__rows_int(struct assay__rows *rows, const char *column, int64_t lo
     if (index < 0 || sqlite3_column_type(rows->statement, index) != SQLITE_INTEGER) return unknown;
     int64_t value = sqlite3_column_int64(rows->statement, index);
     return value >= low && value <= high ? value : unknown;
+}
+
+enum assay_state assay__rows_state(struct assay__rows *rows, const char *column)
+{
+    int index = assay__rows_column(rows, column);
+    if (index < 0 || sqlite3_column_type(rows->statement, index) != SQLITE_TEXT)
+        return ASSAY_UNAVAILABLE;
+    int state = assay_state_parse((const char *)sqlite3_column_text(rows->statement, index));
+    return state < 0 ? ASSAY_UNAVAILABLE : (enum assay_state)state;
 }
 
 void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, size_t size)

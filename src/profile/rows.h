@@ -39,12 +39,16 @@ double assay__rows_real(struct assay__rows *rows, const char *column);
 /** `unknown` when it is not a whole number within low … high. */
 int64_t assay__rows_int(struct assay__rows *rows, const char *column, int64_t low, int64_t high,
                         int64_t unknown);
+/** A state's name; one we do not know is unavailable: it must not pass for a measurement. */
+enum assay_state assay__rows_state(struct assay__rows *rows, const char *column);
 /** The index of a column or -1. */
 int assay__rows_column(struct assay__rows *rows, const char *column);
 
 /** Room for one more behind `count` elements in the document's arena; NULL (and the failure noted)
  * when out of memory. */
 void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, size_t size);
+/** Counts bytes that were read against the size of the file; false, and the failure noted, when it cannot hold them. */
+bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes);
 /** Notes a failure unless there is one; returns false. */
 bool assay__load_failed(struct assay__loader *loader, int code, const char *why);
 
@@ -52,6 +56,18 @@ bool assay__load_failed(struct assay__loader *loader, int code, const char *why)
  * else it is NULL. */
 void assay__load_samples(struct assay__loader *loader, int trial, struct assay__launch *launch,
                          const char **damage);
+
+/** A trial's series and spans (load_series.c), its allocations and class counters, and the ceilings of the profile
+ * (load_parts.c). What is damaged of them is said in the trial's notes. */
+void assay__load_series(struct assay__loader *loader, struct assay__trial *trial);
+void assay__load_spans(struct assay__loader *loader, struct assay__trial *trial);
+void assay__load_allocations(struct assay__loader *loader, struct assay__trial *trial);
+void assay__load_class_counters(struct assay__loader *loader, struct assay__trial *trial);
+void assay__load_ceilings(struct assay__loader *loader);
+
+/** True, and the rows ended, when a list is as long as it may be; said in the trial's notes (may be NULL). */
+bool assay__load_full(struct assay__rows *rows, struct assay__trial *trial, size_t count,
+                      size_t limit, const char *what);
 
 /** Says in the notes of every trial what a sound profile would hold and this one does not; a failure when there is no
  * trial to say it of (load_damage.c). For a document that is loaded otherwise. */

@@ -130,6 +130,8 @@ CREATE TABLE layers (
     share REAL,                        -- of latency.p50
     flops REAL, bytes REAL, bound TEXT,
     state TEXT, method TEXT, note TEXT,
+    live_bytes REAL,                   -- activations alive while it runs, by liveness of the graph
+    weight_bytes REAL,                 -- the part of bytes that is weights
     PRIMARY KEY (trial, position)
 );
 
@@ -163,4 +165,104 @@ CREATE TABLE sample_chunks (
     encoding TEXT NOT NULL,            -- 'delta-varint' (integer ns) | 'f64' (ns)
     data BLOB NOT NULL,
     PRIMARY KEY (trial, launch, stream, chunk)
+);
+
+-- What was read over time while the trial ran: one row per channel, those that could not be read too. Their values are in
+-- series_chunks; `assay query` shows both as the table series(trial, launch, name, seq, time_ns, value).
+CREATE TABLE series_info (
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    launch INTEGER,                    -- 0: the whole trial
+    name TEXT,                         -- unique within trial and launch
+    quantity TEXT, rail TEXT, unit TEXT, probe TEXT, source TEXT,
+    state TEXT, note TEXT,             -- an unavailable one has no values and says why
+    counter INTEGER,                   -- 1: values are growth since the first reading
+    update_period_s REAL,              -- of the source
+    update_period_is_bound INTEGER,    -- 1: it updates at least that often
+    count INTEGER NOT NULL,            -- values in all its chunks
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE series_chunks (
+    trial INTEGER NOT NULL, series INTEGER NOT NULL, -- series_info.position
+    chunk INTEGER NOT NULL,            -- 0, 1, 2
+    first INTEGER NOT NULL,            -- position of the chunk's first value in its series
+    count INTEGER NOT NULL,            -- at most 65,536
+    time_encoding TEXT NOT NULL, time_data BLOB NOT NULL,   -- ns since the run began
+    value_encoding TEXT NOT NULL, value_data BLOB NOT NULL, -- NaN: no value then
+    PRIMARY KEY (trial, series, chunk)
+);
+
+CREATE TABLE spans (                   -- what the machine was doing when
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    launch INTEGER,                    -- 0: none
+    kind TEXT,                         -- 'idle' | 'measure'
+    begin_ns REAL, end_ns REAL,        -- since the run began
+    completions INTEGER,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE allocations (             -- a row only where allocations were asked for
+    trial INTEGER PRIMARY KEY,
+    reason TEXT,                       -- why nothing is known
+    growth_bytes REAL, growth_low_bytes REAL, growth_high_bytes REAL, -- of live memory per warm inference, 95 %
+    heap_bytes REAL, heap_used_bytes REAL,
+    slowdown REAL                      -- tracked / plain latency.p50
+);
+
+CREATE TABLE allocation_phases (
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    name TEXT,                         -- 'load' | 'first' | 'warm'
+    inferences INTEGER,
+    count REAL, bytes REAL, freed_count REAL, freed_bytes REAL,
+    live_bytes REAL, peak_live_bytes REAL,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE allocation_classes (      -- by size: low_bytes <= size < high_bytes
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    phase TEXT, low_bytes REAL,
+    high_bytes REAL,                   -- NULL: no limit
+    count REAL, bytes REAL,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE allocation_sites (        -- by who asked; the largest ones
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    phase TEXT, site TEXT, count REAL, bytes REAL, live_bytes REAL,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE class_counter_info (      -- a row only where counters were asked for
+    trial INTEGER PRIMARY KEY,
+    counters INTEGER,                  -- how many names
+    note TEXT                          -- how they were taken, or why there are none
+);
+
+CREATE TABLE counter_names (
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    name TEXT,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE class_counters (          -- a class of layers (an operator), per inference
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    op TEXT, layers INTEGER, time_ns REAL,
+    PRIMARY KEY (trial, position)
+);
+
+CREATE TABLE class_counter_values (
+    trial INTEGER NOT NULL,
+    class INTEGER NOT NULL,            -- class_counters.position
+    counter INTEGER NOT NULL,          -- counter_names.position
+    value REAL,
+    PRIMARY KEY (trial, class, counter)
+);
+
+CREATE TABLE ceilings (                -- what the device can do at most, as it was measured before
+    profile INTEGER NOT NULL, position INTEGER NOT NULL,
+    device TEXT, name TEXT,
+    value REAL, unit TEXT,             -- NULL: unavailable, the note says why
+    low REAL, high REAL,
+    source TEXT, note TEXT, measured_at TEXT,
+    PRIMARY KEY (profile, position)
 );

@@ -12,11 +12,11 @@ struct assay__store;
 int assay__store_create(const char *path, struct assay__store **store, struct assay_error *error);
 /** Each writes what stands in the document now; calling again updates. Between calls everything is committed. */
 int assay__store_put_profile(struct assay__store *store, const struct assay_profile *profile,
-                             struct assay_error *error); /* header, environment, model */
-int assay__store_put_trial(
-    struct assay__store *store, const struct assay__trial *trial,
-    struct assay_error
-        *error); /* target, workload, state, metrics, layers, stability; not the launches */
+                             struct assay_error *error); /* header, environment, model, ceilings */
+/** Target, workload, state, metrics, layers, stability, series, spans, allocations, counters; not the launches. Series
+ *  and spans are known when a run ends and written then: a capture that is killed loses them, its samples stay. */
+int assay__store_put_trial(struct assay__store *store, const struct assay__trial *trial,
+                           struct assay_error *error);
 int assay__store_put_launch(
     struct assay__store *store, int trial, const struct assay__launch *launch,
     struct assay_error *error); /* state, reason, metrics; not the samples */
@@ -32,7 +32,8 @@ int assay__store_finish(struct assay__store *store, bool complete, bool interrup
 void assay__store_abandon(struct assay__store *store);
 
 /** `assay query`: runs one read-only statement on an untrusted profile with the column chunks shown as tables
- *  (samples(trial, launch, stream, seq, ns)); rows go to the callback as text (NULL for SQL null). Stops when it returns non-zero.
+ *  (samples(trial, launch, stream, seq, ns), series(trial, launch, name, seq, time_ns, value));
+ *  rows go to the callback as text (NULL for SQL null). Stops when it returns non-zero.
  *  `types` holds SQLite's numbers: 1 integer, 2 real, 3 text, 4 blob (shown as x'0102...' and cut at 32 bytes), 5 null.
  *  A negative number from the callback is returned. *interrupt (may be NULL) stops a long query: ASSAY_EINTERRUPTED. */
 typedef int assay__query_row(void *context, int columns, const char *const *names,

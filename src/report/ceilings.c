@@ -1,10 +1,12 @@
-/* ceilings.c - measured ceilings as text and JSON. The text sets one core beside all cores: a line is what the two rows
+/* ceilings.c - measured ceilings as text and JSON. A device's are listed with the share of the published peak that they reach.
+ * The CPU's text sets one core beside all cores: a line is what the two rows
  * share (data type; level and pattern), in the order of the set. Notes and reasons follow, each once, with the rows it
  * belongs to. Strings may come from a file and are made safe by the page. */
 #include "report/ceilings.h"
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ceiling/published.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +26,27 @@ double assay__ceiling_spread(const struct assay__ceiling *row)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static void row_json(struct assay__json_writer *json, const struct assay__ceiling *row)
+/* What the maker says of it, and how much of that was reached; null where nothing is known. */
+static void published_json(struct assay__json_writer *json, const struct assay__ceiling *row,
+                           const char *hardware)
+{
+    struct assay__published published;
+    bool known = assay__published_find(hardware, row->name, &published);
+    assay__json_key(json, "published");
+    if (known) {
+        assay__json_object(json);
+        assay__json_put_number(json, "value", published.value);
+        assay__json_put_string(json, "state", assay_state_name(ASSAY_PUBLISHED));
+        assay__json_put_string(json, "source", published.source);
+        assay__json_object_end(json);
+    } else {
+        assay__json_null(json);
+    }
+    assay__json_put_number(json, "share", known ? row->value / published.value : NAN);
+}
+
+static void row_json(struct assay__json_writer *json, const struct assay__ceiling *row,
+                     const char *hardware)
 {
     static const char *const kinds[] = {"compute", "bandwidth", "latency"};
     assay__json_key(json, row->name);
@@ -53,6 +75,7 @@ static void row_json(struct assay__json_writer *json, const struct assay__ceilin
         assay__json_null(json);
     assay__json_put_number(json, "clock_before_hz", row->clock_before_hz);
     assay__json_put_number(json, "clock_after_hz", row->clock_after_hz);
+    if (hardware) published_json(json, row, hardware);
     assay__json_object_end(json);
 }
 
@@ -69,7 +92,7 @@ void assay__ceilings_json(struct assay__json_writer *json, const struct assay__c
     assay__json_key(json, "ceilings");
     assay__json_object(json);
     for (size_t i = 0; set && i < set->count; i++)
-        row_json(json, &set->rows[i]);
+        row_json(json, &set->rows[i], set->device && *set->device ? set->hardware : NULL);
     assay__json_object_end(json);
     bool measured = set && any_measured(set);
     assay__json_put_string(json, "ceilings_state", measured ? "measured" : "unavailable");
@@ -88,6 +111,7 @@ void assay__ceilings_json(struct assay__json_writer *json, const struct assay__c
     assay__json_put_number(json, "other_share", set->other_share);
     assay__json_put_bool(json, "pinned", set->pinned);
     assay__json_put_bool(json, "complete", set->complete);
+    if (set->device && *set->device) assay__json_put_text(json, "hardware", set->hardware);
     assay__json_object_end(json);
 }
 
@@ -252,16 +276,115 @@ static void put_notes(struct assay__page *page, const struct assay__ceilings *se
     }
 }
 
+/* --- a device's ------------------------------------------------------------------------------- */
+
+#define DEVICE_LABEL 18
+#define DEVICE_VALUE 15
+
+static void put_device_heading(struct assay__page *page, enum assay__ceiling_kind kind,
+                               bool published)
+{
+    static const char *const titles[] = {"compute", "bandwidth", "latency"};
+    assay__buf_putc(page->out, '\n');
+    assay__page_style(page, ASSAY__STYLE_BOLD);
+    assay__page_fit(page, titles[kind], DEVICE_LABEL, 0);
+    assay__page_right(page, "best", DEVICE_VALUE);
+    assay__page_right(page, "median", DEVICE_VALUE);
+    assay__page_right(page, "spread", SPREAD_COLUMNS);
+    if (published && kind != ASSAY__CEILING_LATENCY)
+        assay__buf_puts(page->out, "  of the published peak");
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
+    assay__buf_putc(page->out, '\n');
+}
+
+static void put_device_row(struct assay__page *page, const struct assay__ceiling *row,
+                           const char *hardware)
+{
+    char label[64], value[64] = "", median[64] = "", spread[64] = "", peak[64];
+    struct assay__published published;
+    bool available = row->state != ASSAY_UNAVAILABLE;
+    bool compute = row->kind == ASSAY__CEILING_COMPUTE;
+    snprintf(label, sizeof label, "%s%s%s", compute ? row->type : row->level,
+             *row->pattern ? " " : "", row->pattern);
+    assay__text_scaled(value, sizeof value, row->value, row->unit);
+    if (available) assay__text_scaled(median, sizeof median, row->median, row->unit);
+    double share = assay__ceiling_spread(row);
+    if (share > 9.995) /* one of a thousand repeats was disturbed: how much says nothing */
+        snprintf(spread, sizeof spread, "> 999 %%");
+    else if (available)
+        snprintf(spread, sizeof spread, "%.0f %%", share * 100);
+    assay__page_fit(page, label, DEVICE_LABEL, 0);
+    assay__page_right(page, value, DEVICE_VALUE);
+    assay__page_right(page, median, DEVICE_VALUE);
+    assay__page_right(page, spread, SPREAD_COLUMNS);
+    if (available && assay__published_find(hardware, row->name, &published)) {
+        assay__text_scaled(peak, sizeof peak, published.value, row->unit);
+        assay__buf_printf(page->out, "  %.0f %% of %s", 100 * row->value / published.value, peak);
+    }
+    while (page->out->length && page->out->data[page->out->length - 1] == ' ')
+        page->out->length--;
+    assay__buf_putc(page->out, '\n');
+}
+
+/* Rows by kind, in the set's order: it was measured by importance. */
+static void put_device_table(struct assay__page *page, const struct assay__ceilings *set)
+{
+    struct assay__published published;
+    const char *source = NULL;
+    for (size_t i = 0; i < set->count && !source; i++)
+        if (assay__published_find(set->hardware, set->rows[i].name, &published))
+            source = published.source;
+    for (int kind = ASSAY__CEILING_COMPUTE; kind <= ASSAY__CEILING_LATENCY; kind++) {
+        bool begun = false;
+        for (size_t i = 0; i < set->count; i++) {
+            if ((int)set->rows[i].kind != kind) continue;
+            if (!begun) put_device_heading(page, set->rows[i].kind, source != NULL);
+            begun = true;
+            put_device_row(page, &set->rows[i], set->hardware);
+        }
+    }
+    if (!source) return;
+    assay__buf_putc(page->out, '\n');
+    assay__page_wrap(page, ASSAY__STYLE_DIM, "  published: ", source);
+}
+
+/* "measured … in 40 s, kept since then": of either kind of set. */
+static void add_head(struct assay__buf *head, const struct assay__ceilings *set)
+{
+    char duration[64];
+    assay__text_scaled(duration, sizeof duration, set->duration_s, "s");
+    assay__buf_printf(head, "measured %s in %s",
+                      *set->measured_at ? set->measured_at : "at an unknown time", duration);
+    if (set->from_cache) assay__buf_puts(head, ", kept since then (--remeasure measures again)");
+    if (!set->pinned) assay__buf_puts(head, "; threads could not be kept on their cores");
+    if (!set->complete) assay__buf_puts(head, "; incomplete");
+}
+
+void assay__ceilings_device_text(struct assay__page *page, const struct assay__ceilings *set,
+                                 const char *name)
+{
+    struct assay__buf head = {0};
+    const char *hardware = set->hardware ? set->hardware : "";
+    assay__buf_printf(&head, "%s%s%s%s: ", name ? name : set->device, *hardware ? " (" : "",
+                      hardware, *hardware ? ")" : "");
+    add_head(&head, set);
+    assay__page_wrap(page, ASSAY__STYLE_PLAIN, "ceilings of ", head.data ? head.data : "");
+    if (*set->note)
+        assay__page_wrap(page, set->complete ? ASSAY__STYLE_DIM : ASSAY__STYLE_WARN, "  ",
+                         set->note);
+    put_device_table(page, set);
+    put_notes(page, set);
+    assay__buf_free(&head);
+}
+
 void assay__ceilings_text(struct assay__page *page, const struct assay__ceilings *set)
 {
     struct assay__buf head = {0};
-    char duration[64];
-    assay__text_scaled(duration, sizeof duration, set->duration_s, "s");
-    assay__buf_printf(&head, "measured %s in %s",
-                      *set->measured_at ? set->measured_at : "at an unknown time", duration);
-    if (set->from_cache) assay__buf_puts(&head, ", kept since then (--remeasure measures again)");
-    if (!set->pinned) assay__buf_puts(&head, "; threads could not be kept on their cores");
-    if (!set->complete) assay__buf_puts(&head, "; incomplete");
+    if (set->device && *set->device) {
+        assay__ceilings_device_text(page, set, NULL);
+        return;
+    }
+    add_head(&head, set);
     assay__page_wrap(page, ASSAY__STYLE_PLAIN, "ceilings of the CPU: ", head.data ? head.data : "");
     if (*set->note) assay__page_wrap(page, ASSAY__STYLE_WARN, "  ", set->note);
     put_table(page, set);

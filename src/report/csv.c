@@ -1,9 +1,10 @@
-/* csv.c - one table of the profile as CSV (RFC 4180 with LF line ends): metrics, layers, steps, groups, launches or
- * samples.
+/* csv.c - one table of the profile as CSV (RFC 4180 with LF line ends): metrics, layers, steps, groups, launches,
+ * samples, series, spans, allocations, counters or ceilings.
  * Text that a spreadsheet would take for a formula (leading = + - @, tab, carriage return) gets a leading '. Unknown
  * numbers are empty cells; each row's state column says so. */
 #include "base/text.h"
 #include "report/ncp_groups.h"
+#include "report/parts.h"
 #include "report/render.h"
 
 #include <math.h>
@@ -79,6 +80,8 @@ static void layer_row(const struct assay__layer *l, int trial, struct assay__buf
         assay__buf_puts(&from, l->from[i]);
     }
     assay__csv_next_text(out, from.data);
+    assay__csv_next_number(out, l->weight_bytes);
+    assay__csv_next_number(out, l->live_bytes);
     if (from.failed) out->failed = true;
     assay__buf_free(&from);
     assay__buf_putc(out, '\n');
@@ -107,7 +110,7 @@ static void layers_table(const struct assay_profile *profile, const struct assay
             out, known && p50 && p50->value > 0 ? rest[i].time_ns / 1e9 / p50->value : (double)NAN);
         assay__buf_printf(out, ",,,,%s", !known ? "unavailable" : i ? "derived" : "measured");
         assay__csv_next_text(out, layers->method);
-        assay__buf_puts(out, ",,,\n");
+        assay__buf_puts(out, ",,,,,\n");
     }
 }
 
@@ -146,18 +149,28 @@ static void samples_table(const struct assay_profile *profile, const struct assa
 static const struct {
     const char *name, *header;
     void (*rows)(const struct assay_profile *profile, const struct assay__trial *trial,
-                 struct assay__buf *out);
+                 struct assay__buf *out); /* of each trial … */
+    void (*whole)(const struct assay_profile *profile, struct assay__buf *out); /* … or of all */
 } tables[] = {
-    {"metrics", "trial,metric,value,unit,state,source,note\n", metrics_table},
+    {"metrics", "trial,metric,value,unit,state,source,note\n", metrics_table, NULL},
     {"layers",
-     "trial,index,name,op,provider,time_us,share,flops,bytes,bound,state,method,host_enqueue_us,note,from\n",
-     layers_table},
+     "trial,index,name,op,provider,time_us,share,flops,bytes,bound,state,method,host_enqueue_us,note,from,weight_bytes,live_bytes\n",
+     layers_table, NULL},
     {"steps", "trial,step,kind,time_us,share,flops,layers,state,flops_state,note\n",
-     assay__csv_ncp_steps},
+     assay__csv_ncp_steps, NULL},
     {"groups", "trial,group,kind,time_us,share,flops,layers,state,flops_state,note\n",
-     assay__csv_ncp_groups},
-    {"launches", "trial,launch,state,reason,samples,warmup,streams,p50_us\n", launches_table},
-    {"samples", "trial,launch,stream,seq,ns,warmup\n", samples_table},
+     assay__csv_ncp_groups, NULL},
+    {"launches", "trial,launch,state,reason,samples,warmup,streams,p50_us\n", launches_table, NULL},
+    {"samples", "trial,launch,stream,seq,ns,warmup\n", samples_table, NULL},
+    {"series", "trial,launch,name,seq,time_s,value,unit,state,source,note\n", assay__csv_series,
+     NULL},
+    {"spans", "trial,launch,kind,begin_s,end_s,completions\n", assay__csv_spans, NULL},
+    {"allocations",
+     "trial,phase,kind,low_bytes,high_bytes,site,inferences,count,bytes,freed_count,freed_bytes,live_bytes,peak_live_bytes,note\n",
+     assay__csv_allocations, NULL},
+    {"counters", "trial,op,layers,time_us,counter,value,note\n", assay__csv_counters, NULL},
+    {"ceilings", "device,name,value,unit,low,high,state,source,note,measured_at\n", NULL,
+     assay__csv_ceilings},
 };
 
 int assay__report_csv(const struct assay_profile *profile,
@@ -168,11 +181,14 @@ int assay__report_csv(const struct assay_profile *profile,
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
         if (strcmp(wanted, tables[t].name) != 0) continue;
         assay__buf_puts(out, tables[t].header);
-        for (size_t i = 0; i < profile->trial_count; i++)
+        if (tables[t].whole) tables[t].whole(profile, out);
+        for (size_t i = 0; tables[t].rows && i < profile->trial_count; i++)
             tables[t].rows(profile, &profile->trials[i], out);
         return 0;
     }
     return assay_error_set(
         error, ASSAY_EINVAL,
-        "unknown table '%s' (metrics, layers, steps, groups, launches or samples)", wanted);
+        "unknown table '%s' (metrics, layers, steps, groups, launches, samples, series, spans, "
+        "allocations, counters or ceilings)",
+        wanted);
 }

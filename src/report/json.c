@@ -2,6 +2,7 @@
  * null; every metric carries its state and source. `_us` fields are microseconds, metrics are in base units. */
 #include "base/json.h"
 #include "report/ncp_groups.h"
+#include "report/parts.h"
 #include "report/render.h"
 
 #include <math.h>
@@ -220,6 +221,8 @@ static void put_layer(struct assay__json_writer *w, const struct assay__layer *l
     assay__json_put_number(w, "share", known ? l->share : (double)NAN);
     assay__json_put_number(w, "flops", l->flops);
     assay__json_put_number(w, "bytes", l->bytes);
+    assay__json_put_number(w, "weight_bytes", l->weight_bytes);
+    assay__json_put_number(w, "live_bytes", l->live_bytes);
     assay__json_put_string(w, "bound", l->bound && *l->bound ? l->bound : "unknown");
     assay__json_put_string(w, "state", assay_state_name(known ? l->state : ASSAY_UNAVAILABLE));
     assay__json_put_string(w, "method", l->method ? l->method : "");
@@ -292,6 +295,7 @@ static void put_trial(struct assay__json_writer *w, struct assay__buf *out,
     put_generation(w, trial);
     put_launches(w, trial);
     put_layers(w, &trial->layers);
+    assay__json_parts(w, trial);
     assay__json_ncp_groups(w, out, profile, trial);
     assay__json_object_end(w);
 }
@@ -336,6 +340,7 @@ int assay__report_json(const struct assay_profile *profile,
     for (size_t i = 0; i < profile->trial_count; i++)
         put_trial(w, out, profile, &profile->trials[i]);
     assay__json_array_end(w);
+    assay__json_ceilings(w, profile);
     put_findings(w, profile);
     assay__json_object_end(w);
     assay__buf_putc(out, '\n');

@@ -2,6 +2,7 @@
  * characters that start emphasis, links, code or headings, and "://" so that a name does not become a link. */
 #include "base/text.h"
 #include "report/ncp_groups.h"
+#include "report/parts.h"
 #include "report/render.h"
 
 #include <ctype.h>
@@ -164,6 +165,7 @@ static void put_layer(struct assay__buf *out, const struct assay__layer *l, doub
     put_cell(out, l->op);
     put_cell(out, l->name);
     put_time(out, known ? l->time_ns : (double)NAN, p50_ns, assay__render_mark(l->state));
+    put_cell(out, l->bound && *l->bound ? l->bound : "unknown");
     put_cell(out, assay_state_name(known && isfinite(l->time_ns) ? l->state : ASSAY_UNAVAILABLE));
     for (size_t i = 0; i < l->from_count; i++)
         assay__buf_printf(&from, "%s%s", i ? ", " : "", l->from[i]);
@@ -186,7 +188,7 @@ static void put_sum_row(struct assay__buf *out, const char *label, double time_n
 {
     assay__buf_printf(out, "| | | %s |", label);
     put_time(out, time_ns, p50_ns, mark);
-    assay__buf_puts(out, " | | |\n");
+    assay__buf_puts(out, " | | | |\n");
 }
 
 static void put_layers(struct assay__buf *out, const struct assay__trial *trial, int top)
@@ -219,8 +221,8 @@ static void put_layers(struct assay__buf *out, const struct assay__trial *trial,
         assay__buf_printf(out, "; layer times scaled by %.4f to the bracket", layers->scale_factor);
     assay__buf_printf(out, "; sessions: %d used, %d discarded.\n\n", layers->sessions,
                       layers->discarded);
-    assay__buf_puts(out, "| # | operator | layer | time | share | state | from | note |\n"
-                         "|--:|---|---|--:|--:|---|---|---|\n");
+    assay__buf_puts(out, "| # | operator | layer | time | share | bound | state | from | note |\n"
+                         "|--:|---|---|--:|--:|---|---|---|---|\n");
     for (size_t i = 0; i < shown; i++)
         put_layer(out, &layers->items[order[i]], p50_ns);
     if (shown < layers->count) {
@@ -269,6 +271,7 @@ static void put_trial(struct assay__buf *out, const struct assay_profile *profil
     if (trial->metrics && assay_metrics_count(trial->metrics)) put_metrics(out, trial);
     put_layers(out, trial, top);
     assay__markdown_ncp_groups(out, profile, trial);
+    assay__markdown_parts(out, trial, top);
     put_launches(out, trial);
     if (trial->stability.verdict && *trial->stability.verdict) {
         assay__buf_puts(out, "\nStability: **");
@@ -287,6 +290,7 @@ int assay__report_markdown(const struct assay_profile *profile,
     put_header(out, profile);
     for (size_t i = 0; i < profile->trial_count; i++)
         put_trial(out, profile, &profile->trials[i], options->top ? options->top : 20);
+    assay__markdown_ceilings(out, profile);
     put_list(out, "Disturbances", profile->environment.disturbances,
              profile->environment.disturbance_count);
     put_list(out, "Not observed", profile->environment.unknown, profile->environment.unknown_count);

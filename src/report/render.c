@@ -73,8 +73,11 @@ void assay__render_metric(struct assay__buf *out, const struct assay_metric *met
         assay__buf_puts(out, "—");
         return;
     }
-    if (strcmp(metric->name, "overhead.layers") == 0)
+    if (strcmp(metric->name, "overhead.layers") == 0 ||
+        strcmp(metric->name, "overhead.counters") == 0)
         snprintf(text, sizeof text, "%.2f ×", metric->value); /* how many times as long */
+    else if (strcmp(metric->name, "hardware.ipc") == 0)
+        snprintf(text, sizeof text, "%.2f", metric->value); /* a quotient, no share */
     else
         assay__text_scaled(text, sizeof text, metric->value, metric->unit);
     assay__buf_printf(out, "%s%s%s", assay__render_mark(metric->state), text,

@@ -1,9 +1,11 @@
 /* text_layers.c - the layer table of the text report: the slowest layers with bars, then the rest in one row, the
  * engine's fixed cost, what could not be attributed, and their total, which is latency.p50 by construction.
- * Columns by page width: from 56 on the operator has its own column, from 64 on there are bars. */
+ * Columns by page width: from 56 on the operator has its own column, from 64 on there are bars, from 72 on what bounds a
+ * layer, where that is known of any. */
 #include "report/page.h"
 
 #include "base/text.h"
+#include "cost/roofline.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,23 +16,31 @@ struct table {
     struct assay__page *page;
     const struct assay__trial *trial;
     const struct assay__layers *layers;
-    double p50_ns;     /* NaN unknown */
-    double longest;    /* share of the slowest layer, the full bar */
-    bool enqueue;      /* no layer times, host enqueue times instead of shares */
-    int op, name, bar; /* columns; 0: not shown */
+    double p50_ns;            /* NaN unknown */
+    double longest;           /* share of the slowest layer, the full bar */
+    bool enqueue;             /* no layer times, host enqueue times instead of shares */
+    int op, name, bar, bound; /* columns; 0: not shown */
 };
 
 #define INDEX_COLUMNS 5
 #define TIME_COLUMNS 10
 #define SHARE_COLUMNS 8
+#define BOUND_COLUMNS 6
+
+static bool bound_known(const struct assay__layer *l)
+{
+    return assay__bound_parse(l->bound) != ASSAY__BOUND_UNKNOWN;
+}
 
 static void plan(struct table *t)
 {
     int columns = t->page->columns;
     t->op = columns >= 72 ? 16 : columns >= 56 ? 12 : 0;
-    t->bar = columns >= 72 ? 12 : columns >= 64 ? 8 : 0;
+    for (size_t i = 0; i < t->layers->count && columns >= 72 && !t->bound; i++)
+        t->bound = bound_known(&t->layers->items[i]) ? BOUND_COLUMNS : 0;
+    t->bar = columns >= 72 && !t->bound ? 12 : columns >= 64 ? 8 : 0;
     int fixed = INDEX_COLUMNS + 1 + (t->op ? t->op + 1 : 0) + TIME_COLUMNS + SHARE_COLUMNS +
-                (t->bar ? t->bar + 1 : 0);
+                t->bound + (t->bar ? t->bar + 1 : 0);
     t->name = columns - fixed;
     if (t->name > 60) t->name = 60;
     bool times = false;
@@ -54,12 +64,14 @@ static void put_head(const struct table *t)
     assay__page_fit(page, "layer", t->name, 0);
     assay__page_right(page, "time", TIME_COLUMNS);
     assay__page_right(page, t->enqueue ? "enqueue" : "share", SHARE_COLUMNS + (t->enqueue ? 1 : 0));
+    if (t->bound && !t->enqueue) assay__page_right(page, "bound", t->bound);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
 }
 
-/* time, share and bar of any row; the mark stands directly before the number */
-static void put_numbers(const struct table *t, double time_ns, const char *mark, double bar_share)
+/* time, share, bound and bar of any row; the mark stands directly before the number */
+static void put_numbers(const struct table *t, double time_ns, const char *mark, const char *bound,
+                        double bar_share)
 {
     struct assay__buf cell = {0};
     char share[32];
@@ -69,6 +81,7 @@ static void put_numbers(const struct table *t, double time_ns, const char *mark,
     double ratio = time_ns / t->p50_ns;
     snprintf(share, sizeof share, fabs(ratio) < 0.9995 ? "%.1f %%" : "%.0f %%", ratio * 100);
     assay__page_right(t->page, isfinite(ratio) ? share : "—", SHARE_COLUMNS);
+    if (t->bound && bound[0]) assay__page_right(t->page, bound, t->bound);
     if (t->bar && bar_share * t->bar > (t->page->ascii ? 0.5 : 0)) {
         assay__buf_putc(t->page->out, ' ');
         assay__page_bar(t->page, bar_share, t->bar);
@@ -102,7 +115,9 @@ static void put_layer(const struct table *t, const struct assay__layer *l)
     } else {
         double time_ns = known ? l->time_ns : (double)NAN;
         double bar = t->longest > 0 ? time_ns / t->p50_ns / t->longest : 0;
-        put_numbers(t, time_ns, assay__render_mark(l->state), bar);
+        static const char *const bounds[] = {"comp", "mem", "over", "?"};
+        put_numbers(t, time_ns, assay__render_mark(l->state), bounds[assay__bound_parse(l->bound)],
+                    bar);
     }
     assay__buf_free(&cell);
 }
@@ -113,7 +128,7 @@ static void put_summary_row(const struct table *t, const char *label, double tim
     struct assay__page *page = t->page;
     assay__buf_repeat(page->out, " ", INDEX_COLUMNS + 1);
     assay__page_fit(page, label, (t->op ? t->op + 1 : 0) + t->name, 0);
-    put_numbers(t, time_ns, mark, 0);
+    put_numbers(t, time_ns, mark, "", 0);
 }
 
 static void put_rest(const struct table *t, const size_t *order, size_t shown)
@@ -227,6 +242,11 @@ void assay__page_layers(struct assay__page *page, const struct assay__trial *tri
     if (fused && t.op)
         assay__page_wrap(page, ASSAY__STYLE_DIM, "  ",
                          "operator+n: n more nodes of the model are fused into it");
+    if (t.bound)
+        assay__page_wrap(
+            page, ASSAY__STYLE_DIM, "  ",
+            "bound: comp by computing, mem by moving bytes, over: the cost of running any "
+            "layer, ? unknown");
     put_notes(page, layers);
     if (layers->reason && *layers->reason)
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", layers->reason);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "base/vec.h"
+#include "run/memory_track.h"
 #include "run/watch.h"
 
 #include <math.h>
@@ -220,6 +221,7 @@ static void hear_phase(struct assay__conversation *talk, const struct assay__jso
     } known[] = {{"loading", ASSAY__PHASE_LOADING},
                  {"first", ASSAY__PHASE_FIRST},
                  {"warming up", ASSAY__PHASE_WARMING},
+                 {"counting", ASSAY__PHASE_COUNTING},
                  {"layers", ASSAY__PHASE_LAYERS}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (value->string && strcmp(value->string, known[i].said) == 0) {
@@ -274,6 +276,7 @@ static void hear_layers(struct assay__conversation *talk, const struct assay__js
     out->sessions = (int)assay__json_get_integer(layers, "sessions", 0);
     out->discarded = (int)assay__json_get_integer(layers, "discarded", 0);
     talk->outcome->has_layers = true;
+    talk->outcome->counted.layer_note = keep(talk, layers, "counter_note");
 }
 
 static void hear_from(struct assay__conversation *talk, const struct assay__json *list,
@@ -315,12 +318,16 @@ static void hear_layer(struct assay__conversation *talk, const struct assay__jso
         .share = NAN,
         .flops = assay__json_get_number(json, "flops", NAN),
         .bytes = assay__json_get_number(json, "bytes", NAN),
+        .weight_bytes = NAN,
+        .live_bytes = NAN,
         .bound = "unknown",
         .state = state < 0 ? ASSAY_UNAVAILABLE : (enum assay_state)state,
         .method = layers->method,
         .note = keep(talk, json, "note"),
     };
     hear_from(talk, assay__json_get(json, "from"), layer);
+    assay__counted_hear_layer(assay__json_get(json, "counters"), talk->request->arena,
+                              &talk->outcome->counted, &layer->counters, &talk->error);
     layers->count++;
 }
 
@@ -365,6 +372,19 @@ static void hear_token_times(struct assay__conversation *talk, const struct assa
     assay__tokens_hear_times(&talk->outcome->tokens, json, &talk->error);
 }
 
+static void hear_allocations(struct assay__conversation *talk, const struct assay__json *json)
+{
+    if (!talk->request->job.allocations || talk->outcome->tracked)
+        bad(talk, "allocations that nobody asked for");
+    else
+        assay__tracked_read(json, talk->request->arena, &talk->outcome->tracked, &talk->error);
+}
+
+static void hear_counters(struct assay__conversation *talk, const struct assay__json *json)
+{
+    assay__counted_hear(json, talk->request->arena, &talk->outcome->counted, &talk->error);
+}
+
 void assay__conversation_hear(struct assay__conversation *talk, const char *line, size_t length)
 {
     static const struct {
@@ -377,8 +397,10 @@ void assay__conversation_hear(struct assay__conversation *talk, const char *line
                     {"memory", hear_memory},
                     {"layers", hear_layers},
                     {"layer", hear_layer},
+                    {"allocations", hear_allocations},
                     {"done", hear_done},
                     {"error", hear_error},
+                    {"counters", hear_counters},
                     {"generation", hear_generation},
                     {"token_times", hear_token_times}};
     struct assay__arena *arena = assay__arena_new();

@@ -12,6 +12,7 @@
 #define ASSAY__PHASE_FIRST "running the first inference"
 #define ASSAY__PHASE_WARMING "warming up"
 #define ASSAY__PHASE_MEASURING "measuring"
+#define ASSAY__PHASE_COUNTING "counting"
 #define ASSAY__PHASE_LAYERS "timing layers"
 
 struct assay__conversation {

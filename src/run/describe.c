@@ -188,10 +188,11 @@ static const char *unknown_reason(const struct assay_profile *profile,
     return reason ? reason : "out of memory";
 }
 
-/* The costs of every node with inputs of these shapes. */
+/* The costs of every node with inputs of these shapes, and where `live` is given what is alive meanwhile. */
 static int node_costs(struct assay_profile *profile, const struct assay__model *model,
                       const struct assay__input_plan *inputs, size_t input_count,
-                      struct assay__cost *nodes, struct assay_error *error)
+                      struct assay__cost *nodes, struct assay__model_costs *live,
+                      struct assay_error *error)
 {
     struct assay__shapes *shapes = NULL;
     struct assay__value *fixed = NULL;
@@ -202,6 +203,7 @@ static int node_costs(struct assay_profile *profile, const struct assay__model *
     if (code == 0) code = assay__shapes_infer(model, fixed, input_count, &shapes, error);
     if (code == 0) code = assay__cost_graph(model, shapes, nodes, error);
     if (code == 0) code = assay__describe_cell(profile, model, shapes, error);
+    if (code == 0 && live) code = assay__describe_liveness(profile, model, shapes, live, error);
     assay__shapes_free(shapes);
     assay__arena_free(arena);
     return code;
@@ -223,7 +225,7 @@ static int total_costs(struct assay_profile *profile, const struct assay__model 
     costs->nodes = calloc(model->graph.node_count + 1, sizeof *costs->nodes);
     if (!costs->nodes) return no_memory(error);
     int code = node_costs(profile, model, workload->inputs, workload->input_count, costs->nodes,
-                          error);
+                          costs, error);
     if (code == 0) sum_nodes(costs);
     return code;
 }
@@ -276,9 +278,11 @@ size_t assay__costs_find(const struct assay__model_costs *costs, const char *nod
 void assay__costs_free(struct assay__model_costs *costs)
 {
     free(costs->nodes);
+    free(costs->live_bytes);
     assay__map_free(costs->by_name);
     assay__map_free(costs->consumers);
     costs->nodes = NULL;
+    costs->live_bytes = NULL;
     costs->by_name = costs->consumers = NULL;
 }
 
@@ -313,8 +317,11 @@ int assay__describe_model(struct assay_profile *profile, const struct assay__mod
                           const char *path, struct assay__model_costs *costs,
                           struct assay_error *error)
 {
-    *costs = (struct assay__model_costs){
-        .flops_reason = "", .bytes_reason = "", .graph = &model->graph};
+    *costs = (struct assay__model_costs){.flops_reason = "",
+                                         .bytes_reason = "",
+                                         .live_peak_bytes = NAN,
+                                         .live_reason = "the size of its activations is not known",
+                                         .graph = &model->graph};
     if (describe_header(profile, model, shown, path) || describe_inputs(profile, model) ||
         describe_values(profile->arena, model->graph.outputs, model->graph.output_count,
                         &profile->model.outputs))
@@ -375,12 +382,14 @@ int assay__describe_generation(struct assay_profile *profile, const struct assay
             code = assay__generation_at(model, generation, workload, tokens[i], profile->arena,
                                         plans, error);
         if (code == 0)
-            code = node_costs(profile, model, plans, workload->input_count, three[i], error);
+            code = node_costs(profile, model, plans, workload->input_count, three[i], NULL, error);
     }
     double at = steps > 1 ? (double)(middle - 1) / (double)(steps - 1) : 0;
     for (size_t i = 0; i < count && code == 0 && steps > 0; i++)
         add_steps((const struct assay__cost *const *)three, i, (double)steps, at, &costs->nodes[i]);
     if (code == 0) sum_nodes(costs);
+    costs->live_peak_bytes = NAN;
+    costs->live_reason = "the cache grows with every token of a generation: profile one step of it";
     if (code == 0 && count_operators(profile, &model->graph, costs->nodes)) code = no_memory(error);
     if (code == 0 && !isfinite(costs->flops))
         costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count at every length");

@@ -10,16 +10,24 @@
 #include "model/shapes.h"
 #include "profile/profile.h"
 
+#include <assay/run.h>
+
 /** A model's costs: per node (file order) and in total. */
 struct assay__model_costs {
     struct assay__cost *nodes;               /* node_count entries; NULL without a model */
     double flops, bytes;                     /* NaN when any node's is unknown */
     const char *flops_reason, *bytes_reason; /* why NaN: how many nodes and which operators */
+    double *live_bytes;      /* activations alive while each node runs; NULL or NaN unknown */
+    double live_peak_bytes;  /* NaN: live_reason says why */
+    const char *live_reason; /* "" */
     const struct assay__graph *graph;
     struct assay__map *by_name;   /* node name, else an output -> node index */
     struct assay__map *consumers; /* value -> how many nodes read it, + 1 for a graph output */
 };
 
+/** profile->ceilings: copies of what the caller knows, of its device. A value that is not above 0 is unavailable. */
+int assay__describe_ceilings(struct assay_profile *profile, const struct assay_ceiling *given,
+                             size_t count, struct assay_error *error);
 int assay__describe_machine(struct assay_profile *profile, struct assay_error *error);
 /** Fills profile->model and *costs (assay__costs_free it). `shown` is the path or zoo name as the
  * user gave it. */
@@ -37,6 +45,10 @@ int assay__describe_generation(struct assay_profile *profile, const struct assay
  * wrongly is the cell's fault, not a failure. */
 int assay__describe_cell(struct assay_profile *profile, const struct assay__model *model,
                          struct assay__shapes *shapes, struct assay_error *error);
+/** costs->live_*: memory over the order of execution. */
+int assay__describe_liveness(struct assay_profile *profile, const struct assay__model *model,
+                             const struct assay__shapes *shapes, struct assay__model_costs *costs,
+                             struct assay_error *error);
 void assay__costs_free(struct assay__model_costs *costs);
 /** The trial's inputs, batch and notes. */
 int assay__describe_workload(struct assay_profile *profile, struct assay__trial *trial,

@@ -38,6 +38,10 @@ void assay__job_write(const struct assay__job *job, struct assay__buf *out)
     assay__json_put_integer(&writer, "warmup", job->warmup);
     assay__json_put_integer(&writer, "layers", (int64_t)job->layers);
     assay__json_put_string(&writer, "outputs", job->outputs);
+    assay__json_put_bool(&writer, "counters", job->counters);
+    assay__json_put_bool(&writer, "allocations", job->allocations);
+    assay__json_put_bool(&writer, "strict", job->strict);
+    assay__json_put_string(&writer, "provider_options", job->provider_options);
     if (job->generation.tokens > 0) write_generation(&job->generation, &writer);
     assay__json_key(&writer, "inputs");
     assay__json_array(&writer);
@@ -116,6 +120,10 @@ int assay__job_read(const char *text, size_t length, struct assay__arena *arena,
         .warmup = assay__json_get_integer(root, "warmup", -1),
         .layers = (enum assay_layer_method)assay__json_get_integer(root, "layers", 0),
         .outputs = assay__json_get_string(root, "outputs", NULL),
+        .counters = assay__json_get_bool(root, "counters", false),
+        .allocations = assay__json_get_bool(root, "allocations", false),
+        .strict = assay__json_get_bool(root, "strict", false),
+        .provider_options = assay__json_get_string(root, "provider_options", NULL),
     };
     if (!job->engine) return assay_error_set(error, ASSAY_EFORMAT, "the job names no engine");
     code = read_generation(assay__json_get(root, "generation"), arena, &job->generation, error);

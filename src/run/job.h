@@ -16,7 +16,11 @@
  *             {"layers": {method, reason, engine_ns, scale_factor, slowdown, spread, contention,
  *                         sessions, discarded}}
  *             {"layer": {name, op, provider, time_ns, host_enqueue_ns, flops, bytes, state, note,
- *                        from: [ … ]}} …
+ *                        from: [ … ], counters: [ … ]}} …
+ *             {"counters": {slices, on_ns, off_ns, layer_events: [index, …], events: [{name, grown,
+ *                           completions, wall_ns, share, source, reason}, …]}}   before "layers"
+ *             {"allocations": {growth, …, phases: [ … ], classes: [ … ], sites: [ … ]}}
+ *                                         of a job that asks for it (memory_track.h)
  *             {"done": {open_ns, steps_ns, layers_ns}}      real time spent; then it exits
  *             {"error": {"code": -8, "message": "…"}}       instead of any of these; it exits */
 #ifndef ASSAY_RUN_JOB_H
@@ -41,6 +45,8 @@ struct assay__job {
     struct assay_generation generation; /* tokens 0: a step is one run */
     bool counters;    /* count cycles, instructions, … of the windows and of the layer pass */
     bool allocations; /* tell what the allocation tracker, which was loaded before, has seen */
+    bool strict;      /* no node may run on the CPU instead of the device */
+    const char *provider_options; /* "key=value;key=value"; NULL: none */
 };
 
 void assay__job_write(const struct assay__job *job, struct assay__buf *out);

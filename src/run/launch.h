@@ -6,6 +6,7 @@
 
 #include "platform/platform.h"
 #include "profile/store.h"
+#include "run/counters.h"
 #include "run/generate.h"
 #include "run/goal.h"
 #include "run/job.h"
@@ -50,6 +51,8 @@ struct assay__worker_memory {
     double baseline, rss, peak, pss, arena, arena_peak; /* bytes; NaN unknown */
 };
 
+struct assay__tracked; /* run/memory_track.h */
+
 struct assay__outcome {
     int code;           /* 0, or why the launch failed */
     const char *reason; /* "" when ok */
@@ -67,9 +70,11 @@ struct assay__outcome {
     struct assay__worker_facts facts;
     struct assay__worker_memory memory;
     struct assay__tokens tokens; /* of a generation */
+    struct assay__counted counted;
     struct assay__layers layers; /* method "" when none came */
     bool has_layers;
     size_t layer_capacity;
+    struct assay__tracked *tracked; /* what the allocation tracker saw; NULL: it was not there */
     double open_ns, steps_ns, layers_ns; /* real time the worker spent; NaN unknown */
     struct assay__exit exit;
     bool exit_known;

@@ -3,8 +3,10 @@
  * an unwritable place costs no measurement. */
 #include "base/clock.h"
 #include "base/file.h"
+#include "cost/roofline.h"
 #include "model/generation.h"
 #include "model/sha256.h"
+#include "run/builds.h"
 #include "run/locate.h"
 #include "run/options.h"
 #include "run/ring.h"
@@ -42,8 +44,9 @@ struct running {
     struct assay__outcome *outcomes;
     size_t outcome_count;
     char worker[PATH_MAX], folder[PATH_MAX], model_path[PATH_MAX];
-    const char *temporary; /* "TMPDIR=…" */
-    uint64_t start_ns, building_ns;
+    const char *device;                       /* the engine's own name: without a build's prefix */
+    const char *temporary;                    /* "TMPDIR=…" */
+    uint64_t start_ns, building_ns, extra_ns; /* extra: launches that watchers wanted */
 };
 
 static const char *or_default(const char *text, const char *otherwise)
@@ -271,7 +274,9 @@ static int start_profile(struct running *run, struct assay_error *error)
     profile->command_line = line;
     profile->created = utc_now(profile->arena);
     if (!run->options.model) profile->model.name = "script";
-    return assay__describe_machine(profile, error);
+    int code = assay__describe_ceilings(profile, run->options.ceilings, run->options.ceiling_count,
+                                        error);
+    return code ? code : assay__describe_machine(profile, error);
 }
 
 static const char *number_text(struct running *run, double value, const char *otherwise)
@@ -279,6 +284,20 @@ static const char *number_text(struct running *run, double value, const char *ot
     if (!(value > 0)) return otherwise;
     const char *text = assay__arena_printf(run->profile->arena, "%.15g", value);
     return text ? text : "";
+}
+
+/* What else is read meanwhile, as an option behind the others; none without a wish. */
+static int describe_watch(struct running *run)
+{
+    const struct assay_run_options *o = &run->options;
+    if (!o->power && !o->memory && !o->counters) return 0;
+    const char *value = assay__arena_printf(
+        run->profile->arena, "%s%s%s%s%s", o->power ? "power" : "",
+        o->power && (o->memory || o->counters) ? "+" : "", o->memory ? "memory" : "",
+        o->memory && o->counters ? "+" : "", o->counters ? "counters" : "");
+    if (!value) return ASSAY_ENOMEM;
+    run->trial->options[run->trial->option_count++] = (struct assay__pair){"watch", value};
+    return 0;
 }
 
 static int describe_options(struct running *run)
@@ -307,13 +326,13 @@ static int describe_options(struct running *run)
         {ASSAY__TOKEN_IDS, ""}, /* filled when they are known */
     };
     const size_t count = sizeof pairs / sizeof pairs[0] - (options->generate > 0 ? 0 : 3);
-    run->trial->options = assay__arena_alloc(arena, sizeof pairs);
+    run->trial->options = assay__arena_alloc(arena, sizeof pairs + sizeof pairs[0]);
     if (!run->trial->options) return ASSAY_ENOMEM;
     memcpy(run->trial->options, pairs, sizeof pairs);
     run->trial->option_count = count;
     for (size_t i = 0; i < count; i++)
         if (!pairs[i].value) return ASSAY_ENOMEM;
-    return 0;
+    return describe_watch(run);
 }
 
 static int start_trial(struct running *run, struct assay_error *error)
@@ -365,7 +384,7 @@ static void make_request(struct running *run, int id, struct assay__request *req
         .job = {.engine = options->engine,
                 .model = run->model ? run->model_path : NULL,
                 .library = options->library,
-                .device = options->device,
+                .device = run->device,
                 .optimization = options->optimization,
                 .cpus = options->cpus,
                 .script = options->script,
@@ -374,6 +393,7 @@ static void make_request(struct running *run, int id, struct assay__request *req
                 .spinning = options->spinning_off ? 0 : -1,
                 .warmup = options->warmup_plus_1 - 1,
                 .layers = options->layers,
+                .counters = options->counters,
                 .inputs = run->workload ? run->workload->inputs : NULL,
                 .input_count = run->workload ? run->workload->input_count : 0,
                 .generation = run->generation},
@@ -453,7 +473,7 @@ static int keep_launch(struct running *run, struct assay__launch *launch,
     if (code == 0)
         code = assay__launch_metrics(outcome, run->options.warmup_plus_1 > 0, launch->metrics);
     return code ? code
-                : assay__generation_metrics(&one, 1, run->options.generate, run->options.device,
+                : assay__generation_metrics(&one, 1, run->options.generate, run->device,
                                             launch->metrics);
 }
 
@@ -502,7 +522,11 @@ static int run_launches(struct running *run, struct assay_error *error)
     request.watch = NULL;
     request.store = NULL;
     request.job.layers = ASSAY_LAYERS_OFF;
-    return assay__watch_extra(run->watch, &request, error);
+    request.job.counters = false;
+    uint64_t begin_ns = assay__now_ns();
+    code = assay__watch_extra(run->watch, &request, error);
+    run->extra_ns = assay__now_ns() - begin_ns;
+    return code;
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -510,7 +534,7 @@ static int run_launches(struct running *run, struct assay_error *error)
 /* Real time that is neither session creation nor inferences nor layers nor building a zoo model. */
 static double overhead_s(const struct running *run)
 {
-    double spent = (double)run->building_ns;
+    double spent = (double)(run->building_ns + run->extra_ns);
     for (size_t i = 0; i < run->outcome_count; i++)
         spent += run->outcomes[i].open_ns + run->outcomes[i].steps_ns + run->outcomes[i].layers_ns;
     return ((double)(assay__now_ns() - run->start_ns) - spent) / 1e9;
@@ -577,6 +601,7 @@ static int finish(struct running *run, struct assay_error *error)
     int code = add_remarks(run);
     if (code == 0) code = assay__trial_metrics(&input);
     if (code == 0) code = assay__watch_finish(run->watch, &input, error);
+    if (code == 0) code = assay__roofline_apply(run->profile, run->trial);
     if (code) return assay_error_set(error, code, "out of memory for the metrics");
     code = conclude(run, error);
     run->profile->interrupted = run->trial->state == ASSAY__TRIAL_INTERRUPTED;
@@ -628,6 +653,9 @@ int assay_run(const struct assay_run_options *options, struct assay_profile **pr
     if (code == 0) code = check_options(&run->options, error);
     if (code == 0) code = assay__worker_locate(run->worker, sizeof run->worker, error);
     if (code == 0) code = start_profile(run, error);
+    if (code == 0)
+        code = assay__build_of_run(run->profile->arena, run->options.engine, run->options.device,
+                                   &run->options.library, &run->device, error);
     if (code == 0) make_folder(run, NULL);
     if (code == 0 && run->options.model) code = resolve_model(run, error);
     if (code == 0 && !run->options.model && run->options.generate) {

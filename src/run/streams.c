@@ -32,18 +32,29 @@ struct assay__streams {
     double seconds;
     int rewarm;
     int count;
+    assay__edge_fn *edge; /* NULL: nobody is told */
+    void *edge_context;
     uint64_t spent_ns;
     struct lane lanes[];
 };
 
+static void tell_edge(struct assay__streams *streams, bool begins)
+{
+    if (streams->edge && streams->work == WORK_WINDOW) streams->edge(streams->edge_context, begins);
+}
+
 /* All threads of a generation start together. */
 static void rendezvous(struct assay__streams *streams)
 {
-    if (streams->count == 1) return;
+    if (streams->count == 1) {
+        tell_edge(streams, true);
+        return;
+    }
     pthread_mutex_lock(&streams->lock);
-    if (--streams->waiting == 0)
+    if (--streams->waiting == 0) {
+        tell_edge(streams, true);
         pthread_cond_broadcast(&streams->ready);
-    else
+    } else
         while (streams->waiting > 0)
             pthread_cond_wait(&streams->ready, &streams->lock);
     pthread_mutex_unlock(&streams->lock);
@@ -107,6 +118,7 @@ static int run_all(struct assay__streams *streams, enum work work, size_t *done)
             pthread_cond_wait(&streams->finished, &streams->lock);
         pthread_mutex_unlock(&streams->lock);
     }
+    tell_edge(streams, false);
     streams->spent_ns += assay__now_ns() - start;
     int code = 0;
     size_t sum = 0;
@@ -170,6 +182,12 @@ int assay__streams_window(struct assay__streams *streams, size_t iterations, dou
     streams->seconds = seconds;
     streams->rewarm = rewarm;
     return run_all(streams, WORK_WINDOW, NULL);
+}
+
+void assay__streams_edges(struct assay__streams *streams, assay__edge_fn *edge, void *context)
+{
+    streams->edge = edge;
+    streams->edge_context = context;
 }
 
 uint64_t assay__streams_spent_ns(const struct assay__streams *streams)

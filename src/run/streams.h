@@ -6,6 +6,8 @@
 #include "run/loop.h"
 #include "run/ring.h"
 
+#include <stdbool.h>
+
 struct assay__streams;
 
 /** Starts the threads (parked). The engine's table, session and ring outlive it. */
@@ -19,6 +21,10 @@ int assay__streams_prerun(struct assay__streams *streams, int64_t forced, size_t
  * `seconds` have passed (INFINITY: no limit). The result stands in the ring. */
 int assay__streams_window(struct assay__streams *streams, size_t iterations, double seconds,
                           int rewarm);
+/** Called at both edges of each later window: after its untimed steps, before its first stamp; and after its last one. Every stream
+ * waits meanwhile. */
+typedef void assay__edge_fn(void *context, bool begins);
+void assay__streams_edges(struct assay__streams *streams, assay__edge_fn *edge, void *context);
 /** Real time spent in steps so far. */
 uint64_t assay__streams_spent_ns(const struct assay__streams *streams);
 void assay__streams_stop(struct assay__streams *streams);

@@ -106,9 +106,20 @@ static double inside_bytes(const struct assay__model_costs *costs, const size_t 
     return bytes;
 }
 
+/* The most that is alive while one of the nodes runs; NaN when one is unknown. */
+static double most_live(const struct assay__model_costs *costs, const size_t *nodes, size_t count)
+{
+    double most = costs->live_bytes ? 0 : NAN;
+    for (size_t i = 0; i < count && isfinite(most); i++) {
+        double bytes = costs->live_bytes[nodes[i]];
+        if (!(bytes <= most)) most = bytes;
+    }
+    return most;
+}
+
 static void layer_cost(const struct assay__model_costs *costs, struct assay__layer *layer)
 {
-    double flops = 0, bytes = 0;
+    double flops = 0, bytes = 0, weights = 0;
     size_t nodes[FUSED_MOST];
     if (!costs || !costs->nodes || layer->from_count == 0 || layer->from_count > FUSED_MOST) return;
     for (size_t i = 0; i < layer->from_count; i++) {
@@ -117,7 +128,10 @@ static void layer_cost(const struct assay__model_costs *costs, struct assay__lay
         const struct assay__cost *cost = &costs->nodes[nodes[i]];
         flops += cost->flops;
         bytes += cost->bytes_read + cost->bytes_written;
+        weights += cost->bytes_weights;
     }
+    layer->weight_bytes = weights;
+    layer->live_bytes = most_live(costs, nodes, layer->from_count);
     if (layer->from_count > 1) bytes -= inside_bytes(costs, nodes, layer->from_count);
     if (!isfinite(layer->flops)) layer->flops = flops;
     if (!isfinite(layer->bytes)) layer->bytes = bytes;

@@ -1,6 +1,7 @@
 /* trial_metrics.c - the metrics of a trial and of a launch (names and units: base/metric_table.c).
  * What this run cannot know is put as unavailable with the reason, so that a report shows the whole
  * list. */
+#include "run/builds.h"
 #include "run/trial.h"
 
 #include <math.h>
@@ -41,14 +42,14 @@ static const struct metric_row device_breakdown[] = {
 static const struct metric_row not_yet[] = {
     {"compute.utilization", "no compute ceiling of this device was measured"},
     {"memory.bandwidth_utilization", "no bandwidth ceiling of this device was measured"},
-    {"memory.activation.predicted", "needs a liveness analysis of the graph"},
     {"memory.peak.device", "no device with memory of its own took part, or it reports none"},
     {"memory.total", "needs the device's memory beside the worker's"},
-    {"cache.hit_rate", "no hardware counters were read"},
-    {"hardware.cycles", "no hardware counters were read"},
-    {"hardware.instructions", "no hardware counters were read"},
-    {"hardware.ipc", "no hardware counters were read"},
-    {"hardware.memory_controller", "no uncore counters were read"},
+    {"cache.hit_rate", "no hardware counters were read: --counters reads them"},
+    {"hardware.cycles", "no hardware counters were read: --counters reads them"},
+    {"hardware.instructions", "no hardware counters were read: --counters reads them"},
+    {"hardware.ipc", "no hardware counters were read: --counters reads them"},
+    {"hardware.memory_controller",
+     "no counters of the memory controllers were read: --counters reads them"},
     {"power.average", "no energy counter or power sensor was read"},
     {"energy.inference.gross", "no energy counter or power sensor was read"},
     {"energy.inference.net", "no energy counter or power sensor was read"},
@@ -246,6 +247,16 @@ static int memory(const struct assay__trial_input *input, const struct assay__ou
                                                     "graph", "bytes of all initializers")
                             : assay_metrics_unavailable(metrics, "memory.model",
                                                         "the size of the weights is not known");
+    const struct assay__model_costs *costs = input->costs;
+    if (code == 0)
+        code = costs && isfinite(costs->live_peak_bytes)
+                   ? assay_metrics_derived(metrics, "memory.activation.predicted",
+                                           costs->live_peak_bytes, "graph",
+                                           "most bytes of activations alive at once, in the "
+                                           "graph's own order, nothing in place")
+                   : assay_metrics_unavailable(metrics, "memory.activation.predicted",
+                                               costs ? costs->live_reason
+                                                     : "no model file: the script has no graph");
     return code ? code : worker_memory(used, count, metrics);
 }
 
@@ -304,8 +315,8 @@ static int generation(const struct assay__trial_input *input,
                       const struct assay__outcome *const *used, size_t count)
 {
     struct assay__trial *trial = input->trial;
-    int code = assay__generation_metrics(used, count, input->generate, trial->device,
-                                         trial->metrics);
+    int code = assay__generation_metrics(used, count, input->generate,
+                                         assay__build_device(trial->device), trial->metrics);
     for (size_t i = 0; i < trial->option_count && code == 0; i++)
         if (strcmp(trial->options[i].key, ASSAY__TOKEN_IDS) == 0) {
             trial->options[i].value = assay__generation_ids(used, count, input->profile->arena);
@@ -320,7 +331,7 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     const struct assay__outcome **used = calloc(input->outcome_count + 1, sizeof *used);
     if (!used) return ASSAY_ENOMEM;
     size_t count = assay__trial_used(input, used);
-    bool cpu = strcmp(input->trial->device, "cpu") == 0;
+    bool cpu = strcmp(assay__build_device(input->trial->device), "cpu") == 0;
     int code = timing(used, count, metrics);
     if (code == 0) code = assay__trial_latency(input, used, count);
     if (code == 0)

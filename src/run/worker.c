@@ -9,10 +9,13 @@
 #include "base/log.h"
 #include "platform/platform.h"
 #include "run/channel.h"
+#include "run/devices.h"
 #include "run/generate.h"
 #include "run/job.h"
 #include "run/outputs.h"
 #include "run/streams.h"
+#include "run/worker_counters.h"
+#include "run/worker_allocations.h"
 
 #include <assay/engine.h>
 #include <errno.h>
@@ -34,6 +37,7 @@ struct worker {
     struct assay_session *session;
     struct assay__streams *streams;
     struct assay_tensor *inputs;
+    struct assay__worker_counters *counters; /* NULL: nothing is counted */
     struct assay__memory baseline;
     uint64_t open_ns, first_ns, first_real_ns, layers_ns;
     double loop_ns, clock_ns, clock_step_ns;
@@ -91,7 +95,8 @@ static void forward_log(void *context, enum assay_log_level level, const char *d
     message_send(context, &message);
 }
 
-static int read_job(struct worker *worker)
+/* A job that asks for devices (devices.h) is done at once. */
+static int read_job(struct worker *worker, bool *devices)
 {
     const char *line;
     size_t length;
@@ -100,6 +105,10 @@ static int read_job(struct worker *worker)
         code = assay__channel_read(&worker->channel, -1, &line, &length);
     while (code == ASSAY_EINTERRUPTED);
     if (code) return assay_error_set(&worker->error, code, "no job came");
+    if (assay__devices_asked(line, length)) {
+        *devices = true;
+        return assay__devices_answer(&worker->channel, line, length, &worker->error);
+    }
     code = assay__job_read(line, length, worker->arena, &worker->job, &worker->error);
     if (code) return code;
     if (worker->job.streams < 1) worker->job.streams = 1;
@@ -162,7 +171,13 @@ static int open_session(struct worker *worker)
         .input_count = job->input_count,
         .script = job->script,
         .generation = job->generation.tokens > 0 ? &job->generation : NULL,
+        .strict = job->strict,
+        .provider_options = job->provider_options,
     };
+    if (job->allocations) {
+        worker->engine = assay__allocations_engine(worker->engine, &worker->error);
+        if (!worker->engine) return worker->error.code;
+    }
     if (options.generation && !worker->engine->tokens)
         return assay_error_set(&worker->error, ASSAY_EUNSUPPORTED,
                                "engine '%s' cannot generate with a cache", job->engine);
@@ -318,6 +333,7 @@ static int measure(struct worker *worker, double *latency_ns)
     if (code) return code;
     code = assay__streams_prerun(worker->streams, worker->job.warmup, &prerun);
     if (code) return step_failed(worker, code);
+    if (worker->job.allocations) assay__allocations_warm(worker->session);
     code = send_tokens(worker, 0, false); /* the record starts anew */
     if (code == 0) code = send_window(worker, 0, prerun);
     for (int64_t index = 1; code == 0; index++) {
@@ -361,6 +377,48 @@ static int send_memory(struct worker *worker)
     return message_send(worker, &message);
 }
 
+static int send_allocations(struct worker *worker)
+{
+    if (!worker->job.allocations) return 0;
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, "allocations");
+    int code = assay__allocations_write(worker->session, out, &worker->error);
+    if (code == 0) return message_send(worker, &message);
+    assay__buf_free(&message.text);
+    return code;
+}
+
+static int still_counting(void *worker)
+{
+    return send_phase(worker, "counting");
+}
+
+/* The same loop once more, with the counters (worker_counters.h). */
+static int count_inferences(struct worker *worker, double latency_ns)
+{
+    struct message message;
+    if (!worker->counters) return 0;
+    int code = still_counting(worker);
+    if (code) return code;
+    code = assay__worker_counters_run(worker->counters, worker->engine, worker->session, latency_ns,
+                                      still_counting, worker, &worker->error);
+    if (code) return worker->error.code ? code : step_failed(worker, code);
+    assay__worker_counters_write(worker->counters, message_open(&message, "counters"));
+    return message_send(worker, &message);
+}
+
+static void put_layer_counters(struct worker *worker, const struct assay_layer *layer,
+                               struct assay__json_writer *out)
+{
+    const struct assay_layer_counters *counters = assay__worker_counters_layers(worker->counters);
+    if (!counters || !layer->counters) return;
+    assay__json_key(out, "counters");
+    assay__json_array(out);
+    for (size_t i = 0; i < counters->count; i++)
+        assay__json_number(out, layer->counters[i]);
+    assay__json_array_end(out);
+}
+
 static int send_layer(struct worker *worker, const struct assay_layer *layer)
 {
     struct message message;
@@ -380,6 +438,7 @@ static int send_layer(struct worker *worker, const struct assay_layer *layer)
     for (size_t i = 0; i < layer->from_count; i++)
         assay__json_string(out, layer->from[i]);
     assay__json_array_end(out);
+    put_layer_counters(worker, layer, out);
     assay__json_object_end(out);
     return message_send(worker, &message);
 }
@@ -398,6 +457,7 @@ static int send_layer_result(struct worker *worker, const struct assay_layer_res
     assay__json_put_number(out, "contention", result->contention);
     assay__json_put_integer(out, "sessions", result->sessions);
     assay__json_put_integer(out, "discarded", result->discarded);
+    assay__json_put_string(out, "counter_note", result->counter_note);
     assay__json_object_end(out);
     int code = message_send(worker, &message);
     for (size_t i = 0; i < result->layer_count && code == 0; i++)
@@ -412,7 +472,10 @@ static int time_layers(struct worker *worker, double latency_ns)
     int code = send_phase(worker, "layers");
     if (code) return code;
     struct assay_layer_options options = {
-        .size = sizeof options, .method = worker->job.layers, .latency_ns = latency_ns};
+        .size = sizeof options,
+        .method = worker->job.layers,
+        .latency_ns = latency_ns,
+        .counters = assay__worker_counters_layers(worker->counters)};
     struct assay_layer_result result = {
         .engine_ns = NAN, .scale_factor = NAN, .slowdown = NAN, .spread = NAN, .contention = NAN};
     struct assay_error error = {0};
@@ -440,9 +503,10 @@ static int send_done(struct worker *worker)
     struct assay__json_writer *out = message_open(&message, "done");
     assay__json_object(out);
     assay__json_put_number(out, "open_ns", (double)worker->open_ns);
-    assay__json_put_number(
-        out, "steps_ns",
-        (double)(worker->first_real_ns + assay__streams_spent_ns(worker->streams)));
+    assay__json_put_number(out, "steps_ns",
+                           (double)(worker->first_real_ns +
+                                    assay__streams_spent_ns(worker->streams) +
+                                    assay__worker_counters_spent_ns(worker->counters)));
     assay__json_put_number(out, "layers_ns", (double)worker->layers_ns);
     assay__json_object_end(out);
     return message_send(worker, &message);
@@ -451,8 +515,9 @@ static int send_done(struct worker *worker)
 static int work(struct worker *worker)
 {
     double latency_ns = NAN;
-    int code = read_job(worker);
-    if (code) return code;
+    bool devices = false;
+    int code = read_job(worker, &devices);
+    if (code || devices) return code;
     assay_log_set(forward_log, worker, ASSAY_LOG_INFO);
     /* Measured while nothing else runs in this process: an engine's spinning threads would be in
      * it. */
@@ -460,6 +525,9 @@ static int work(struct worker *worker)
     assay__clock_measure(&worker->clock_ns, &worker->clock_step_ns);
     assay__memory_read(&worker->baseline);
     if (worker->job.cpus) code = assay__cpus_pin(worker->job.cpus, &worker->error);
+    if (code == 0 && worker->job.counters) /* before there are threads to miss */
+        code = assay__worker_counters_open(worker->arena, &worker->job, &worker->counters,
+                                           &worker->error);
     if (code == 0) code = send_phase(worker, "loading");
     if (code == 0) code = make_inputs(worker);
     if (code == 0) code = open_session(worker);
@@ -470,6 +538,8 @@ static int work(struct worker *worker)
     if (code == 0) code = send_facts(worker);
     if (code == 0) code = measure(worker, &latency_ns);
     if (code == 0) code = send_memory(worker);
+    if (code == 0) code = send_allocations(worker);
+    if (code == 0) code = count_inferences(worker, latency_ns);
     if (code == 0) code = time_layers(worker, latency_ns);
     if (code == 0) code = send_done(worker);
     return code;
@@ -489,6 +559,7 @@ int assay__worker_main(void)
     if (code) send_error(&worker);
     assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
     assay__streams_stop(worker.streams);
+    assay__worker_counters_close(worker.counters);
     if (worker.engine) worker.engine->close(worker.session);
     for (size_t i = 0; worker.inputs && i < worker.job.input_count; i++)
         free(worker.inputs[i].data);

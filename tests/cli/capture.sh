@@ -26,7 +26,8 @@ channels() { # channels FILE
 import json, sys
 for probe in json.load(open(sys.argv[1]))["probes"]:
     for channel in probe["channels"]:
-        if (channel["source"] or "").startswith("/"):
+        # of a process: this one is not in the capture
+        if (channel["source"] or "").startswith("/") and "/PID/" not in channel["source"]:
             print(probe["name"], channel["name"], channel["available"])
 PYTHON
 }

@@ -13,6 +13,7 @@ for file in libexec/assay/assay-worker include/assay/assay.h share/man/man1/assa
     share/fish/vendor_completions.d/assay.fish share/doc/assay/LICENSE; do
     [ -s "$prefix/$file" ] || fail "not installed: $file"
 done
+[ "$(uname -s)" != Linux ] || [ -s "$prefix/libexec/assay/libassay-track.so" ] || fail "not installed: the allocation tracker"
 bash -n "$prefix/share/bash-completion/completions/assay" || fail "the bash completion does not parse"
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name assay.pc)")
 export PKG_CONFIG_PATH

@@ -27,6 +27,6 @@ for arguments in "-o good.assay" "--format csv -o other.assay" "--json -o ./good
 done
 cmp good.assay copy || fail "the profile was changed"
 cmp other.assay copy || fail "the other profile was changed"
-echo old >report.txt
+echo what-stood-there >report.txt
 expect_exit 0 "$ASSAY" report good.assay -o report.txt # a text is replaced
-expect_not report.txt old
+expect_not report.txt what-stood-there

@@ -4,7 +4,7 @@
 # profile says the same.
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" devices
-grep -q '^cpu .* yes ' out || skip "ONNX Runtime is not here"
+grep -q '^ *cpu .* yes ' out || skip "ONNX Runtime is not here"
 cat >check.py <<'EOF_PY'
 import json, sys
 form, steps = sys.argv[1], int(sys.argv[2])

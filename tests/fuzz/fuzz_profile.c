@@ -1,10 +1,11 @@
-/* fuzz_profile.c - arbitrary bytes as a profile: opening it and scanning its samples table must end
+/* fuzz_profile.c - arbitrary bytes as a profile: opening it and scanning its samples and its series must end
  * without a crash, a leak or a sanitizer's complaint. Beyond that: a refusal always says why, and a
- * profile that opens holds samples whose stream offsets are in order. SQLite wants a file, so the
+ * profile that opens holds samples whose stream offsets are in order and series whose times are. SQLite wants a file, so the
  * bytes go through one in $TMPDIR. */
 #include "profile/profile.h"
 #include "profile/store.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,15 +28,35 @@ static void check_launch(const struct assay__launch *launch)
     if (launch->warmup > launch->sample_count) abort();
 }
 
+/* Renderers draw and integrate without looking again. */
+static void check_parts(const struct assay__trial *trial)
+{
+    for (size_t i = 0; i < trial->series_count; i++) {
+        const struct assay__series_info *series = &trial->series[i];
+        if (!series->name[0] || series->launch < 0 || series->period_s <= 0) abort();
+        for (size_t k = 0; k < series->count; k++)
+            if (!isfinite(series->times_ns[k]) || isinf(series->values[k]) ||
+                (k && series->times_ns[k] < series->times_ns[k - 1]))
+                abort();
+    }
+    for (size_t i = 0; i < trial->span_count; i++)
+        if (!(trial->spans[i].begin_ns <= trial->spans[i].end_ns)) abort();
+    for (size_t i = 0; i < trial->class_counter_count; i++)
+        if (!trial->class_counters[i].values || !trial->class_counters[i].op) abort();
+    if (!trial->class_counter_note || (trial->counter_count && !trial->counter_names)) abort();
+}
+
 static void check_open(const char *path)
 {
     struct assay_error error = {0};
     struct assay_profile *profile = NULL;
     int code = assay_profile_open(path, &profile, &error);
     if ((code == 0) != (profile != NULL) || (code != 0) != (error.message[0] != 0)) abort();
-    for (size_t t = 0; profile && t < profile->trial_count; t++)
+    for (size_t t = 0; profile && t < profile->trial_count; t++) {
         for (size_t l = 0; l < profile->trials[t].launch_count; l++)
             check_launch(&profile->trials[t].launches[l]);
+        check_parts(&profile->trials[t]);
+    }
     assay_profile_close(profile);
 }
 
@@ -52,6 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_open(path);
     struct assay_error error = {0};
     assay__query(path, "SELECT count(*), avg(ns) FROM samples", ignore_row, NULL, NULL, &error);
+    assay__query(path, "SELECT name, max(time_ns), avg(value) FROM series GROUP BY name",
+                 ignore_row, NULL, NULL, &error);
     unlink(path);
     return 0;
 }

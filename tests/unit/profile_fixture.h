@@ -123,6 +123,8 @@ static struct assay__layer layers[] = {
      .share = 0.4,
      .flops = 1e9,
      .bytes = 2e6,
+     .weight_bytes = 1.5e6,
+     .live_bytes = 602112,
      .bound = "compute",
      .state = ASSAY_MEASURED,
      .method = "markers",
@@ -138,11 +140,107 @@ static struct assay__layer layers[] = {
      .share = NAN,
      .flops = NAN,
      .bytes = NAN,
+     .weight_bytes = NAN,
+     .live_bytes = NAN,
      .bound = "unknown",
      .state = ASSAY_UNAVAILABLE,
      .method = "engine",
      .note = "host enqueue only"},
 };
+/* What was read over time: whole and fractional times, a reading without a value, a counter, one that cannot be read. */
+static double series_times[] = {0, 1000000, 2000001, 2000001, 9e15};
+static double series_values[] = {12.5, NAN, 0.1 + 0.2, -3, 0};
+static double counter_times[] = {0.25, 1e9 / 3}, counter_values[] = {0, 7};
+static struct assay__series_info series_list[] = {
+    {.name = "power.package",
+     .quantity = "power",
+     .rail = "package",
+     .unit = "W",
+     .probe = "rapl",
+     .source = "powercap",
+     .state = ASSAY_DERIVED,
+     .note = "",
+     .period_s = 0.001,
+     .period_is_bound = true,
+     .count = 5,
+     .times_ns = series_times,
+     .values = series_values},
+    {.launch = 2,
+     .name = "energy.it's; DROP TABLE spans",
+     .quantity = "energy",
+     .rail = "",
+     .unit = "J",
+     .probe = "",
+     .source = "counter",
+     .state = ASSAY_MEASURED,
+     .note = "wraps",
+     .counter = true,
+     .period_s = NAN,
+     .count = 2,
+     .times_ns = counter_times,
+     .values = counter_values},
+    {.name = "power.gpu0",
+     .quantity = "power",
+     .rail = "gpu0",
+     .unit = "W",
+     .probe = "nvml",
+     .source = "",
+     .state = ASSAY_UNAVAILABLE,
+     .note = "libnvidia-ml.so.1 is not here",
+     .period_s = NAN},
+};
+static struct assay__span spans[] = {
+    {0, "idle", 0, 3e9, -1},
+    {2, "measure", 3e9 + 0.5, 4e9, 1234},
+};
+static struct assay__allocation_phase phases[] = {
+    {"load", 0, 1000, 5e6, 400, 1e6, 4e6, 4.5e6},
+    {"warm", 50, 100, 6400, 100, 6400, 0, NAN},
+};
+static struct assay__allocation_class size_classes[] = {
+    {"load", 0, 64, 900, 30000},
+    {"load", 64, INFINITY, 100, 4.97e6},
+};
+static struct assay__allocation_site sites[] = {
+    {"load", "libonnxruntime.so.1+0x12ab34 < libc.so.6+0x1", 12, 3e6, 2e6},
+    {"warm", "", NAN, NAN, NAN},
+};
+static const char *counter_names[] = {"cycles", "instructions"};
+static double conv_counters[] = {1e9, NAN}, relu_counters[] = {5, 0.5};
+static struct assay__class_counters class_counters[] = {
+    {"Conv", 53, 12345.5, conv_counters},
+    {"Relu", -1, NAN, relu_counters},
+};
+static struct assay__ceiling_info ceilings[] = {
+    {"cpu", "compute.float32.all-cores", 2.1e11, "FLOP/s", 2.0e11, 2.1e11, "kernel", "AVX2",
+     "2025-01-02T00:00:00Z"},
+    {"cpu", "compute.bfloat16.all-cores", NAN, "FLOP/s", NAN, NAN, "", "no instructions for it",
+     ""},
+};
+
+static inline void put_parts(struct assay_profile *p, struct assay__trial *t)
+{
+    t->series = series_list, t->series_count = COUNT(series_list);
+    t->spans = spans, t->span_count = COUNT(spans);
+    t->allocations = (struct assay__allocations){.reason = "",
+                                                 .phases = phases,
+                                                 .phase_count = COUNT(phases),
+                                                 .classes = size_classes,
+                                                 .class_count = COUNT(size_classes),
+                                                 .sites = sites,
+                                                 .site_count = COUNT(sites),
+                                                 .growth_bytes = -0.5,
+                                                 .growth_low = -2,
+                                                 .growth_high = 1,
+                                                 .heap_bytes = 9e6,
+                                                 .heap_used_bytes = NAN,
+                                                 .slowdown = 1.07};
+    t->counter_names = counter_names, t->counter_count = COUNT(counter_names);
+    t->class_counters = class_counters, t->class_counter_count = COUNT(class_counters);
+    t->class_counter_note = "read between layers";
+    p->ceilings = ceilings, p->ceiling_count = COUNT(ceilings);
+}
+
 static struct assay__finding findings[] = {
     {.id = "threads",
      .severity = "warning",
@@ -256,6 +354,7 @@ static inline struct assay_profile *make_document(void)
         t->stability = (struct assay__stability){
             .verdict = "unstable", .reasons = reasons, .reason_count = 2, .more_iterations = 4000};
         put_metrics(t->metrics);
+        put_parts(p, t);
         for (int l = 0; l < 2; l++) {
             struct assay__launch *launch = assay__trial_launch(p, t);
             CHECK(launch != NULL && launch->id == l + 1);

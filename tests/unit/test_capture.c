@@ -2,10 +2,12 @@
  * reader say of the copy what they say of the original. And: what must not be in a capture is not, limits hold, bad
  * folders are refused. */
 #include "base/file.h"
+#include "base/json.h"
 #include "harness.h"
 #include "platform/platform.h"
 #include "probe/capture.h"
 #include "probe/probe.h"
+#include "report/topology.h"
 
 #include <dirent.h>
 #include <ftw.h>
@@ -187,6 +189,36 @@ static void compare_disturbance(const char *root, const char *copy)
     CHECK_NEAR(b.pressure_cpu_s, a.pressure_cpu_s, 0);
 }
 
+/* Topology and hardware as JSON: whatever they tell must be the same. */
+static char *layout_of(const char *root)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__topology topology;
+    const struct assay__hardware *hardware;
+    size_t count;
+    struct assay__buf out = {0};
+    struct assay__json_writer w;
+    setenv("ASSAY_FSROOT", root, 1);
+    CHECK_INT(assay__topology_read(arena, &topology, NULL), 0);
+    CHECK_INT(assay__hardware_list(arena, &hardware, &count, NULL), 0);
+    assay__json_start(&w, &out, true);
+    assay__json_object(&w);
+    assay__topology_json(&w, &topology);
+    assay__hardware_json(&w, hardware, count);
+    assay__json_object_end(&w);
+    CHECK(!out.failed);
+    assay__arena_free(arena);
+    return out.data;
+}
+
+static void compare_layout(const char *root, const char *copy)
+{
+    char *a = layout_of(root), *b = layout_of(copy);
+    CHECK_STR(b, a);
+    free(a);
+    free(b);
+}
+
 static void test_fixtures(void)
 {
     size_t trees = 0, values = 0;
@@ -204,6 +236,7 @@ static void test_fixtures(void)
         for (size_t i = 0; assay__probe_at(i); i++)
             values += compare_probe(assay__probe_at(i), root, copy);
         if (compare_machine(root, copy)) compare_disturbance(root, copy);
+        compare_layout(root, copy);
         assay__arena_free(arena);
         trees++;
     }
@@ -229,7 +262,8 @@ static void test_private(void)
     put("m/sys/class/power_supply/hid-aa:bb:cc:dd:ee:0f-battery/type", "Battery\n");
     put("m/sys/class/hwmon/hwmon0/name", "mouse_aa_bb_cc_dd_ee_0f\n");
     put("m/sys/class/hwmon/hwmon1/name", "coretemp\n");
-    put("m/proc/driver/nvidia/gpus/0000:01:00.0/information", "GPU UUID: GPU-1234\n");
+    put("m/proc/driver/nvidia/gpus/0000:01:00.0/information",
+        "Model: \t\t NVIDIA H200\nGPU UUID: GPU-1234\nModelless\n");
     struct assay__capture result = capture(arena, below("m"), below("copy"));
     CHECK_STR(text_of("copy/proc/sys/kernel/hostname"), "captured\n");
     CHECK(!text_of("copy/proc/self/environ"));
@@ -242,7 +276,8 @@ static void test_private(void)
     CHECK(!assay__file_exists(below("copy/sys/class/power_supply")));
     CHECK(!text_of("copy/sys/class/hwmon/hwmon0/name"));
     CHECK_STR(text_of("copy/sys/class/hwmon/hwmon1/name"), "coretemp\n");
-    CHECK_STR(text_of("copy/proc/driver/nvidia/gpus/0000:01:00.0/information"), "");
+    CHECK_STR(text_of("copy/proc/driver/nvidia/gpus/0000:01:00.0/information"),
+              "Model: \t\t NVIDIA H200\n");
     CHECK_INT(result.files, 6);
     CHECK_INT(result.fault_count, 2); /* the two addresses, without their text */
     for (size_t i = 0; i < 2; i++) {

@@ -53,7 +53,7 @@ static void fake_close(int fd)
 
 static void open_fake(void)
 {
-    static const struct assay__perf_calls calls = {fake_open, fake_read, fake_close};
+    static const struct assay__perf_calls calls = {fake_open, fake_read, fake_close, NULL, NULL};
     unsetenv("ASSAY_FSROOT");
     assay__perf_event_calls_set(&calls);
     open_count = 0;

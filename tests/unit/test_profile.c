@@ -204,6 +204,8 @@ static void same_layers(const struct assay__layers *a, const struct assay__layer
         SAME_REAL(items[i].share);
         SAME_REAL(items[i].flops);
         SAME_REAL(items[i].bytes);
+        SAME_REAL(items[i].weight_bytes);
+        SAME_REAL(items[i].live_bytes);
         SAME_TEXT(items[i].bound);
         SAME_INT(items[i].state);
         SAME_TEXT(items[i].method);

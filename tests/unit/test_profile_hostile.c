@@ -263,6 +263,8 @@ static void test_flipped(void)
         CHECK((code != 0) == (error.message[0] != 0));
         assay__query(path, "SELECT count(*), avg(ns) FROM samples", count_rows, &rows, NULL,
                      &error);
+        assay__query(path, "SELECT count(*), avg(value) FROM series", count_rows, &rows, NULL,
+                     &error);
     }
     CHECK(refused > 10 && refused < 300); /* the flips do hit, and not always the head */
     free(sound);

@@ -102,6 +102,51 @@ static void test_query(void)
     CHECK_STR(ask_one(path, "PRAGMA user_version"), "1");
 }
 
+/* Series as a table: exact, a reading without a value is NULL, names are text like any other. */
+static void test_query_series(void)
+{
+    make_folder();
+    const char *path = in_folder("p.assay");
+    write_document(path);
+    CHECK_STR(ask_one(path, "SELECT count(*) FROM series"), "7");
+    struct answer a = ask(path, "SELECT trial, launch, name, seq, time_ns, value FROM series"
+                                " WHERE name='power.package' AND seq=2");
+    CHECK_INT(a.rows, 1);
+    CHECK_STR(a.text[0], "1");
+    CHECK_STR(a.text[1], "0");
+    CHECK_STR(a.text[2], "power.package");
+    CHECK_STR(a.text[3], "2");
+    CHECK_STR(a.text[4], "2000001.0");
+    CHECK(a.types[2] == 3 && a.types[3] == 1 && a.types[4] == 2 && a.types[5] == 2);
+    CHECK_STR(ask_one(path, "SELECT value = 0.1 + 0.2 FROM series WHERE name='power.package' AND"
+                            " seq=2"),
+              "1");
+    CHECK_STR(ask_one(path, "SELECT group_concat(ifnull(value, 'none')) FROM series WHERE launch=0"
+                            " AND trial=1 AND seq IN (0, 1, 3, 4)"),
+              "12.5,none,-3.0,0.0");
+    CHECK_STR(ask_one(path, "SELECT sum(value) FROM series WHERE launch=2"), "7.0");
+    CHECK_STR(ask_one(path, "SELECT count(*) FROM series WHERE name='power.gpu0'"), "0");
+    CHECK_STR(ask_one(path, "SELECT count(*) FROM series WHERE trial=2"), "0");
+    CHECK_STR(ask_one(path,
+                      "SELECT note FROM series_info LEFT JOIN series USING (trial, launch, name)"
+                      " WHERE seq IS NULL"),
+              "libnvidia-ml.so.1 is not here");
+    CHECK_STR(ask_one(path, "SELECT name FROM series ORDER BY name, seq DESC LIMIT 1"),
+              "energy.it's; DROP TABLE spans");
+    CHECK_STR(ask_one(path, "SELECT sum(value) FROM class_counter_values AS v JOIN class_counters"
+                            " AS c ON c.trial=v.trial AND c.position=v.class WHERE op='Conv'"),
+              "1000000000.0");
+    edit(path, "UPDATE series_chunks SET count=4 WHERE series=0");
+    struct assay_error error = {0};
+    CHECK_INT(assay__query(path, "SELECT max(value) FROM series", keep_row, &a, NULL, &error),
+              ASSAY_EINVAL);
+    CHECK_HAS(error.message, "damaged series: a chunk of trial 1, launch 0, 'power.package'");
+    edit(path, "DROP TABLE series_chunks"); /* as before there were series */
+    CHECK_STR(ask_one(path, "SELECT count(*) FROM series"), "0");
+    edit(path, "DROP TABLE series_info");
+    CHECK_STR(ask_one(path, "SELECT count(*) FROM series WHERE name='x'"), "0");
+}
+
 static void test_query_refused(void)
 {
     static const struct {
@@ -133,6 +178,7 @@ static void test_query_refused(void)
         {"SELECT * FROM nowhere", ASSAY_EINVAL, "SQL: no such table: nowhere"},
         {"SELECT zeroblob(100000000)", ASSAY_ELIMIT, "too long"},
         {"INSERT INTO samples VALUES(1,1,1,1,1)", 0, NULL},
+        {"INSERT INTO series VALUES(1,1,'x',1,1,1)", 0, NULL},
     };
     make_folder();
     const char *path = in_folder("p.assay");
@@ -226,6 +272,7 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"query", test_query},
+        {"query_series", test_query_series},
         {"query_refused", test_query_refused},
         {"query_stops", test_query_stops},
         {"query_killed", test_query_killed},

@@ -184,6 +184,8 @@ static void fill_layers(struct assay_profile *p, struct assay__trial *t)
                                             .share = rows[i].time_ns / 39100000,
                                             .flops = rows[i].flops,
                                             .bytes = NAN,
+                                            .weight_bytes = i == 8 ? 8196000 : (double)NAN,
+                                            .live_bytes = i == 8 ? 12192 : (double)NAN,
                                             .bound = "unknown",
                                             .state = ASSAY_DERIVED,
                                             .method = "markers",

@@ -1,0 +1,68 @@
+/* track.h - what the allocation tracker (src/track, a library of its own that is loaded before all others into a worker) offers to
+ * the worker it sits in. Both sides are built together; `abi` and `size` guard against a mixed installation. */
+#ifndef ASSAY_BASE_TRACK_H
+#define ASSAY_BASE_TRACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ASSAY__TRACK_ABI 1
+#define ASSAY__TRACK_SYMBOL "assay_track"
+#define ASSAY__TRACK_CLASSES \
+    48 /* class c: 2^c <= size < 2^(c+1); size 0 is in class 0; the last one has no end */
+#define ASSAY__TRACK_SITE_TEXT 512
+
+enum assay__track_phase {
+    ASSAY__TRACK_LOAD,
+    ASSAY__TRACK_FIRST,
+    ASSAY__TRACK_WARM,
+    ASSAY__TRACK_PHASES,
+    ASSAY__TRACK_NONE = ASSAY__TRACK_PHASES, /* live memory is followed, nothing is counted */
+};
+
+struct assay__track_totals {
+    uint64_t count, bytes, freed_count, freed_bytes;
+    int64_t live_bytes, peak_live_bytes; /* when the phase ended; at most during it */
+    uint64_t inferences;
+};
+
+struct assay__track_class {
+    uint64_t count, bytes;
+};
+
+struct assay__track_site {
+    uint64_t count, bytes;
+    int64_t live_bytes; /* of that site, when the phase ended */
+    char text[ASSAY__TRACK_SITE_TEXT];
+};
+
+struct assay__track_heap {
+    bool known;
+    double held_bytes, used_bytes; /* by the C library's allocator; in use of them */
+};
+
+struct assay__track_api {
+    uint32_t abi;
+    size_t size;
+    /** What follows belongs to this phase. */
+    void (*phase)(enum assay__track_phase phase);
+    /** Allocations of all threads count from the first enter to the last leave. mark: an inference ended; its live bytes are kept. */
+    void (*enter)(void);
+    void (*leave)(bool mark);
+    void (*totals)(enum assay__track_phase phase, struct assay__track_totals *totals);
+    void (*classes)(enum assay__track_phase phase,
+                    struct assay__track_class classes[ASSAY__TRACK_CLASSES]);
+    /** The sites of a phase that asked for most bytes, largest first; how many were written. */
+    size_t (*sites)(enum assay__track_phase phase, struct assay__track_site *sites, size_t room);
+    /** Live bytes at the end of each inference of the warm phase, in order. */
+    size_t (*marks)(const int64_t **live_bytes);
+    /** The allocator's own account, taken when the warm phase ended. */
+    void (*heap)(struct assay__track_heap *heap);
+    /** Allocations that found no room in the table of live memory: their release is not seen. */
+    uint64_t (*dropped)(void);
+};
+
+typedef const struct assay__track_api *assay__track_fn(void);
+
+#endif

@@ -1,0 +1,93 @@
+/* doctor_hardware.c - the check of assay doctor for GPUs and NPUs that are in the machine but cannot be used: no driver, or one whose
+ * library is missing. Each is named, with the command that would change it. */
+#include "cli/doctor.h"
+#include "platform/guard.h"
+#include "probe/hardware.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT_NS 20000000000u /* NVML may have to wake its GPUs first */
+
+static void name_item(struct assay__buf *out, const struct assay__hardware *item)
+{
+    if (strncmp(item->name, "0x", 2) == 0 && *item->vendor)
+        assay__buf_printf(out, "%s %s", item->vendor, item->name);
+    else if (*item->name)
+        assay__buf_puts(out, item->name);
+    else
+        assay__buf_printf(out, "%s%s%s", item->vendor, *item->vendor ? " " : "",
+                          item->kind[0] == 'n' ? "NPU" : "GPU");
+    if (*item->pci) assay__buf_printf(out, " (%s)", item->pci);
+}
+
+/* The commands, each once. */
+static void add_help(struct assay__buf *advice, const char *help)
+{
+    if (!*help || (advice->data && strstr(advice->data, help))) return;
+    assay__buf_printf(advice, "%s%s", advice->length ? "; " : "", help);
+}
+
+struct listing {
+    struct assay__arena *arena;
+    const struct assay__hardware *items;
+    size_t count;
+    int code;
+};
+
+static void list_hardware(void *context)
+{
+    struct listing *listing = context;
+    listing->code = assay__hardware_list(listing->arena, &listing->items, &listing->count, NULL);
+}
+
+static void drop_listing(void *context)
+{
+    struct listing *listing = context;
+    if (!listing) return;
+    assay__arena_free(listing->arena);
+    free(listing);
+}
+
+static void describe(struct assay__diagnosis *d, const struct listing *listing)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < listing->count; i++) {
+        const struct assay__hardware *item = &listing->items[i];
+        if (!*item->help) continue;
+        assay__buf_puts(&d->says, wrong++ ? "; " : "");
+        name_item(&d->says, item);
+        assay__buf_printf(&d->says, ": %s", item->note);
+        add_help(&d->advice, item->help);
+    }
+    if (wrong) {
+        d->verdict = ASSAY__VERDICT_MISSING;
+        return;
+    }
+    if (!listing->count) assay__buf_puts(&d->says, "the operating system shows no GPU and no NPU");
+    for (size_t i = 0; i < listing->count; i++) {
+        assay__buf_puts(&d->says, i ? "; " : "found: ");
+        name_item(&d->says, &listing->items[i]);
+        if (*listing->items[i].note) assay__buf_printf(&d->says, ", %s", listing->items[i].note);
+    }
+}
+
+void assay__check_drivers(const struct assay__patient *p, struct assay__diagnosis *d)
+{
+    (void)p;
+    struct listing *listing = calloc(1, sizeof *listing);
+    if (listing) listing->arena = assay__arena_new();
+    int code = listing && listing->arena
+                   ? assay__guard_run(list_hardware, drop_listing, listing, LIMIT_NS)
+                   : ASSAY_ENOMEM;
+    if (!code) code = listing->code;
+    if (code) {
+        d->verdict = ASSAY__VERDICT_UNKNOWN;
+        assay__buf_printf(&d->says, "GPUs and NPUs cannot be listed: %s",
+                          code == ASSAY_ETIMEOUT ? "a driver did not answer within 20 s"
+                                                 : assay_error_text(code));
+    } else {
+        describe(d, listing);
+    }
+    if (code != ASSAY_ETIMEOUT) drop_listing(listing); /* else it is the lost thread's */
+}

@@ -1,0 +1,217 @@
+/* roofline.c - see roofline.h. A layer is bound by the roof whose part of its least time is the longer one (compute at the
+ * ridge, where both are the same); it is overhead when it does nothing, or when it is short and far below its roof: its
+ * time is then the engine's cost of running any node. */
+#include "cost/roofline.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[ASSAY__BOUND_COUNT] = {"compute", "memory", "overhead", "unknown"};
+
+const char *assay__bound_name(enum assay__bound bound)
+{
+    return names[bound];
+}
+
+enum assay__bound assay__bound_parse(const char *name)
+{
+    for (int i = 0; name && i < ASSAY__BOUND_UNKNOWN; i++)
+        if (strcmp(name, names[i]) == 0) return (enum assay__bound)i;
+    return ASSAY__BOUND_UNKNOWN;
+}
+
+/* --- one layer -------------------------------------------------------------------------------- */
+
+static const struct assay__roof *level_of(const struct assay__roofline *r, double bytes)
+{
+    for (size_t i = 0; i < r->level_count; i++)
+        if (bytes <= r->levels[i].holds_bytes) return &r->levels[i];
+    return NULL;
+}
+
+static const char *not_known(const struct assay__layer *layer, bool timed)
+{
+    if (!timed) return "its time is not known";
+    if (!(layer->flops >= 0)) return "its FLOPs are not known";
+    if (!(layer->bytes >= 0)) return "its bytes are not known";
+    return "";
+}
+
+/* intensity, attainable and least time, of a layer whose FLOPs, bytes and roofs are known */
+static void place(const struct assay__layer *layer, const struct assay__roof *weights,
+                  struct assay__roofline_layer *out)
+{
+    double compute_s = layer->flops > 0 ? layer->flops / out->peak->value : 0,
+           memory_s = layer->bytes > 0 ? layer->bytes / out->level->value : 0,
+           weights_s = weights && layer->weight_bytes > 0 ? layer->weight_bytes / weights->value
+                                                          : 0;
+    if (weights_s > memory_s) {
+        memory_s = weights_s;
+        out->level = weights;
+    }
+    double least_s = fmax(compute_s, memory_s);
+    if (layer->flops > 0) {
+        out->intensity = layer->bytes > 0 ? layer->flops / layer->bytes : (double)INFINITY;
+        out->attainable = layer->flops / least_s;
+    } else if (layer->bytes > 0) {
+        out->intensity = 0;
+    }
+    out->least_ns = least_s * 1e9;
+    out->bound = compute_s >= memory_s ? ASSAY__BOUND_COMPUTE : ASSAY__BOUND_MEMORY;
+}
+
+static void judge(const struct assay__roofline *r, struct assay__roofs *roofs,
+                  struct assay__arena *arena, const struct assay__layer *layer,
+                  struct assay__roofline_layer *out)
+{
+    bool timed = layer->state != ASSAY_UNAVAILABLE && layer->time_ns > 0 &&
+                 isfinite(layer->time_ns);
+    const char *note = "";
+    *out = (struct assay__roofline_layer){
+        ASSAY__BOUND_UNKNOWN, "", NULL, NULL, NAN, NAN, NAN, NAN, NAN};
+    out->reason = not_known(layer, timed);
+    if (out->reason[0]) return;
+    if (layer->flops > 0) {
+        out->peak = assay__roofs_compute(roofs, arena, assay__roofline_type(layer->op, r->type),
+                                         &note);
+        out->rate = layer->flops / layer->time_ns * 1e9;
+    }
+    out->level = level_of(r, layer->bytes);
+    if (layer->flops > 0 && !out->peak)
+        out->reason = note ? note : "no ceiling of its data type is kept";
+    else if (layer->bytes > 0 && !out->level)
+        out->reason = "no ceiling of the memory is kept";
+    if (out->reason[0]) return;
+    place(layer, r->weights, out);
+    out->utilization = out->least_ns / layer->time_ns;
+    bool nothing = !(layer->flops > 0) && !(layer->bytes > 0);
+    if (nothing ||
+        (out->utilization < ASSAY__ROOFLINE_OVERHEAD_SHARE && layer->time_ns < r->overhead_ns))
+        out->bound = ASSAY__BOUND_OVERHEAD;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+int assay__roofline(const struct assay_profile *profile, const struct assay__trial *trial,
+                    struct assay__arena *arena, struct assay__roofline *out)
+{
+    const struct assay__layers *layers = &trial->layers;
+    memset(out, 0, sizeof *out);
+    struct assay__roofs *roofs = assay__arena_alloc(arena, sizeof *roofs);
+    out->layers = assay__arena_array(arena, layers->count, sizeof *out->layers);
+    if (!roofs || !out->layers) return ASSAY_ENOMEM;
+    int code = assay__roofs_find(profile, trial, arena, roofs, out);
+    if (code) return code;
+    out->levels = roofs->levels;
+    out->level_count = roofs->level_count;
+    out->weights = roofs->weights;
+    out->peak = assay__roofs_compute(roofs, arena, out->type, &out->peak_note);
+    if (!out->peak_note) return ASSAY_ENOMEM;
+    out->layer_count = layers->count;
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *layer = &layers->items[i];
+        struct assay__roofline_layer *placed = &out->layers[i];
+        judge(out, roofs, arena, layer, placed);
+        if (out->reason[0]) { /* no ceilings: every layer has the same reason */
+            placed->bound = ASSAY__BOUND_UNKNOWN;
+            placed->reason = out->reason;
+        }
+        if (layer->state == ASSAY_UNAVAILABLE || !isfinite(layer->time_ns)) continue;
+        out->time_ns[placed->bound] += layer->time_ns;
+        if (!isfinite(placed->least_ns)) continue;
+        out->least_ns += placed->least_ns;
+        out->least_of_ns += layer->time_ns;
+        out->above += placed->utilization > ASSAY__ROOFLINE_ABOVE;
+    }
+    return 0;
+}
+
+/* --- metrics ---------------------------------------------------------------------------------- */
+
+/* The roof that most of the model's FLOPs stand under: int8 where integer products do most of them. */
+static const struct assay__roof *model_peak(const struct assay_profile *profile,
+                                            const struct assay__trial *trial,
+                                            struct assay__arena *arena,
+                                            const struct assay__roofline *r, const char **note)
+{
+    double integer = 0, all = 0;
+    for (size_t i = 0; i < profile->model.operator_count; i++) {
+        const struct assay__operator_info *o = &profile->model.operators[i];
+        if (!(o->flops > 0)) continue;
+        all += o->flops;
+        if (strcmp(assay__roofline_type(o->op, "float"), "int8") == 0) integer += o->flops;
+    }
+    *note = r->peak_note;
+    if (!(integer > all / 2)) return r->peak;
+    struct assay__roofline other = {0};
+    struct assay__roofs *roofs = assay__arena_alloc(arena, sizeof *roofs);
+    if (!roofs || assay__roofs_find(profile, trial, arena, roofs, &other)) return NULL;
+    return assay__roofs_compute(roofs, arena, "int8", note);
+}
+
+static int put_share(struct assay_metrics *metrics, const char *name, const char *of,
+                     const struct assay__roof *roof, const char *unit, const char *why,
+                     const char *remark)
+{
+    const struct assay_metric *value = assay_metrics_get(metrics, of);
+    char scaled[64], note[256];
+    if (!roof) return assay_metrics_unavailable(metrics, name, why);
+    if (!value || !isfinite(value->value)) {
+        snprintf(note, sizeof note, "%s is unavailable: %s", of,
+                 value && value->note ? value->note : "not known");
+        return assay_metrics_unavailable(metrics, name, note);
+    }
+    assay__text_scaled(scaled, sizeof scaled, roof->value, unit);
+    snprintf(note, sizeof note, "%s / %s, %s%s%s", of, roof->name, scaled, remark[0] ? "; " : "",
+             remark);
+    return assay_metrics_derived(metrics, name, value->value / roof->value, "ceilings", note);
+}
+
+static int put_times(struct assay_metrics *metrics, const struct assay__roofline *r,
+                     const struct assay__layers *layers)
+{
+    const char *why = r->reason;
+    if (!why[0] && !layers->count)
+        why = layers->reason && layers->reason[0] ? layers->reason : "layers were not timed";
+    else if (!why[0] && !(r->least_of_ns > 0))
+        why = "no layer has a known time, FLOPs, bytes and roof";
+    if (why[0]) {
+        int code = assay_metrics_unavailable(metrics, "roofline.time", why);
+        return code ? code : assay_metrics_unavailable(metrics, "roofline.utilization", why);
+    }
+    char note[192];
+    size_t known = 0;
+    for (size_t i = 0; i < r->layer_count; i++)
+        known += isfinite(r->layers[i].least_ns);
+    snprintf(note, sizeof note,
+             "sum over %zu of %zu layers of max(FLOPs / compute roof, bytes / memory roof)", known,
+             r->layer_count);
+    int code = assay_metrics_derived(metrics, "roofline.time", r->least_ns / 1e9, "ceilings", note);
+    if (code) return code;
+    snprintf(note, sizeof note, "roofline.time / the time of these %zu layers", known);
+    return assay_metrics_derived(metrics, "roofline.utilization", r->least_ns / r->least_of_ns,
+                                 "ceilings", note);
+}
+
+int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *trial)
+{
+    struct assay__roofline r;
+    const char *peak_note = "";
+    int code = assay__roofline(profile, trial, profile->arena, &r);
+    if (code) return code;
+    for (size_t i = 0; i < r.layer_count; i++)
+        trial->layers.items[i].bound = names[r.layers[i].bound];
+    const struct assay__roof *last = r.level_count ? &r.levels[r.level_count - 1] : NULL;
+    const struct assay__roof *peak = model_peak(profile, trial, profile->arena, &r, &peak_note);
+    if (!peak_note) return ASSAY_ENOMEM;
+    code = put_share(trial->metrics, "compute.utilization", "compute.rate", peak, "FLOP/s",
+                     r.reason[0] ? r.reason : peak_note, peak_note);
+    if (code == 0)
+        code = put_share(trial->metrics, "memory.bandwidth_utilization", "memory.bandwidth", last,
+                         "B/s", r.reason[0] ? r.reason : "no ceiling of the memory is kept",
+                         "above 100 % where caches serve");
+    return code ? code : put_times(trial->metrics, &r, &trial->layers);
+}

@@ -1,0 +1,104 @@
+/* roofline.h - each layer against what the device can do: a pure function of the profile (its ceilings, its layers' FLOPs,
+ * bytes and times). With P the compute roof of the layer's data type, B the bandwidth of the nearest memory level that can
+ * hold the layer's bytes, and W that of reading from the nearest level that can hold all weights of the model (every
+ * inference goes over all of them, so nothing nearer still has them),
+ *
+ *   least time = max(FLOPs / P, bytes / B, weights / W)       utilisation = least time / time
+ *   intensity = FLOPs / bytes       attainable = FLOPs / least time       achieved = FLOPs / time
+ *
+ * which is attainable = min(P, intensity × B) where weights do not matter: the roofline of Williams, Waterman and Patterson
+ * (2009) with one roof per memory level, as in the hierarchical and cache-aware ones (Ilic, Pratas and Sousa 2014). What the
+ * roofs are, and when a layer is bound by what, is in doc/roofline.md. Limits: bytes are those that the operators read and write, each once, as if nothing stayed in a
+ * register or was fetched twice; a layer has one data type. */
+#ifndef ASSAY_COST_ROOFLINE_H
+#define ASSAY_COST_ROOFLINE_H
+
+#include "profile/profile.h"
+
+#define ASSAY__ROOFLINE_OVERHEAD_NS 20000.0 /* a layer of the CPU below this … */
+#define ASSAY__ROOFLINE_OVERHEAD_SHARE 0.10 /* … and below this share of its roof is overhead */
+#define ASSAY__ROOFLINE_ABOVE 1.05          /* beyond this share of its roof it is remarked */
+#define ASSAY__ROOFLINE_LEVELS 4            /* l1, l2, l3, dram */
+
+enum assay__bound {
+    ASSAY__BOUND_COMPUTE,
+    ASSAY__BOUND_MEMORY,
+    ASSAY__BOUND_OVERHEAD,
+    ASSAY__BOUND_UNKNOWN,
+    ASSAY__BOUND_COUNT
+};
+/** "compute", "memory", "overhead", "unknown" */
+const char *assay__bound_name(enum assay__bound bound);
+enum assay__bound assay__bound_parse(const char *name); /* anything else is unknown */
+
+struct assay__roof {
+    const char
+        *name; /* the ceiling: "compute.float32.all-cores", "3 x bandwidth.l2.read.one-core" */
+    const char *label;  /* "float32", "l2", "dram", "device" */
+    double value;       /* FLOP/s or B/s */
+    double holds_bytes; /* memory: what fits into the level; INFINITY for the last one */
+};
+
+struct assay__roofline_layer {
+    enum assay__bound bound;
+    const char *reason;              /* why it is unknown; "" */
+    const struct assay__roof *peak;  /* compute roof; NULL unknown */
+    const struct assay__roof *level; /* memory roof; NULL unknown */
+    double intensity;   /* FLOP/B; 0: computes nothing; INFINITY: moves nothing; NaN unknown */
+    double rate;        /* FLOP/s achieved; NaN unknown, or it computes nothing */
+    double attainable;  /* FLOP/s; the same */
+    double least_ns;    /* what its roofs allow; NaN unknown */
+    double utilization; /* least_ns / time, not clipped; NaN unknown */
+};
+
+struct assay__roofline {
+    const char *reason;               /* why nothing can be said; "" */
+    const char *type;                 /* data type of the model: "float32" */
+    const char *type_from;            /* how it is known */
+    const char *cores_note;           /* which ceilings stand for the cores that ran it */
+    const struct assay__roof *peak;   /* compute roof of the model's type; NULL: none */
+    const char *peak_note;            /* a type that stands for another, or why there is none; "" */
+    const struct assay__roof *levels; /* nearest first; the last holds everything */
+    size_t level_count;               /* 0: none */
+    const struct assay__roof *weights;    /* where weights are read from; NULL: as all else */
+    double overhead_ns;                   /* a layer below this may be overhead */
+    struct assay__roofline_layer *layers; /* as the trial's layers */
+    size_t layer_count;
+    double time_ns[ASSAY__BOUND_COUNT]; /* of the layers by bound */
+    double least_ns,
+        least_of_ns; /* sum of the layers' least times, and the time these layers took */
+    size_t above;    /* layers faster than their roof */
+};
+
+/** Everything lives in the arena. 0 or ASSAY_ENOMEM; a profile without ceilings is a reason, not a failure. */
+int assay__roofline(const struct assay_profile *profile, const struct assay__trial *trial,
+                    struct assay__arena *arena, struct assay__roofline *out);
+/** Sets the bound of every layer of the trial and puts compute.utilization, memory.bandwidth_utilization and
+ *  roofline.*, or why they are unavailable. 0 or ASSAY_ENOMEM. */
+int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *trial);
+
+/* --- between roofline.c and roofline_roofs.c -------------------------------------------------- */
+
+/** Which of the profile's ceilings are the roofs of one trial. */
+struct assay__roofs {
+    const struct assay_profile *profile;
+    const char *device;
+    bool host; /* ceilings of cores, else of a device behind an engine */
+    int cores; /* that ran it; 0: all */
+    struct assay__roof *levels;
+    size_t level_count;
+    struct assay__roof *weights;
+    struct assay__roof types[8]; /* compute roofs looked up so far, by label */
+    size_t type_count;
+};
+int assay__roofs_find(const struct assay_profile *profile, const struct assay__trial *trial,
+                      struct assay__arena *arena, struct assay__roofs *roofs,
+                      struct assay__roofline *out);
+/** The compute roof of a data type, or of float32 for a 16-bit type without one (*note says so). NULL with *note: none. */
+const struct assay__roof *assay__roofs_compute(struct assay__roofs *roofs,
+                                               struct assay__arena *arena, const char *type,
+                                               const char **note);
+/** The type that an operator computes in: "int8" for the integer products, else the model's. */
+const char *assay__roofline_type(const char *op, const char *model_type);
+
+#endif

@@ -1,0 +1,111 @@
+/* fake_devices.c - devices of the fake engine. Without a script there is one, "cpu", and it works. $ASSAY_FAKE_DEVICES scripts
+ * them, so that a test can see what becomes of a device whose driver misbehaves:
+ *
+ *   NAME[=WHAT];…     WHAT: works (default), refused, missing, crash, hang, exit, oom, software, log
+ *
+ * crash: SIGSEGV; oom: SIGKILL; exit: the process exits with status 3; hang: never returns, without using a processor; each
+ * writes one line to stderr first. refused: tried, with a reason. missing: the engine has no provider for it. software: works,
+ * on an adapter called "Fake adapter" that is software. log: says an error in the log, then is refused. The class is the part
+ * of the name before ':', when it is cpu, gpu or npu, else gpu. "cpu" and every device of the script run models. */
+#include "engine/engine.h"
+
+#include "base/log.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void misbehave(const char *what, const char *name)
+{
+    bool crash = strcmp(what, "crash") == 0, hang = strcmp(what, "hang") == 0,
+         leave = strcmp(what, "exit") == 0, killed = strcmp(what, "oom") == 0;
+    if (!crash && !hang && !leave && !killed) return;
+    char line[128];
+    int length = snprintf(line, sizeof line, "fake driver of %s: %s\n", name, what);
+    /* a driver writes where it likes: not through our log */
+    if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0) return;
+    if (crash) {
+        signal(SIGSEGV, SIG_DFL); /* a sanitizer would catch it */
+        raise(SIGSEGV);
+    }
+    if (killed) raise(SIGKILL);
+    if (leave) _exit(3);
+    while (hang)
+        pause();
+}
+
+static const char *class_of(const char *name)
+{
+    static const char *const classes[] = {"cpu", "gpu", "npu"};
+    size_t length = strcspn(name, ":");
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+        if (strlen(classes[i]) == length && strncmp(name, classes[i], length) == 0)
+            return classes[i];
+    return "gpu";
+}
+
+static int tell(const char *name, const char *what, assay_device_fn *found, void *context)
+{
+    misbehave(what, name);
+    bool missing = strcmp(what, "missing") == 0, logs = strcmp(what, "log") == 0,
+         refused = logs || strcmp(what, "refused") == 0, software = strcmp(what, "software") == 0;
+    if (logs) assay__log(ASSAY_LOG_ERROR, "fake", "the driver is of another version");
+    struct assay_device device = {
+        .name = name,
+        .kind = class_of(name),
+        .engine = "fake",
+        .library = "",
+        .available = !missing && !refused,
+        .reason = missing   ? "this fake engine has no such provider"
+                  : refused ? "the script refuses it"
+                            : "",
+        .version = "1",
+        .hardware = software ? "Fake adapter" : "",
+        .software = software,
+        .note = software ? "the script says so" : "",
+        .offered = !missing,
+    };
+    return found(context, &device);
+}
+
+bool assay__fake_has_device(const char *name)
+{
+    const char *script = getenv("ASSAY_FAKE_DEVICES");
+    size_t length = strlen(name);
+    for (const char *item = script; item && *item;) {
+        const char *end = item + strcspn(item, ";");
+        if (strncmp(item, name, length) == 0 &&
+            (item + length == end || item[length] == '=' || item[length] == '\0'))
+            return true;
+        item = *end ? end + 1 : end;
+    }
+    return strcmp(name, "cpu") == 0;
+}
+
+int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
+                             assay_device_fn *found, void *context, struct assay_error *error)
+{
+    (void)library;
+    const char *script = getenv("ASSAY_FAKE_DEVICES");
+    char *copy = strdup(script && script[0] ? script : "cpu"), *rest = copy;
+    int code = copy ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    while (code == 0 && rest) {
+        char *item = strsep(&rest, ";");
+        char *equals = strchr(item, '=');
+        if (equals) *equals = '\0';
+        struct assay_device next = {
+            .name = item, .kind = class_of(item), .engine = "fake", .library = "", .version = "1"};
+        if (!*item || (about && about(context, &next) != ASSAY_DEVICE_TRY)) continue;
+        code = tell(item, equals ? equals + 1 : "works", found, context);
+    }
+    free(copy);
+    return code;
+}
+
+int assay__fake_devices(const char *library, assay_device_fn *found, void *context,
+                        struct assay_error *error)
+{
+    return assay__fake_devices_each(library, NULL, found, context, error);
+}

@@ -1,0 +1,343 @@
+/* posix_topology.c - the layout of the processors through hwloc, 2.4 or newer. Objects that are no processors (devices, misc, groups)
+ * are filtered out, plug-ins are not looked for and the processor itself is not asked (hwloc's x86 component would move this thread
+ * over every CPU), so that a read takes about 1 ms and disturbs nothing.
+ *
+ * hwloc takes its settings from the environment. Those that would describe another machine, print or load plug-ins are set aside for the
+ * time of the read. Below $ASSAY_FSROOT, hwloc's own root is that folder; its components that know no other machine than this one
+ * are switched off, so that a tree that says too little becomes a reason.
+ *
+ * Limits: kinds of cores get the names "performance" and "efficiency" where the processor or the kernel tells which is which,
+ * not from clocks alone. */
+#include "platform/topology.h"
+
+#include "base/cpu_list.h"
+#include "base/file.h"
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- hwloc's environment ---------------------------------------------------------------------- */
+
+static const char *const variables[] = {
+    "HWLOC_FSROOT",     "HWLOC_HIDE_ERRORS", "HWLOC_PLUGINS_PATH",
+    "HWLOC_THISSYSTEM", "HWLOC_XMLFILE",     "HWLOC_SYNTHETIC",
+    "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS",  "HWLOC_DUMPED_HWDATA_DIR",
+};
+#define VARIABLES (sizeof variables / sizeof variables[0])
+
+struct environment {
+    char *saved[VARIABLES]; /* NULL: was not set */
+};
+
+static void environment_put(struct environment *environment)
+{
+    for (size_t i = 0; i < VARIABLES; i++) {
+        if (environment->saved[i])
+            setenv(variables[i], environment->saved[i], 1);
+        else
+            unsetenv(variables[i]);
+        free(environment->saved[i]);
+    }
+}
+
+/* 0 or ASSAY_ENOMEM, and then nothing is changed. */
+static int environment_take(struct environment *environment, const char *root)
+{
+    const char *wanted[VARIABLES] = {root, "2", "/dev/null"}; /* the others are unset */
+    *environment = (struct environment){0};
+    for (size_t i = 0; i < VARIABLES; i++) {
+        const char *now = getenv(variables[i]);
+        if (now && !(environment->saved[i] = strdup(now))) {
+            while (i-- > 0)
+                free(environment->saved[i]);
+            return ASSAY_ENOMEM;
+        }
+    }
+    for (size_t i = 0; i < VARIABLES; i++) {
+        int failed = wanted[i] ? setenv(variables[i], wanted[i], 1) : unsetenv(variables[i]);
+        if (!failed) continue;
+        environment_put(environment);
+        return ASSAY_ENOMEM;
+    }
+    return 0;
+}
+
+/* --- small things ----------------------------------------------------------------------------- */
+
+/* A set as "0-3,8"; "" when empty or endless. NULL: no memory. */
+static const char *list_of(struct assay__arena *arena, hwloc_const_bitmap_t set)
+{
+    char *text = NULL;
+    if (!set || hwloc_bitmap_iszero(set) || hwloc_bitmap_weight(set) < 0) return "";
+    if (hwloc_bitmap_list_asprintf(&text, set) < 0 || !text) return NULL;
+    const char *kept = assay__arena_strdup(arena, text);
+    free(text);
+    return kept;
+}
+
+static int count_of(hwloc_topology_t found, hwloc_obj_type_t type)
+{
+    int count = hwloc_get_nbobjs_by_type(found, type);
+    return count > 0 ? count : 0;
+}
+
+static void count_cpu(void *context, unsigned cpu)
+{
+    (void)cpu;
+    ++*(int *)context;
+}
+
+/* --- processors ------------------------------------------------------------------------------- */
+
+static void read_counts(struct assay__topology *topology, hwloc_topology_t found)
+{
+    topology->packages = count_of(found, HWLOC_OBJ_PACKAGE);
+    topology->dies = count_of(found, HWLOC_OBJ_DIE);
+    topology->cores = count_of(found, HWLOC_OBJ_CORE);
+    topology->threads = count_of(found, HWLOC_OBJ_PU);
+    hwloc_obj_t core = NULL;
+    while ((core = hwloc_get_next_obj_by_type(found, HWLOC_OBJ_CORE, core))) {
+        int threads = core->cpuset ? hwloc_bitmap_weight(core->cpuset) : 0;
+        if (threads <= 0) continue;
+        if (threads > topology->threads_per_core) topology->threads_per_core = threads;
+        if (!topology->least_threads_per_core || threads < topology->least_threads_per_core)
+            topology->least_threads_per_core = threads;
+    }
+}
+
+static int read_allowed(struct assay__arena *arena, struct assay__topology *topology)
+{
+    char list[4096];
+    assay__cpus_allowed(list, sizeof list);
+    const char *kept = assay__arena_strdup(arena, list);
+    if (!kept) return ASSAY_ENOMEM;
+    topology->allowed = kept;
+    if (*kept) assay__cpu_list_each(kept, count_cpu, &topology->allowed_count);
+    return 0;
+}
+
+/* --- kinds of cores --------------------------------------------------------------------------- */
+
+/* Which cores of a hybrid Intel processor are which: Linux lists them as two counting units. hwloc itself would ask the processor, one
+ * CPU after the other. */
+static void register_intel(hwloc_topology_t found, const char *root)
+{
+    static char type[] = "CoreType", atom[] = "IntelAtom", core[] = "IntelCore";
+    static const struct {
+        const char *path;
+        char *value;
+    } units[] = {{"/sys/devices/cpu_atom/cpus", atom}, {"/sys/devices/cpu_core/cpus", core}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        char path[PATH_MAX], *list = NULL;
+        struct hwloc_info_s info = {.name = type, .value = units[i].value};
+        int length = snprintf(path, sizeof path, "%s%s", root ? root : "", units[i].path);
+        if (length < 0 || (size_t)length >= sizeof path) continue;
+        if (assay__file_read(path, (size_t)1 << 16, &list, NULL, NULL)) continue;
+        hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+        if (cpus && hwloc_bitmap_list_sscanf(cpus, list) == 0 && !hwloc_bitmap_iszero(cpus))
+            hwloc_cpukinds_register(found, cpus, -1, 1, &info, 0);
+        hwloc_bitmap_free(cpus);
+        free(list);
+    }
+}
+
+static const char *info_of(const struct hwloc_info_s *infos, unsigned count, const char *name)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(infos[i].name, name) == 0) return infos[i].value;
+    return NULL;
+}
+
+/* Kinds differ by what they were built for when the processor says so (Intel), the kernel gives capacities (Arm) or the system levels
+ * (macOS). Different highest clocks alone are also found among equal cores. */
+static const char *kind_name(const struct hwloc_info_s *infos, unsigned count, int rank, int kinds)
+{
+    const char *type = info_of(infos, count, "CoreType");
+    if (type && strcmp(type, "IntelAtom") == 0) return "efficiency";
+    if (type && strcmp(type, "IntelCore") == 0) return "performance";
+    if (type) return type;
+    bool built = info_of(infos, count, "LinuxCapacity") ||
+                 info_of(infos, count, "DarwinCompatible");
+    if (!built || kinds != 2 || rank < 0) return "";
+    return rank == 0 ? "efficiency" : "performance";
+}
+
+static int read_kind(struct assay__arena *arena, struct assay__core_kind *kind,
+                     hwloc_topology_t found, unsigned index, int kinds)
+{
+    struct hwloc_info_s *infos = NULL;
+    unsigned info_count = 0;
+    int rank = -1;
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    if (!cpus) return ASSAY_ENOMEM;
+    if (hwloc_cpukinds_get_info(found, index, cpus, &rank, &info_count, &infos, 0) == 0) {
+        const char *megahertz = info_of(infos, info_count, "FrequencyMaxMHz");
+        kind->name = assay__arena_strdup(arena, kind_name(infos, info_count, rank, kinds));
+        kind->max_hz = megahertz ? strtod(megahertz, NULL) * 1e6 : 0;
+        int cores = hwloc_get_nbobjs_inside_cpuset_by_type(found, cpus, HWLOC_OBJ_CORE);
+        kind->cores = cores > 0 ? cores : 0;
+        kind->threads = hwloc_bitmap_weight(cpus);
+    }
+    kind->cpus = list_of(arena, cpus);
+    hwloc_bitmap_free(cpus);
+    return kind->name && kind->cpus ? 0 : ASSAY_ENOMEM;
+}
+
+static int read_kinds(struct assay__arena *arena, struct assay__topology *topology,
+                      hwloc_topology_t found)
+{
+    int count = hwloc_cpukinds_get_nr(found, 0);
+    if (count < 2) return 0; /* all alike, or not told */
+    struct assay__core_kind *kinds = assay__arena_array(arena, (size_t)count, sizeof *kinds);
+    if (!kinds) return ASSAY_ENOMEM;
+    for (int i = 0; i < count; i++) {
+        int code = read_kind(arena, &kinds[i], found, (unsigned)i, count);
+        if (code) return code;
+    }
+    topology->kinds = kinds;
+    topology->kind_count = (size_t)count;
+    return 0;
+}
+
+/* --- caches ----------------------------------------------------------------------------------- */
+
+static const char *cache_kind(hwloc_obj_cache_type_t type)
+{
+    return type == HWLOC_OBJ_CACHE_DATA          ? "data"
+           : type == HWLOC_OBJ_CACHE_INSTRUCTION ? "instruction"
+                                                 : "unified";
+}
+
+static bool alike(const struct assay__cache *a, const struct assay__cache *b)
+{
+    return a->level == b->level && strcmp(a->kind, b->kind) == 0 &&
+           a->size_bytes == b->size_bytes && a->line_bytes == b->line_bytes && a->ways == b->ways &&
+           a->threads == b->threads;
+}
+
+static void add_caches(struct assay__cache *caches, size_t *count, size_t most,
+                       hwloc_topology_t found, hwloc_obj_type_t type)
+{
+    hwloc_obj_t object = NULL;
+    while ((object = hwloc_get_next_obj_by_type(found, type, object))) {
+        struct assay__cache one = {
+            .level = (int)object->attr->cache.depth,
+            .kind = cache_kind(object->attr->cache.type),
+            .size_bytes = object->attr->cache.size,
+            .line_bytes = object->attr->cache.linesize,
+            .ways = object->attr->cache.associativity,
+            .threads = object->cpuset ? hwloc_bitmap_weight(object->cpuset) : 0,
+        };
+        size_t at = 0;
+        while (at < *count && !alike(&caches[at], &one))
+            at++;
+        if (at == most) return;
+        if (at == *count) caches[(*count)++] = one;
+        caches[at].count++;
+    }
+}
+
+static int read_caches(struct assay__arena *arena, struct assay__topology *topology,
+                       hwloc_topology_t found)
+{
+    static const hwloc_obj_type_t types[] = {
+        HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L2ICACHE,
+        HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L3ICACHE, HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE};
+    size_t most = 64;
+    struct assay__cache *caches = assay__arena_array(arena, most, sizeof *caches);
+    if (!caches) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        add_caches(caches, &topology->cache_count, most, found, types[i]);
+    topology->caches = caches;
+    return 0;
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* hwloc makes up one node where the system tells none: that one is kept only when it has memory. */
+static int read_nodes(struct assay__arena *arena, struct assay__topology *topology,
+                      hwloc_topology_t found)
+{
+    int count = count_of(found, HWLOC_OBJ_NUMANODE);
+    bool told = hwloc_topology_get_support(found)->discovery->numa != 0;
+    struct assay__memory_node *nodes = assay__arena_array(arena, (size_t)count + 1, sizeof *nodes);
+    if (!nodes) return ASSAY_ENOMEM;
+    for (int i = 0; i < count; i++) {
+        hwloc_obj_t object = hwloc_get_obj_by_type(found, HWLOC_OBJ_NUMANODE, (unsigned)i);
+        if (!object) continue;
+        uint64_t bytes = object->attr->numanode.local_memory;
+        if (!told && !bytes) continue;
+        struct assay__memory_node *node = &nodes[topology->node_count];
+        node->number = (int)object->os_index;
+        node->memory_bytes = bytes;
+        node->cpus = list_of(arena, object->cpuset);
+        if (!node->cpus) return ASSAY_ENOMEM;
+        topology->node_count++;
+    }
+    topology->nodes = nodes;
+    return 0;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int load(hwloc_topology_t found, const char *root)
+{
+    /* unknown names are refused, which is as good as switched off */
+    static const char *const elsewhere[] = {"no_os", "darwin", "freebsd", "netbsd"};
+    const unsigned long off = HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST;
+    hwloc_topology_set_components(found, off, "x86");
+    for (size_t i = 0; root && i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+        hwloc_topology_set_components(found, off, elsewhere[i]);
+    if (hwloc_topology_set_icache_types_filter(found, HWLOC_TYPE_FILTER_KEEP_ALL) ||
+        hwloc_topology_set_io_types_filter(found, HWLOC_TYPE_FILTER_KEEP_NONE) ||
+        hwloc_topology_set_type_filter(found, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE) ||
+        hwloc_topology_set_type_filter(found, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_NONE) ||
+        hwloc_topology_set_flags(found, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED))
+        return -1;
+    return hwloc_topology_load(found);
+}
+
+static int read_all(struct assay__arena *arena, struct assay__topology *topology,
+                    hwloc_topology_t found, const char *root)
+{
+    read_counts(topology, found);
+    register_intel(found, root);
+    int code = read_kinds(arena, topology, found);
+    if (!code) code = read_caches(arena, topology, found);
+    if (!code) code = read_nodes(arena, topology, found);
+    if (!code && !root) code = read_allowed(arena, topology);
+    return code;
+}
+
+int assay__topology_read(struct assay__arena *arena, struct assay__topology *topology,
+                         struct assay_error *error)
+{
+    const char *root = getenv("ASSAY_FSROOT");
+    struct environment environment;
+    hwloc_topology_t found = NULL;
+    if (root && !*root) root = NULL;
+    *topology = (struct assay__topology){.reason = "", .allowed = ""};
+    if (environment_take(&environment, root))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = 0;
+    errno = 0;
+    if (hwloc_topology_init(&found) != 0) {
+        found = NULL;
+        topology->reason = "hwloc could not be started";
+    } else if (load(found, root) != 0) {
+        topology->reason = root ? "the tree does not tell: hwloc needs "
+                                  "/sys/devices/system/cpu/cpu*/topology with the files core_cpus "
+                                  "(or thread_siblings)"
+                                : "hwloc could not read this machine";
+    } else {
+        code = read_all(arena, topology, found, root);
+    }
+    if (found) hwloc_topology_destroy(found);
+    environment_put(&environment);
+    return code ? assay_error_set(error, code, "out of memory") : 0;
+}

@@ -1,0 +1,324 @@
+/* hardware.c - GPUs and NPUs that the operating system shows, from four places, each device once (by its PCI address):
+ *   NVML                    NVIDIA's cards, with name, memory and the driver's version
+ *   /sys/class/drm/cardN    GPUs with a driver: vendor and device, device/uevent (DRIVER=, PCI_SLOT_NAME=), of amdgpu also
+ *                           product_name and mem_info_vram_total
+ *   /sys/class/accel/accelN NPUs with a driver: device/uevent
+ *   /sys/bus/pci/devices    what has no driver, or one that makes no such entry: PCI classes 0x03 (display) and 0x12
+ *                           (processing accelerator), and the NPUs we know by number
+ * On a Mac: IOKit's registry. Names are the driver's own, else of our small table, else the PCI numbers.
+ *
+ * A display adapter of a virtual machine or of a service processor is listed, and its note says what it is. */
+#include "probe/hardware.h"
+
+#include "base/vec.h"
+#include "platform/accelerators.h"
+#include "probe/hardware_names.h"
+#include "probe/nvml.h"
+#include "probe/sysfs.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DRM "/sys/class/drm"
+#define ACCEL "/sys/class/accel"
+#define PCI "/sys/bus/pci/devices"
+#define NVIDIA 0x10deu
+#define MAC_MOST 16
+#define NVIDIA_DRIVER \
+    "sudo apt install nvidia-driver (Debian); sudo ubuntu-drivers install (Ubuntu)"
+#define NVIDIA_LIBRARY \
+    "sudo apt install libnvidia-ml1 (Debian); in a container: docker run --gpus all …"
+
+struct list {
+    struct assay__arena *arena;
+    struct assay__hardware *items;
+    size_t count, capacity;
+    const char *nvml_reason; /* why NVML lists nothing; "" it does */
+    bool nvml_whole; /* its cards have no addresses: nothing of NVIDIA's is added from files */
+    bool no_memory;
+};
+
+/* NULL becomes "", and is remembered. */
+static const char *held(struct list *list, const char *text)
+{
+    if (!text) list->no_memory = true;
+    return text ? text : "";
+}
+
+static bool seen(const struct list *list, const char *pci)
+{
+    for (size_t i = 0; *pci && i < list->count; i++)
+        if (strcmp(list->items[i].pci, pci) == 0) return true;
+    return false;
+}
+
+static void add(struct list *list, struct assay__hardware item)
+{
+    const char **texts[] = {&item.kind,   &item.name,           &item.vendor,
+                            &item.driver, &item.driver_version, &item.pci,
+                            &item.uuid,   &item.source,         &item.note};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (!*texts[i]) *texts[i] = "";
+    if (assay__vec_grow((void **)&list->items, &list->capacity, list->count + 1,
+                        sizeof *list->items))
+        list->no_memory = true;
+    else
+        list->items[list->count++] = item;
+}
+
+/* --- one device of PCI ------------------------------------------------------------------------ */
+
+struct pci {
+    unsigned vendor, device; /* 0 unknown */
+    unsigned class_code;     /* 0x030000; 0 unknown */
+    const char *address;     /* "" unknown */
+    const char *driver;      /* "" none or unknown */
+    bool driver_known;       /* uevent was read */
+};
+
+static const char *uevent_text(struct list *list, const char *uevent, const char *key)
+{
+    const char *at = uevent ? assay__sysfs_field(uevent, key) : NULL;
+    return at ? held(list, assay__arena_strndup(list->arena, at, strcspn(at, "\n"))) : "";
+}
+
+/* "0x1002\n" of a file; 0 when it is not there. */
+static unsigned number_of(struct list *list, const char *folder, const char *name)
+{
+    const char *text = assay__sysfs_text(list->arena, "%s/%s", folder, name);
+    unsigned long value = text && strncmp(text, "0x", 2) == 0 ? strtoul(text, NULL, 16) : 0;
+    return value <= 0xffffffu ? (unsigned)value : 0;
+}
+
+static struct pci read_pci(struct list *list, const char *folder)
+{
+    const char *uevent = assay__sysfs_text(list->arena, "%s/uevent", folder);
+    struct pci pci = {.vendor = number_of(list, folder, "vendor"),
+                      .device = number_of(list, folder, "device"),
+                      .class_code = number_of(list, folder, "class"),
+                      .address = uevent_text(list, uevent, "PCI_SLOT_NAME"),
+                      .driver = uevent_text(list, uevent, "DRIVER"),
+                      .driver_known = uevent != NULL};
+    const char *ids = uevent_text(list, uevent, "PCI_ID"); /* "8086:7D1D" */
+    char *end;
+    if (!pci.vendor && *ids) {
+        pci.vendor = (unsigned)strtoul(ids, &end, 16) & 0xffffu;
+        if (*end == ':') pci.device = (unsigned)strtoul(end + 1, NULL, 16) & 0xffffu;
+    }
+    return pci;
+}
+
+static const char *pci_name(struct list *list, const struct pci *pci)
+{
+    const char *known = assay__pci_name(pci->vendor, pci->device);
+    if (*known) return known;
+    if (pci->vendor && pci->device)
+        return held(list,
+                    assay__arena_printf(list->arena, "0x%04x:0x%04x", pci->vendor, pci->device));
+    return "";
+}
+
+/* --- what is wrong with it -------------------------------------------------------------------- */
+
+struct remark {
+    const char *note, *help;
+};
+
+static struct remark nvidia_remark(struct list *list, const struct pci *pci)
+{
+    if (strcmp(pci->driver, "nouveau") == 0)
+        return (struct remark){"its driver is nouveau, with which nothing computes", NVIDIA_DRIVER};
+    if (pci->driver_known && !*pci->driver)
+        return (struct remark){"no driver is loaded", NVIDIA_DRIVER};
+    const char *why = list->nvml_reason;
+    if (strstr(why, "no NVIDIA driver is installed")) /* but this one has its module */
+        return (struct remark){"the library of its driver (NVML, libnvidia-ml.so.1) is missing",
+                               NVIDIA_LIBRARY};
+    const char *note = *why ? assay__arena_printf(list->arena, "NVML does not list it: %s", why)
+                            : "NVML does not list it";
+    return (struct remark){held(list, note), ""};
+}
+
+static struct remark remark_of(struct list *list, const struct pci *pci)
+{
+    const char *module = assay__pci_npu_module(pci->vendor, pci->device);
+    const char *words = assay__pci_display_only(pci->vendor);
+    if (words)
+        return (struct remark){
+            held(list, assay__arena_printf(list->arena, "%s: it computes nothing", words)), ""};
+    if (strcmp(pci->driver, "vfio-pci") == 0)
+        return (struct remark){
+            "it is set aside for virtual machines (vfio-pci): this system cannot use it", ""};
+    if (pci->vendor == NVIDIA) return nvidia_remark(list, pci);
+    if (!pci->driver_known || *pci->driver) return (struct remark){"", ""};
+    bool gpu = pci->class_code >> 16 == 3;
+    if (!*module && gpu && pci->vendor == 0x1002) module = "amdgpu";
+    if (!*module && gpu && pci->vendor == 0x8086) module = "xe (older ones: i915)";
+    const char *help = *module ? assay__arena_printf(list->arena, "sudo modprobe %s", module) : "";
+    return (struct remark){"no driver is loaded", held(list, help)};
+}
+
+/* --- the places ------------------------------------------------------------------------------- */
+
+static void add_nvml(struct list *list)
+{
+    size_t count;
+    const struct assay__nvml_gpu *gpus = assay__nvml_gpus(list->arena, &count, &list->nvml_reason);
+    for (size_t i = 0; i < count; i++) {
+        if (!*gpus[i].pci) list->nvml_whole = true;
+        add(list, (struct assay__hardware){.kind = "gpu",
+                                           .name = gpus[i].name,
+                                           .vendor = "NVIDIA",
+                                           .driver = "nvidia",
+                                           .driver_version = gpus[i].driver_version,
+                                           .memory_bytes = gpus[i].memory_bytes,
+                                           .pci = gpus[i].pci,
+                                           .uuid = gpus[i].uuid,
+                                           .source = "NVML"});
+    }
+}
+
+/* The kernel module's own file names the card even without NVML. */
+static const char *nvidia_model(struct list *list, const char *address)
+{
+    const char *text = *address
+                           ? assay__sysfs_text(list->arena,
+                                               "/proc/driver/nvidia/gpus/%s/information", address)
+                           : NULL;
+    const char *model = text ? assay__sysfs_field(text, "Model") : NULL;
+    return model ? held(list, assay__arena_strndup(list->arena, model, strcspn(model, "\n"))) : "";
+}
+
+static void add_gpu(struct list *list, const char *folder, const char *source)
+{
+    struct pci pci = read_pci(list, folder);
+    double bytes;
+    if (seen(list, pci.address) || (pci.vendor == NVIDIA && list->nvml_whole)) return;
+    struct remark remark = remark_of(list, &pci);
+    const char *product = assay__sysfs_text(list->arena, "%s/product_name", folder);
+    const char *name = product && *product ? product : nvidia_model(list, pci.address);
+    bool sized = assay__sysfs_value(&bytes, "%s/mem_info_vram_total", folder) && bytes > 0;
+    add(list, (struct assay__hardware){.kind = "gpu",
+                                       .name = *name ? name : pci_name(list, &pci),
+                                       .vendor = assay__pci_vendor(pci.vendor),
+                                       .driver = pci.driver,
+                                       .memory_bytes = sized ? (uint64_t)bytes : 0,
+                                       .pci = pci.address,
+                                       .source = source,
+                                       .note = remark.note,
+                                       .help = remark.help});
+}
+
+static void add_drm(struct list *list)
+{
+    const char **cards = assay__sysfs_list(list->arena, DRM, "card");
+    for (; cards && *cards; cards++) {
+        const char *digits = *cards + 4;
+        if (!*digits || digits[strspn(digits, "0123456789")]) continue; /* a connector */
+        const char *source = held(list, assay__arena_printf(list->arena, DRM "/%s", *cards));
+        const char *folder = held(list, assay__arena_printf(list->arena, "%s/device", source));
+        add_gpu(list, folder, source);
+    }
+}
+
+static const char *npu_vendor(const char *driver, unsigned vendor)
+{
+    static const char *const known[][2] = {{"intel_vpu", "Intel"}, {"amdxdna", "AMD"},
+                                           {"qaic", "Qualcomm"},   {"habanalabs", "Habana"},
+                                           {"rocket", "Rockchip"}, {"ethosu", "Arm"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(driver, known[i][0]) == 0) return known[i][1];
+    return assay__pci_vendor(vendor);
+}
+
+static void add_npu(struct list *list, const char *folder, const char *source)
+{
+    struct pci pci = read_pci(list, folder);
+    if (seen(list, pci.address)) return;
+    struct remark remark = remark_of(list, &pci);
+    const char *vendor = npu_vendor(pci.driver, pci.vendor), *name = pci_name(list, &pci);
+    if (!*name && *vendor) name = held(list, assay__arena_printf(list->arena, "%s NPU", vendor));
+    add(list, (struct assay__hardware){.kind = "npu",
+                                       .name = name,
+                                       .vendor = vendor,
+                                       .driver = pci.driver,
+                                       .pci = pci.address,
+                                       .source = source,
+                                       .note = remark.note,
+                                       .help = remark.help});
+}
+
+static void add_accel(struct list *list)
+{
+    const char **all = assay__sysfs_list(list->arena, ACCEL, "accel");
+    for (; all && *all; all++) {
+        const char *source = held(list, assay__arena_printf(list->arena, ACCEL "/%s", *all));
+        const char *folder = held(list, assay__arena_printf(list->arena, "%s/device", source));
+        add_npu(list, folder, source);
+    }
+}
+
+/* What the two above did not show. */
+static void add_pci(struct list *list, bool gpus)
+{
+    const char **all = assay__sysfs_list(list->arena, PCI, "");
+    for (; all && *all; all++) {
+        const char *folder = held(list, assay__arena_printf(list->arena, PCI "/%s", *all));
+        unsigned base = number_of(list, folder, "class") >> 16;
+        if (gpus ? base != 0x03 : base != 0x11 && base != 0x12) continue;
+        bool npu = base == 0x12 || *assay__pci_npu_module(number_of(list, folder, "vendor"),
+                                                          number_of(list, folder, "device"));
+        if (seen(list, *all) || (!gpus && !npu)) continue;
+        size_t before = list->count;
+        if (gpus)
+            add_gpu(list, folder, PCI);
+        else
+            add_npu(list, folder, PCI);
+        if (list->count > before && !*list->items[before].pci) list->items[before].pci = *all;
+    }
+}
+
+static void add_mac(struct list *list, const char *kind)
+{
+    struct assay__os_accelerator items[MAC_MOST];
+    size_t count = assay__accelerators(list->arena, items, MAC_MOST);
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__os_accelerator *a = &items[i];
+        if (strcmp(a->kind, kind) != 0) continue;
+        bool apple = strncmp(a->name, "Apple", 5) == 0;
+        const char *name = a->name;
+        if (a->cores > 0)
+            name = held(list, assay__arena_printf(list->arena, "%s, %d cores", a->name, a->cores));
+        add(list,
+            (struct assay__hardware){.kind = kind,
+                                     .name = name,
+                                     .vendor = apple ? "Apple" : "",
+                                     .driver = a->driver,
+                                     .source = "IOKit",
+                                     .note = apple ? "it shares the memory of the machine" : ""});
+    }
+}
+
+int assay__hardware_list(struct assay__arena *arena, const struct assay__hardware **items,
+                         size_t *count, struct assay_error *error)
+{
+    struct list list = {.arena = arena, .nvml_reason = ""};
+    *items = NULL;
+    *count = 0;
+    add_nvml(&list);
+    add_drm(&list);
+    add_pci(&list, true);
+    add_mac(&list, "gpu");
+    add_accel(&list);
+    add_pci(&list, false);
+    add_mac(&list, "npu");
+    struct assay__hardware *kept = assay__arena_array(arena, list.count + 1, sizeof *kept);
+    if (!kept) list.no_memory = true;
+    if (!list.no_memory && list.count) memcpy(kept, list.items, list.count * sizeof *kept);
+    free(list.items);
+    if (list.no_memory) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    *items = kept;
+    *count = list.count;
+    return 0;
+}

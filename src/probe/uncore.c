@@ -1,0 +1,298 @@
+/* uncore.c - bytes that the memory controllers read and wrote, from the counters of Intel's controllers (the kernel's drivers
+ * uncore_imc*). They count for the whole machine, not for a process, so the kernel gives them to root or where
+ * kernel.perf_event_paranoid is 0 or less.
+ *
+ * What to count is described below /sys/bus/event_source/devices/uncore_imc*:
+ *   type, cpumask                     the number for perf_event_open; one CPU of each package ("0,28")
+ *   events/cas_count_read             "event=0x04,umask=0x03"; also data_read(s) on client processors
+ *   events/cas_count_read.scale .unit "6.103515625e-5" and "MiB": count x scale x unit
+ *   format/event, format/umask        "config:0-7", "config:8-15": where a term's bits go
+ * A channel is the sum over all controllers and packages; when one of them cannot be counted the sum would be wrong, so it is
+ * unavailable. Events that need more than the word `config`, and units other than B, KiB, MiB and GiB, are not understood.
+ *
+ * AMD's and Arm's drivers describe no such events there: the reason says so. */
+#include "base/cpu_list.h"
+#include "probe/live.h"
+#include "probe/perf_event.h"
+#include "probe/probes.h"
+#include "probe/sysfs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEVICES "/sys/bus/event_source/devices"
+#define CHANNELS 2
+#define COUNTERS_MOST 256
+#define CPUS_MOST 64
+
+struct counter {
+    int fd;
+    double bytes; /* that a count stands for */
+};
+
+struct assay__probe {
+    struct assay__perf_calls calls;
+    struct assay__arena *arena;
+    struct assay__channel channels[CHANNELS];
+    struct counter counters[CHANNELS][COUNTERS_MOST];
+    size_t counter_count[CHANNELS];
+    const char *reason;
+};
+
+static const char *const names[CHANNELS] = {"memory.read", "memory.write"};
+/* The first that any device has is taken. */
+static const char *const events[CHANNELS][4] = {
+    {"cas_count_read", "data_read", "data_reads", NULL},
+    {"cas_count_write", "data_write", "data_writes", NULL},
+};
+
+/* --- what the files say ----------------------------------------------------------------------------------- */
+
+/* "config:0-7,32-35": puts the low bits of value there. False: another word, or bits that find no place. */
+static bool place_bits(const char *format, uint64_t value, uint64_t *config)
+{
+    static const char word[] = "config:";
+    if (!format || strncmp(format, word, sizeof word - 1) != 0) return false;
+    for (const char *at = format + sizeof word - 1; *at;) {
+        char *end;
+        unsigned long low = strtoul(at, &end, 10), high = low;
+        if (end == at) return false;
+        if (*end == '-') {
+            at = end + 1;
+            high = strtoul(at, &end, 10);
+            if (end == at) return false;
+        }
+        if (high > 63 || low > high) return false;
+        for (unsigned long bit = low; bit <= high; bit++, value >>= 1)
+            *config |= (value & 1) << bit;
+        if (*end && *end != ',') return false;
+        at = *end ? end + 1 : end;
+    }
+    return value == 0;
+}
+
+/* "event=0x04,umask=0x03" of a device. */
+static bool read_config(struct assay__arena *arena, const char *device, const char *text,
+                        uint64_t *config)
+{
+    char copy[256], *save = NULL;
+    *config = 0;
+    if ((size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy) return false;
+    for (char *term = strtok_r(copy, ",", &save); term; term = strtok_r(NULL, ",", &save)) {
+        char *number = strchr(term, '='), *end = NULL;
+        if (number) *number++ = '\0';
+        uint64_t value = number ? strtoull(number, &end, 0) : 1;
+        if (number && (end == number || *end)) return false;
+        if (strchr(term, '/') || strchr(term, '.')) return false;
+        if (!place_bits(assay__sysfs_text(arena, DEVICES "/%s/format/%s", device, term), value,
+                        config))
+            return false;
+    }
+    return true;
+}
+
+/* Bytes of one count; NaN: not said, or not understood. */
+static double bytes_per_count(struct assay__arena *arena, const char *device, const char *event)
+{
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {{"B", 1}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}};
+    const char *scale = assay__sysfs_text(arena, DEVICES "/%s/events/%s.scale", device, event);
+    const char *unit = assay__sysfs_text(arena, DEVICES "/%s/events/%s.unit", device, event);
+    char *end = NULL;
+    double value = scale ? strtod(scale, &end) : NAN;
+    if (!scale || end == scale || *end || !(value > 0) || !isfinite(value) || !unit) return NAN;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(units[i].name, unit) == 0) return value * units[i].bytes;
+    return NAN;
+}
+
+struct cpus {
+    int list[CPUS_MOST];
+    size_t count;
+    bool full;
+};
+
+static void add_cpu(void *context, unsigned cpu)
+{
+    struct cpus *cpus = context;
+    if (cpus->count == CPUS_MOST)
+        cpus->full = true;
+    else
+        cpus->list[cpus->count++] = (int)cpu;
+}
+
+/* "0,28". False: it cannot be understood. */
+static bool read_cpus(const char *text, struct cpus *cpus)
+{
+    return text && assay__cpu_list_each(text, add_cpu, cpus) && cpus->count > 0 && !cpus->full;
+}
+
+/* --- open ----------------------------------------------------------------------------------------------------- */
+
+static const char *open_words(struct assay__arena *arena, int number)
+{
+    double level;
+    if ((number == EACCES || number == EPERM) &&
+        assay__sysfs_value(&level, "/proc/sys/kernel/perf_event_paranoid"))
+        return assay__arena_printf(arena,
+                                   "permission denied: counters of the whole machine need root, or "
+                                   "kernel.perf_event_paranoid 0 or less (it is %.0f): sudo sysctl "
+                                   "kernel.perf_event_paranoid=0",
+                                   level);
+    if (number == EACCES || number == EPERM)
+        return "permission denied: counters of the whole machine need root (containers: --cap-add "
+               "PERFMON)";
+    return assay__arena_printf(arena, "perf_event_open of a memory controller: %s",
+                               strerror(number));
+}
+
+/* Opens the event of one device on each of its CPUs. "" or why not. */
+static const char *open_device(struct assay__probe *probe, size_t channel, const char *device,
+                               const char *event, const char *text)
+{
+    double type;
+    uint64_t config;
+    struct cpus cpus = {.count = 0};
+    double bytes = bytes_per_count(probe->arena, device, event);
+    const char *mask = assay__sysfs_text(probe->arena, DEVICES "/%s/cpumask", device);
+    if (!assay__sysfs_value(&type, DEVICES "/%s/type", device) || type < 0 || type > UINT32_MAX ||
+        !read_config(probe->arena, device, text, &config) || isnan(bytes) ||
+        !read_cpus(mask, &cpus))
+        return "the files that describe the memory controller's events are not understood";
+    if (!probe->calls.open_system) return "there is no perf_event_open here";
+    for (size_t i = 0; i < cpus.count; i++) {
+        if (probe->counter_count[channel] == COUNTERS_MOST) return "too many memory controllers";
+        int fd = probe->calls.open_system((uint32_t)type, config, cpus.list[i]);
+        if (fd < 0) return open_words(probe->arena, errno);
+        probe->counters[channel][probe->counter_count[channel]++] = (struct counter){fd, bytes};
+    }
+    return "";
+}
+
+static void close_channel(struct assay__probe *probe, size_t channel)
+{
+    for (size_t i = 0; i < probe->counter_count[channel]; i++)
+        probe->calls.close(probe->counters[channel][i].fd);
+    probe->counter_count[channel] = 0;
+}
+
+static const char *open_channel(struct assay__probe *probe, size_t channel, const char **devices,
+                                const char *refused)
+{
+    const char *why =
+        "the drivers of this machine's memory controllers describe no counter of bytes "
+        "that were read and written";
+    for (size_t e = 0; events[channel][e]; e++) {
+        bool found = false;
+        for (size_t d = 0; devices[d]; d++) {
+            const char *event = events[channel][e];
+            const char *text = assay__sysfs_text(probe->arena, DEVICES "/%s/events/%s", devices[d],
+                                                 event);
+            if (!text) continue;
+            found = true;
+            why = refused ? refused : open_device(probe, channel, devices[d], event, text);
+            if (!why) why = "out of memory";
+            if (*why) {
+                close_channel(probe, channel);
+                return why;
+            }
+        }
+        if (found) return "";
+    }
+    return why;
+}
+
+static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
+                       struct assay_error *error)
+{
+    struct assay__probe *made = assay__arena_alloc(arena, sizeof *made);
+    *probe = NULL;
+    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
+    const struct assay__perf_calls *replaced = assay__perf_event_calls();
+    made->arena = arena;
+    made->calls = replaced ? *replaced : assay__perf_system;
+    const char **devices = assay__sysfs_list(arena, DEVICES, "uncore_imc");
+    bool any = false;
+    made->reason =
+        "this machine shows no counters of its memory controllers (no uncore_imc under " DEVICES
+        "): virtual machines are not given them, and AMD's and Arm's drivers "
+        "describe none there";
+    for (size_t i = 0; devices && devices[0] && i < CHANNELS; i++) {
+        const char *why = open_channel(made, i, devices, replaced ? NULL : assay__live_refused());
+        made->channels[i] = (struct assay__channel){
+            .name = names[i],
+            .quantity = "memory",
+            .rail = "dram",
+            .unit = "B",
+            .kind = ASSAY__CHANNEL_COUNTER,
+            .range = NAN,
+            .source = "perf_event (uncore_imc, whole machine)",
+            .available = !*why,
+            .reason = why,
+        };
+        any |= !*why;
+        made->reason = any ? "" : why;
+    }
+    *probe = made;
+    return 0;
+}
+
+/* --- read ----------------------------------------------------------------------------------------------------- */
+
+static struct assay__probe_reading read_channel(struct assay__probe *probe, size_t channel)
+{
+    double bytes = 0;
+    if (!probe->channels[channel].available)
+        return (struct assay__probe_reading){NAN, probe->channels[channel].reason};
+    for (size_t i = 0; i < probe->counter_count[channel]; i++) {
+        const struct counter *counter = &probe->counters[channel][i];
+        struct assay__perf_count count;
+        if (!probe->calls.read(counter->fd, &count))
+            return (struct assay__probe_reading){NAN, "the counter cannot be read any more"};
+        if (count.enabled_ns > 0 && count.running_ns == 0)
+            return (struct assay__probe_reading){NAN, "another program holds the counters"};
+        double share = count.enabled_ns > 0 ? (double)count.enabled_ns / (double)count.running_ns
+                                            : 1;
+        bytes += (double)count.value * fmax(share, 1) * counter->bytes;
+    }
+    return (struct assay__probe_reading){bytes, ""};
+}
+
+static void uncore_read(struct assay__probe *probe, struct assay__probe_reading *readings)
+{
+    for (size_t i = 0; i < CHANNELS && probe->channels[i].name; i++)
+        readings[i] = read_channel(probe, i);
+}
+
+static size_t uncore_channels(const struct assay__probe *probe,
+                              const struct assay__channel **channels)
+{
+    *channels = probe->channels;
+    return probe->channels[0].name ? CHANNELS : 0;
+}
+
+static const char *uncore_reason(const struct assay__probe *probe)
+{
+    return probe->reason;
+}
+
+static void uncore_close(struct assay__probe *probe)
+{
+    for (size_t i = 0; probe && i < CHANNELS; i++)
+        close_channel(probe, i);
+}
+
+const struct assay__probe_ops assay__probe_uncore = {
+    .name = "uncore",
+    .summary = "bytes that the memory controllers read and wrote (perf_event, whole machine)",
+    .open = uncore_open,
+    .channels = uncore_channels,
+    .reason = uncore_reason,
+    .read = uncore_read,
+    .close = uncore_close,
+};

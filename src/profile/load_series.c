@@ -1,0 +1,189 @@
+/* load_series.c - a trial's series and spans from an untrusted file. As in load_samples.c the chunks are measured first
+ * and decoded second; here their bytes are counted against the file's size too, so that chunks which share pages
+ * cannot make us allocate more than sixteen times the file. What does not decode ends its series; times that are not
+ * finite or run backwards do too, because everything that draws or integrates relies on them. A value that is not
+ * finite is no value (NaN). */
+#include "profile/chunk.h"
+#include "profile/rows.h"
+
+#include <limits.h>
+#include <math.h>
+
+#define SERIES_LIMIT 65536
+#define SPAN_LIMIT 1000000
+
+bool assay__load_full(struct assay__rows *rows, struct assay__trial *trial, size_t count,
+                      size_t limit, const char *what)
+{
+    if (count < limit) return false;
+    struct assay__loader *loader = rows->loader;
+    const char *note = assay__arena_printf(
+        loader->profile->arena, "damaged profile: more than %zu %s; the rest is left out", limit,
+        what);
+    if (!note) assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+    if (note && trial) assay__load_note(loader, trial, note);
+    assay__rows_stop(rows);
+    return true;
+}
+
+/* Values that the series' chunks can hold: each takes at least a byte in either column. */
+static size_t measure(struct assay__loader *loader, int64_t trial, int64_t position)
+{
+    size_t total = 0;
+    struct assay__rows rows = assay__rows_start(
+        loader,
+        "SELECT count, length(time_data) AS times, length(value_data) AS numbers FROM series_chunks"
+        " WHERE trial=?1 AND series=?2",
+        "ii", trial, position);
+    while (assay__rows_next(&rows)) {
+        int64_t count = assay__rows_int(&rows, "count", 0, (int64_t)ASSAY__CHUNK_VALUES, 0);
+        int64_t times = assay__rows_int(&rows, "times", 0, INT_MAX, 0);
+        int64_t numbers = assay__rows_int(&rows, "numbers", 0, INT_MAX, 0);
+        if (!assay__rows_charge(loader, (uint64_t)times + (uint64_t)numbers)) continue;
+        int64_t least = times < numbers ? times : numbers;
+        total += (size_t)(count < least ? count : least); /* at most the bytes charged */
+    }
+    return total;
+}
+
+static bool decode_column(struct assay__rows *rows, const char *encoding_name,
+                          const char *data_name, size_t count, double *out)
+{
+    int encoding = assay__rows_column(rows, encoding_name),
+        data = assay__rows_column(rows, data_name);
+    if (encoding < 0 || data < 0 || sqlite3_column_type(rows->statement, encoding) != SQLITE_TEXT ||
+        sqlite3_column_type(rows->statement, data) != SQLITE_BLOB)
+        return false;
+    const void *bytes = sqlite3_column_blob(rows->statement, data);
+    size_t size = (size_t)sqlite3_column_bytes(rows->statement, data);
+    return assay__chunk_decode((const char *)sqlite3_column_text(rows->statement, encoding), bytes,
+                               size, count, out) == 0;
+}
+
+/* How many of the `count` times behind the first `have` go on in order. */
+static size_t in_order(const double *times_ns, size_t have, size_t count)
+{
+    double last = have ? times_ns[have - 1] : -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        double now = times_ns[have + i];
+        if (!isfinite(now) || now < last) return i;
+        last = now;
+    }
+    return count;
+}
+
+/* Decodes the current row behind what is there. NULL, or what is wrong with it. */
+static const char *add_chunk(struct assay__rows *rows, struct assay__series_info *series,
+                             size_t capacity, int64_t expected)
+{
+    if (assay__rows_int(rows, "chunk", 0, INT64_MAX, -1) != expected)
+        return "a chunk is missing before it";
+    if (assay__rows_int(rows, "first", 0, INT64_MAX, -1) != (int64_t)series->count)
+        return "it does not join the chunk before it";
+    int64_t count = assay__rows_int(rows, "count", 0, (int64_t)ASSAY__CHUNK_VALUES, -1);
+    if (count < 0 || (size_t)count > capacity - series->count) return "its count is wrong";
+    double *values = series->values + series->count;
+    if (!decode_column(rows, "time_encoding", "time_data", (size_t)count,
+                       series->times_ns + series->count))
+        return "its times do not decode to its count";
+    if (!decode_column(rows, "value_encoding", "value_data", (size_t)count, values))
+        return "its values do not decode to its count";
+    size_t sound = in_order(series->times_ns, series->count, (size_t)count);
+    for (size_t i = 0; i < sound; i++)
+        if (!isfinite(values[i])) values[i] = NAN;
+    series->count += sound;
+    return sound < (size_t)count ? "its times run backwards or are no numbers" : NULL;
+}
+
+static void load_values(struct assay__loader *loader, struct assay__trial *trial, int64_t position,
+                        int64_t promised, struct assay__series_info *series)
+{
+    struct assay__arena *arena = loader->profile->arena;
+    const char *wrong = NULL;
+    int64_t chunk = 0;
+    size_t capacity = measure(loader, trial->id, position);
+    if (capacity == 0 && promised == 0) return;
+    series->times_ns = assay__arena_array(arena, capacity, sizeof *series->times_ns);
+    series->values = assay__arena_array(arena, capacity, sizeof *series->values);
+    if (!series->times_ns || !series->values) {
+        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        return;
+    }
+    struct assay__rows rows = assay__rows_start(
+        loader, "SELECT * FROM series_chunks WHERE trial=?1 AND series=?2 ORDER BY chunk", "ii",
+        (int64_t)trial->id, position);
+    while (!wrong && assay__rows_next(&rows))
+        wrong = add_chunk(&rows, series, capacity, chunk++);
+    if (wrong) assay__rows_stop(&rows);
+    if (loader->code || (!wrong && promised == (int64_t)series->count)) return;
+    const char *note = assay__arena_printf(
+        arena, "damaged profile: the series '%.64s' has lost values: chunk %lld: %s", series->name,
+        (long long)(wrong ? chunk - 1 : chunk), wrong ? wrong : "it is missing");
+    if (note)
+        assay__load_note(loader, trial, note);
+    else
+        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+}
+
+static double positive(double value)
+{
+    return value > 0 ? value : (double)NAN;
+}
+
+void assay__load_series(struct assay__loader *loader, struct assay__trial *trial)
+{
+    struct assay__rows rows = assay__rows_start(
+        loader, "SELECT * FROM series_info WHERE trial=?1 ORDER BY position", "i",
+        (int64_t)trial->id);
+    while (assay__rows_next(&rows)) {
+        if (assay__load_full(&rows, trial, trial->series_count, SERIES_LIMIT, "series")) return;
+        struct assay__series_info series = {
+            .launch = (int)assay__rows_int(&rows, "launch", 0, INT_MAX, 0),
+            .name = assay__rows_text(&rows, "name"),
+            .quantity = assay__rows_text(&rows, "quantity"),
+            .rail = assay__rows_text(&rows, "rail"),
+            .unit = assay__rows_text(&rows, "unit"),
+            .probe = assay__rows_text(&rows, "probe"),
+            .source = assay__rows_text(&rows, "source"),
+            .state = assay__rows_state(&rows, "state"),
+            .note = assay__rows_text(&rows, "note"),
+            .counter = assay__rows_int(&rows, "counter", 0, 1, 0) == 1,
+            .period_s = positive(assay__rows_real(&rows, "update_period_s")),
+            .period_is_bound = assay__rows_int(&rows, "update_period_is_bound", 0, 1, 0) == 1,
+        };
+        if (!series.name[0]) {
+            assay__load_note(loader, trial,
+                             "damaged profile: a series has no name; it is left out");
+            continue;
+        }
+        if (series.state == ASSAY_UNAVAILABLE && !series.note[0])
+            series.note = "the profile holds no value and no reason";
+        load_values(loader, trial, assay__rows_int(&rows, "position", 0, INT64_MAX, -1),
+                    assay__rows_int(&rows, "count", 0, INT64_MAX, -1), &series);
+        if (assay__trial_add_series(loader->profile, trial, &series))
+            assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+    }
+}
+
+void assay__load_spans(struct assay__loader *loader, struct assay__trial *trial)
+{
+    struct assay__rows rows = assay__rows_start(
+        loader, "SELECT * FROM spans WHERE trial=?1 ORDER BY position", "i", (int64_t)trial->id);
+    while (assay__rows_next(&rows)) {
+        if (assay__load_full(&rows, trial, trial->span_count, SPAN_LIMIT, "spans")) return;
+        struct assay__span span = {
+            .launch = (int)assay__rows_int(&rows, "launch", 0, INT_MAX, 0),
+            .kind = assay__rows_text(&rows, "kind"),
+            .begin_ns = assay__rows_real(&rows, "begin_ns"),
+            .end_ns = assay__rows_real(&rows, "end_ns"),
+            .completions = assay__rows_int(&rows, "completions", 0, INT64_MAX, -1),
+        };
+        if (!(span.begin_ns <= span.end_ns)) {
+            assay__load_note(loader, trial,
+                             "damaged profile: a span ends before it begins; it is left out");
+            continue;
+        }
+        if (assay__trial_add_span(loader->profile, trial, &span))
+            assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+    }
+}

@@ -1,0 +1,306 @@
+/* roofline_plot.c - see roofline_plot.h. Lines are drawn in dots of two by four to a character (braille patterns), or with
+ * . - ' in ASCII. A letter stands in the cell of its layer; where that is taken, in the nearest free one of the same row,
+ * at most NUDGE columns away: the table below has the numbers. A line's name stands beside it where there is room. */
+#include "report/roofline_plot.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROWS 15
+#define MOST_COLUMNS 200
+#define MARGIN 9 /* of the scale: "100 G |" */
+#define NUDGE 4
+#define ROOFS 8
+
+struct plot {
+    struct assay__page *page;
+    int columns;
+    double x0, x1, y0, y1; /* log10 of the edges */
+    unsigned char dots[ROWS][MOST_COLUMNS];
+    char text[ROWS][MOST_COLUMNS]; /* 0: none */
+    bool letter[ROWS][MOST_COLUMNS];
+    const struct assay__roof *peaks[ROOFS], *levels[ROOFS];
+    size_t peak_count, level_count;
+    double highest; /* of the compute roofs */
+};
+
+static int dot_column(const struct plot *p, double intensity)
+{
+    return (int)floor((log10(intensity) - p->x0) / (p->x1 - p->x0) * (p->columns * 2 - 1) + 0.5);
+}
+
+static int dot_row(const struct plot *p, double rate)
+{
+    return (int)floor((p->y1 - log10(rate)) / (p->y1 - p->y0) * (ROWS * 4 - 1) + 0.5);
+}
+
+/* --- what is in the picture ------------------------------------------------------------------- */
+
+/* A profile is untrusted: a logarithm of anything else is no place. */
+static bool plausible(double value)
+{
+    return value > 1e-12 && value < 1e24;
+}
+
+bool assay__roofline_placeable(const struct assay__roofline_layer *layer)
+{
+    return plausible(layer->rate) && plausible(layer->intensity);
+}
+
+static void use(const struct assay__roof *roof, const struct assay__roof **roofs, size_t *count)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (roofs[i] == roof) return;
+    if (roof && plausible(roof->value) && *count < ROOFS) roofs[(*count)++] = roof;
+}
+
+/* The roofs of the points, and always the furthest memory: it is what larger layers meet. */
+static void choose(struct plot *p, const struct assay__roofline *r,
+                   const struct assay__roofline_point *points, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        use(points[i].layer->peak, p->peaks, &p->peak_count);
+        use(points[i].layer->level, p->levels, &p->level_count);
+    }
+    use(r->peak, p->peaks, &p->peak_count);
+    if (r->level_count) use(&r->levels[r->level_count - 1], p->levels, &p->level_count);
+    for (size_t i = 0; i < p->peak_count; i++)
+        p->highest = fmax(p->highest, p->peaks[i]->value);
+}
+
+/* Every point and every ridge inside, with a margin. */
+static void scale(struct plot *p, const struct assay__roofline_point *points, size_t count)
+{
+    double x0 = INFINITY, x1 = 0, y0 = INFINITY, y1 = p->highest * 1.6;
+    for (size_t i = 0; i < p->level_count; i++) {
+        double ridge = p->highest / p->levels[i]->value;
+        x0 = fmin(x0, ridge / 4);
+        x1 = fmax(x1, ridge * 4);
+    }
+    for (size_t i = 0; i < count; i++) {
+        x0 = fmin(x0, points[i].layer->intensity / 1.5);
+        x1 = fmax(x1, points[i].layer->intensity * 1.5);
+        y0 = fmin(y0, points[i].layer->rate / 1.5);
+        y1 = fmax(y1, points[i].layer->rate * 1.6);
+    }
+    y0 = fmin(y0, p->highest / 30); /* a decade and a half of slope at least */
+    p->x0 = log10(x0), p->x1 = log10(x1), p->y0 = log10(y0), p->y1 = log10(y1);
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static void dot(struct plot *p, int column, int row)
+{
+    static const unsigned char bits[4][2] = {
+        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    if (column < 0 || row < 0 || column >= p->columns * 2 || row >= ROWS * 4) return;
+    p->dots[row / 4][column / 2] |= bits[row % 4][column % 2];
+}
+
+static double intensity_at(const struct plot *p, int column)
+{
+    return pow(10, p->x0 + (p->x1 - p->x0) * column / (p->columns * 2 - 1));
+}
+
+static void draw_slope(struct plot *p, const struct assay__roof *level)
+{
+    int before = -1; /* row of the column before; -1: none */
+    for (int column = 0; column < p->columns * 2; column++) {
+        double rate = intensity_at(p, column) * level->value;
+        if (rate > p->highest) break;
+        int row = dot_row(p, rate);
+        dot(p, column, row);
+        for (int r = row + 1; r < before; r++) /* no gaps where it is steep */
+            dot(p, column, r);
+        before = row;
+    }
+}
+
+static void draw_flat(struct plot *p, const struct assay__roof *peak)
+{
+    double fastest = 0;
+    for (size_t i = 0; i < p->level_count; i++)
+        fastest = fmax(fastest, p->levels[i]->value);
+    int first = fastest > 0 ? dot_column(p, peak->value / fastest) : 0;
+    for (int column = first > 0 ? first : 0; column < p->columns * 2; column++)
+        dot(p, column, dot_row(p, peak->value));
+}
+
+/* --- letters and names ------------------------------------------------------------------------ */
+
+static void put_letter(struct plot *p, const struct assay__roofline_point *point)
+{
+    int column = dot_column(p, point->layer->intensity) / 2,
+        row = dot_row(p, point->layer->rate) / 4;
+    for (int away = 0; away <= 2 * NUDGE; away++) {
+        int at = column + (away % 2 ? (away + 1) / 2 : -(away / 2));
+        if (row < 0 || row >= ROWS || at < 0 || at >= p->columns || p->text[row][at]) continue;
+        p->text[row][at] = point->letter;
+        p->letter[row][at] = true;
+        return;
+    }
+}
+
+static bool free_for(const struct plot *p, int row, int column, int length)
+{
+    if (row < 0 || row >= ROWS || column < 0 || column + length > p->columns) return false;
+    for (int i = column > 0 ? -1 : 0; i <= length; i++) {
+        if (column + i >= p->columns) continue;
+        if (p->text[row][column + i]) return false;
+        if (i >= 0 && i < length && p->dots[row][column + i]) return false;
+    }
+    return true;
+}
+
+static bool put_name(struct plot *p, const char *name, int row, int column)
+{
+    int length = (int)strlen(name);
+    if (!free_for(p, row, column, length)) return false;
+    memcpy(&p->text[row][column], name, (size_t)length);
+    return true;
+}
+
+static void roof_name(char *out, size_t size, const struct assay__roof *roof, const char *unit)
+{
+    char scaled[48];
+    assay__text_scaled(scaled, sizeof scaled, roof->value, unit);
+    snprintf(out, size, "%s %s", roof->label, scaled);
+}
+
+/* Above the line at its right end, else below it. */
+static void name_flat(struct plot *p, const struct assay__roof *peak)
+{
+    char name[96];
+    roof_name(name, sizeof name, peak, strcmp(peak->label, "int8") == 0 ? "OP/s" : "FLOP/s");
+    int row = dot_row(p, peak->value) / 4, length = (int)strlen(name);
+    for (int column = p->columns - length; column > 0; column--)
+        if (put_name(p, name, row - 1, column) || put_name(p, name, row + 1, column)) return;
+}
+
+/* Beside the line, from its middle downwards, then upwards; with its value, else without. */
+static void name_slope(struct plot *p, const struct assay__roof *level)
+{
+    char names[2][96];
+    roof_name(names[0], sizeof names[0], level, "B/s");
+    snprintf(names[1], sizeof names[1], "%s", level->label);
+    for (int turn = 0; turn < 2; turn++)
+        for (int i = 0; i < ROWS; i++) {
+            int row = i < ROWS / 2 ? ROWS / 2 + i : ROWS - 1 - i;
+            double rate = pow(10, p->y1 - (p->y1 - p->y0) * (row * 4 + 1.5) / (ROWS * 4 - 1));
+            int column = dot_column(p, rate / level->value) / 2, length = (int)strlen(names[turn]);
+            if (rate > p->highest || column < 0) continue;
+            for (int gap = 1; gap < 5; gap++)
+                if (put_name(p, names[turn], row, column + gap) ||
+                    put_name(p, names[turn], row, column - gap - length + 1))
+                    return;
+        }
+}
+
+/* --- printing --------------------------------------------------------------------------------- */
+
+static void put_dots(const struct plot *p, unsigned char bits)
+{
+    if (!p->page->ascii) {
+        const char braille[] = {(char)0xe2, (char)(0xa0 | bits >> 6), (char)(0x80 | (bits & 63)),
+                                0};
+        assay__buf_puts(p->page->out, braille);
+        return;
+    }
+    bool top = bits & 0x09, middle = bits & 0x36, bottom = bits & 0xc0;
+    assay__buf_putc(p->page->out, middle || (top && bottom) ? '-' : top ? '\'' : '.');
+}
+
+static void put_row(const struct plot *p, int row)
+{
+    int last = p->columns;
+    while (last > 0 && !p->text[row][last - 1] && !p->dots[row][last - 1])
+        last--;
+    for (int i = 0; i < last; i++) {
+        if (p->letter[row][i]) {
+            assay__page_style(p->page, ASSAY__STYLE_BOLD);
+            assay__buf_putc(p->page->out, p->text[row][i]);
+            assay__page_style(p->page, ASSAY__STYLE_PLAIN);
+        } else if (p->text[row][i]) {
+            assay__buf_putc(p->page->out, p->text[row][i]);
+        } else if (p->dots[row][i]) {
+            put_dots(p, p->dots[row][i]);
+        } else {
+            assay__buf_putc(p->page->out, ' ');
+        }
+    }
+    assay__buf_putc(p->page->out, '\n');
+}
+
+/* "100 G" where a decade begins in this row; "" elsewhere */
+static void scale_text(const struct plot *p, int row, char *out, size_t size)
+{
+    static const char *const prefixes[] = {"", " k", " M", " G", " T", " P", " E"};
+    out[0] = 0;
+    for (int decade = (int)ceil(p->y0); decade <= p->y1 && decade < 21; decade++) {
+        if (decade < 0 || dot_row(p, pow(10, decade)) / 4 != row) continue;
+        static const char *const mantissas[] = {"1", "10", "100"};
+        snprintf(out, size, "%s%s", mantissas[decade % 3], prefixes[decade / 3]);
+    }
+}
+
+static void put_axis(const struct plot *p)
+{
+    struct assay__buf line = {0}, numbers = {0};
+    int used = 0;
+    assay__buf_repeat(&line, " ", MARGIN - 2);
+    assay__buf_puts(&line, "└");
+    assay__buf_puts(&numbers, " FLOP/B ");
+    for (int column = 0; column < p->columns; column++) {
+        int decade = (int)ceil(p->x0);
+        while (decade <= p->x1 && dot_column(p, pow(10, decade)) / 2 != column)
+            decade++;
+        bool tick = decade <= p->x1;
+        assay__buf_puts(&line, tick ? "┬" : "─");
+        if (!tick) continue;
+        char number[32];
+        snprintf(number, sizeof number, "%.4g", pow(10, decade));
+        int at = column - (int)strlen(number) / 2, last = p->columns - (int)strlen(number);
+        if (at > last) at = last;
+        if (at < used + (used > 0)) continue;
+        assay__buf_repeat(&numbers, " ", (size_t)(at - used));
+        assay__buf_puts(&numbers, number);
+        used = at + (int)strlen(number);
+    }
+    assay__buf_printf(p->page->out, "%s\n%s\n", line.data ? line.data : "",
+                      numbers.data ? numbers.data : "");
+    if (line.failed || numbers.failed) p->page->out->failed = true;
+    assay__buf_free(&line);
+    assay__buf_free(&numbers);
+}
+
+void assay__page_roofline(struct assay__page *page, const struct assay__roofline *roofline,
+                          const struct assay__roofline_point *points, size_t count)
+{
+    struct plot p = {.page = page, .columns = page->columns - MARGIN};
+    if (p.columns > MOST_COLUMNS) p.columns = MOST_COLUMNS;
+    choose(&p, roofline, points, count);
+    if (count == 0 || p.peak_count == 0 || p.level_count == 0) return;
+    scale(&p, points, count);
+    for (size_t i = 0; i < p.level_count; i++)
+        draw_slope(&p, p.levels[i]);
+    for (size_t i = 0; i < p.peak_count; i++)
+        draw_flat(&p, p.peaks[i]);
+    for (size_t i = 0; i < count; i++)
+        put_letter(&p, &points[i]);
+    for (size_t i = 0; i < p.peak_count; i++)
+        name_flat(&p, p.peaks[i]);
+    for (size_t i = 0; i < p.level_count; i++)
+        name_slope(&p, p.levels[i]);
+    assay__buf_puts(page->out, " FLOP/s\n");
+    for (int row = 0; row < ROWS; row++) {
+        char scale_at[32];
+        scale_text(&p, row, scale_at, sizeof scale_at);
+        assay__page_right(page, scale_at, MARGIN - 3);
+        assay__buf_puts(page->out, !scale_at[0] ? " │" : page->ascii ? " +" : " ┤");
+        put_row(&p, row);
+    }
+    put_axis(&p);
+}

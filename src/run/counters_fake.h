@@ -1,0 +1,10 @@
+/* counters_fake.h - counters that a script of the fake engine decides, so that a test knows every count (doc/fake-engine.md). */
+#ifndef ASSAY_RUN_COUNTERS_FAKE_H
+#define ASSAY_RUN_COUNTERS_FAKE_H
+
+#include "run/job.h"
+
+/** When the job's script says what is counted, the perf_event probe counts that from now on. 0 or ASSAY_EINVAL. */
+int assay__counters_fake(const struct assay__job *job, struct assay_error *error);
+
+#endif

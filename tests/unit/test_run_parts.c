@@ -1,0 +1,95 @@
+/* test_run_parts.c - what the caller of assay_run() says of the device is copied into the profile, in memory and in the
+ * file, and what was asked for beside the latency is on record. */
+#include "profile_fixture.h"
+
+#include <assay/assay.h>
+
+static struct assay_profile *run(struct assay_run_options wish, int expected)
+{
+    struct assay_profile *profile = NULL;
+    struct assay_error error = {0};
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    wish.size = sizeof wish;
+    wish.engine = "fake";
+    wish.script = "steady=100us";
+    wish.iterations = 20;
+    wish.warmup_plus_1 = 1;
+    wish.timeout_s = 60;
+    int code = assay_run(&wish, &profile, &error);
+    if (code != expected) printf("  code %d: %s\n", code, error.message);
+    CHECK_INT(code, expected);
+    return profile;
+}
+
+static void check_ceilings(const struct assay_profile *p)
+{
+    CHECK_INT(p->ceiling_count, 3);
+    CHECK_STR(p->ceilings[0].device, "cpu");
+    CHECK_STR(p->ceilings[0].name, "compute.float32.all-cores");
+    CHECK(p->ceilings[0].value == 2.5e11 && p->ceilings[0].low == 2.4e11);
+    CHECK(p->ceilings[0].high == 2.5e11);
+    CHECK_STR(p->ceilings[0].unit, "FLOP/s");
+    CHECK_STR(p->ceilings[0].source, "kernel");
+    CHECK_STR(p->ceilings[0].note, "");
+    CHECK_STR(p->ceilings[0].measured_at, "2025-01-02T03:04:05Z");
+    CHECK(isnan(p->ceilings[1].value) && isnan(p->ceilings[1].low));
+    CHECK_STR(p->ceilings[1].note, "no such instructions");
+    CHECK(isnan(p->ceilings[2].value)); /* zero is no ceiling, and says so */
+    CHECK(p->ceilings[2].note[0] != '\0');
+}
+
+static void test_ceilings(void)
+{
+    make_folder();
+    char name[] = "compute.float32.all-cores", unit[] = "FLOP/s";
+    struct assay_ceiling given[] = {
+        {"cpu", name, 2.5e11, unit, 2.4e11, 2.5e11, "kernel", "", "2025-01-02T03:04:05Z"},
+        {"cpu", "compute.float16.all-cores", NAN, unit, 1, 2, NULL, "no such instructions", NULL},
+        {"cpu", "bandwidth.dram.triad.all-cores", 0, "B/s", 0, 0, "", NULL, ""},
+    };
+    const char *path = in_folder("p.assay");
+    struct assay_profile *p = run((struct assay_run_options){.ceilings = given,
+                                                             .ceiling_count = COUNT(given),
+                                                             .output = path},
+                                  0);
+    memset(name, 'x', sizeof name - 1); /* the profile has copies */
+    memset(given, 0, sizeof given);
+    check_ceilings(p);
+    assay_profile_close(p);
+    CHECK_INT(assay_profile_open(path, &p, NULL), 0);
+    check_ceilings(p);
+    assay_profile_close(p);
+    CHECK(run((struct assay_run_options){.ceiling_count = 1}, ASSAY_EINVAL) == NULL);
+    p = run((struct assay_run_options){0}, 0);
+    CHECK(p->ceiling_count == 0 && p->ceilings == NULL);
+    assay_profile_close(p);
+}
+
+static const char *watch_of(const struct assay_profile *p)
+{
+    const struct assay__trial *t = &p->trials[0];
+    for (size_t i = 0; i < t->option_count; i++)
+        if (strcmp(t->options[i].key, "watch") == 0) return t->options[i].value;
+    return "none";
+}
+
+static void test_watch(void)
+{
+    struct assay_profile *p = run((struct assay_run_options){0}, 0);
+    CHECK_STR(watch_of(p), "none");
+    CHECK(p->trials[0].series_count == 0 && p->trials[0].allocations.reason == NULL);
+    CHECK(p->trials[0].counter_names == NULL);
+    assay_profile_close(p);
+    p = run((struct assay_run_options){.power = true, .counters = true, .idle_plus_1_s = 1}, 0);
+    CHECK_STR(watch_of(p), "power+counters");
+    assay_profile_close(p);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct harness_test tests[] = {
+        {"ceilings", test_ceilings},
+        {"watch", test_watch},
+    };
+    return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
