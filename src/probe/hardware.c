@@ -55,9 +55,9 @@ static bool seen(const struct list *list, const char *pci)
 
 static void add(struct list *list, struct assay__hardware item)
 {
-    const char **texts[] = {&item.kind,   &item.name,           &item.vendor,
-                            &item.driver, &item.driver_version, &item.pci,
-                            &item.uuid,   &item.source,         &item.note};
+    const char **texts[] = {&item.kind,           &item.name, &item.vendor, &item.driver,
+                            &item.driver_version, &item.pci,  &item.uuid,   &item.source,
+                            &item.note,           &item.help};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (!*texts[i]) *texts[i] = "";
     if (assay__vec_grow((void **)&list->items, &list->capacity, list->count + 1,

@@ -112,3 +112,12 @@ if [ "$(uname -s)" = Linux ]; then
     tr -s ' \n' ' ' <out >flat
     expect_has flat "Intel NPU (Meteor Lake): none that says so; a build with the provider openvino could"
 fi
+
+# --- a card that NVML tells of: the page and the doctor's --------------------------------------------------
+export ASSAY_NVML_LIBRARY=$BUILD/tests/lib/lib_fake_nvml.so
+if [ -e "$ASSAY_NVML_LIBRARY" ]; then
+    expect_exit 0 "$ASSAY" devices --engine fake --device cpu
+    expect_has out "NVIDIA"
+    "$ASSAY" doctor >out 2>err || [ $? -eq 1 ] || fail "doctor: $(cat err)"
+    expect_has out "nvml"
+fi
