@@ -18,14 +18,15 @@ struct family {
     const char *unit;
     const char *behind; /* what follows the prefix */
     int least, most;    /* powers of 1000 allowed: -3 nano … 5 peta */
+    int stored;         /* the power of 1000 that the unit itself is: TOPS/W is 1000^4 OPS/W */
 };
 
 static const struct family families[] = {
-    {"s", "s", -3, 0},      {"B", "B", 0, 5},           {"B/s", "B/s", 0, 5},
-    {"FLOP", "FLOP", 0, 6}, {"FLOP/s", "FLOP/s", 0, 6}, {"1/s", "/s", 0, 4},
-    {"1/J", "/J", 0, 4},    {"J", "J", -3, 3},          {"W", "W", -3, 3},
-    {"Hz", "Hz", 0, 4},     {"FLOP/B", "FLOP/B", 0, 0}, {"TOPS/W", "TOPS/W", 0, 0},
-    {"°C", "°C", 0, 0},     {"MAC", "MAC", 0, 6},       {"OP/s", "OP/s", 0, 6},
+    {"s", "s", -3, 0, 0},      {"B", "B", 0, 5, 0},           {"B/s", "B/s", 0, 5, 0},
+    {"FLOP", "FLOP", 0, 6, 0}, {"FLOP/s", "FLOP/s", 0, 6, 0}, {"1/s", "/s", 0, 4, 0},
+    {"1/J", "/J", 0, 4, 0},    {"J", "J", -3, 3, 0},          {"W", "W", -3, 3, 0},
+    {"Hz", "Hz", 0, 4, 0},     {"FLOP/B", "FLOP/B", 0, 0, 0}, {"TOPS/W", "OPS/W", 1, 4, 4},
+    {"°C", "°C", 0, 0, 0},     {"MAC", "MAC", 0, 6, 0},       {"OP/s", "OP/s", 0, 6, 0},
 };
 
 static const char *const prefixes[] = {"n", "µ", "m", "", "k", "M", "G", "T", "P", "E"};
@@ -77,12 +78,13 @@ static void scale_family(char *out, size_t out_size, const struct family *family
 {
     double magnitude = fabs(value);
     int power = family->least;
-    double scaled = magnitude * pow(1000, -power);
+    double scaled = magnitude * pow(1000, family->stored - power);
     while (power < family->most && scaled >= 999.5) {
         power++;
-        scaled = magnitude * pow(1000, -power); /* one multiplication: no rounding piles up */
+        scaled = magnitude *
+                 pow(1000, family->stored - power); /* one multiplication: no rounding piles up */
     }
-    if (magnitude == 0) power = 0;
+    if (magnitude == 0) power = family->stored;
     char digits[40];
     bool whole_count = power == 0 && magnitude == floor(magnitude) && magnitude < 1000 &&
                        (strcmp(family->unit, "B") == 0 || strcmp(family->unit, "FLOP") == 0 ||

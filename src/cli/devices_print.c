@@ -323,7 +323,7 @@ void assay__devices_text(struct assay__buf *out, const struct assay__found *foun
                                .ascii = ascii || !assay__locale_is_utf8()};
     size_t start = out->length;
     machine_text(&page, &found->machine);
-    assay__topology_text(&page, &found->topology);
+    assay__topology_text(&page, &found->topology, found->machine.memory_bytes);
     assay__hardware_text(&page, found->hardware, found->hardware_count);
     reached_text(&page, found);
     for (size_t i = 0; i < found->build_count; i++)

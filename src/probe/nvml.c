@@ -5,7 +5,9 @@
  * channels unavailable at open; one that fails later makes that reading unavailable, with NVML's reason.
  *
  * Power is the whole board's, in mW (on recent GPUs a one-second average); the energy counter counts mJ since the driver was
- * loaded. PCIe throughput is a second probe, because each of its calls watches the bus for 20 ms and would hold up the others.
+ * loaded. Two calls would hold up the others and are probes of their own: the energy counter (4 to 6 ms of processor time
+ * for each reading on an H200 with driver 580, where the others take 10 to 50 µs) and PCIe throughput (each of its calls
+ * watches the bus for 20 ms).
  * Memory of a process is unknown in containers whose process ids differ from the host's. Source: NVIDIA's NVML API reference. */
 #include "probe/nvml.h"
 #include "probe/live.h"
@@ -324,7 +326,6 @@ static const char not_listed[] =
 #define GAUGE ASSAY__CHANNEL_GAUGE
 static const struct group groups[] = {
     {fill_power, "power", "W", GAUGE, NULL, "", {""}},
-    {fill_energy, "energy", "J", ASSAY__CHANNEL_COUNTER, NULL, "", {""}},
     {fill_graphics, "clock", "Hz", GAUGE, NULL, "", {".graphics"}},
     {fill_sm, "clock", "Hz", GAUGE, NULL, "", {".sm"}},
     {fill_memory_clock, "clock", "Hz", GAUGE, NULL, "", {".memory"}},
@@ -343,6 +344,9 @@ static const struct group groups[] = {
     {fill_generation, "state", "1", GAUGE, NULL, "", {".pcie-generation"}},
     {fill_width, "state", "1", GAUGE, NULL, "", {".pcie-width"}},
 };
+static const struct group energy_groups[] = {
+    {fill_energy, "energy", "J", ASSAY__CHANNEL_COUNTER, NULL, "", {""}},
+};
 static const struct group pcie_groups[] = {
     {fill_sent, "bandwidth", "B/s", GAUGE, NULL, "", {".pcie-sent"}},
     {fill_received, "bandwidth", "B/s", GAUGE, NULL, "", {".pcie-received"}},
@@ -355,6 +359,7 @@ struct filled { /* one group of one GPU: its channels follow one another */
     void *device;
     size_t first, count;
     bool available;
+    bool wanted; /* something of it is looked at */
 };
 
 struct assay__probe {
@@ -386,7 +391,8 @@ static bool add_group(struct assay__arena *arena, struct assay__probe *probe, un
                               .device = probe->nvml.devices[gpu],
                               .first = probe->channel_count,
                               .count = tail_count(group),
-                              .available = result == NVML_OK};
+                              .available = result == NVML_OK,
+                              .wanted = true};
     for (size_t i = 0; i < filled->count; i++) {
         const char *name = assay__arena_printf(arena, "%s.gpu%u%s", group->quantity, gpu,
                                                group->tails[i]);
@@ -455,6 +461,13 @@ static int nvml_open(struct assay__arena *arena, struct assay__probe **probe,
     return open_groups(arena, probe, groups, sizeof groups / sizeof groups[0], error);
 }
 
+static int nvml_energy_open(struct assay__arena *arena, struct assay__probe **probe,
+                            struct assay_error *error)
+{
+    return open_groups(arena, probe, energy_groups, sizeof energy_groups / sizeof energy_groups[0],
+                       error);
+}
+
 static int nvml_pcie_open(struct assay__arena *arena, struct assay__probe **probe,
                           struct assay_error *error)
 {
@@ -474,17 +487,29 @@ static const char *nvml_reason(const struct assay__probe *probe)
     return probe->reason;
 }
 
+/* A call of which nothing is wanted is not made. */
+static void nvml_select(struct assay__probe *probe, const bool *wanted)
+{
+    for (size_t f = 0; f < probe->filled_count; f++) {
+        struct filled *filled = &probe->filled[f];
+        filled->wanted = false;
+        for (size_t i = 0; i < filled->count; i++)
+            filled->wanted = filled->wanted || wanted[filled->first + i];
+    }
+}
+
 static void nvml_read(struct assay__probe *probe, struct assay__probe_reading *readings)
 {
     for (size_t f = 0; f < probe->filled_count; f++) {
         const struct filled *filled = &probe->filled[f];
         double values[VALUES];
         int result = NVML_OK;
-        if (filled->available)
+        if (filled->available && filled->wanted)
             result = filled->group->fill(&probe->nvml.calls, filled->device, values);
         for (size_t i = 0; i < filled->count; i++) {
             size_t at = filled->first + i;
             const char *reason = !filled->available ? probe->channels[at].reason
+                                 : !filled->wanted  ? "it was not asked for"
                                  : result           ? result_words(result)
                                  : isnan(values[i]) ? filled->group->missing
                                                     : "";
@@ -538,13 +563,26 @@ const struct assay__nvml_gpu *assay__nvml_gpus(struct assay__arena *arena, size_
 
 const struct assay__probe_ops assay__probe_nvml = {
     .name = "nvml",
-    .summary = "power, energy, clocks, temperature, load and memory of NVIDIA GPUs (NVML)",
+    .summary = "power, clocks, temperature, load and memory of NVIDIA GPUs (NVML)",
     .open = nvml_open,
     .open_limit_ns = OPEN_LIMIT_NS,
     .channels = nvml_channels,
     .reason = nvml_reason,
     .read = nvml_read,
     .close = nvml_close,
+    .select = nvml_select,
+};
+
+const struct assay__probe_ops assay__probe_nvml_energy = {
+    .name = "nvml-energy",
+    .summary = "energy counters of NVIDIA GPUs; a reading may take milliseconds (NVML)",
+    .open = nvml_energy_open,
+    .open_limit_ns = OPEN_LIMIT_NS,
+    .channels = nvml_channels,
+    .reason = nvml_reason,
+    .read = nvml_read,
+    .close = nvml_close,
+    .select = nvml_select,
 };
 
 const struct assay__probe_ops assay__probe_nvml_pcie = {
@@ -556,4 +594,5 @@ const struct assay__probe_ops assay__probe_nvml_pcie = {
     .reason = nvml_reason,
     .read = nvml_read,
     .close = nvml_close,
+    .select = nvml_select,
 };

@@ -64,6 +64,9 @@ struct assay__probe_ops {
     uint64_t open_limit_ns;
     /** `open` is about the calling thread (its counters, a program that ends with it): it is never run on another. */
     bool own_thread;
+    /** (optional) Which channels will be looked at: wanted[0 … channels - 1]. The others need not be read any more; their
+     *  readings are NaN. */
+    void (*select)(struct assay__probe *probe, const bool *wanted);
 };
 
 /** The table; NULL past the end. */

@@ -17,6 +17,7 @@ extern const struct assay__probe_ops assay__probe_battery;
 extern const struct assay__probe_ops assay__probe_perf_event;
 extern const struct assay__probe_ops assay__probe_uncore;
 extern const struct assay__probe_ops assay__probe_nvml;
+extern const struct assay__probe_ops assay__probe_nvml_energy;
 extern const struct assay__probe_ops assay__probe_nvml_pcie;
 extern const struct assay__probe_ops assay__probe_powermetrics;
 extern const struct assay__probe_ops assay__probe_process;

@@ -16,6 +16,7 @@ static const struct assay__probe_ops *const probes[] = {
     &assay__probe_perf_event,
     &assay__probe_uncore,
     &assay__probe_nvml,
+    &assay__probe_nvml_energy,
     &assay__probe_nvml_pcie,
     &assay__probe_powermetrics,
     &assay__probe_process,

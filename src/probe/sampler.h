@@ -21,6 +21,12 @@
  * else from sampled power (trapezoids). Columns that are full are thinned: every second sample goes, and from then on
  * every second tick is kept; faults, gaps and update periods still see every reading.
  *
+ * Cost. Reading some sources takes milliseconds of processor time. With c that of a probe's read (mean of the last ones,
+ * known after four) and a limit s for its share of a core, the probe is read every max(interval, c / s), at ticks: the
+ * others stay at the interval and are read before it. A read of no more than 50 µs is never held back: who asks for a
+ * short interval gets it where that is cheap. assay__sampler_nudge reads everything out of turn, so that readings stand
+ * at the edges of what is measured.
+ *
  * A read that blocks longer than the time limit: its thread is left behind with that probe, whose channels become
  * unavailable; a new thread goes on with the others. Memory that the lost thread may touch is freed when it comes back. */
 #ifndef ASSAY_PROBE_SAMPLER_H
@@ -44,6 +50,7 @@ struct assay__sampler_options {
     uint64_t timeout_ns;                      /* a read longer than this is given up; 0: 1 s */
     size_t capacity;                          /* samples kept per channel; 0: 4,096; at least 16 */
     const struct assay__sampler_clock *clock; /* NULL: the system's */
+    double most_share; /* of one core that reading one probe may take (see Cost); 0: no limit */
 };
 
 /** options NULL: defaults. */
@@ -69,9 +76,15 @@ void assay__sampler_stop(struct assay__sampler *sampler);
 /** Reads everything once, now, on the calling thread. Only while the sampler's
  * own thread is not running. */
 void assay__sampler_tick(struct assay__sampler *sampler);
+/** Asks the thread to read everything now, the expensive probes too: the edge of
+ * what is measured. Returns at once; from any thread. Harmless when the thread is
+ * not running. */
+void assay__sampler_nudge(struct assay__sampler *sampler);
 /** Reads without storing, every interval_ns for duration_ns, to measure update
- * periods faster than the sampling interval. Before start. A period found here
- * stands unless sampling finds a longer one. */
+ * periods faster than the sampling interval, and what a read costs. A probe whose
+ * read takes c of processor time is read every 2 c at most. Before start. A period
+ * found here stands unless sampling finds a longer one. The reads are on a thread
+ * under the same time limit as when it samples. */
 void assay__sampler_calibrate(struct assay__sampler *sampler, uint64_t duration_ns,
                               uint64_t interval_ns);
 
@@ -91,6 +104,8 @@ struct assay__series {
     bool available;              /* false: never was, or a fault ended it */
     const char *reason;          /* why not; or of the last failed reading; "" */
     double first_value;          /* COUNTER: its first reading; NaN: none */
+    double interval_s;           /* how often it is read: the sampler's, or more (see Cost) */
+    double read_s;               /* processor time of a read of its probe; NaN: unknown */
     double period_s;             /* update period; NaN: unknown */
     bool period_is_bound;        /* it updates at least this often */
     uint64_t changes;
@@ -156,6 +171,8 @@ struct assay__probe_cost {
     const struct assay__probe_ops *ops;
     uint64_t reads;
     double mean_ns, longest_ns; /* NaN: never read */
+    double cpu_ns;              /* processor time of a read, mean of the last ones; NaN: unknown */
+    double interval_s;          /* how often it is read now */
     bool blocked;               /* given up */
     const char *reason;         /* of the probe: why it has no available channel; "" */
 };

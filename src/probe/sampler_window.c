@@ -38,8 +38,9 @@ void assay__sampler_series(struct assay__sampler *sampler, size_t index,
                                      .reason = track->reason,
                                      .first_value = track->first,
                                      .changes = track->changes};
-    series->period_s = assay__track_period(track, (double)sampler->interval_ns * 1e-9,
-                                           &series->period_is_bound);
+    series->interval_s = (double)probe->interval_ns * 1e-9;
+    series->read_s = probe->costs ? probe->cpu_ns * 1e-9 : (double)NAN;
+    series->period_s = assay__track_period(track, series->interval_s, &series->period_is_bound);
     pthread_mutex_unlock(&sampler->lock);
 }
 
@@ -258,7 +259,7 @@ void assay__sampler_window(struct assay__sampler *sampler, size_t index, uint64_
     const struct assay__sampled_probe *probe = &sampler->probes[track->probe];
     struct column column = {probe->times_ns, track->values, track->values ? probe->count : 0};
     bool is_bound;
-    double period_s = assay__track_period(track, (double)sampler->interval_ns * 1e-9, &is_bound);
+    double period_s = assay__track_period(track, (double)probe->interval_ns * 1e-9, &is_bound);
     window->seconds = seconds_between(begin_ns, end_ns);
     if (covered(&column, begin_ns, end_ns, track, window)) {
         if (track->channel->kind == ASSAY__CHANNEL_COUNTER)

@@ -74,7 +74,8 @@ void assay__render_metric(struct assay__buf *out, const struct assay_metric *met
         return;
     }
     if (strcmp(metric->name, "overhead.layers") == 0 ||
-        strcmp(metric->name, "overhead.counters") == 0)
+        strcmp(metric->name, "overhead.counters") == 0 ||
+        strcmp(metric->name, "overhead.allocations") == 0)
         snprintf(text, sizeof text, "%.2f ×", metric->value); /* how many times as long */
     else if (strcmp(metric->name, "hardware.ipc") == 0)
         snprintf(text, sizeof text, "%.2f", metric->value); /* a quotient, no share */

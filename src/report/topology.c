@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MEMORY_WITHIN 0.1 /* the kernel's own memory is counted by some and not by others */
+
 /* --- text ------------------------------------------------------------------------------------- */
 
 static const char *plural(int count)
@@ -117,7 +119,27 @@ static void memory_text(struct assay__page *page, const struct assay__topology *
     if (!t->node_count) assay__page_row(page, "memory", "not told");
 }
 
-void assay__topology_text(struct assay__page *page, const struct assay__topology *topology)
+/* Memory that was added while the machine ran may belong to no node: then what is told of the nodes is not the whole. */
+static void memory_remark(struct assay__page *page, const struct assay__topology *t,
+                          uint64_t memory_bytes)
+{
+    double told = 0, whole = (double)memory_bytes;
+    char part[32], all[32], remark[160];
+    for (size_t i = 0; i < t->node_count; i++) {
+        if (!t->nodes[i].memory_bytes) return; /* not told at all: the row says so */
+        told += (double)t->nodes[i].memory_bytes;
+    }
+    if (!(told > 0) || !(whole > 0)) return;
+    if (told >= (1 - MEMORY_WITHIN) * whole && told <= (1 + MEMORY_WITHIN) * whole) return;
+    assay__text_scaled(part, sizeof part, told, "B");
+    assay__text_scaled(all, sizeof all, whole, "B");
+    snprintf(remark, sizeof remark, "%s %s of the machine's %s",
+             t->node_count == 1 ? "the node tells" : "the nodes tell", part, all);
+    assay__page_wrap(page, ASSAY__STYLE_PLAIN, "              ", remark);
+}
+
+void assay__topology_text(struct assay__page *page, const struct assay__topology *topology,
+                          uint64_t memory_bytes)
 {
     assay__page_heading(page, "Topology", "");
     if (*topology->reason) {
@@ -128,6 +150,7 @@ void assay__topology_text(struct assay__page *page, const struct assay__topology
     kinds_text(page, topology);
     caches_text(page, topology);
     memory_text(page, topology);
+    memory_remark(page, topology, memory_bytes);
 }
 
 static void item_text(struct assay__page *page, const struct assay__hardware *item)

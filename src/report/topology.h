@@ -9,8 +9,10 @@
 
 struct assay__json_writer;
 
-/** A heading, then one row each for processors, kinds of cores, caches, memory. Unknown: the reason. */
-void assay__topology_text(struct assay__page *page, const struct assay__topology *topology);
+/** A heading, then one row each for processors, kinds of cores, caches, memory. Unknown: the reason. memory_bytes: of the
+ *  machine (0 unknown); nodes that do not add up to it are remarked on. */
+void assay__topology_text(struct assay__page *page, const struct assay__topology *topology,
+                          uint64_t memory_bytes);
 /** The member "topology" of the object that is open: an object. */
 void assay__topology_json(struct assay__json_writer *w, const struct assay__topology *topology);
 /** A heading, then one row per item; without any, a line that says so. */

@@ -48,7 +48,8 @@ struct assay__sensed {
     enum assay__window_method method;
     size_t index; /* of the series */
     size_t completions;
-    double idle_w; /* rails: NaN unknown */
+    size_t peak_index; /* of the series that peak and least are of */
+    double idle_w;     /* rails: NaN unknown */
     char idle_reason[256];
 };
 
@@ -68,6 +69,10 @@ void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
 /** Energy (J) and power (W) of a rail, with its idle power. */
 void assay__sensed_rail(const struct assay__sensors *sensors, const char *rail,
                         struct assay__sensed *sensed);
+/** Whether the channel was read less often than asked, because a reading costs too much. */
+bool assay__series_seldom(const struct assay__sensors *sensors, const struct assay__series *series);
+/** The channel that samples the power of a rail; SIZE_MAX: none that was read. */
+size_t assay__sensors_sampled(const struct assay__sensors *sensors, const char *rail);
 void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__rails *rails);
 /** The i-th rail that has an energy or power channel, in the probes' order; NULL past the end. */
 const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t index);

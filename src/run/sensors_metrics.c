@@ -8,6 +8,8 @@
  *   score   40 min(inf/s / 1000, 1) + 40 min(TOPS/W / 10, 1) + 20 min(weights / peak memory, 1) */
 #include "run/sensors.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +97,7 @@ static void put_one_rail(struct putting *to, const char *rail)
     struct assay__sensed sensed;
     assay__sensed_rail(to->sensors, rail, &sensed);
     bool counted = sensed.method == ASSAY__WINDOW_COUNTER;
+    bool by_samples = sensed.available && sensed.peak_index != sensed.index;
     const char *source = sensed.available ? to->sensors->series[sensed.index].channel->source
                                           : "none";
     char note[640];
@@ -119,9 +122,11 @@ static void put_one_rail(struct putting *to, const char *rail)
              : isnan(sensed.peak)
                  ? "the windows are too short: fewer than 10 update periods of the "
                    "source"
-             : counted ? "greatest rate over 10 update periods of the counter"
-                       : "greatest sample");
-    put_rail(to, rail, "power.peak", counted ? worked : state, sensed.peak, source, note);
+             : by_samples ? "greatest sample of its power, as its counter is read seldom"
+             : counted    ? "greatest rate over 10 update periods of the counter"
+                          : "greatest sample");
+    put_rail(to, rail, "power.peak", counted && !by_samples ? worked : state, sensed.peak, source,
+             note);
     snprintf(note, sizeof note, "%s",
              isfinite(sensed.idle_w) ? "before the first launch"
                                      : or_text(sensed.idle_reason, "not known"));
@@ -282,6 +287,26 @@ static void put_channel(struct putting *to, size_t index, const char *name, cons
 
 /* --- what it cost, and the score ---------------------------------------------------------------- */
 
+/* "; energy of gpu0 every 2.30 s: a reading takes 4.60 ms", once for each probe that is read less often than asked. */
+static void add_seldom(const struct putting *to, char *note, size_t size)
+{
+    const struct assay__series *last = NULL;
+    for (size_t i = 0; i < to->sensors->series_count; i++) {
+        const struct assay__series *series = &to->sensors->series[i];
+        if (!assay__series_seldom(to->sensors, series) || (last && last->ops == series->ops))
+            continue;
+        last = series;
+        char every[64], takes[64];
+        size_t used = strlen(note);
+        bool alone = strcmp(series->channel->quantity, "energy") == 0 && *series->channel->rail;
+        assay__text_scaled(every, sizeof every, series->interval_s, "s");
+        assay__text_scaled(takes, sizeof takes, series->read_s, "s");
+        snprintf(note + used, size - used, "; %s%s every %s: a reading takes %s",
+                 alone ? "energy of " : "", alone ? series->channel->rail : series->ops->name,
+                 every, takes);
+    }
+}
+
 static void put_cost(struct putting *to)
 {
     struct assay__sampler_cost cost;
@@ -293,7 +318,7 @@ static void put_cost(struct putting *to)
         put_none(to, "overhead.sensors", "no sensor was sampled");
         return;
     }
-    char note[320];
+    char note[960];
     int used = snprintf(note, sizeof note,
                         "share of one core; %llu readings of %zu channels every %.3g ms, %.2f MB",
                         (unsigned long long)cost.ticks, channels, to->sensors->interval_s * 1e3,
@@ -305,6 +330,7 @@ static void put_cost(struct putting *to)
     if (cost.thinned && used > 0 && (size_t)used < sizeof note)
         snprintf(note + used, sizeof note - (size_t)used, "; columns were thinned %u times",
                  cost.thinned);
+    add_seldom(to, note, sizeof note);
     put(to, "overhead.sensors", ASSAY_MEASURED, (double)cost.cpu_ns / (double)cost.wall_ns, "clock",
         note);
 }

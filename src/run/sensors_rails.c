@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SELDOM 1.1      /* times the interval: less is not worth a word */
 #define REASON_EACH 170 /* characters of each probe's reason */
 
 /* --- over the windows --------------------------------------------------------------------------- */
@@ -124,6 +125,7 @@ static void over_windows(const struct assay__sensors *sensors, size_t index, con
         return;
     }
     sensed->average = sensed->growth / sensed->seconds;
+    sensed->peak_index = sensed->index;
 }
 
 void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
@@ -132,11 +134,44 @@ void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
     over_windows(sensors, index, NULL, sensed);
 }
 
+bool assay__series_seldom(const struct assay__sensors *sensors, const struct assay__series *series)
+{
+    return series->count > 0 && series->interval_s > SELDOM * sensors->interval_s;
+}
+
+size_t assay__sensors_sampled(const struct assay__sensors *sensors, const char *rail)
+{
+    for (size_t i = 0; i < sensors->series_count; i++) {
+        const struct assay__channel *channel = sensors->series[i].channel;
+        if (strcmp(channel->quantity, "power") == 0 && strcmp(channel->rail, rail) == 0 &&
+            channel->kind == ASSAY__CHANNEL_GAUGE && sensors->series[i].count > 0)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/* A counter that is read seldom hides a peak between two readings; samples of the rail's power show it. */
+static void peak_of_samples(const struct assay__sensors *sensors, const char *rail,
+                            struct assay__sensed *sensed)
+{
+    struct assay__sensed sampled;
+    size_t index = assay__sensors_sampled(sensors, rail);
+    if (!sensed->available || sensed->method != ASSAY__WINDOW_COUNTER || index == SIZE_MAX ||
+        !assay__series_seldom(sensors, &sensors->series[sensed->index]))
+        return;
+    assay__sensed_channel(sensors, index, &sampled);
+    if (!sampled.available || isnan(sampled.peak)) return;
+    sensed->peak = sampled.peak;
+    sensed->least = sampled.least;
+    sensed->peak_index = index;
+}
+
 void assay__sensed_rail(const struct assay__sensors *sensors, const char *rail,
                         struct assay__sensed *sensed)
 {
     struct assay__window idle;
     over_windows(sensors, SIZE_MAX, rail, sensed);
+    peak_of_samples(sensors, rail, sensed);
     if (sensors->idle_end_ns <= sensors->idle_begin_ns) {
         snprintf(sensed->idle_reason, sizeof sensed->idle_reason, "%s", sensors->idle_reason);
         return;

@@ -1,11 +1,13 @@
 /* sensors_series.c - what the sensors read, as series of the profile: every channel as it was read (or why it was not), and three
- * that are derived: power from the growth of an energy counter over at least one of its update periods, inferences per
- * second, inferences per joule.
+ * that are derived: power from the growth of an energy counter over at least one of its update periods (not of one that is
+ * read seldom, where the rail's power is sampled), inferences per second, inferences per joule.
  *
  * Inferences over time. With one stream, the samples of a window are laid one after the other and stretched to the
  * window's wall time, and each is spread evenly over its own duration; with several streams only the number in a window is
  * known, and it is spread evenly. A bucket in which less than a quarter was measured has no value. */
 #include "run/sensors.h"
+
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,6 +82,20 @@ static double *times_of(const struct assay__sensors *sensors, const struct assay
     return shared->times_ns;
 }
 
+/* What must be said of a channel that was read less often than asked; out: kept as long as the profile. NULL: no memory. */
+static const char *seldom(const struct assay__sensors *sensors, const struct assay__series *series,
+                          const char *reason)
+{
+    char every[64], takes[64];
+    if (!assay__series_seldom(sensors, series)) return copy(sensors, reason);
+    assay__text_scaled(every, sizeof every, series->interval_s, "s");
+    assay__text_scaled(takes, sizeof takes, series->read_s, "s");
+    return assay__arena_printf(sensors->profile->arena,
+                               "%s%sread every %s, and at the edges of what was measured: a "
+                               "reading of %s takes %s of CPU time",
+                               reason, *reason ? "; " : "", every, series->ops->name, takes);
+}
+
 static int add_channel(const struct assay__sensors *sensors, const struct assay__series *series,
                        struct shared_times *shared)
 {
@@ -97,7 +113,7 @@ static int add_channel(const struct assay__sensors *sensors, const struct assay_
         .probe = copy(sensors, series->ops->name),
         .source = copy(sensors, channel->source),
         .state = any ? ASSAY_MEASURED : ASSAY_UNAVAILABLE,
-        .note = copy(sensors, reason),
+        .note = any ? seldom(sensors, series, reason) : copy(sensors, reason),
         .counter = channel->kind == ASSAY__CHANNEL_COUNTER,
         .period_s = series->period_s,
         .period_is_bound = series->period_is_bound,
@@ -221,14 +237,20 @@ static double energy_in(const struct assay__sensors *sensors, const struct assay
     return sum;
 }
 
-static double period_of(const struct assay__sensors *sensors, const struct assay__rails *rails)
+/* The longest update period of the rails' sources, and how often the one that is read least is read. */
+static double period_of(const struct assay__sensors *sensors, const struct assay__rails *rails,
+                        double *interval_s)
 {
     double longest = 0;
     for (size_t r = 0; r < rails->count; r++) {
         struct assay__sensed sensed;
         assay__sensed_rail(sensors, rails->names[r], &sensed);
         if (!sensed.available) return NAN;
-        double period_s = sensors->series[sensed.index].period_s;
+        const struct assay__series *series = &sensors->series[sensed.index];
+        double period_s = series->period_s;
+        *interval_s = fmax(*interval_s, series->interval_s);
+        /* A bound that is our own interval says nothing of the source. */
+        if (series->period_is_bound && assay__series_seldom(sensors, series)) continue;
         if (isfinite(period_s)) longest = fmax(longest, period_s);
     }
     return rails->count ? longest : NAN;
@@ -283,11 +305,10 @@ static int add_rates(const struct assay__sensors *sensors, const struct assay__r
                                sensors->windows[0].begin_ns) *
                       1e-9;
     double width_s = fmax(fmin(BUCKET_S, length_s / BUCKETS_LEAST), BUCKET_LEAST_S);
-    double period_s = period_of(sensors, rails);
+    double interval_s = sensors->interval_s, period_s = period_of(sensors, rails, &interval_s);
     int code = add_buckets(sensors, rails, width_s, false);
     if (code || isnan(period_s)) return code;
-    width_s = fmax(width_s,
-                   fmax(INTERVALS_PER_BUCKET * sensors->interval_s, PERIODS_PER_BUCKET * period_s));
+    width_s = fmax(width_s, fmax(INTERVALS_PER_BUCKET * interval_s, PERIODS_PER_BUCKET * period_s));
     return add_buckets(sensors, rails, width_s, true);
 }
 
@@ -300,7 +321,9 @@ int assay__sensors_series(const struct assay__sensors *sensors, const struct ass
     for (size_t i = 0; i < sensors->series_count && code == 0; i++) {
         const struct assay__series *series = &sensors->series[i];
         if (strcmp(series->channel->quantity, "energy") == 0 && series->count > 1 &&
-            series->channel->kind == ASSAY__CHANNEL_COUNTER && *series->channel->rail)
+            series->channel->kind == ASSAY__CHANNEL_COUNTER && *series->channel->rail &&
+            !(assay__series_seldom(sensors, series) &&
+              assay__sensors_sampled(sensors, series->channel->rail) != SIZE_MAX))
             code = add_power(sensors, series);
     }
     if (code == 0) code = add_rates(sensors, rails);

@@ -2,6 +2,9 @@
  * is opened before the first launch, measures how often its sources update, watches the idle machine, goes on through
  * all launches and ends before anything else of the run's own is started. What the readings mean is in sensors_*.c.
  *
+ * A source whose reading costs more than 0.2 % of a core at the interval is read less often, and at the edges: when the
+ * idle machine begins and ends to be watched, when the first window of a launch begins, when a launch has ended.
+ *
  * Not read here: PCIe traffic (20 ms of waiting for each reading) and the counters of processes, which have a watcher of
  * their own. */
 #include "run/sensors.h"
@@ -18,8 +21,9 @@
 #define INTERVAL_LEAST_S 1e-4
 #define IDLE_S 3.0
 #define SLICE_NS 20000000u        /* how long Ctrl-C waits at most */
-#define CALIBRATE_NS 400000000u   /* a source that updates ten times a second shows three gaps */
+#define CALIBRATE_NS 600000000u   /* a source that updates ten times a second shows three gaps */
 #define CALIBRATE_EACH_NS 500000u /* twice as fast as RAPL's millisecond */
+#define MOST_SHARE 0.002          /* of a core, for one probe: what costs more is read less often */
 #define CAPACITY_LEAST 4096u      /* samples per channel */
 #define CAPACITY_MOST (1u << 16)  /* the sampler thins beyond that */
 #define FIRST_SLICE_NS 1000000
@@ -30,6 +34,7 @@ struct assay__watcher {
     struct assay__watch_plan plan;
     struct assay__sampler *sampler;
     double interval_s;
+    int begun; /* the last launch whose first window has begun */
     uint64_t idle_begin_ns, idle_end_ns;
     const char *idle_reason;
 };
@@ -86,7 +91,7 @@ static void tell(const struct assay_run_options *options, double done)
     if (options->progress) options->progress(options->progress_context, &progress);
 }
 
-/* Until everything was read once: a window that begins earlier would have no answer. */
+/* Until everything was read once: a window that begins earlier would have no answer. That is the reading at the edge. */
 static void wait_first(struct assay__sampler *sampler)
 {
     struct assay__sampler_cost cost = {.ticks = 0};
@@ -114,6 +119,7 @@ static void watch_idle(struct assay__watcher *watcher, double seconds)
     }
     watcher->idle_begin_ns = begin_ns;
     watcher->idle_end_ns = now_ns;
+    assay__sampler_nudge(watcher->sampler);
 }
 
 static size_t capacity_for(const struct assay_run_options *options, double interval_s,
@@ -130,6 +136,7 @@ static int open_sampler(struct assay__watcher *watcher, double idle_s, struct as
     struct assay__sampler_options options = {
         .size = sizeof options,
         .interval_ns = (uint64_t)(watcher->interval_s * 1e9),
+        .most_share = MOST_SHARE,
         .capacity = capacity_for(watcher->plan.options, watcher->interval_s, idle_s)};
     int code = assay__sampler_new(&options, &watcher->sampler, error);
     return code ? code : add_probes(watcher->sampler, error);
@@ -172,6 +179,21 @@ static int begin(const struct assay__watch_plan *plan, struct assay__watcher **w
     else
         *watcher = made;
     return code;
+}
+
+/* What is read seldom is read at the edges of a launch: between readings a counter is taken as a straight line. */
+static void window_begins(struct assay__watcher *watcher, int launch, uint64_t now_ns)
+{
+    (void)now_ns;
+    if (watcher->begun == launch) return;
+    watcher->begun = launch;
+    assay__sampler_nudge(watcher->sampler);
+}
+
+static void ended(struct assay__watcher *watcher, int launch)
+{
+    (void)launch;
+    assay__sampler_nudge(watcher->sampler);
 }
 
 /* Before what others start on their own: the sensors' time is over. */
@@ -250,6 +272,8 @@ const struct assay__watcher_ops assay__watch_sensors = {
     .name = "sensors",
     .wanted = wanted,
     .begin = begin,
+    .window_begins = window_begins,
+    .ended = ended,
     .extra = extra,
     .finish = finish,
     .free = end,

@@ -1,6 +1,7 @@
 # plain-only: several real models; under sanitizers it would take minutes
 # On real models layers + engine + unattributed is the unprofiled median, and every layer names its method and state.
 # How small unattributed is depends on the machine: that is `make bench layers`.
+# alone: it compares times
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" devices
 grep -q '^ *cpu .* yes ' out || skip "ONNX Runtime is not here"

@@ -289,6 +289,13 @@ static void test_scaled(void)
     check_scaled(0.0123, "J", "12.3 mJ");
     check_scaled(15.25, "W", "15.2 W");
     check_scaled(61, "°C", "61.0 °C");
+    check_scaled(5.6e-7, "TOPS/W", "560 kOPS/W"); /* the unit has a prefix of its own */
+    check_scaled(0.9996e-3, "TOPS/W", "1.00 GOPS/W");
+    check_scaled(4.21e-5, "TOPS/W", "42.1 MOPS/W");
+    check_scaled(2.5, "TOPS/W", "2.50 TOPS/W");
+    check_scaled(1234, "TOPS/W", "1,234 TOPS/W");
+    check_scaled(5e-11, "TOPS/W", "0.0500 kOPS/W");
+    check_scaled(0, "TOPS/W", "0 TOPS/W");
     check_scaled(87.25, "points", "87.2");
     check_scaled(1e300, "s", "1.00e+300 s");
     char tiny[4];

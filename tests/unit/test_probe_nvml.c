@@ -17,7 +17,7 @@ static void test_values(void)
     fake("");
     open_probe("nvml");
     CHECK_STR(ops->reason(probe), "");
-    CHECK_INT(channel_count, 2 * 21);
+    CHECK_INT(channel_count, 2 * 20);
     CHECK_NEAR(value("power.gpu0"), 312.5, 1e-12);
     CHECK_NEAR(value("clock.gpu0.graphics"), 1980e6, 0);
     CHECK_NEAR(value("clock.gpu0.sm"), 1965e6, 0);
@@ -41,10 +41,17 @@ static void test_values(void)
 static void test_energy(void)
 {
     fake("");
-    open_probe("nvml");
+    open_probe("nvml"); /* does not ask for it */
+    close_probe();
+    open_probe("nvml-energy");
+    CHECK_INT(channel_count, 2);
+    CHECK_STR(ops->reason(probe), "");
     const struct assay__channel *energy = &channels[find("energy.gpu0")];
     CHECK_INT(energy->kind, ASSAY__CHANNEL_COUNTER);
     CHECK(isnan(energy->range));
+    CHECK_STR(energy->rail, "gpu0");
+    CHECK_STR(energy->unit, "J");
+    check_missing("energy.gpu1", false, "does not offer it");
     CHECK_NEAR(value("energy.gpu0"), 5002.5, 1e-9); /* asked once at open, once now */
     ops->read(probe, readings);
     CHECK_NEAR(value("energy.gpu0"), 5003.75, 1e-9);
@@ -85,7 +92,6 @@ static void test_not_supported(void)
 {
     fake("");
     open_probe("nvml");
-    check_missing("energy.gpu1", false, "does not offer it");
     check_missing("clock.gpu1.sm", false, "does not offer it");
     check_missing("utilization.gpu1.memory", false, "does not offer it");
     CHECK_NEAR(value("clock.gpu1.memory"), 3201e6, 0);
@@ -111,7 +117,6 @@ static void test_lost(void)
     setenv("FAKE_NVML", "lost", 1);
     ops->read(probe, readings);
     check_missing("power.gpu0", true, "the GPU is lost");
-    check_missing("energy.gpu0", true, "the GPU is lost");
     check_missing("state.gpu0.slow.power-cap", true, "the GPU is lost");
     CHECK_NEAR(value("power.gpu1"), 42, 1e-12);
     setenv("FAKE_NVML", "strange", 1);
@@ -119,6 +124,12 @@ static void test_lost(void)
     CHECK_NEAR(value("power.gpu0"), 312.5, 1e-12);
     check_missing("utilization.gpu0", true, "over 100 %");
     CHECK_NEAR(value("utilization.gpu0.memory"), 0.38, 1e-12);
+    close_probe();
+    fake("");
+    open_probe("nvml-energy");
+    setenv("FAKE_NVML", "lost", 1);
+    ops->read(probe, readings);
+    check_missing("energy.gpu0", true, "the GPU is lost");
     close_probe();
     fake("nohandle");
     open_probe("nvml");
@@ -136,6 +147,7 @@ static void test_refused(void)
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         fake(pairs[i][0]);
         check_none("nvml", pairs[i][1]);
+        check_none("nvml-energy", pairs[i][1]);
         check_none("nvml-pcie", pairs[i][1]);
     }
     fake("");
@@ -152,15 +164,37 @@ static void test_old_driver(void)
     fake("");
     setenv("ASSAY_NVML_LIBRARY", LIBRARY("lib_fake_nvml_old"), 1);
     open_probe("nvml");
-    CHECK_INT(channel_count, 21);
+    CHECK_INT(channel_count, 20);
     CHECK_NEAR(value("power.gpu0"), 75.125, 1e-12);
     CHECK_NEAR(value("state.gpu0.slow.power-brake"), 1, 0);
     CHECK_NEAR(value("state.gpu0.slow.power-cap"), 0, 0);
-    check_missing("energy.gpu0", false, "this version of the NVIDIA driver does not have it");
     check_missing("memory.gpu0.process", false, "does not have it");
     check_missing("clock.gpu0.sm", false, "does not have it");
     close_probe();
+    check_none("nvml-energy", "this version of the NVIDIA driver does not have it");
     check_none("nvml-pcie", "does not have it");
+}
+
+/* The fake's memory grows by a million bytes whenever it is asked for. */
+static void test_select(void)
+{
+    bool wanted[64] = {false};
+    fake("grow");
+    open_probe("nvml"); /* the first two calls: at open, and the first read */
+    CHECK_NEAR(value("memory.gpu0.used"), 4294967296.0 + 1e6, 0);
+    wanted[find("power.gpu0")] = true;
+    ops->select(probe, wanted);
+    for (int i = 0; i < 3; i++)
+        ops->read(probe, readings);
+    CHECK_NEAR(value("power.gpu0"), 312.5, 1e-12);
+    check_missing("memory.gpu0.used", true, "not asked for");
+    check_missing("power.gpu1", true, "not asked for");
+    check_missing("clock.gpu1.sm", false, "does not offer it");
+    wanted[find("memory.gpu0.total")] = true; /* one call tells both */
+    ops->select(probe, wanted);
+    ops->read(probe, readings);
+    CHECK_NEAR(value("memory.gpu0.used"), 4294967296.0 + 2e6, 0);
+    close_probe();
 }
 
 static void test_list(void)
@@ -195,6 +229,7 @@ int main(int argc, char **argv)
         {"lost", test_lost},
         {"refused", test_refused},
         {"old_driver", test_old_driver},
+        {"select", test_select},
         {"list", test_list},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

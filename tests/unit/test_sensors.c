@@ -13,12 +13,18 @@
 
 /* --- the script ------------------------------------------------------------------------------- */
 
-static uint64_t clock_ns = SECOND;
+static uint64_t clock_ns = SECOND, cpu_clock_ns;
 
 static uint64_t fake_now(void *context)
 {
     (void)context;
     return clock_ns;
+}
+
+static uint64_t fake_cpu(void *context)
+{
+    (void)context;
+    return cpu_clock_ns;
 }
 
 static void fake_sleep(void *context, uint64_t duration_ns)
@@ -27,7 +33,7 @@ static void fake_sleep(void *context, uint64_t duration_ns)
     clock_ns += duration_ns;
 }
 
-static const struct assay__sampler_clock fake_clock = {fake_now, fake_now, fake_sleep, NULL};
+static const struct assay__sampler_clock fake_clock = {fake_now, fake_cpu, fake_sleep, NULL};
 
 static struct assay__channel channels[CHANNELS_MOST];
 static double (*script[CHANNELS_MOST])(double t);
@@ -83,6 +89,46 @@ static struct assay__probe_ops ops = {.name = "rapl",
                                       .read = fake_read,
                                       .close = fake_close};
 
+/* A second probe: the energy counter of gpu0, 90 W idle and 400 W from 3 s on; a read takes 2 ms of processor time. */
+static struct assay__channel dear_channel = {.name = "energy.gpu0",
+                                             .quantity = "energy",
+                                             .rail = "gpu0",
+                                             .unit = "J",
+                                             .kind = ASSAY__CHANNEL_COUNTER,
+                                             .range = NAN,
+                                             .source = "script",
+                                             .available = true,
+                                             .reason = ""};
+
+static size_t dear_list(const struct assay__probe *probe, const struct assay__channel **list)
+{
+    (void)probe;
+    *list = &dear_channel;
+    return 1;
+}
+
+static const char *dear_reason(const struct assay__probe *probe)
+{
+    (void)probe;
+    return "";
+}
+
+static void dear_read(struct assay__probe *probe, struct assay__probe_reading *readings)
+{
+    double t = (double)(clock_ns - SECOND) * 1e-9;
+    (void)probe;
+    readings[0] = (struct assay__probe_reading){90 * t + (t > 3 ? 310 * (t - 3) : 0), ""};
+    cpu_clock_ns += 2000000;
+}
+
+static const struct assay__probe_ops dear_ops = {.name = "nvml-energy",
+                                                 .summary = "a script",
+                                                 .open = fake_open,
+                                                 .channels = dear_list,
+                                                 .reason = dear_reason,
+                                                 .read = dear_read,
+                                                 .close = fake_close};
+
 static struct assay__channel *channel(const char *name, const char *quantity, const char *rail,
                                       const char *unit, double (*value)(double t))
 {
@@ -113,15 +159,23 @@ static uint64_t at(double t)
     return SECOND + (uint64_t)llround(t * 1e9);
 }
 
-/* Reads every 100 ms for 9 s, then computes. probe: read too; NULL: only the script. */
+/* Reads every 100 ms for 9 s, out of turn at 3 s and 8 s, then computes. probe: another than the script; of the expensive ones
+ * the script is read too, and of NVML its energy. */
 static void measure(const char *device, const struct assay__probe_ops *probe)
 {
-    struct assay__sampler_options options = {.size = sizeof options, .clock = &fake_clock};
+    struct assay__sampler_options options = {
+        .size = sizeof options, .clock = &fake_clock, .most_share = 0.002};
     size_t count = 0;
     CHECK_INT(assay__sampler_new(&options, &sensors.sampler, NULL), 0);
     CHECK_INT(assay__sampler_add(sensors.sampler, probe ? probe : &ops, NULL, NULL, NULL), 0);
+    if (probe == &dear_ops)
+        CHECK_INT(assay__sampler_add(sensors.sampler, &ops, NULL, NULL, NULL), 0);
+    if (probe == &assay__probe_nvml)
+        CHECK_INT(assay__sampler_add(sensors.sampler, &assay__probe_nvml_energy, NULL, NULL, NULL),
+                  0);
     for (int tick = 0; tick <= 90; tick++) {
         clock_ns = at(tick * 0.1);
+        if (tick == 30 || tick == 80) assay__sampler_nudge(sensors.sampler);
         assay__sampler_tick(sensors.sampler);
     }
     for (size_t i = 0; i < 100; i++)
@@ -534,6 +588,40 @@ static void test_throttling(void)
     done();
 }
 
+/* --- an expensive source ---------------------------------------------------------------------- */
+
+static double power_rising(double t)
+{
+    return t < 3 ? 90 : 380 + 10 * (t - 3);
+}
+
+/* 2 ms a reading: every second, and that is said. Energy is right at the edges; the peak is the samples'. */
+static void test_dear_counter(void)
+{
+    ops.name = "nvml";
+    channel("power.gpu0", "power", "gpu0", "W", power_rising);
+    measure("cuda:0", &dear_ops);
+    sensors.cuda_order = "PCI_BUS_ID";
+    compute();
+    CHECK_NEAR(value("power.average.gpu0"), 400, 1e-6);
+    CHECK_NEAR(value("energy.total.gpu0"), 400 * LENGTH, 1e-6);
+    CHECK_NEAR(value("power.idle.gpu0"), 90, 1e-9);
+    CHECK_NEAR(value("energy.inference.net"), 310 * LENGTH / 800, 1e-9);
+    CHECK_NEAR(value("power.peak.gpu0"), 380 + 10 * 4.9, 1e-9);
+    CHECK_INT(get("power.peak.gpu0")->state, ASSAY_MEASURED);
+    CHECK_HAS(get("power.peak.gpu0")->note, "as its counter is read seldom");
+    CHECK_HAS(
+        get("overhead.sensors")->note,
+        "91 readings of 2 channels every 100 ms, 0.13 MB; energy of gpu0 every 1.00 s: a reading takes 2.00 ms");
+    CHECK_HAS(series("energy.gpu0")->note, "read every 1.00 s, and at the edges");
+    CHECK_INT(series("energy.gpu0")->count, 5 + 9); /* 1.4 s, 2.4 s; 3 s … 7 s; 8 s, 9 s */
+    CHECK_STR(series("power.gpu0")->note, "");
+    CHECK_INT(series("power.gpu0")->state, ASSAY_MEASURED); /* not the counter's five points */
+    CHECK_INT(series("power.gpu0")->count, 91);
+    CHECK_NEAR(series("efficiency.inferences_per_joule")->period_s, 2, 1e-9);
+    done();
+}
+
 /* --- a real probe on a fake driver ------------------------------------------------------------ */
 
 /* The fake library's counter grows by 1.25 J whenever it is read: every 100 ms, 12.5 W. */
@@ -584,6 +672,7 @@ int main(int argc, char **argv)
         {"no_idle", test_no_idle},
         {"nothing_measured", test_nothing_measured},
         {"throttling", test_throttling},
+        {"dear_counter", test_dear_counter},
         {"nvml", test_nvml},
         {"lost_gpu", test_lost_gpu},
     };

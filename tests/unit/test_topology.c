@@ -301,14 +301,19 @@ static void test_environment(void)
 
 /* --- shown ------------------------------------------------------------------------------------ */
 
-static const char *text_of(const struct assay__topology *t)
+static const char *text_in(const struct assay__topology *t, uint64_t memory_bytes)
 {
     static struct assay__buf out;
     assay__buf_clear(&out);
     struct assay__page page = {.out = &out, .columns = 80};
-    assay__topology_text(&page, t);
+    assay__topology_text(&page, t, memory_bytes);
     CHECK(!out.failed);
     return out.data;
+}
+
+static const char *text_of(const struct assay__topology *t)
+{
+    return text_in(t, 0);
 }
 
 static const char *json_of(const struct assay__topology *t)
@@ -370,6 +375,22 @@ static void test_shown(void)
         "{\"name\":\"efficiency\",\"cores\":2,\"threads\":2,\"cpus\":\"6-7\",\"max_hz\":null}");
 }
 
+/* Memory that was added later belongs to no node: within a tenth nothing is said. */
+static void test_memory_remark(void)
+{
+    static const struct assay__memory_node nodes[] = {{0, 4000000000, "0-3"}, {1, 660000000, "4"}};
+    struct assay__topology t = {
+        .reason = "", .allowed = "", .nodes = nodes, .node_count = 2, .threads = 8};
+    CHECK_HAS(text_in(&t, 135000000000),
+              "\n              the nodes tell 4.66 GB of the machine's 135 GB\n");
+    CHECK(!strstr(text_in(&t, 0), "of the machine's"));
+    CHECK(!strstr(text_in(&t, 5100000000), "of the machine's"));
+    CHECK_HAS(text_in(&t, 5200000000), "the nodes tell 4.66 GB of the machine's 5.20 GB");
+    CHECK_HAS(text_in(&t, 4000000000), "the nodes tell 4.66 GB of the machine's 4.00 GB");
+    t.node_count = 1;
+    CHECK_HAS(text_in(&t, 135000000000), "the node tells 4.00 GB of the machine's 135 GB\n");
+}
+
 static void test_shown_unknown(void)
 {
     struct assay__topology t = {.reason = "nobody knows", .allowed = ""};
@@ -397,6 +418,7 @@ int main(int argc, char **argv)
         {"this_machine", test_this_machine},
         {"environment", test_environment},
         {"shown", test_shown},
+        {"memory_remark", test_memory_remark},
         {"shown_unknown", test_shown_unknown},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
