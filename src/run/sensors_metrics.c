@@ -287,7 +287,7 @@ static void put_channel(struct putting *to, size_t index, const char *name, cons
 
 /* --- what it cost, and the score ---------------------------------------------------------------- */
 
-/* "; energy of gpu0 every 2.30 s: a reading takes 4.60 ms", once for each probe that is read less often than asked. */
+/* "; energy of gpu0 every 3.07 s: a reading takes 4.60 ms", once for each probe that is read less often than asked. */
 static void add_seldom(const struct putting *to, char *note, size_t size)
 {
     const struct assay__series *last = NULL;
@@ -325,8 +325,8 @@ static void put_cost(struct putting *to)
                         (double)cost.memory_bytes / 1e6);
     if (cost.late && used > 0 && (size_t)used < sizeof note)
         used += snprintf(note + used, sizeof note - (size_t)used,
-                         "; %llu were skipped, as reading took longer than the interval",
-                         (unsigned long long)cost.late);
+                         "; %llu %s skipped, as reading took longer than the interval",
+                         (unsigned long long)cost.late, cost.late == 1 ? "was" : "were");
     if (cost.thinned && used > 0 && (size_t)used < sizeof note)
         snprintf(note + used, sizeof note - (size_t)used, "; columns were thinned %u times",
                  cost.thinned);

@@ -113,6 +113,22 @@ expect_has out "not watched, as nothing here tells power or energy"
 expect_has out "modprobe"
 if grep -E '(^|[^0-9.])0(\.0+)? (m?W|m?J|°C|.?Hz)( |$)' out; then fail "0 for unknown"; fi
 
+# A counter whose reading takes 3 ms: it is read every 2 s or more and at the edges, however short the interval; that is said.
+expect_exit 0 env ASSAY_NVML_LIBRARY="$BUILD/tests/lib/lib_fake_nvml.so" FAKE_NVML=dear "$ASSAY" power --engine fake \
+    --script "$script" --duration 1s --idle 200ms --interval 20ms -q --json
+python3 - <<'PYTHON' || fail "an expensive counter"
+import json
+with open("out", encoding="utf-8") as file:
+    trial = json.load(file)["trials"][0]
+metrics, series = trial["metrics"], {s["name"]: s for s in trial["series"]}
+assert 150 < metrics["power.average.gpu0"]["value"] < 250, metrics["power.average.gpu0"]
+assert "energy of gpu0 every " in metrics["overhead.sensors"]["note"], metrics["overhead.sensors"]
+assert 3 <= series["energy.gpu0"]["count"] <= 12, series["energy.gpu0"]["count"]
+assert series["energy.gpu0"]["probe"] == "nvml-energy" and "read every " in series["energy.gpu0"]["note"], series["energy.gpu0"]["note"]
+assert series["power.gpu0"]["state"] == "measured" and series["power.gpu0"]["count"] > 12, series["power.gpu0"]["count"]
+assert "memory.gpu0.used" not in series and "state.gpu0.pcie-width" not in series and "state.gpu0.slow.idle" in series
+PYTHON
+
 # Options.
 expect_error 2 "--duration and --time exclude each other" "$ASSAY" power --engine fake --script "$script" --duration 1s --time 1s
 expect_error 2 "--duration and --iters exclude each other" "$ASSAY" power --engine fake --script "$script" --duration 1s --iters 5
