@@ -120,6 +120,7 @@ const struct assay_metric_info assay__metric_table[] = {
     {"hardware.stalled_frontend", "count", "Cycles in which no instruction could be fetched."},
     {"hardware.stalled_backend", "count", "Cycles in which no instruction could be finished."},
     {"hardware.task_clock", "s", "CPU time of all threads of the worker."},
+    {"hardware.elapsed", "s", "Wall time of an inference while it was counted."},
     {"hardware.cpus_busy", "count", "CPUs that the worker kept busy: its CPU time over wall time."},
     {"hardware.page_faults", "count", "Page faults of the worker, minor and major."},
     {"hardware.context_switches", "count", "Times a thread of the worker left its CPU."},

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ASSAY__TRACK_ABI 1
+#define ASSAY__TRACK_ABI 2
 #define ASSAY__TRACK_SYMBOL "assay_track"
 #define ASSAY__TRACK_CLASSES \
     48 /* class c: 2^c <= size < 2^(c+1); size 0 is in class 0; the last one has no end */
@@ -16,6 +16,7 @@
 enum assay__track_phase {
     ASSAY__TRACK_LOAD,
     ASSAY__TRACK_FIRST,
+    ASSAY__TRACK_PRERUN,
     ASSAY__TRACK_WARM,
     ASSAY__TRACK_PHASES,
     ASSAY__TRACK_NONE = ASSAY__TRACK_PHASES, /* live memory is followed, nothing is counted */

@@ -131,10 +131,11 @@ static void add_note(struct assay__arena *arena, struct assay__ceilings *set, co
 }
 
 static int finish(struct assay__accelerator_survey *survey, struct assay__ceilings *set,
-                  const char *hardware)
+                  const char *hardware, bool stopped)
 {
     set->measured_at = now_text(survey->arena);
-    set->complete = !survey->late;
+    set->complete = !survey->late && !stopped;
+    if (stopped) set->note = "interrupted: what was measured until then";
     set->pinned = true; /* no thread of ours works */
     set->steal_share = set->other_share = NAN;
     set->device = assay__arena_strdup(survey->arena, survey->accelerator->device);
@@ -144,6 +145,9 @@ static int finish(struct assay__accelerator_survey *survey, struct assay__ceilin
     if (!set->rows || !set->device || !set->hardware)
         return assay_error_set(survey->error, ASSAY_ENOMEM, "out of memory");
     if (survey->count) memcpy(set->rows, survey->rows, survey->count * sizeof *set->rows);
+    for (size_t i = 0; i < set->count && stopped; i++) /* the last was begun, perhaps */
+        if (set->rows[i].state == ASSAY_UNAVAILABLE && !set->rows[i].note[0])
+            set->rows[i].note = "interrupted";
     if (survey->clock_why) add_note(survey->arena, set, "clock not known: ", survey->clock_why);
     return 0;
 }
@@ -164,12 +168,14 @@ static int measure(struct assay__accelerator_survey *survey, struct assay__ceili
     if (code) return code;
     assay__accelerator_clock_open(survey, &hardware);
     code = assay__accelerator_rows(survey);
-    if (code == ASSAY_EINTERRUPTED)
+    bool stopped = code == ASSAY_EINTERRUPTED;
+    int finished = !code || stopped ? finish(survey, set, hardware, stopped) : 0;
+    if (finished)
+        code = finished;
+    else if (stopped)
         assay_error_set(survey->error, code, "interrupted while measuring ceilings");
     else if (code)
         assay_error_set(survey->error, code, "out of memory");
-    else
-        code = finish(survey, set, hardware);
     assay__accelerator_clock_close(survey);
     assay__folder_remove(survey->folder);
     free(survey->rows);
@@ -242,6 +248,7 @@ int assay__accelerator_ceilings_get(struct assay__arena *arena,
                                                  .error = error};
     *set = (struct assay__ceilings){.key = key, .note = ""};
     int code = measure(survey, set);
+    if (code == ASSAY_EINTERRUPTED) *out = set; /* what there is of it */
     if (code) return code;
     if (kept)
         save(arena, set, path);

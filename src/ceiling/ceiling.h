@@ -75,7 +75,8 @@ struct assay__ceiling_options {
         *interrupt; /* not 0: a model that runs on an accelerator is given up at once; NULL: none */
 };
 
-/** Measures now. Everything lives in the arena. ASSAY_EUNSUPPORTED when $ASSAY_FSROOT replaces the machine. */
+/** Measures now. Everything lives in the arena. ASSAY_EUNSUPPORTED when $ASSAY_FSROOT replaces the machine.
+ *  ASSAY_EINTERRUPTED: *out has the rows that were measured until then, incomplete and never kept. */
 int assay__ceilings_measure(struct assay__arena *arena, const struct assay__machine *machine,
                             const struct assay__ceiling_options *options,
                             struct assay__ceilings **out, struct assay_error *error);

@@ -165,18 +165,21 @@ static void plan_time(struct assay__survey *survey, uint64_t begin)
     survey->deadline_ns = begin + (uint64_t)(budget_s * 1e9);
 }
 
-static int finish(struct assay__survey *survey, struct assay__ceilings *set)
+static int finish(struct assay__survey *survey, struct assay__ceilings *set, bool stopped)
 {
     set->key = assay__ceilings_key(survey->arena, survey->machine);
     set->measured_at = now_text(survey->arena);
     set->pinned = assay__crew_pinned(survey->crews[0].crew) &&
                   assay__crew_pinned(survey->crews[1].crew);
-    set->complete = !survey->late;
+    set->complete = !survey->late && !stopped;
     set->count = survey->count;
     set->rows = assay__arena_array(survey->arena, survey->count + 1, sizeof *set->rows);
     if (!set->rows || !set->key)
         return assay_error_set(survey->error, ASSAY_ENOMEM, "out of memory");
     if (survey->count) memcpy(set->rows, survey->rows, survey->count * sizeof *set->rows);
+    for (size_t i = 0; i < set->count && stopped; i++) /* the last was begun, perhaps */
+        if (set->rows[i].state == ASSAY_UNAVAILABLE && !set->rows[i].note[0])
+            set->rows[i].note = "interrupted";
     return 0;
 }
 
@@ -213,10 +216,13 @@ int assay__ceilings_measure(struct assay__arena *arena, const struct assay__mach
     if (code) goto out;
     plan_time(&survey, begin);
     code = run_parts(&survey);
-    if (!code) code = finish(&survey, set);
-    if (code) goto out;
+    if (code && code != ASSAY_EINTERRUPTED) goto out;
+    int finished = finish(&survey, set, code == ASSAY_EINTERRUPTED);
+    if (finished) code = finished;
+    if (finished) goto out;
     assay__disturbance_read(&after);
     judge(arena, set, &before, &after, own_cpu_s() - own_s);
+    if (!set->note[0] && code) set->note = "interrupted: what was measured until then";
     set->duration_s = (double)(assay__now_ns() - begin) / 1e9;
     *out = set;
 out:

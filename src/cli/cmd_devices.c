@@ -41,7 +41,7 @@ static int run(struct assay__invocation *invocation)
         if (o->json)
             assay__devices_json(&out, &found);
         else
-            assay__devices_text(&out, &found, o->ascii);
+            assay__devices_text(&out, &found, (int)o->columns, o->ascii);
         status = assay__print(&out);
         if (!status && found.interrupted) {
             assay__say("interrupted: what was found until then is shown");
@@ -82,6 +82,8 @@ static const struct assay__option options[] = {
      0, 0, false},
     {"quiet", 'q', ASSAY__OPTION_FLAG, AT(quiet), NULL,
      "No progress on stderr; errors are still said.", NULL, NULL, 0, 0, false},
+    {"columns", 0, ASSAY__OPTION_INTEGER, AT(columns), "N",
+     "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 200, false},
     {"ascii", 0, ASSAY__OPTION_FLAG, AT(ascii), NULL,
      "Draw with ASCII characters only (so without a UTF-8 locale anyway).", NULL, NULL, 0, 0,
      false},

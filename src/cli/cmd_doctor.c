@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "probe/live.h"
+#include "probe/sysfs.h"
 #include "report/page.h"
 #include "run/devices.h"
 #include "run/locate.h"
@@ -336,6 +337,20 @@ static void render_text(struct assay__buf *out, const struct assay__diagnosis *a
     assay__doctor_probes_text(&page, patient);
 }
 
+/* Which CPUs may be used: of a captured machine, by the process that captured it. */
+static void read_allowed(struct assay__patient *patient)
+{
+    if (!assay__live_refused()) {
+        assay__cpus_allowed(patient->allowed, sizeof patient->allowed);
+        return;
+    }
+    const char *text = assay__sysfs_text(patient->arena, "/proc/self/status");
+    const char *list = text ? assay__sysfs_field(text, "Cpus_allowed_list") : NULL;
+    if (list)
+        snprintf(patient->allowed, sizeof patient->allowed, "%.*s",
+                 (int)strspn(list, "0123456789,-"), list);
+}
+
 static int examine(struct assay__arena *arena, struct assay__patient *patient)
 {
     patient->arena = arena;
@@ -344,8 +359,7 @@ static int examine(struct assay__arena *arena, struct assay__patient *patient)
     assay__disturbance_read(&patient->before);
     assay__sleep_ns(OBSERVE_NS);
     assay__disturbance_read(&patient->after);
-    if (!assay__live_refused()) /* of this process, which does not run on a captured machine */
-        assay__cpus_allowed(patient->allowed, sizeof patient->allowed);
+    read_allowed(patient);
     return assay__doctor_probes_open(patient);
 }
 

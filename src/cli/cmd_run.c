@@ -1,6 +1,8 @@
 /* cmd_run.c - assay run: profile one model on one target and print the report. */
 #include "cli/run_command.h"
 
+#include <string.h>
+
 struct run_options {
     struct assay__run_flags run; /* first: the shared rows write it */
     bool power, memory, counters;
@@ -28,8 +30,17 @@ static const struct assay__option options[] = {
 static int run(struct assay__invocation *invocation)
 {
     const struct run_options *o = invocation->options;
+    static const char *const of_power[] = {"interval", "idle"};
     int status = assay__run_check(invocation);
     if (status) return status;
+    for (size_t i = 0; i < sizeof of_power / sizeof of_power[0]; i++) {
+        bool idle = strcmp(of_power[i], "idle") == 0;
+        if (!assay__option_given(invocation, of_power[i]) || o->power || (!idle && o->memory))
+            continue;
+        assay__say("run: --%s needs --power%s: without it nothing is sampled", of_power[i],
+                   idle ? "" : " or --memory");
+        return ASSAY__EXIT_USAGE;
+    }
     struct assay_run_options library = assay__run_options_of(invocation);
     library.power = o->power;
     library.memory = o->memory;

@@ -16,6 +16,7 @@ struct assay__devices_flags {
     bool json, ceilings, remeasure, quiet, ascii;
     const char *engine, *library, *only, *device;
     double timeout_s;
+    int64_t columns; /* 0: the terminal's */
     struct assay__option_list ort, add, remove;
 };
 
@@ -49,6 +50,7 @@ struct assay__found {
     size_t count, capacity;
     const struct assay__ceilings *cpu; /* NULL: none */
     const char *why;                   /* there are none of the CPU */
+    bool asked, cpu_asked;             /* ceilings were asked for; the CPU's too */
     bool interrupted;                  /* what stands here is only a part */
 };
 
@@ -56,7 +58,8 @@ struct assay__found {
 int assay__devices_find(const struct assay__devices_flags *flags, struct assay__found *found);
 void assay__devices_free(struct assay__found *found);
 
-void assay__devices_text(struct assay__buf *out, const struct assay__found *found, bool ascii);
+void assay__devices_text(struct assay__buf *out, const struct assay__found *found, int columns,
+                         bool ascii);
 void assay__devices_json(struct assay__buf *out, const struct assay__found *found);
 
 /** --add-ort and --remove-ort: edits the user's list. The exit status. */

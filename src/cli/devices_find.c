@@ -23,6 +23,7 @@ struct finding {
     uint64_t begin_ns;
     double expected_ns;
     const char *subject; /* of the progress: a device's name */
+    bool refused;        /* a device could not be measured at all */
 };
 
 static const char *copy(struct assay__found *found, const char *text)
@@ -238,17 +239,32 @@ static struct assay__ceiling_options ceiling_options(struct finding *finding, co
     return (struct assay__ceiling_options){.remeasure = finding->flags->remeasure,
                                            .only = finding->flags->only,
                                            .progress = on_row,
-                                           .context = finding};
+                                           .context = finding,
+                                           .interrupt = &assay__interrupted};
 }
 
-/* What a failed measurement means: a reason (0), or an exit status after it was said. */
-static int why_not(struct assay__found *found, int code, const struct assay_error *error,
-                   const char **why)
+/* What was measured, also when it was interrupted; a set without a row is none, and *why says so. 0, or an exit status after
+ * it was said. */
+static int take(struct finding *finding, int code, const struct assay_error *error,
+                const struct assay__ceilings *set, const struct assay__ceilings **kept,
+                const char **why)
 {
-    if (code == ASSAY_EINTERRUPTED || assay__interrupted) {
-        found->interrupted = true;
-        *why = "interrupted";
+    struct assay__found *found = finding->found;
+    const char *only = finding->flags->only;
+    found->interrupted |= code == ASSAY_EINTERRUPTED || assay__interrupted;
+    finding->refused |= code != 0;
+    if (set && set->count) {
+        *kept = set;
         return 0;
+    }
+    if (found->interrupted) {
+        *why = "interrupted before a row was measured";
+        return 0;
+    }
+    if (!code && only) {
+        *why = assay__arena_printf(found->arena, "it has no ceiling whose name begins with '%s'",
+                                   only);
+        return *why ? 0 : no_memory();
     }
     *why = copy(found, error->message[0] ? error->message : assay_error_text(code));
     if (!*why || code == ASSAY_ENOMEM) return no_memory();
@@ -262,12 +278,9 @@ static int find_cpu(struct finding *finding)
     struct assay__ceilings *set = NULL;
     struct assay__ceiling_options wanted = ceiling_options(finding, "", CPU_EXPECTED_NS);
     int code = assay__ceilings_get(found->arena, &found->machine, &wanted, &set, &error);
-    if (assay__interrupted && !code) code = ASSAY_EINTERRUPTED;
     if (code && code != ASSAY_EUNSUPPORTED && code != ASSAY_EINTERRUPTED)
         return assay__fail(code, error.message[0] ? &error : NULL);
-    if (code) return why_not(found, code, &error, &found->why);
-    found->cpu = set;
-    return 0;
+    return take(finding, code, &error, set, &found->cpu, &found->why);
 }
 
 static int find_accelerator(struct finding *finding, struct assay__found_device *item,
@@ -291,23 +304,26 @@ static int find_accelerator(struct finding *finding, struct assay__found_device 
     if (!accelerator.identity) return no_memory();
     int code = assay__accelerator_ceilings_get(found->arena, &found->machine, &accelerator, &wanted,
                                                &set, &error);
-    if (code) return why_not(found, code, &error, &item->why);
-    item->ceilings = set;
-    if (assay__interrupted) found->interrupted = true;
-    return 0;
+    return take(finding, code, &error, set, &item->ceilings, &item->why);
 }
 
 static int find_ceilings(struct finding *finding)
 {
     struct assay__found *found = finding->found;
     const struct assay__devices_flags *flags = finding->flags;
-    static const char not_asked[] = "not asked for: assay devices --ceilings measures them";
+    const char *root = getenv("ASSAY_FSROOT"); /* advice that would not work is none */
+    const char *not_asked = root && *root ? "ASSAY_FSROOT stands for another machine, which cannot "
+                                            "be measured"
+                                          : "not asked for: assay devices --ceilings measures them";
     bool cpu = !flags->device;
     int status = 0;
+    found->asked = flags->ceilings;
     found->why = not_asked;
     for (size_t i = 0; i < found->count; i++)
         cpu |= strcmp(found->items[i].device.kind, "cpu") == 0;
+    if (flags->ceilings && found->interrupted) found->why = "interrupted";
     if (flags->ceilings && cpu && !found->interrupted) status = find_cpu(finding);
+    found->cpu_asked = flags->ceilings && cpu;
     size_t rows = found->cpu ? found->cpu->count : 0;
     for (size_t b = 0; b < found->build_count && !status; b++)
         for (size_t i = 0; i < found->builds[b].count && !status; i++) {
@@ -327,7 +343,8 @@ static int find_ceilings(struct finding *finding)
                 rows += item->ceilings ? item->ceilings->count : 0;
             }
         }
-    if (!status && flags->ceilings && flags->only && !rows && !found->interrupted && found->cpu) {
+    if (!status && found->cpu_asked && flags->only && !rows && !found->interrupted &&
+        !finding->refused) {
         assay__say("devices: --only: no ceiling's name begins with '%s'", flags->only);
         return ASSAY__EXIT_USAGE;
     }

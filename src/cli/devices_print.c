@@ -244,6 +244,14 @@ static void device_text(struct assay__page *page, const struct assay__found *fou
         if (d->software) assay__buf_puts(&text, ", software: it runs on the CPU");
         if (*d->note && (d->software || !*hardware)) assay__buf_printf(&text, " (%s)", d->note);
     }
+    bool beside = (size_t)page->columns >= assay__text_width(first.data ? first.data : "") + 20;
+    if (!beside) { /* the text has lines of its own */
+        while (first.length && first.data[first.length - 1] == ' ')
+            first.length--;
+        assay__buf_printf(page->out, "%.*s\n", (int)first.length, first.data ? first.data : "");
+        assay__buf_clear(&first);
+        assay__buf_puts(&first, "      ");
+    }
     assay__page_wrap(page, ASSAY__STYLE_PLAIN, first.data ? first.data : "",
                      text.data ? text.data : "");
     assay__buf_free(&safe);
@@ -261,9 +269,11 @@ static void build_text(struct assay__page *page, const struct assay__found *foun
                        const struct assay__found_build *build)
 {
     struct assay__buf title = {0};
-    assay__buf_printf(&title, "%s %s", engine_title(build->engine), build->version);
+    assay__buf_printf(&title, "%s%s%s", engine_title(build->engine), *build->version ? " " : "",
+                      build->version);
     if (*build->name) assay__buf_printf(&title, ", build %s", build->name);
-    assay__page_heading(page, title.data ? title.data : "", "");
+    assay__page_heading(page, title.data ? title.data : "",
+                        *build->version ? "" : "of unknown version");
     assay__buf_free(&title);
     if (*build->path) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", build->path);
     size_t shown = 0;
@@ -271,9 +281,12 @@ static void build_text(struct assay__page *page, const struct assay__found *foun
         const struct assay__found_device *item = &found->items[build->first + i];
         if (!item->device.offered && build->count > 1) continue;
         if (!shown++) {
-            char head[NAME_MOST + 32];
-            snprintf(head, sizeof head, "  %-*s class usable ", (int)name_columns(found), "device");
-            assay__page_wrap(page, ASSAY__STYLE_DIM, head, "hardware, or why not");
+            int columns = (int)name_columns(found);
+            assay__page_style(page, ASSAY__STYLE_DIM);
+            assay__buf_printf(page->out, "  %-*s class usable%s", columns, "device",
+                              page->columns >= columns + 36 ? " hardware, or why not" : "");
+            assay__page_style(page, ASSAY__STYLE_PLAIN);
+            assay__buf_putc(page->out, '\n');
         }
         device_text(page, found, item);
     }
@@ -296,29 +309,32 @@ static void accelerator_text(struct assay__page *page, const struct assay__found
     assay__buf_free(&first);
 }
 
-static void ceilings_text(struct assay__page *page, const struct assay__found *found)
+/* Other usable devices have been asked too, or would have been. */
+static bool was_tried(const struct assay__found *found, const struct assay__found_device *item)
 {
-    bool any = found->cpu != NULL;
-    if (found->cpu) {
-        assay__buf_putc(page->out, '\n');
-        assay__ceilings_text(page, found->cpu);
-    }
-    for (size_t i = 0; i < found->count; i++) {
-        const struct assay__found_device *item = &found->items[i];
-        bool tried = item->ceilings || (found->cpu && item->device.available);
-        if (strcmp(item->device.kind, "cpu") == 0 || !tried) continue;
-        accelerator_text(page, item);
-        any = true;
-    }
-    if (any) return;
-    assay__buf_putc(page->out, '\n');
-    assay__page_wrap(page, ASSAY__STYLE_PLAIN, "ceilings: — ", found->why);
+    return found->asked && item->device.available && strcmp(item->device.kind, "cpu") != 0;
 }
 
-void assay__devices_text(struct assay__buf *out, const struct assay__found *found, bool ascii)
+static void ceilings_text(struct assay__page *page, const struct assay__found *found)
+{
+    bool others = false;
+    for (size_t i = 0; i < found->count; i++)
+        others |= was_tried(found, &found->items[i]);
+    if (found->cpu || found->cpu_asked || !others) assay__buf_putc(page->out, '\n');
+    if (found->cpu)
+        assay__ceilings_text(page, found->cpu);
+    else if (found->cpu_asked || !others)
+        assay__page_wrap(page, ASSAY__STYLE_PLAIN,
+                         others ? "ceilings of the CPU: — " : "ceilings: — ", found->why);
+    for (size_t i = 0; i < found->count; i++)
+        if (was_tried(found, &found->items[i])) accelerator_text(page, &found->items[i]);
+}
+
+void assay__devices_text(struct assay__buf *out, const struct assay__found *found, int columns,
+                         bool ascii)
 {
     struct assay__page page = {.out = out,
-                               .columns = assay__stdout_columns(),
+                               .columns = columns ? columns : assay__stdout_columns(),
                                .color = assay__stdout_color(),
                                .ascii = ascii || !assay__locale_is_utf8()};
     size_t start = out->length;

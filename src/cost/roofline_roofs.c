@@ -283,18 +283,23 @@ static bool is_cpu(const char *device)
     return strcmp(device, "cpu") == 0 || strcmp(device, "xnnpack") == 0 || ends(device, ":cpu");
 }
 
+/* device is the bare name, which says of what class it is; people are told the one they gave. */
 static const char *no_ceilings(const struct assay__trial *trial, const char *device,
                                struct assay__arena *arena)
 {
+    const char *root = getenv("ASSAY_FSROOT");
     if (strcmp(text(trial->engine), "fake") == 0)
         return "the fake engine's times are scripted: no ceiling holds for them";
+    if (root && root[0]) /* nothing could measure them */
+        return "no ceilings: the files of another machine are read (ASSAY_FSROOT is set), which "
+               "cannot be measured";
     if (is_cpu(device))
         return "no ceilings of this machine are kept: assay devices --ceilings measures them "
                "(about 17 s)";
     return assay__arena_printf(arena,
                                "no ceilings of %s are kept: assay devices --ceilings measures "
                                "them (at most 60 s each)",
-                               device);
+                               text(trial->device));
 }
 
 int assay__roofs_find(const struct assay_profile *profile, const struct assay__trial *trial,

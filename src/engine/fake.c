@@ -59,6 +59,7 @@ struct assay_session {
     const char *open_error, *layers_error, *log;
     double memory_bytes, memory_peak_bytes, hold_bytes;
     double allocate_bytes, leak_bytes; /* of each step; 0 none */
+    int64_t leak_until;                /* the last step that leaks; 0: all do */
     double engine_ns;
     int threads;
 
@@ -263,6 +264,10 @@ static int on_leak(struct assay_session *session, char *value)
 {
     return set_bytes(value, &session->leak_bytes);
 }
+static int on_leak_until(struct assay_session *session, char *value)
+{
+    return set_step(value, &session->leak_until);
+}
 static int on_threads(struct assay_session *session, char *value)
 {
     int64_t threads = 0;
@@ -348,6 +353,7 @@ static const struct script_key {
     {"hold", on_hold},
     {"allocate", on_allocate},
     {"leak", on_leak},
+    {"leak_until", on_leak_until},
     {"threads", on_threads},
     {"decode", on_decode},
     {"choose", on_choose},
@@ -620,15 +626,16 @@ static int fake_tokens(struct assay_session *session, struct assay_token_times *
 /* Through a pointer that the compiler cannot see through: a block that nobody reads would not be asked for at all. */
 static void *(*volatile ask_memory)(size_t) = malloc;
 
-static int step_memory(struct assay_session *session)
+static int step_memory(struct assay_session *session, int64_t step)
 {
     void *held = NULL;
+    bool leaks = session->leak_bytes > 0 && !(session->leak_until && step > session->leak_until);
     if (session->allocate_bytes > 0) {
         held = ask_memory((size_t)session->allocate_bytes);
         if (!held) return ASSAY_ENOMEM;
         free(held);
     }
-    return session->leak_bytes > 0 && !ask_memory((size_t)session->leak_bytes) ? ASSAY_ENOMEM : 0;
+    return leaks && !ask_memory((size_t)session->leak_bytes) ? ASSAY_ENOMEM : 0;
 }
 
 static int fake_step(struct assay_session *session, int stream_index)
@@ -640,7 +647,7 @@ static int fake_step(struct assay_session *session, int stream_index)
     uint64_t start_ns = session->real_clock ? assay__now_ns() : 0;
     int64_t step = ++stream->steps;
     int code = misfortune(session, step);
-    if (code == 0) code = step_memory(session);
+    if (code == 0) code = step_memory(session, step);
     if (code) return code;
     uint64_t duration_ns = step_duration_ns(session, stream, step);
     if (session->tokens) duration_ns = generation_step(session, duration_ns);

@@ -32,6 +32,10 @@ void assay__layers_say(struct assay__layer_work *work, const char *format, ...)
     va_start(args, format);
     assay__buf_vprintf(&work->reason, format, args);
     va_end(args);
+    /* an engine's message may have ended the sentence already */
+    const char *end = work->reason.data ? work->reason.data + work->reason.length : "";
+    if (work->reason.length > 2 && end[-1] == '.' && end[-2] == '.' && end[-3] != '.')
+        work->reason.data[--work->reason.length] = '\0';
 }
 
 double assay__layers_elapsed_s(const struct assay__layer_work *work)

@@ -88,28 +88,96 @@ static void read_cpus(struct assay__disturbance *reading)
     reading->throttle_count = sum.throttles;
 }
 
-/* The group's own folder; in a container with its own view of groups that is the top one. */
+/* --- control group ---------------------------------------------------------------------------- */
+
+#define GROUP_PATH 1024
+
+/* Where version 2 is mounted, and which group of its tree that mount shows: "30 23 0:26 ROOT POINT options … - cgroup2 …".
+ * Left alone when mountinfo does not say. */
+static void find_group_mount(char *top, char *point)
+{
+    char *text = assay__fs_slurp("/proc/self/mountinfo"), *save = NULL;
+    for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line;
+         line = strtok_r(NULL, "\n", &save)) {
+        char of[GROUP_PATH], at[GROUP_PATH];
+        if (!strstr(line, " - cgroup2 ") ||
+            sscanf(line, "%*s %*s %*s %1023s %1023s", of, at) != 2 || *of != '/' || *at != '/')
+            continue;
+        snprintf(top, GROUP_PATH, "%s", of);
+        snprintf(point, GROUP_PATH, "%s", at);
+        break;
+    }
+    free(text);
+}
+
+/* This process's group below the mount: "/user.slice/x.scope", "" for the top. False: not in version 2, or it cannot be seen. */
+static bool find_group(char *point, char *own)
+{
+    char groups[2048], top[GROUP_PATH] = "/";
+    if (assay__fs_read("/proc/self/cgroup", groups, sizeof groups) <= 0) return false;
+    char *path = strncmp(groups, "0::", 3) == 0 ? groups : strstr(groups, "\n0::");
+    if (!path) return false;
+    path += path == groups ? 3 : 4;
+    path[strcspn(path, "\n")] = '\0';
+    if (*path != '/' || strstr(path, "/..")) return false;
+    find_group_mount(top, point);
+    size_t length = strcmp(top, "/") == 0 ? 0 : strlen(top);
+    if (length && strncmp(path, top, length) == 0 && (path[length] == '/' || !path[length]))
+        path += length; /* a part of the tree is mounted */
+    snprintf(own, GROUP_PATH, "%s", strcmp(path, "/") == 0 ? "" : path);
+    return true;
+}
+
+static bool throttled_in(const char *point, const char *group, uint64_t *ns)
+{
+    char text[2048];
+    uint64_t value;
+    if (assay__fs_readf(text, sizeof text, "%s%s/cpu.stat", point, group) <= 0 ||
+        !assay__fs_field(text, "throttled_usec", &value))
+        return false;
+    *ns = value * 1000;
+    return true;
+}
+
+/* CPUs that cpu.max of the group allows: "150000 100000" -> 1.5; 0: no limit. */
+static double limit_of(const char *point, const char *group)
+{
+    char text[128];
+    double quota, period;
+    if (assay__fs_readf(text, sizeof text, "%s%s/cpu.max", point, group) <= 0 ||
+        sscanf(text, "%lf %lf", &quota, &period) != 2 || !(quota > 0) || !(period > 0))
+        return 0;
+    return quota / period;
+}
+
+/* A group is held back by its own limit and by those above it, and the kernel counts it where the limit is. So it is read in
+ * the group with the tightest one, as the cgroup probe does; without any in the process's own, which then counts 0. */
+static bool read_group(struct assay__disturbance *reading)
+{
+    char point[GROUP_PATH] = "/sys/fs/cgroup", group[GROUP_PATH];
+    uint64_t ns;
+    double least = 0;
+    if (!find_group(point, group)) return false;
+    for (;;) {
+        double limit = limit_of(point, group);
+        bool better = !reading->cgroup_known || (limit > 0 && (least == 0 || limit < least));
+        if (better && throttled_in(point, group, &ns)) {
+            reading->cgroup_throttled_ns = ns;
+            reading->cgroup_known = true;
+            least = limit;
+        }
+        if (!*group) return reading->cgroup_known;
+        *strrchr(group, '/') = '\0'; /* begins with '/': there is one */
+    }
+}
+
 static void read_cgroup(struct assay__disturbance *reading)
 {
-    char groups[2048], text[2048];
+    char text[2048];
     uint64_t value;
-    if (assay__fs_read("/proc/self/cgroup", groups, sizeof groups) > 0) {
-        char *own = strncmp(groups, "0::", 3) == 0 ? groups : strstr(groups, "\n0::");
-        if (own) {
-            own += own == groups ? 3 : 4;
-            own[strcspn(own, "\n")] = '\0';
-            if (!strstr(own, "..") &&
-                assay__fs_readf(text, sizeof text, "/sys/fs/cgroup%s/cpu.stat", own) > 0 &&
-                assay__fs_field(text, "throttled_usec", &value)) {
-                reading->cgroup_throttled_ns = value * 1000;
-                reading->cgroup_known = true;
-                return;
-            }
-        }
-    }
-    if (assay__fs_read("/sys/fs/cgroup/cpu.stat", text, sizeof text) > 0 &&
-        assay__fs_field(text, "throttled_usec", &value)) {
-        reading->cgroup_throttled_ns = value * 1000;
+    if (read_group(reading)) return;
+    /* a container with its own view of groups sees its own as the top one */
+    if (throttled_in("/sys/fs/cgroup", "", &reading->cgroup_throttled_ns)) {
         reading->cgroup_known = true;
     } else if (assay__fs_read("/sys/fs/cgroup/cpu/cpu.stat", text, sizeof text) > 0 &&
                assay__fs_field(text, "throttled_time", &value)) { /* version 1: nanoseconds */

@@ -292,6 +292,9 @@ static void read_virtualized(struct assay__arena *arena, struct assay__machine *
     const char *name = NULL;
     bool dmi = false, bare_metal = false;
     if (assay__fs_read("/sys/hypervisor/type", text, sizeof text) > 0) name = keep(arena, text);
+    if (!name && assay__fs_replaced() &&
+        assay__fs_read("/assay/virtualized", text, sizeof text) > 0) /* what CPUID said there */
+        name = keep(arena, text);
     if (!name) name = cpuid_hypervisor();
     static const char *const files[] = {"/sys/class/dmi/id/product_name",
                                         "/sys/class/dmi/id/sys_vendor"};

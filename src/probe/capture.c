@@ -11,6 +11,7 @@
  * plain files and folders only. */
 #include "probe/capture.h"
 
+#include "platform/platform.h"
 #include "probe/probes.h"
 #include "probe/sysfs.h"
 
@@ -39,6 +40,7 @@ enum treatment {
     MOUNTS, /* lines of control groups only */
     MODEL,  /* the line of the model only: others name this very card */
     GROUP,  /* the folder is a control group: this one, and those above it */
+    ASKED,  /* no file of the system: what was asked in another way, as a file of ours */
 };
 
 struct source {
@@ -67,6 +69,7 @@ static const struct source sources[] = {
     {"", ".dockerenv", EMPTY},
     {"/run", ".containerenv", EMPTY},
     {"/sys/hypervisor", "type", COPY},
+    {"/assay", "virtualized", ASKED}, /* the processor names its hypervisor */
     {"/sys/class/dmi/id", "product_name sys_vendor", COPY},
     {CPU, "online possible present", COPY},
     {CPU "/cpu*/topology",
@@ -400,6 +403,19 @@ static void walk_groups(struct writer *w)
     }
 }
 
+/* The machine's own word of what it runs on, which is in no file; a capture of a capture copies it. */
+static void write_asked(struct writer *w)
+{
+    struct assay__machine machine;
+    if (w->root[0]) {
+        walk(w, "", w->source->folder);
+        return;
+    }
+    if (!w->capture->files || assay__machine_read(w->names, &machine)) return;
+    const char *text = assay__arena_printf(w->names, "%s\n", machine.virtualized);
+    if (text && machine.virtualized[0]) write_target(w, "/assay/virtualized", text, strlen(text));
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static int prepare_folder(const char *folder, struct assay_error *error)
@@ -448,6 +464,8 @@ static void copy_sources(struct writer *w)
         }
         if (w->source->treatment == GROUP)
             walk_groups(w);
+        else if (w->source->treatment == ASKED)
+            write_asked(w);
         else
             walk(w, "", w->source->folder);
         assay__arena_free(w->names);

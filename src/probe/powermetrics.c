@@ -4,9 +4,9 @@
  *   sudo powermetrics --samplers cpu_power,gpu_power,ane_power,thermal -i 500 -f plist -o FILE),
  * else the program itself as a child process (it needs root: directly, or through sudo without a password).
  * The channels are those of the first sample; a reading is the newest whole sample, and an energy the sum of all samples' energies. What
- * the newest does not have is unavailable for that reading. A file that is no longer written reads as its last sample for ever: a
- * capture is one state of a machine, like a folder of files. A source that gave samples and stopped is unavailable: after
- * 10 sample times, at least 5 s.
+ * the newest does not have is unavailable for that reading. A sample speaks of now only while more follow: a file that was last
+ * written more than 3 sample times (at least 2 s) before it is opened has no channels, and one that does not grow from then on
+ * is unavailable after the same time; a source that gave samples and stopped, after 10 sample times, at least 5 s.
  * Of a file that is there at open, only the last 4 MiB are read; of one sample at most 1 MiB. */
 #include "probe/powermetrics.h"
 #include "probe/live.h"
@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BUFFER (1u << 20)
@@ -34,6 +35,8 @@
 #define PER_READ (4u << 20)    /* at most, in one reading */
 #define FIRST_NS 5000000000ull /* how long the first sample of a child may take */
 #define STALE_NS 5000000000ull
+#define STALE_FILE_NS 2000000000ull /* of one that was not seen to grow */
+#define SAMPLE_MOST_S 60            /* of a sample that says it took longer */
 #define PROGRAM "/usr/bin/powermetrics"
 #define ARGUMENTS "--samplers", "cpu_power,gpu_power,ane_power,thermal", "-i", "500", "-f", "plist"
 #define BY_HAND                                                                                    \
@@ -131,6 +134,41 @@ static void take_in(struct assay__probe *probe, size_t limit)
     }
 }
 
+/* How long the newest sample speaks of now. One that does not say how long it took: the least. */
+static double fresh_ns(const struct assay__probe *probe)
+{
+    bool seen_to_grow = !probe->is_file || probe->samples > probe->samples_at_open;
+    double elapsed_ns = isnan(probe->newest.elapsed_s)
+                            ? 0
+                            : 1e9 * fmin(probe->newest.elapsed_s, SAMPLE_MOST_S);
+    return seen_to_grow ? fmax((double)STALE_NS, 10 * elapsed_ns)
+                        : fmax((double)STALE_FILE_NS, 3 * elapsed_ns);
+}
+
+/* Of a file whose samples were all there before: their age is that of its last write. The reason when it is too old; NULL. */
+static const char *date_file(struct assay__arena *arena, struct assay__probe *probe,
+                             const char *path, time_t written)
+{
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}, {1, "seconds"}};
+    double age_s = fmax(difftime(time(NULL), written), 0);
+    size_t unit = 0;
+    probe->samples_at_open = probe->samples;
+    uint64_t age_ns = (uint64_t)(age_s * 1e9);
+    probe->newest_ns = probe->newest_ns > age_ns ? probe->newest_ns - age_ns : 0;
+    if (age_s * 1e9 <= fresh_ns(probe)) return NULL;
+    while (age_s < 2 * units[unit].seconds && units[unit].seconds > 1)
+        unit++;
+    const char *why = assay__arena_printf(
+        arena,
+        "'%s' was last written %.0f %s ago: its samples are not of now (powermetrics must be "
+        "writing it)",
+        path, age_s / units[unit].seconds, units[unit].name);
+    return why ? why : "out of memory";
+}
+
 /* --- sources -------------------------------------------------------------------------------------------- */
 
 static const char *open_file(struct assay__arena *arena, struct assay__probe *probe,
@@ -152,7 +190,7 @@ static const char *open_file(struct assay__arena *arena, struct assay__probe *pr
     take_in(probe, 2 * (size_t)AT_OPEN);
     /* The last sample of the text form is ended by the next one's head: alone in the file, it counts as it is. */
     if (probe->samples == 0) take_buffer(probe, true);
-    if (probe->samples) return NULL;
+    if (probe->samples) return date_file(arena, probe, path, status.st_mtime);
     why = assay__arena_printf(arena, "'%s': %s", path,
                               probe->bad ? probe->bad : "no whole sample of powermetrics in it");
     return why ? why : "out of memory";
@@ -352,7 +390,6 @@ static int powermetrics_open(struct assay__arena *arena, struct assay__probe **p
         return assay_error_set(error, ASSAY_ENOMEM, "no memory for a probe");
     } else {
         made->reason = ""; /* a sample has at least one value: see assay__powermetrics_finish */
-        made->samples_at_open = made->samples;
     }
     *probe = made;
     return 0;
@@ -375,9 +412,7 @@ static const char *stale(const struct assay__probe *probe)
 {
     if (probe->bad) return probe->bad;
     if (probe->ended) return "powermetrics has ended";
-    bool live = !probe->is_file || probe->samples > probe->samples_at_open;
-    double limit_ns = fmax((double)STALE_NS, 10e9 * probe->newest.elapsed_s); /* NaN: the first */
-    if (live && (double)(assay__now_ns() - probe->newest_ns) > limit_ns)
+    if ((double)(assay__now_ns() - probe->newest_ns) > fresh_ns(probe))
         return "powermetrics gives no new samples";
     return "";
 }

@@ -11,6 +11,9 @@
  * as load is the caller's knowledge. Shares, states, counts, fans, memory and times may truly be 0. An energy counter
  * that does not move has no answer without load either: the window is too short, or nothing is connected.
  *
+ * Standing still. An energy counter that moved, and then repeats its value for 10 update periods (at least 3 readings and
+ * 0.25 s), has stopped: a window that reaches into that stretch has no answer. Processors always draw power.
+ *
  * Update period. Sources change at their own pace, often slower than they are read: the time between changes is measured.
  * With g the gaps between changes, the period is the mean of those not above 1.5 · median(g) + interval (longer ones are
  * stretches in which the value happened to stay the same). A period under two intervals is only an upper bound: the

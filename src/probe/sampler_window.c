@@ -3,12 +3,16 @@
  * missing there is no answer. */
 #include "probe/sampler_state.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define PERIODS_NEEDED 10
+#define STILL_READINGS 3   /* that repeat the one before */
+#define STILL_LEAST_S 0.25 /* less is no loss, and what writes a file may have to wait for a CPU */
 
 struct column {
     const uint64_t *times_ns;
@@ -100,7 +104,9 @@ static bool covered(const struct column *column, uint64_t begin_ns, uint64_t end
         refuse(window, "the window begins %.3g s before the first reading",
                seconds_between(begin_ns, column->times_ns[0]));
     } else if (end_ns > column->times_ns[column->count - 1]) {
-        refuse(window, "the window ends %.3g s after the last reading",
+        bool ended = !track->available && *track->reason; /* then that is the reason */
+        refuse(window, "%s%sthe window ends %.3g s after the last reading",
+               ended ? track->reason : "", ended ? "; " : "",
                seconds_between(column->times_ns[column->count - 1], end_ns));
     } else {
         return true;
@@ -218,6 +224,36 @@ static void doubt_zero(const struct assay__track *track, bool load, struct assay
         refuse(window, "it reads nothing but 0 in %.3g s of load: not believed", window->seconds);
 }
 
+/* Standing still, as sampler.h has it. The stretch may have begun before the window and may go on behind it. */
+static void doubt_still(const struct column *column, uint64_t begin_ns, uint64_t end_ns,
+                        const struct assay__track *track, double period_s, bool is_bound,
+                        struct assay__window *window)
+{
+    double least_s = fmax(PERIODS_NEEDED * period_s, STILL_LEAST_S);
+    size_t first = first_at(column, begin_ns), last;
+    if (!window->available || window->method != ASSAY__WINDOW_COUNTER ||
+        !quantity_is(track, "energy") || isnan(period_s))
+        return;
+    if (first > 0) first--; /* the reading before the window */
+    while (first > 0 && column->values[first - 1] == column->values[first])
+        first--;
+    for (; first < column->count && column->times_ns[first] < end_ns; first = last + 1) {
+        last = first;
+        while (last + 1 < column->count && column->values[last + 1] == column->values[first])
+            last++;
+        double still_s = seconds_between(column->times_ns[first], column->times_ns[last]);
+        if (last - first < STILL_READINGS || still_s < least_s ||
+            column->times_ns[last] <= begin_ns)
+            continue;
+        char period[64];
+        assay__text_scaled(period, sizeof period, period_s, "s");
+        refuse(window,
+               "the counter stood still for %.3g s, though it changes every %s%s: not believed",
+               still_s, is_bound ? "≤ " : "", period);
+        return;
+    }
+}
+
 /* Times, counts, states and memory change when something happens, not at a pace of their own: they are never short. */
 static bool has_pace(const struct assay__track *track)
 {
@@ -267,6 +303,7 @@ void assay__sampler_window(struct assay__sampler *sampler, size_t index, uint64_
         else
             window_gauge(&column, begin_ns, end_ns, track, window);
         doubt_zero(track, load, window);
+        doubt_still(&column, begin_ns, end_ns, track, period_s, is_bound, window);
         if (window->available) mark_short(track, period_s, is_bound, window);
     }
     pthread_mutex_unlock(&sampler->lock);

@@ -174,7 +174,8 @@ struct assay__span {
     int64_t completions;     /* -1 unknown */
 };
 
-/** What one phase of a worker's life allocated: "load" (session), "first" (inference), "warm" (further ones). */
+/** What one phase of a worker's life allocated: "load" (session), "first" (inference), "prerun" (until it is warm), "warm"
+ *  (further ones). */
 struct assay__allocation_phase {
     const char *name;
     int64_t inferences;  /* in the phase; 0 for load */

@@ -14,9 +14,11 @@
 #include <string.h>
 
 #define LABEL_COLUMNS 12
-#define VALUE_COLUMNS 14
-#define ALL_COLUMNS 17 /* "all cores (1024)" */
+#define VALUE_COLUMNS 13
+#define ALL_COLUMNS 15 /* "all cores (16)" */
 #define SPREAD_COLUMNS 8
+#define SPREADS_FROM (LABEL_COLUMNS + VALUE_COLUMNS + ALL_COLUMNS + 2 * SPREAD_COLUMNS)
+#define MEANS_FROM (SPREADS_FROM + 2 + 16) /* with what: beside it, where that has some room */
 
 double assay__ceiling_spread(const struct assay__ceiling *row)
 {
@@ -160,9 +162,12 @@ static void put_value(struct assay__page *page, const struct assay__ceiling *row
     char value[64] = "", spread[64] = "";
     if (row) assay__text_scaled(value, sizeof value, row->value, row->unit);
     double share = row ? assay__ceiling_spread(row) : NAN;
-    if (!isnan(share)) snprintf(spread, sizeof spread, "%.0f %%", share * 100);
+    if (share > 9.995) /* one of many repeats was disturbed: how much says nothing */
+        snprintf(spread, sizeof spread, "> 999 %%");
+    else if (!isnan(share))
+        snprintf(spread, sizeof spread, "%.0f %%", share * 100);
     assay__page_right(page, value, columns);
-    assay__page_right(page, spread, SPREAD_COLUMNS);
+    if (page->columns >= SPREADS_FROM) assay__page_right(page, spread, SPREAD_COLUMNS);
 }
 
 static void add_means(struct assay__buf *out, const struct assay__ceiling *row)
@@ -178,23 +183,23 @@ static void add_means(struct assay__buf *out, const struct assay__ceiling *row)
     if (*row->variant) assay__buf_printf(out, "%s%s", *row->simd ? " " : "", row->variant);
 }
 
-/* What the line's values were measured with; both where the two differ. */
-static void put_means(struct assay__page *page, const struct line *line)
+static void end_row(struct assay__page *page)
 {
-    struct assay__buf one = {0}, all = {0};
-    add_means(&one, line->one);
-    add_means(&all, line->all);
-    if (one.length && all.length && strcmp(one.data, all.data) != 0)
-        assay__buf_printf(&one, " | %s", all.data);
-    const char *text = one.length ? one.data : all.length ? all.data : "";
-    if (*text) {
-        assay__buf_puts(page->out, "  ");
-        assay__text_safe(page->out, text);
-    }
     while (page->out->length && page->out->data[page->out->length - 1] == ' ')
         page->out->length--;
     assay__buf_putc(page->out, '\n');
-    assay__buf_free(&one);
+}
+
+/* What the line's values were measured with; both where the two differ. */
+static void line_means(struct assay__buf *out, const struct line *line)
+{
+    struct assay__buf all = {0};
+    add_means(out, line->one);
+    add_means(&all, line->all);
+    if (out->length && all.length && strcmp(out->data, all.data) != 0)
+        assay__buf_printf(out, " | %s", all.data);
+    else if (all.length && !out->length)
+        assay__buf_puts(out, all.data);
     assay__buf_free(&all);
 }
 
@@ -203,16 +208,19 @@ static void put_heading(struct assay__page *page, const struct line *line, int t
     static const char *const titles[] = {"compute", "bandwidth", "latency"};
     char all[32] = "";
     bool latency = line->first->kind == ASSAY__CEILING_LATENCY;
-    if (!latency && threads > 0) snprintf(all, sizeof all, "all cores (%d)", threads);
-    if (!latency && threads <= 0) snprintf(all, sizeof all, "all cores");
+    if (!latency && threads > 0 && threads < 1000)
+        snprintf(all, sizeof all, "all cores (%d)", threads);
+    else if (!latency)
+        snprintf(all, sizeof all, "all cores");
     assay__buf_putc(page->out, '\n');
     assay__page_style(page, ASSAY__STYLE_BOLD);
     assay__page_fit(page, titles[line->first->kind], LABEL_COLUMNS, 0);
     assay__page_right(page, "one core", VALUE_COLUMNS);
-    assay__page_right(page, "spread", SPREAD_COLUMNS);
-    assay__page_right(page, all, ALL_COLUMNS);
-    assay__page_right(page, latency ? "" : "spread", SPREAD_COLUMNS);
-    assay__buf_puts(page->out, "  with");
+    if (page->columns >= SPREADS_FROM) assay__page_right(page, "spread", SPREAD_COLUMNS);
+    if (!latency || page->columns >= MEANS_FROM) assay__page_right(page, all, ALL_COLUMNS);
+    if (page->columns >= SPREADS_FROM && (!latency || page->columns >= MEANS_FROM))
+        assay__page_right(page, latency ? "" : "spread", SPREAD_COLUMNS);
+    if (page->columns >= MEANS_FROM) assay__buf_puts(page->out, "  with");
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
 }
@@ -220,15 +228,28 @@ static void put_heading(struct assay__page *page, const struct line *line, int t
 static void put_line(struct assay__page *page, const struct line *line)
 {
     char label[64];
+    struct assay__buf cells = {0}, means = {0};
+    struct assay__page row_page = *page;
     const struct assay__ceiling *row = line->first;
+    row_page.out = &cells;
     if (row->kind == ASSAY__CEILING_COMPUTE)
         snprintf(label, sizeof label, "%s", row->type);
     else
         snprintf(label, sizeof label, "%s%s%s", row->level, *row->pattern ? " " : "", row->pattern);
-    assay__page_fit(page, label, LABEL_COLUMNS, 0);
-    put_value(page, line->one, VALUE_COLUMNS);
-    put_value(page, line->all, ALL_COLUMNS);
-    put_means(page, line);
+    assay__page_fit(&row_page, label, LABEL_COLUMNS, 0);
+    put_value(&row_page, line->one, VALUE_COLUMNS);
+    put_value(&row_page, line->all, ALL_COLUMNS);
+    if (page->columns >= MEANS_FROM) line_means(&means, line);
+    if (means.length) {
+        assay__buf_puts(&cells, "  ");
+        assay__page_wrap(page, ASSAY__STYLE_PLAIN, cells.data ? cells.data : "", means.data);
+    } else {
+        assay__buf_puts(page->out, cells.data ? cells.data : "");
+        end_row(page);
+    }
+    if (cells.failed || means.failed) page->out->failed = true;
+    assay__buf_free(&cells);
+    assay__buf_free(&means);
 }
 
 static void put_table(struct assay__page *page, const struct assay__ceilings *set)
@@ -279,7 +300,19 @@ static void put_notes(struct assay__page *page, const struct assay__ceilings *se
 /* --- a device's ------------------------------------------------------------------------------- */
 
 #define DEVICE_LABEL 18
-#define DEVICE_VALUE 15
+#define DEVICE_VALUE 14 /* "1.23 TFLOP/s" */
+#define PEAK_COLUMNS 23 /* "  of the published peak" */
+#define DEVICE_LEAST (DEVICE_LABEL + DEVICE_VALUE + SPREAD_COLUMNS)
+
+static bool shows_peak(const struct assay__page *page)
+{
+    return page->columns >= DEVICE_LEAST + PEAK_COLUMNS;
+}
+
+static bool shows_median(const struct assay__page *page, bool published)
+{
+    return page->columns >= DEVICE_LEAST + DEVICE_VALUE + (published ? PEAK_COLUMNS : 0);
+}
 
 static void put_device_heading(struct assay__page *page, enum assay__ceiling_kind kind,
                                bool published)
@@ -289,16 +322,16 @@ static void put_device_heading(struct assay__page *page, enum assay__ceiling_kin
     assay__page_style(page, ASSAY__STYLE_BOLD);
     assay__page_fit(page, titles[kind], DEVICE_LABEL, 0);
     assay__page_right(page, "best", DEVICE_VALUE);
-    assay__page_right(page, "median", DEVICE_VALUE);
+    if (shows_median(page, published)) assay__page_right(page, "median", DEVICE_VALUE);
     assay__page_right(page, "spread", SPREAD_COLUMNS);
-    if (published && kind != ASSAY__CEILING_LATENCY)
+    if (published && shows_peak(page) && kind != ASSAY__CEILING_LATENCY)
         assay__buf_puts(page->out, "  of the published peak");
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
 }
 
 static void put_device_row(struct assay__page *page, const struct assay__ceiling *row,
-                           const char *hardware)
+                           const char *hardware, bool peaks)
 {
     char label[64], value[64] = "", median[64] = "", spread[64] = "", peak[64];
     struct assay__published published;
@@ -315,15 +348,13 @@ static void put_device_row(struct assay__page *page, const struct assay__ceiling
         snprintf(spread, sizeof spread, "%.0f %%", share * 100);
     assay__page_fit(page, label, DEVICE_LABEL, 0);
     assay__page_right(page, value, DEVICE_VALUE);
-    assay__page_right(page, median, DEVICE_VALUE);
+    if (shows_median(page, peaks)) assay__page_right(page, median, DEVICE_VALUE);
     assay__page_right(page, spread, SPREAD_COLUMNS);
-    if (available && assay__published_find(hardware, row->name, &published)) {
+    if (available && shows_peak(page) && assay__published_find(hardware, row->name, &published)) {
         assay__text_scaled(peak, sizeof peak, published.value, row->unit);
         assay__buf_printf(page->out, "  %.0f %% of %s", 100 * row->value / published.value, peak);
     }
-    while (page->out->length && page->out->data[page->out->length - 1] == ' ')
-        page->out->length--;
-    assay__buf_putc(page->out, '\n');
+    end_row(page);
 }
 
 /* Rows by kind, in the set's order: it was measured by importance. */
@@ -340,7 +371,7 @@ static void put_device_table(struct assay__page *page, const struct assay__ceili
             if ((int)set->rows[i].kind != kind) continue;
             if (!begun) put_device_heading(page, set->rows[i].kind, source != NULL);
             begun = true;
-            put_device_row(page, &set->rows[i], set->hardware);
+            put_device_row(page, &set->rows[i], set->hardware, source != NULL);
         }
     }
     if (!source) return;

@@ -198,9 +198,13 @@ static int add_layers(struct assay__ncp_groups *out, const struct assay__layers 
 static int close_row(struct assay__ncp_groups *out, struct assay__part *row)
 {
     if (row->untimed) {
-        row->note = assay__arena_printf(out->arena,
-                                        "%zu of %zu layers have no time; the others take %.4g µs",
-                                        row->untimed, row->layers, row->time_ns / 1e3);
+        row->note = row->untimed == row->layers
+                        ? assay__arena_printf(out->arena, "%s no time",
+                                              row->layers == 1 ? "its layer has"
+                                                               : "its layers have")
+                        : assay__arena_printf(
+                              out->arena, "%zu of %zu layers have no time; the others take %.4g µs",
+                              row->untimed, row->layers, row->time_ns / 1e3);
         row->time_ns = NAN;
         row->state = ASSAY_UNAVAILABLE;
     }

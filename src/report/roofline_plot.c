@@ -144,21 +144,22 @@ static void put_letter(struct plot *p, const struct assay__roofline_point *point
     }
 }
 
-static bool free_for(const struct plot *p, int row, int column, int length)
+static bool free_for(const struct plot *p, int row, int column, int length, bool tight)
 {
     if (row < 0 || row >= ROWS || column < 0 || column + length > p->columns) return false;
     for (int i = column > 0 ? -1 : 0; i <= length; i++) {
         if (column + i >= p->columns) continue;
         if (p->text[row][column + i]) return false;
-        if (i >= 0 && i < length && p->dots[row][column + i]) return false;
+        if (i >= 0 && (i < length || !tight) && p->dots[row][column + i]) return false;
     }
     return true;
 }
 
-static bool put_name(struct plot *p, const char *name, int row, int column)
+/* tight: a line may follow right behind it. */
+static bool put_name(struct plot *p, const char *name, int row, int column, bool tight)
 {
     int length = (int)strlen(name);
-    if (!free_for(p, row, column, length)) return false;
+    if (!free_for(p, row, column, length, tight)) return false;
     memcpy(&p->text[row][column], name, (size_t)length);
     return true;
 }
@@ -177,25 +178,59 @@ static void name_flat(struct plot *p, const struct assay__roof *peak)
     roof_name(name, sizeof name, peak, strcmp(peak->label, "int8") == 0 ? "OP/s" : "FLOP/s");
     int row = dot_row(p, peak->value) / 4, length = (int)strlen(name);
     for (int column = p->columns - length; column > 0; column--)
-        if (put_name(p, name, row - 1, column) || put_name(p, name, row + 1, column)) return;
+        if (put_name(p, name, row - 1, column, false) || put_name(p, name, row + 1, column, false))
+            return;
 }
 
-/* Beside the line, from its middle downwards, then upwards; with its value, else without. */
+/* The first column without a dot from `column` on, to the right (1) or to the left (-1). */
+static int run_end(const struct plot *p, int row, int column, int step)
+{
+    while (column >= 0 && column < p->columns && p->dots[row][column])
+        column += step;
+    return column;
+}
+
+static bool is_fastest(const struct plot *p, const struct assay__roof *level)
+{
+    for (size_t i = 0; i < p->level_count; i++)
+        if (p->levels[i]->value > level->value) return false;
+    return true;
+}
+
+/* The column of the line in that row, where the row has any of it below the highest roof; -1: none. */
+static int column_in(const struct plot *p, const struct assay__roof *level, int row)
+{
+    for (double dots = 1.5; dots < 4; dots++) {
+        double rate = pow(10, p->y1 - (p->y1 - p->y0) * (row * 4 + dots) / (ROWS * 4 - 1));
+        int column = dot_column(p, rate / level->value) / 2;
+        if (rate <= p->highest && column >= 0 && column < p->columns) return column;
+    }
+    return -1;
+}
+
+static bool name_beside(struct plot *p, const struct assay__roof *level, const char *name, int row,
+                        bool on_left, bool tight)
+{
+    int column = column_in(p, level, row), length = (int)strlen(name);
+    if (column < 0) return false;
+    column = on_left ? run_end(p, row, column, -1) - length : run_end(p, row, column, 1) + 1;
+    return put_name(p, name, row, column, tight);
+}
+
+/* Beside the line's dots, from its middle downwards, then upwards; with its value, else without. What stands to the left of a slope
+ * is above it and to the right below it: so the fastest level, which no other line is above, has its name on the left where
+ * there is room, the others always on the right. */
 static void name_slope(struct plot *p, const struct assay__roof *level)
 {
     char names[2][96];
+    bool fastest = is_fastest(p, level);
     roof_name(names[0], sizeof names[0], level, "B/s");
     snprintf(names[1], sizeof names[1], "%s", level->label);
-    for (int turn = 0; turn < 2; turn++)
+    for (int turn = 0; turn < 5; turn++) /* the last: where there is hardly any room */
         for (int i = 0; i < ROWS; i++) {
             int row = i < ROWS / 2 ? ROWS / 2 + i : ROWS - 1 - i;
-            double rate = pow(10, p->y1 - (p->y1 - p->y0) * (row * 4 + 1.5) / (ROWS * 4 - 1));
-            int column = dot_column(p, rate / level->value) / 2, length = (int)strlen(names[turn]);
-            if (rate > p->highest || column < 0) continue;
-            for (int gap = 1; gap < 5; gap++)
-                if (put_name(p, names[turn], row, column + gap) ||
-                    put_name(p, names[turn], row, column - gap - length + 1))
-                    return;
+            bool on_left = fastest && turn % 2 == 0 && turn < 4;
+            if (name_beside(p, level, names[turn > 1], row, on_left, turn == 4)) return;
         }
 }
 

@@ -11,6 +11,7 @@
 static const struct counter_row {
     const char *metric, *label;
 } counter_rows[] = {
+    {"hardware.elapsed", "time while counted"},
     {"hardware.task_clock", "CPU time"},
     {"hardware.cycles", "cycles"},
     {"hardware.instructions", "instructions"},
@@ -27,8 +28,9 @@ static const struct counter_row {
     {"hardware.migrations", "CPU migrations"},
 };
 #define COUNTER_ROWS (sizeof counter_rows / sizeof counter_rows[0])
+#define SECOND_FROM 52 /* columns of a page that shows counts per second too */
 
-/* "4.00 k", "25.6 M", "0.00064"; "—" when unknown. */
+/* "4.00 k", "25.6 M", "0.729", "0.000052": three digits, two below a thousandth; "—" when unknown. */
 static void count_text(char *out, size_t size, double value)
 {
     static const char *const prefixes[] = {"", " k", " M", " G", " T", " P", " E"};
@@ -41,14 +43,16 @@ static void count_text(char *out, size_t size, double value)
         value /= 1000;
         power++;
     }
-    int decimals = value >= 99.95 || (power == 0 && value == floor(value)) ? 0
-                   : value >= 9.995                                        ? 1
-                   : value >= 0.9995                                       ? 2
-                                                                           : 4;
-    if (value > 0 && value < 0.001)
-        snprintf(out, size, "%.1e", value);
-    else
-        snprintf(out, size, "%.*f%s", decimals, value, prefixes[power]);
+    if (value > 0 && value < 5e-7) {
+        snprintf(out, size, "<0.000001");
+        return;
+    }
+    int digits = value > 0 && value < 0.0009995 ? 2 : 3;
+    double rounded = value * (digits == 3 ? 10 / 9.995 : 10 / 9.95); /* 9.996 is shown as 10.0 */
+    int decimals = value > 0 ? digits - 1 - (int)floor(log10(rounded)) : 0;
+    if (decimals > 6) decimals = 6;
+    if (decimals < 0 || (power == 0 && value == floor(value))) decimals = 0;
+    snprintf(out, size, "%.*f%s", decimals, value, prefixes[power]);
 }
 
 /* --- per inference ---------------------------------------------------------------------------- */
@@ -56,6 +60,8 @@ static void count_text(char *out, size_t size, double value)
 /* Inferences per second while it was counted; NaN unknown. */
 static double counted_rate(const struct assay__trial *trial)
 {
+    const struct assay_metric *elapsed = assay__render_known(trial, "hardware.elapsed");
+    if (elapsed && elapsed->value > 0) return 1 / elapsed->value;
     const struct assay_metric *clock = assay__render_known(trial, "hardware.task_clock"),
                               *cpus = assay__render_known(trial, "hardware.cpus_busy"),
                               *rate = assay__render_known(trial, "throughput.inferences");
@@ -71,12 +77,15 @@ static void put_counter(struct assay__page *page, const struct assay__trial *tri
     char number[64], text[80], second[80] = "—";
     if (!metric) return;
     bool time = strcmp(metric->unit, "s") == 0;
+    bool wall = strcmp(metric->name, "hardware.elapsed") == 0; /* of it there is one per second */
     if (time)
         assay__text_scaled(number, sizeof number, metric->value, "s");
     else
         count_text(number, sizeof number, metric->value);
     snprintf(text, sizeof text, "%s%s", assay__render_mark(metric->state), number);
-    if (isfinite(rate) && time) {
+    if (wall) {
+        second[0] = '\0';
+    } else if (isfinite(rate) && time) {
         snprintf(second, sizeof second, "=%.2f CPUs", metric->value * rate);
     } else if (isfinite(rate)) {
         count_text(number, sizeof number, metric->value * rate);
@@ -85,7 +94,7 @@ static void put_counter(struct assay__page *page, const struct assay__trial *tri
     assay__buf_puts(page->out, "  ");
     assay__page_fit(page, row->label, 23, 0);
     assay__page_right(page, text, 13);
-    assay__page_right(page, second, 14);
+    if (page->columns >= SECOND_FROM) assay__page_right(page, second, 14);
     int room = page->columns - 54;
     if (room >= 10) {
         assay__buf_puts(page->out, "  ");
@@ -126,8 +135,9 @@ static void put_table(struct assay__page *page, const struct assay__trial *trial
         any |= assay__render_known(trial, counter_rows[i].metric) != NULL;
     if (!any) return;
     assay__page_style(page, ASSAY__STYLE_DIM);
-    assay__buf_printf(page->out, "  %-23s%13s%14s%s", "", "per inference", "per second",
-                      page->columns >= 64 ? "  source" : "");
+    assay__buf_printf(page->out, "  %-23s%13s", "", "per inference");
+    if (page->columns >= SECOND_FROM) assay__buf_printf(page->out, "%14s", "per second");
+    if (page->columns >= 64) assay__buf_puts(page->out, "  source");
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
     for (size_t i = 0; i < COUNTER_ROWS; i++)
@@ -137,6 +147,7 @@ static void put_table(struct assay__page *page, const struct assay__trial *trial
 static void put_derived(struct assay__page *page, const struct assay__trial *trial)
 {
     struct assay__buf items = {0}, cost = {0};
+    if (page->columns < SECOND_FROM) put_item(&items, trial, "hardware.cpus_busy", "CPUs busy");
     put_item(&items, trial, "hardware.ipc", "instructions per cycle");
     put_item(&items, trial, "cache.hit_rate", "cache hit rate");
     put_item(&items, trial, "hardware.branch_miss_rate", "branch misses");
@@ -191,20 +202,23 @@ static double value_of(const struct assay__trial *trial, const struct assay__cla
     return i < trial->counter_count && class->values ? class->values[i] : NAN;
 }
 
-/* over NULL: the counter itself; else the ratio, shown as a number or as 1 - ratio in percent. */
+/* over NULL: the counter itself; else the ratio, shown as a number or as 1 - ratio in percent. Where not all fit, the lowest
+ * rank is left out last. */
 static const struct column {
     const char *head, *name, *over;
     bool hit_rate, time;
-    int width;
+    int width, rank;
 } columns[] = {
-    {"CPU time", "task-clock", NULL, false, true, 9},
-    {"cycles", "cycles", NULL, false, false, 8},
-    {"instr.", "instructions", NULL, false, false, 8},
-    {"IPC", "instructions", "cycles", false, false, 6},
-    {"misses", "cache-misses", NULL, false, false, 8},
-    {"hits", "cache-misses", "cache-references", true, false, 7},
-    {"faults", "page-faults", NULL, false, false, 9},
-    {"switches", "context-switches", NULL, false, false, 10},
+    {"counted", "elapsed", NULL, false, true, 9, 1},
+    {"CPU time", "task-clock", NULL, false, true, 9, 6},
+    {"CPUs", "task-clock", "elapsed", false, false, 6, 0},
+    {"cycles", "cycles", NULL, false, false, 8, 7},
+    {"instr.", "instructions", NULL, false, false, 8, 3},
+    {"IPC", "instructions", "cycles", false, false, 6, 2},
+    {"misses", "cache-misses", NULL, false, false, 8, 5},
+    {"hits", "cache-misses", "cache-references", true, false, 7, 4},
+    {"faults", "page-faults", NULL, false, false, 9, 8},
+    {"switches", "context-switches", NULL, false, false, 10, 9},
 };
 #define COLUMNS (sizeof columns / sizeof columns[0])
 
@@ -213,14 +227,19 @@ static size_t choose(const struct assay__page *page, const struct assay__trial *
                      size_t *chosen)
 {
     int used = 2 + 15 + 7 + 9;
+    bool shown[COLUMNS] = {false};
     size_t count = 0;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        bool there = find(trial, columns[i].name) < trial->counter_count &&
-                     (!columns[i].over || find(trial, columns[i].over) < trial->counter_count);
-        if (!there || used + columns[i].width > page->columns) continue;
-        used += columns[i].width;
-        chosen[count++] = i;
-    }
+    for (int rank = 0; rank < (int)COLUMNS; rank++)
+        for (size_t i = 0; i < COLUMNS; i++) {
+            bool there = find(trial, columns[i].name) < trial->counter_count &&
+                         (!columns[i].over || find(trial, columns[i].over) < trial->counter_count);
+            if (columns[i].rank != rank || !there || used + columns[i].width > page->columns)
+                continue;
+            used += columns[i].width;
+            shown[i] = true;
+        }
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (shown[i]) chosen[count++] = i;
     return count;
 }
 
@@ -235,6 +254,8 @@ static void cell_text(char *out, size_t size, const struct assay__trial *trial,
         snprintf(out, size, "%.2f", value);
     else if (column->time)
         assay__text_scaled(out, size, value, "s");
+    else if (value > 0 && value < 0.0005)
+        snprintf(out, size, "<0.001"); /* narrower than its digits */
     else
         count_text(out, size, value);
 }
@@ -278,6 +299,12 @@ static void put_classes(struct assay__page *page, const struct assay__trial *tri
         snprintf(more, sizeof more, "and %zu more classes", trial->class_counter_count - shown);
         assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", more);
     }
+    if (shown && find(trial, "elapsed") < trial->counter_count)
+        assay__page_wrap(
+            page, ASSAY__STYLE_DIM, "  ",
+            "time is that of the layers when they were timed; counted is their time in "
+            "the runs whose counters were read, as is all behind it (CPUs: CPU time / "
+            "counted)");
     if (trial->class_counter_note && trial->class_counter_note[0])
         assay__page_wrap(page, ASSAY__STYLE_DIM, shown ? "  " : "  — ", trial->class_counter_note);
 }

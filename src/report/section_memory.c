@@ -61,14 +61,17 @@ static double greatest(const struct assay__series_info *series)
     return most;
 }
 
-static void add_peak(struct assay__buf *items, const struct assay__trial *trial, const char *name,
+/* One reading alone is of the empty worker. */
+static bool add_peak(struct assay__buf *items, const struct assay__trial *trial, const char *name,
                      const char *label)
 {
     char scaled[64];
-    double most = greatest(series_of(trial, name));
-    if (!isfinite(most)) return;
+    const struct assay__series_info *series = series_of(trial, name);
+    double most = greatest(series);
+    if (!isfinite(most) || series->count < 2) return false;
     assay__text_scaled(scaled, sizeof scaled, most, "B");
     assay__page_item(items, "%s at most %s", label, scaled);
+    return true;
 }
 
 static void put_parts(struct assay__page *page, const struct assay__trial *trial)
@@ -77,15 +80,16 @@ static void put_parts(struct assay__page *page, const struct assay__trial *trial
     add_known(&items, trial, "memory.model", "", "of weights");
     put_row(page, trial, "model", &items, "memory.model");
     add_known(&items, trial, "memory.activation.predicted", "", "alive at once, by the graph");
-    add_known(&items, trial, "memory.activation.arena", "", "in the engine's arena, at most");
-    add_known(&items, trial, "memory.arena.held", "", "held by that arena");
     put_row(page, trial, "activations", &items, "memory.activation.predicted");
+    add_known(&items, trial, "memory.activation.arena", "", "in the engine's arena at most");
+    add_known(&items, trial, "memory.arena.held", "", "held by it");
+    if (items.length) assay__buf_puts(&items, "; weights that the engine copied may be in it");
+    put_row(page, trial, "arena", &items, "memory.activation.arena");
     add_known(&items, trial, "memory.peak.worker", "", "beyond an empty worker");
     add_known(&items, trial, "memory.baseline.worker", "empty", "");
     add_peak(&items, trial, "memory.rss.worker", "RSS");
-    add_peak(&items, trial, "memory.pss.worker", "PSS");
-    if (!assay_metrics_get(trial->metrics, "memory.peak.worker") || !items.length)
-        add_known(&items, trial, "memory.pss.worker", "PSS", "");
+    if (!add_peak(&items, trial, "memory.pss.worker", "PSS"))
+        add_known(&items, trial, "memory.pss.worker", "PSS", "at the end");
     put_row(page, trial, "worker", &items, "memory.peak.worker");
     add_known(&items, trial, "memory.peak.device", "", "at most");
     put_row(page, trial, "device", &items, "memory.peak.device");
@@ -103,6 +107,41 @@ static void put_parts(struct assay__page *page, const struct assay__trial *trial
     assay__buf_free(&items);
 }
 
+/* ", 12.0", ", 1,451" */
+static void put_times(struct assay__buf *text, double times)
+{
+    assay__buf_puts(text, ", ");
+    if (times < 1000)
+        assay__buf_printf(text, "%.3g", times);
+    else
+        assay__render_count(text, times < 1e15 ? (int64_t)llround(times) : INT64_MAX);
+}
+
+#define LONG_ENOUGH 1000 /* inferences behind which pools and caches have mostly filled */
+
+/* A leak goes on for ever; who looked shortly saw growth, and no more. */
+static void put_growing(struct assay__buf *text, const struct assay__allocations *a, double value)
+{
+    char part[64];
+    int64_t before = 0, seen = 0;
+    for (size_t i = 0; i < a->phase_count; i++) {
+        if (strcmp(a->phases[i].name, "warm") == 0)
+            seen = a->phases[i].inferences;
+        else
+            before += a->phases[i].inferences;
+    }
+    assay__text_scaled(part, sizeof part, fabs(value), "B");
+    if (before + seen >= LONG_ENOUGH)
+        assay__buf_printf(text, "; it %s by %s with every inference",
+                          value > 0 ? "GROWS" : "shrinks", part);
+    else
+        assay__buf_printf(text,
+                          "; it %s by %s with every one of inferences %lld to %lld: too few to "
+                          "tell whether that goes on",
+                          value > 0 ? "grew" : "shrank", part, (long long)before + 1,
+                          (long long)(before + seen));
+}
+
 /* One sentence: what the run needs, and the largest part of it. */
 static void put_answer(struct assay__page *page, const struct assay__trial *trial)
 {
@@ -116,17 +155,15 @@ static void put_answer(struct assay__page *page, const struct assay__trial *tria
         assay__buf_printf(&text, "The run takes %s of memory", scaled);
         if (model && model->value > 0) {
             assay__text_scaled(part, sizeof part, model->value, "B");
-            assay__buf_printf(&text, ", %.3g times its weights (%s)", total->value / model->value,
-                              part);
+            put_times(&text, total->value / model->value);
+            assay__buf_printf(&text, " times its weights (%s)", part);
         }
     } else {
         assay__buf_puts(&text, "What the run takes in all is not known");
     }
     const struct assay__allocations *a = &trial->allocations;
     if (growth && (a->growth_low > 0 || a->growth_high < 0)) {
-        assay__text_scaled(part, sizeof part, fabs(growth->value), "B");
-        assay__buf_printf(&text, "; it %s by %s with every inference",
-                          growth->value > 0 ? "GROWS" : "shrinks", part);
+        put_growing(&text, a, growth->value);
     } else if (growth) {
         assay__buf_puts(&text, "; no growth from inference to inference shows");
     }
@@ -204,6 +241,12 @@ static void put_timeline(struct assay__page *page, const struct assay__trial *tr
     }
 }
 
+/* Of a counter: one reading tells no growth. */
+static double growth_of(const struct assay__series_info *series)
+{
+    return series && series->count > 1 ? greatest(series) : NAN;
+}
+
 /* How the timeline was taken, and what that cost. */
 static void put_readings(struct assay__page *page, const struct assay__trial *trial)
 {
@@ -221,11 +264,16 @@ static void put_readings(struct assay__page *page, const struct assay__trial *tr
     }
     if (items.length) assay__page_row(page, "read", text_of(&items));
     assay__buf_clear(&items);
-    double minor = greatest(series_of(trial, "faults.minor.worker")),
-           major = greatest(series_of(trial, "faults.major.worker")),
+    double minor = growth_of(series_of(trial, "faults.minor.worker")),
+           major = growth_of(series_of(trial, "faults.major.worker")),
            threads = greatest(series_of(trial, "threads.worker"));
-    if (isfinite(minor))
-        assay__page_item(&items, "%.0f minor page fault%s", minor, minor == 1 ? "" : "s");
+    if (isfinite(minor)) {
+        struct assay__buf count = {0};
+        assay__render_count(&count, (int64_t)minor);
+        assay__page_item(&items, "%s minor page fault%s from the first reading to the last",
+                         text_of(&count), minor == 1 ? "" : "s");
+        assay__buf_free(&count);
+    }
     if (isfinite(major)) assay__page_item(&items, "%.0f major", major);
     if (isfinite(threads))
         assay__page_item(&items, "at most %.0f thread%s", threads, threads == 1 ? "" : "s");
@@ -246,14 +294,19 @@ static int by_bytes(const void *left, const void *right)
 
 struct columns {
     int name, op; /* 0: not shown */
-    bool rate;
+    bool rate, live;
 };
+
+#define CELL 10
+#define NAME_LEAST 12
 
 static struct columns columns_of(const struct assay__page *page)
 {
-    struct columns c = {.op = page->columns >= 76 ? 14 : 0, .rate = page->columns >= 60};
-    c.name = page->columns - 2 - 1 - (c.op ? c.op + 1 : 0) - 3 * 10 - (c.rate ? 12 : 0);
-    if (c.name < 8) c.name = 8;
+    struct columns c = {.op = page->columns >= 76 ? 14 : 0,
+                        .rate = page->columns >= 60,
+                        .live = page->columns >= 3 + NAME_LEAST + 3 * CELL};
+    c.name = page->columns - 2 - 1 - (c.op ? c.op + 1 : 0) - (c.live ? 3 : 2) * CELL -
+             (c.rate ? CELL + 2 : 0);
     if (c.name > 60) c.name = 60;
     return c;
 }
@@ -268,10 +321,10 @@ static void put_cells(struct assay__page *page, const struct columns *c, const c
         assay__page_fit(page, op, c->op, 0);
         assay__buf_putc(page->out, ' ');
     }
-    assay__page_right(page, cells[0], 10);
-    assay__page_right(page, cells[1], 10);
-    if (c->rate) assay__page_right(page, cells[2], 12);
-    assay__page_right(page, cells[3], 10);
+    assay__page_right(page, cells[0], CELL);
+    assay__page_right(page, cells[1], CELL);
+    if (c->rate) assay__page_right(page, cells[2], CELL + 2);
+    if (c->live) assay__page_right(page, cells[3], CELL);
     assay__buf_putc(page->out, '\n');
 }
 

@@ -8,12 +8,14 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define POWER_CHARTS 2
 #define SMALL_ROWS 4
 #define SILENT_SHOWN 8
 #define LABEL 11 /* columns of a row's label */
+#define SAMPLED_DIFFERS_PERCENT 5
 
 static bool is_one_of(const char *word, const char *const *words)
 {
@@ -80,10 +82,13 @@ static void put_answer(struct assay__page *page, const struct assay__trial *tria
     if (power) {
         assay__buf_puts(&text, "An inference takes ");
         scaled(&text, trial, "energy.inference.gross");
-        if (assay__render_known(trial, "energy.inference.net")) {
+        const struct assay_metric *net = assay__render_known(trial, "energy.inference.net");
+        if (net && net->value > 0) {
             assay__buf_puts(&text, ", ");
             scaled(&text, trial, "energy.inference.net");
             assay__buf_puts(&text, " of it beyond the idle machine");
+        } else if (net) {
+            assay__buf_puts(&text, ", no more than the idle machine draws in that time");
         }
         assay__buf_puts(&text, ", at ");
         scaled(&text, trial, "power.average");
@@ -216,17 +221,66 @@ static const char *rail_at(const struct assay__trial *trial, size_t index)
     return NULL;
 }
 
-/* "package: shorter than 10 update periods of the source (0.1 s)" */
-static void put_mark(struct assay__page *page, const struct assay__trial *trial, const char *rail)
+/* What a note says beyond the formula, and must not be overlooked: its parts that begin with one of the words. Sampled power counts
+ * when it differs from the counter by more than 5 %. */
+static bool is_warning(const char *part, const char *const *words)
 {
-    const struct assay_metric *average = metric_of(trial, "power.average", rail);
-    if (!average || average->state == ASSAY_UNAVAILABLE || !average->note) return;
-    const char *mark = strstr(average->note, "shorter than ");
-    if (!mark) mark = strstr(average->note, "the update period of the source is not known");
-    if (!mark) return;
+    static const char sampled[] = "sampled power says ";
+    for (; *words; words++)
+        if (strncmp(part, *words, strlen(*words)) == 0) break;
+    if (!*words) return false;
+    if (strncmp(part, sampled, sizeof sampled - 1) != 0) return true;
+    const char *open = strchr(part, '(');
+    return !open || !(fabs(strtod(open + 1, NULL)) <= SAMPLED_DIFFERS_PERCENT);
+}
+
+/* "package: shorter than 10 update periods of the source (0.1 s)" */
+static void put_warnings(struct assay__page *page, const char *about,
+                         const struct assay_metric *metric, const char *const *words)
+{
+    if (!metric || metric->state == ASSAY_UNAVAILABLE || !metric->note) return;
+    for (const char *part = metric->note; *part; part += strspn(part, "; ")) {
+        size_t length = strcspn(part, ";");
+        if (is_warning(part, words)) {
+            struct assay__buf text = {0};
+            assay__buf_printf(&text, "%s: %.*s", about, (int)length, part);
+            assay__page_wrap(page, ASSAY__STYLE_WARN, "  ! ", text_of(&text));
+            assay__buf_free(&text);
+        }
+        part += length;
+    }
+}
+
+static void put_rail_warnings(struct assay__page *page, const struct assay__trial *trial,
+                              const char *rail)
+{
+    static const char *const of_average[] = {
+        "shorter than ", "the update period of the source is not known", "sampled power says ",
+        "from sampled power, as ", NULL};
+    static const char *const of_idle[] = {"shorter than ", "idle power ", NULL};
+    struct assay__buf about = {0};
+    put_warnings(page, rail, metric_of(trial, "power.average", rail), of_average);
+    assay__buf_printf(&about, "%s, idle", rail);
+    put_warnings(page, text_of(&about), metric_of(trial, "power.idle", rail), of_idle);
+    assay__buf_free(&about);
+}
+
+/* Of what was chosen, and of what was worked out. */
+static void put_choice_warnings(struct assay__page *page, const struct assay__trial *trial)
+{
+    static const char *const of_choice[] = {"CUDA and NVML count ", "the whole machine's", NULL};
+    static const char *const of_net[] = {"below zero", NULL};
+    put_warnings(page, "power", assay__render_known(trial, "power.average"), of_choice);
+    const struct assay_metric *net = assay_metrics_get(trial->metrics, "energy.inference.net");
+    put_warnings(page, "net energy", net, of_net);
+    bool idle_watched = false;
+    for (size_t i = 0; i < trial->span_count; i++)
+        if (strcmp(trial->spans[i].kind, "idle") == 0) idle_watched = true;
+    if (!idle_watched || !net || net->state != ASSAY_UNAVAILABLE || !net->note ||
+        !assay__render_known(trial, "power.average"))
+        return;
     struct assay__buf text = {0};
-    assay__buf_printf(&text, "%s: ", rail);
-    assay__buf_add(&text, mark, strcspn(mark, ";"));
+    assay__buf_printf(&text, "net energy: not known: %s", net->note);
     assay__page_wrap(page, ASSAY__STYLE_WARN, "  ! ", text_of(&text));
     assay__buf_free(&text);
 }
@@ -256,7 +310,8 @@ static void put_rails(struct assay__page *page, const struct assay__trial *trial
     for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
         put_rail(page, trial, rail, &widths);
     for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
-        put_mark(page, trial, rail);
+        put_rail_warnings(page, trial, rail);
+    put_choice_warnings(page, trial);
     assay__buf_putc(page->out, '\n');
 }
 
@@ -317,12 +372,15 @@ static void put_machine(struct assay__page *page, const struct assay__trial *tri
            idle = rate_of(trial, "time.idle", "procstat"),
            steal = rate_of(trial, "time.steal", "procstat"),
            wait = rate_of(trial, "time.cpu.some", "pressure");
-    if (isfinite(busy)) assay__page_item(&items, "=%.2f CPUs busy", busy);
-    if (isfinite(steal) && busy + idle + steal > 0)
+    /* Time passes on every CPU, busy or idle: counters of it that stand still are another machine's, or none. */
+    bool moves = fmax(busy, 0) + fmax(idle, 0) > 0;
+    if (moves && isfinite(busy)) assay__page_item(&items, "=%.2f CPUs busy", busy);
+    if (moves && isfinite(steal) && busy + idle + steal > 0)
         assay__page_item(&items, "=%.1f %% stolen by the host",
                          100 * steal / (busy + idle + steal));
-    if (isfinite(wait))
+    if (isfinite(wait) && (moves || wait > 0))
         assay__page_item(&items, "=%.1f %% of the time a task waited for a CPU", 100 * wait);
+    if (!moves && isfinite(busy)) assay__page_item(&items, "— /proc/stat stood still");
     put_row(page, "CPUs", &items);
 }
 
@@ -335,33 +393,59 @@ static bool is_throttling(const char *sentence)
     return false;
 }
 
-/* What would have shown it. */
+static const char *throttling_shown_by(const char *name)
+{
+    return strcmp(name, "count.throttled.core") == 0 ? "counts of the CPU cores"
+           : strcmp(name, "time.throttled") == 0     ? "the control group's CPU quota"
+           : strcmp(name, "clock.mean") == 0         ? "the CPU clock"
+           : strstr(name, ".slow.thermal-hard")      ? "the GPU's own reasons"
+           : strstr(name, "thermal-pressure")        ? "thermal pressure"
+                                                     : NULL;
+}
+
+/* Whether it was read from the first measured span to the last, without a gap in them. */
+static bool was_watched(const struct assay__trial *trial, const struct assay__series_info *series)
+{
+    double last_ns = series->times_ns[series->count - 1];
+    for (size_t i = 0; i < trial->span_count; i++) {
+        const struct assay__span *span = &trial->spans[i];
+        if (strcmp(span->kind, "measure") != 0) continue;
+        if (last_ns < span->end_ns) return false;
+        for (size_t k = 0; k < series->count && series->times_ns[k] <= span->end_ns; k++)
+            if (series->times_ns[k] >= span->begin_ns && isnan(series->values[k])) return false;
+    }
+    return true;
+}
+
+/* What would have shown it, and what would have but was not read all the time. */
 static void put_throttling(struct assay__page *page, const struct assay_profile *profile,
                            const struct assay__trial *trial)
 {
-    struct assay__buf items = {0};
+    struct assay__buf items = {0}, lost = {0};
     size_t found = 0;
     for (size_t i = 0; i < profile->environment.disturbance_count; i++)
         if (is_throttling(profile->environment.disturbances[i])) {
             assay__page_row(page, found++ ? "" : "throttling",
                             profile->environment.disturbances[i]);
         }
-    if (found) return;
     for (size_t i = 0; i < trial->series_count; i++) {
         const struct assay__series_info *s = &trial->series[i];
-        const char *what = !has_values(s) ? NULL
-                           : strcmp(s->name, "count.throttled.core") == 0
-                               ? "counts of the CPU cores"
-                           : strcmp(s->name, "time.throttled") == 0
-                               ? "the control group's CPU quota"
-                           : strcmp(s->name, "clock.mean") == 0    ? "the CPU clock"
-                           : strstr(s->name, ".slow.thermal-hard") ? "the GPU's own reasons"
-                           : strstr(s->name, "thermal-pressure")   ? "thermal pressure"
-                                                                   : NULL;
-        if (what) assay__buf_printf(&items, "%s%s", items.length ? ", " : "none seen in ", what);
+        const char *what = has_values(s) ? throttling_shown_by(s->name) : NULL;
+        if (!what) continue;
+        if (was_watched(trial, s))
+            assay__buf_printf(&items, "%s%s", items.length ? ", " : "none seen in ", what);
+        else
+            assay__buf_printf(&lost, "%s%s (%s)",
+                              lost.length ? ", " : "not watched throughout: ", what,
+                              *s->note ? s->note : "readings are missing");
     }
-    if (!items.length) assay__buf_puts(&items, "— nothing here would show it");
-    put_row(page, "throttling", &items);
+    if (!found && !items.length && !lost.length)
+        assay__buf_puts(&items, "— nothing here would show it");
+    if (!found && items.length) assay__page_row(page, "throttling", text_of(&items));
+    if (lost.length)
+        assay__page_row(page, found || items.length ? "" : "throttling", text_of(&lost));
+    assay__buf_free(&items);
+    assay__buf_free(&lost);
 }
 
 /* The baseline that net energy rests on. */
@@ -522,7 +606,10 @@ static void put_silent(struct assay__page *page, const struct assay__trial *tria
         if (count == 0) assay__page_heading(page, "Sensors without a reading", "and why");
         if (count++ >= SILENT_SHOWN) continue;
         struct assay__buf text = {0};
-        assay__buf_printf(&text, "%s (%s): %s", s->name, s->probe, s->note);
+        if (strcmp(s->name, s->probe) == 0)
+            assay__buf_printf(&text, "%s, all of it: %s", s->name, s->note);
+        else
+            assay__buf_printf(&text, "%s (%s): %s", s->name, s->probe, s->note);
         assay__page_wrap(page, ASSAY__STYLE_DIM, "  — ", text_of(&text));
         assay__buf_free(&text);
     }

@@ -406,12 +406,56 @@ static void put_launches(struct assay__page *page, const struct assay__trial *tr
     }
 }
 
-static void put_unavailable(struct assay__page *page, const struct assay__trial *trial)
+/* What a page about one subject lists as not available: names that begin so. The rest of the run is no part of its question. */
+static const struct {
+    const char *subject, *prefixes[8];
+} subjects[] = {
+    {"power",
+     {"power.", "energy.", "efficiency.", "hardware.", "sensor.", "score.", "overhead.sensors"}},
+    {"memory", {"memory.", "cache.", "overhead.allocations"}},
+    {"counters", {"hardware.", "cache.", "memory.bandwidth", "overhead.counters"}},
+};
+
+static bool belongs(const char *command, const char *name)
+{
+    bool subject = false;
+    for (size_t s = 0; s < sizeof subjects / sizeof subjects[0]; s++) {
+        if (strcmp(subjects[s].subject, command) != 0) continue;
+        subject = true;
+        for (size_t i = 0; i < 8 && subjects[s].prefixes[i]; i++)
+            if (strncmp(name, subjects[s].prefixes[i], strlen(subjects[s].prefixes[i])) == 0)
+                return true;
+    }
+    return !subject;
+}
+
+/* Those that belong to the page, in a set of their own; NULL when out of memory. *others: how many do not. */
+static struct assay_metrics *missing_of(const struct assay__trial *trial, const char *command,
+                                        size_t *others)
+{
+    struct assay_metrics *kept = assay_metrics_new();
+    *others = 0;
+    for (size_t i = 0; kept && i < assay_metrics_count(trial->metrics); i++) {
+        const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
+        if (m->state != ASSAY_UNAVAILABLE) continue;
+        if (!belongs(command, m->name)) {
+            ++*others;
+        } else if (assay_metrics_put(kept, m)) {
+            assay_metrics_free(kept);
+            kept = NULL;
+        }
+    }
+    return kept;
+}
+
+static void put_unavailable(struct assay__page *page, const char *command,
+                            const struct assay__trial *trial)
 {
     struct assay__reason_group *groups = NULL;
-    size_t count = 0;
-    if (assay__render_unavailable(trial->metrics, &groups, &count)) page->out->failed = true;
-    if (count) assay__page_heading(page, "Not available", "and why");
+    size_t count = 0, others = 0;
+    struct assay_metrics *missing = missing_of(trial, command, &others);
+    if (!missing || assay__render_unavailable(missing, &groups, &count)) page->out->failed = true;
+    if (count || others) assay__page_heading(page, "Not available", "and why");
     for (size_t i = 0; i < count; i++) {
         struct assay__buf text = {0};
         assay__buf_printf(&text, "%s: %s", groups[i].names.data ? groups[i].names.data : "",
@@ -421,6 +465,13 @@ static void put_unavailable(struct assay__page *page, const struct assay__trial 
         assay__buf_free(&groups[i].names);
     }
     free(groups);
+    if (others) {
+        char more[96];
+        snprintf(more, sizeof more, "%zu more unavailable metric%s: assay report … --json", others,
+                 others == 1 ? "" : "s");
+        assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", more);
+    }
+    assay_metrics_free(missing);
 }
 
 /* Something was timed. A trial without a sample has its reason at the top; the rest would only say "unknown" again. */
@@ -491,7 +542,7 @@ static void put_trial(struct assay__page *page, const struct assay_profile *prof
         assay__page_heading(page, "Workload", "what was assumed");
         put_list(page, trial->notes, trial->note_count);
     }
-    if (measured) put_unavailable(page, trial);
+    if (measured) put_unavailable(page, profile->command, trial);
 }
 
 /* What disturbed the run, and what could have unseen. */

@@ -319,6 +319,14 @@ const char *assay__build_device(const char *device)
     return slash ? slash + 1 : device;
 }
 
+bool assay__build_on_cpu(const char *device)
+{
+    const char *name = assay__build_device(device);
+    size_t length = name ? strlen(name) : 0;
+    return name && (strcmp(name, "cpu") == 0 || strcmp(name, "xnnpack") == 0 ||
+                    (length > 4 && strcmp(name + length - 4, ":cpu") == 0));
+}
+
 static int unknown_build(const struct assay__builds *builds, const char *name,
                          struct assay_error *error)
 {

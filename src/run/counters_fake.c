@@ -23,6 +23,7 @@ static struct fake {
     int gone;     /* the event that cannot be read once something was counted; -1 none */
     int back;     /* the event that falls with every reading; -1 none */
     uint64_t falls;
+    double elapsed_step_ns, elapsed_ns; /* "elapsed": the time of a counted step; NaN: not named */
 } fake;
 
 static void step(double steps)
@@ -34,6 +35,13 @@ static void step(double steps)
         fake.enabled[e] += steps * STEP_NS;
         fake.running[e] += steps * STEP_NS * share;
     }
+    if (!isnan(fake.elapsed_step_ns)) fake.elapsed_ns += steps * fake.elapsed_step_ns;
+}
+
+bool assay__counters_fake_elapsed(double *seconds)
+{
+    *seconds = isnan(fake.elapsed_step_ns) ? (double)NAN : fake.elapsed_ns * 1e-9;
+    return assay__fake_step_hook == step;
 }
 
 static int fake_open(enum assay__perf_event event, pid_t thread, int group, bool user_only)
@@ -84,8 +92,10 @@ static int read_counts(char *value)
         if (!number) return ASSAY_EINVAL;
         *number++ = '\0';
         int event = event_of(item);
-        if (event < 0 || assay__text_double(number, &fake.growth[event]) ||
-            !(fake.growth[event] >= 0 && fake.growth[event] <= 1e15))
+        bool elapsed = strcmp(item, "elapsed") == 0;
+        if (event < 0 && !elapsed) return ASSAY_EINVAL;
+        double *growth = elapsed ? &fake.elapsed_step_ns : &fake.growth[event];
+        if (assay__text_double(number, growth) || !(*growth >= 0 && *growth <= 1e15))
             return ASSAY_EINVAL;
     }
     return 0;
@@ -114,7 +124,7 @@ int assay__counters_fake(const struct assay__job *job, struct assay_error *error
         return 0;
     if ((size_t)snprintf(script, sizeof script, "%s", job->script) >= sizeof script)
         return assay_error_set(error, ASSAY_ELIMIT, "a script with counts has at most 4095 bytes");
-    fake = (struct fake){.share = 1, .gone = -1, .back = -1};
+    fake = (struct fake){.share = 1, .gone = -1, .back = -1, .elapsed_step_ns = NAN};
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++)
         fake.growth[e] = NAN;
     for (char *item = strtok_r(script, ";", &save); item; item = strtok_r(NULL, ";", &save))

@@ -2,6 +2,7 @@
 #ifndef ASSAY_RUN_MEMORY_GROWTH_H
 #define ASSAY_RUN_MEMORY_GROWTH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,7 +10,11 @@
 
 struct assay__growth {
     double bytes, low, high; /* per inference, with the 95 % interval; NaN: too few inferences */
-    double smallest;         /* growth that these marks would have shown; NaN */
+    double smallest; /* steady growth per inference that would have shown beside these marks; NaN */
+    double every;    /* a block lost in every so many inferences, or oftener, would have shown */
+    bool flat;       /* all marks are the same */
+    bool settled;    /* it grew, but ever less or no more: no steady growth. The interval holds 0 */
+    double total;    /* live bytes of the last mark less those of the first */
 };
 
 /** live_bytes: at the end of each inference, in order. 0 or ASSAY_ENOMEM. */

@@ -1,7 +1,7 @@
 /* memory_metrics.c - see memory_metrics.h. */
 #include "run/memory_metrics.h"
 
-#include "probe/live.h"
+#include "base/text.h"
 #include "run/builds.h"
 #include "run/memory_track.h"
 
@@ -27,27 +27,39 @@ static const char *series_name(struct assay__arena *arena, const struct assay__s
     return assay__arena_printf(arena, "%s.worker", channel->name);
 }
 
-static const char *cost_note(struct assay__arena *arena, struct assay__sampler *sampler)
+/* count: readings that are kept. The cost is that of all of them. */
+static const char *cost_note(struct assay__arena *arena, struct assay__sampler *sampler,
+                             size_t count)
 {
+    const char *many = count == 1 ? "" : "s";
+    char each[64], share[64];
     struct assay__sampler_cost cost;
     struct assay__probe_cost probe;
     assay__sampler_cost(sampler, &cost);
     assay__sampler_probe_cost(sampler, 0, &probe);
     if (!(probe.mean_ns >= 0)) return "";
+    assay__text_scaled(each, sizeof each, probe.mean_ns / 1e9, "s");
     if (strcmp(probe.ops->name, "process-pss") == 0)
-        return assay__arena_printf(arena, "%llu readings between windows, %.3g ms each",
-                                   (unsigned long long)probe.reads, probe.mean_ns / 1e6);
-    return assay__arena_printf(arena, "%llu readings, %.3g µs each; %.2g %% of a core",
-                               (unsigned long long)probe.reads, probe.mean_ns / 1e3,
-                               100 * (double)cost.cpu_ns / (double)cost.wall_ns);
+        return assay__arena_printf(arena, "%zu reading%s between windows, %s%s", count, many, each,
+                                   count == 1 ? "" : " each");
+    double percent = cost.wall_ns ? 100 * (double)cost.cpu_ns / (double)cost.wall_ns : NAN;
+    if (percent >= 0.005)
+        snprintf(share, sizeof share, "; %.2f %% of a core", percent);
+    else
+        snprintf(share, sizeof share, "%s", percent >= 0 ? "; < 0.01 % of a core" : "");
+    return assay__arena_printf(arena, "%zu reading%s, %s%s%s", count, many, each,
+                               count == 1 ? "" : " each", share);
 }
 
 /* Behind the last window come the sessions of the layer pass, which are not the model's memory, and the end of the process, which leaves
- * readings without a value: neither is part of the series. One reading after the window stays. */
+ * readings without a value: neither is part of the series. The proportional set size is read between windows: the reading right behind
+ * the last one is its last. A device is read so seldom that a short run may have no other reading than the one behind it. */
 static size_t without_tail(const struct assay__series *series, uint64_t window_end_ns)
 {
-    size_t count = series->count;
-    while (window_end_ns && count > 1 && series->times_ns[count - 2] >= window_end_ns)
+    size_t count = series->count, after = strcmp(series->ops->name, "process-pss") == 0 ? 1 : 0;
+    size_t least = strcmp(series->ops->name, "nvml") == 0 ? 2 : 1;
+    while (window_end_ns && count > least && count > after &&
+           series->times_ns[count - 1 - after] > window_end_ns)
         count--;
     while (count > 0 && !isfinite(series->values[count - 1]))
         count--;
@@ -60,7 +72,7 @@ static int keep_one(const struct assay__watch_plan *plan, struct assay__sampler 
     struct assay__arena *arena = plan->profile->arena;
     const struct assay__channel *channel = series->channel;
     bool known = count > 0;
-    const char *reason = known                ? cost_note(arena, sampler)
+    const char *reason = known                ? cost_note(arena, sampler, count)
                          : series->reason[0]  ? series->reason
                          : channel->reason[0] ? channel->reason
                                               : "no reading succeeded";
@@ -146,34 +158,64 @@ int assay__memory_keep_series(const struct assay__watch_plan *plan, struct assay
 
 /* --- metrics ------------------------------------------------------------------------------------ */
 
-/* The worker reads its own memory; with another machine's files in place of /proc it cannot, and this is why. */
-static int put_refused(struct assay_metrics *metrics)
+/* What can be known of a device's memory, by the name that the engine gives it. */
+enum device_memory {
+    OF_HOST,   /* it is the CPU */
+    OF_NVIDIA, /* an NVIDIA GPU, or a device of a kind that is not known */
+    OF_ANY,    /* a GPU of any maker */
+    OF_OTHER   /* never an NVIDIA GPU */
+};
+
+static enum device_memory device_memory_of(const char *device)
 {
-    static const char *const names[] = {"memory.peak.worker", "memory.baseline.worker",
-                                        "memory.pss.worker"};
-    const char *refused = assay__live_refused();
-    int code = 0;
-    for (size_t i = 0; refused && i < sizeof names / sizeof names[0] && code == 0; i++) {
-        const struct assay_metric *metric = assay_metrics_get(metrics, names[i]);
-        if (metric && metric->state == ASSAY_UNAVAILABLE)
-            code = assay_metrics_unavailable(metrics, names[i], refused);
-    }
-    return code;
+    static const struct {
+        const char *begins;
+        enum device_memory memory;
+    } kinds[] = {
+        {"webgpu", OF_ANY},     {"directml", OF_ANY}, {"openvino", OF_OTHER}, {"coreml", OF_OTHER},
+        {"migraphx", OF_OTHER}, {"rocm", OF_OTHER},   {"qnn", OF_OTHER},      {"vitisai", OF_OTHER},
+    };
+    const char *name = assay__build_device(device);
+    if (assay__build_on_cpu(device)) return OF_HOST;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strncmp(name, kinds[i].begins, strlen(kinds[i].begins)) == 0) return kinds[i].memory;
+    return OF_NVIDIA;
 }
 
+bool assay__memory_asks_nvml(const char *device)
+{
+    enum device_memory memory = device_memory_of(device);
+    return memory == OF_NVIDIA || memory == OF_ANY;
+}
+
+static int put_device_unknown(enum device_memory memory, const char *device,
+                              const struct assay__memory_seen *seen, struct assay_metrics *metrics)
+{
+    char reason[256];
+    if (memory == OF_NVIDIA)
+        snprintf(reason, sizeof reason, "%s",
+                 seen->device_reason[0] ? seen->device_reason
+                                        : "nothing here tells the device memory of a process");
+    else
+        snprintf(reason, sizeof reason,
+                 "nothing here tells what a process takes of the memory of %.64s; for NVIDIA GPUs "
+                 "NVML would",
+                 device);
+    return assay_metrics_unavailable(metrics, "memory.peak.device", reason);
+}
+
+/* On the CPU the trial's own rows stand: no device, and the total is the worker's. */
 static int put_device(const struct assay__watch_plan *plan, const struct assay__memory_seen *seen,
                       struct assay_metrics *metrics)
 {
-    bool cpu = strcmp(assay__build_device(plan->trial->device), "cpu") == 0;
+    const char *name = assay__build_device(plan->trial->device);
+    enum device_memory memory = device_memory_of(name);
     int code;
-    if (cpu)
-        code = assay_metrics_unavailable(
-            metrics, "memory.peak.device",
-            "the run used the CPU: no device with memory of its own took part");
-    else if (isfinite(seen->device_peak))
+    if (memory == OF_HOST) return 0;
+    if (isfinite(seen->device_peak))
         code = assay_metrics_measured(metrics, "memory.peak.device", seen->device_peak, "NVML",
                                       "of the worker alone, greatest reading");
-    else if (seen->device_growth > 0) {
+    else if (seen->device_growth > 0 && memory == OF_NVIDIA) {
         char note[256];
         snprintf(note, sizeof note,
                  "greatest reading of all that is in use on %.40s less the one when the worker "
@@ -182,10 +224,7 @@ static int put_device(const struct assay__watch_plan *plan, const struct assay__
         code = assay_metrics_derived(metrics, "memory.peak.device", seen->device_growth, "NVML",
                                      note);
     } else
-        code = assay_metrics_unavailable(metrics, "memory.peak.device",
-                                         seen->device_reason[0]
-                                             ? seen->device_reason
-                                             : "nothing here tells the device memory of a process");
+        code = put_device_unknown(memory, name, seen, metrics);
     const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker"),
                               *device = assay_metrics_get(metrics, "memory.peak.device");
     if (code || !host || !device) return code;
@@ -194,9 +233,6 @@ static int put_device(const struct assay__watch_plan *plan, const struct assay__
     if (device->state != ASSAY_UNAVAILABLE)
         return assay_metrics_derived(metrics, "memory.total", host->value + device->value,
                                      "process, NVML", "memory.peak.worker + memory.peak.device");
-    if (cpu)
-        return assay_metrics_derived(metrics, "memory.total", host->value, "process",
-                                     "memory.peak.worker; no device took part");
     return assay_metrics_unavailable(metrics, "memory.total", device->note);
 }
 
@@ -213,22 +249,51 @@ static int put_untracked(const char *reason, struct assay_metrics *metrics)
     return code;
 }
 
-static int put_growth(const struct assay__tracked *tracked, struct assay_metrics *metrics)
+/* What the slope rests on, what it says and what it would have missed. */
+static void growth_note(const struct assay__tracked *tracked, char *note, size_t size)
 {
     const struct assay__allocations *seen = &tracked->seen;
-    char note[256];
-    if (!isfinite(seen->growth_bytes))
+    char total[64], least[64], often[64], slope[128];
+    long long marks = (long long)tracked->marks;
+    assay__text_scaled(total, sizeof total, fabs(tracked->growth_total), "B");
+    assay__text_scaled(least, sizeof least, tracked->growth_smallest, "B");
+    snprintf(slope, sizeof slope,
+             "slope of live bytes over %lld inferences (Theil-Sen), 95 %% interval %.3g to %.3g B",
+             marks, seen->growth_low, seen->growth_high);
+    if (tracked->growth_every > 1)
+        snprintf(often, sizeof often, "once in %.0f inferences", tracked->growth_every);
+    else
+        snprintf(often, sizeof often, "with every inference");
+    if (tracked->growth_flat)
+        snprintf(note, size,
+                 "live bytes were the same after each of %lld inferences: no growth shown; a block "
+                 "lost %s would have",
+                 marks, often);
+    else if (tracked->growth_settled)
+        snprintf(note, size,
+                 "slope in the last third of %lld inferences: live bytes %s by %s in all, but ever "
+                 "less: no steady growth",
+                 marks, tracked->growth_total < 0 ? "fell" : "rose", total);
+    else if (seen->growth_low > 0 || seen->growth_high < 0)
+        snprintf(note, size, "%s: it %s, by %s in all, and no less in the last third", slope,
+                 seen->growth_low > 0 ? "grows" : "shrinks", total);
+    else if (tracked->growth_smallest > 0)
+        snprintf(note, size,
+                 "%s: no growth shown; %s per inference or more would have, if it came %s", slope,
+                 least, often);
+    else
+        snprintf(note, size, "%s: no growth shown; a block lost %s would have", slope, often);
+}
+
+static int put_growth(const struct assay__tracked *tracked, struct assay_metrics *metrics)
+{
+    char note[384];
+    if (!isfinite(tracked->seen.growth_bytes))
         return assay_metrics_unavailable(metrics, "memory.growth",
                                          "too few inferences were tracked: 10 are needed");
-    bool shown = seen->growth_low > 0 || seen->growth_high < 0;
-    snprintf(
-        note, sizeof note,
-        "Theil-Sen slope of live bytes over %lld inferences, 95 %% interval %.4g to %.4g B: %s; "
-        "%.3g B or more would have shown",
-        (long long)tracked->marks, seen->growth_low, seen->growth_high,
-        shown ? seen->growth_low > 0 ? "it grows" : "it shrinks" : "no growth shown",
-        tracked->growth_smallest);
-    return assay_metrics_derived(metrics, "memory.growth", seen->growth_bytes, "tracker", note);
+    growth_note(tracked, note, sizeof note);
+    return assay_metrics_derived(metrics, "memory.growth", tracked->seen.growth_bytes, "tracker",
+                                 note);
 }
 
 static int put_heap(const struct assay__tracked *tracked, struct assay_metrics *metrics)
@@ -312,8 +377,7 @@ int assay__memory_metrics(const struct assay__watch_plan *plan,
     double slowdown = p50 && p50->value > 0 && input->streams <= 1
                           ? seen->tracked_ns / 1e9 / p50->value
                           : NAN;
-    int code = put_refused(metrics);
-    if (code == 0) code = put_device(plan, seen, metrics);
+    int code = put_device(plan, seen, metrics);
     if (code) return code;
     if (seen->tracked) {
         trial->allocations = seen->tracked->seen;

@@ -51,6 +51,8 @@ struct assay__sensed {
     size_t peak_index; /* of the series that peak and least are of */
     double idle_w;     /* rails: NaN unknown */
     char idle_reason[256];
+    char idle_note[320]; /* what must be said of it; "" */
+    bool idle_same;      /* it read one and the same, idle and at work: no net energy */
 };
 
 /** The rails that the workload ran on: their energies are added up. */
@@ -59,7 +61,7 @@ struct assay__rails {
     size_t count;
     bool whole_machine; /* the last resort: more than the processor is in it */
     char reason[1200];  /* why there are none; "" */
-    char remark[160];   /* about the choice; "" */
+    char remark[480];   /* about the choice; "" */
     char kind;          /* the device's: 'c' CPU, 'g' GPU, 'n' NPU */
     char gpu[24];       /* "gpu0" when it is known which; else "" */
 };

@@ -127,9 +127,10 @@ static void put_one_rail(struct putting *to, const char *rail)
                           : "greatest sample");
     put_rail(to, rail, "power.peak", counted && !by_samples ? worked : state, sensed.peak, source,
              note);
-    snprintf(note, sizeof note, "%s",
-             isfinite(sensed.idle_w) ? "before the first launch"
-                                     : or_text(sensed.idle_reason, "not known"));
+    bool idle = isfinite(sensed.idle_w);
+    snprintf(note, sizeof note, "%s%s%s",
+             idle ? "before the first launch" : or_text(sensed.idle_reason, "not known"),
+             idle && *sensed.idle_note ? "; " : "", idle ? sensed.idle_note : "");
     put_rail(to, rail, "power.idle", ASSAY_MEASURED, sensed.idle_w,
              sensed.available ? source : "sensors", note);
     put_period(to, rail, &sensed);
@@ -139,7 +140,7 @@ static void put_one_rail(struct putting *to, const char *rail)
 
 struct total {
     bool available;
-    char reason[1300], names[600], note[1500], idle_reason[400];
+    char reason[1300], names[600], note[1800], idle_reason[400], idle_note[400];
     double energy_j, seconds, idle_w; /* idle NaN: unknown */
     size_t completions;
 };
@@ -160,6 +161,15 @@ static void add_up(const struct putting *to, struct total *total)
             total->available = false;
             snprintf(total->reason, sizeof total->reason, "%s: %s", rails->names[i], sensed.reason);
         }
+        if (*sensed.idle_note && !*total->idle_note)
+            snprintf(total->idle_note, sizeof total->idle_note, "%s, idle: %s", rails->names[i],
+                     sensed.idle_note);
+        if (sensed.idle_same && !*total->idle_reason)
+            snprintf(total->idle_reason, sizeof total->idle_reason,
+                     "%s read %.4g W all the time, idle and at work: it was not updated meanwhile, "
+                     "and the difference is not known",
+                     rails->names[i], sensed.idle_w);
+        if (sensed.idle_same) sensed.idle_w = NAN;
         if (isnan(sensed.idle_w) && !*total->idle_reason)
             snprintf(total->idle_reason, sizeof total->idle_reason, "%s",
                      or_text(sensed.idle_reason, "idle power is not known"));
@@ -176,7 +186,7 @@ static void add_up(const struct putting *to, struct total *total)
 static void put_with(struct putting *to, const char *name, double value, const char *formula,
                      const struct total *total)
 {
-    char note[1800];
+    char note[2600];
     snprintf(note, sizeof note, "%s; %s", formula, total->note);
     put(to, name, ASSAY_DERIVED, value, "sensors", note);
 }
@@ -190,11 +200,13 @@ static void put_net(struct putting *to, const struct total *total)
                  or_text(total->idle_reason, "idle power is not known"));
         return;
     }
-    put_with(to, "energy.inference.net", net_j / (double)total->completions,
-             net_j < 0 ? "(energy - idle power x time) / inferences; below zero: the idle machine "
-                         "drew more than this run, the difference is noise"
-                       : "(energy - idle power x time) / inferences",
-             total);
+    char formula[640];
+    snprintf(formula, sizeof formula, "(energy - idle power x time) / inferences%s%s%s",
+             net_j < 0 ? "; below zero: the idle machine drew more than this run, the difference "
+                         "is noise"
+                       : "",
+             *total->idle_note ? "; " : "", total->idle_note);
+    put_with(to, "energy.inference.net", net_j / (double)total->completions, formula, total);
 }
 
 static void put_tops(struct putting *to, const struct total *total)
@@ -231,7 +243,7 @@ static void put_workload(struct putting *to)
             put_none(to, names[i], total.reason);
         return;
     }
-    char note[1600];
+    char note[1900];
     snprintf(note, sizeof note, "%s; energy / time of the measured windows", total.note);
     put(to, "power.average", ASSAY_DERIVED, total.energy_j / total.seconds, "sensors", note);
     put_with(to, "energy.inference.gross", total.energy_j / (double)total.completions,

@@ -13,6 +13,9 @@
 
 #define SELDOM 1.1      /* times the interval: less is not worth a word */
 #define REASON_EACH 170 /* characters of each probe's reason */
+#define IDLE_CHANGE 0.1 /* from the first third of the idle window to the last: not idle yet */
+#define THIRD_PERIODS_TOLD 3
+#define THIRD_PERIODS_USED 9.5 /* 10, as far as a period can be measured */
 
 /* --- over the windows --------------------------------------------------------------------------- */
 
@@ -166,20 +169,62 @@ static void peak_of_samples(const struct assay__sensors *sensors, const char *ra
     sensed->peak_index = index;
 }
 
+/* Power that still changes from the first third of the idle window to the last (clocks that stay high for seconds after what ran
+ * before): said, and the last third is the baseline. */
+static void sense_settling(const struct assay__sensors *sensors, const char *rail,
+                           struct assay__sensed *sensed)
+{
+    struct assay__window first, last;
+    uint64_t third_ns = (sensors->idle_end_ns - sensors->idle_begin_ns) / 3;
+    assay__sampler_energy(sensors->sampler, rail, sensors->idle_begin_ns,
+                          sensors->idle_begin_ns + third_ns, false, &first);
+    assay__sampler_energy(sensors->sampler, rail, sensors->idle_end_ns - third_ns,
+                          sensors->idle_end_ns, false, &last);
+    if (!first.available || !last.available || first.index != last.index) return;
+    double periods = last.seconds / sensors->series[last.index].period_s;
+    double most = fmax(first.average, last.average);
+    /* One update more or less of a counter at either end is no change of power. */
+    double noise = last.method == ASSAY__WINDOW_COUNTER ? 2 / periods : 0;
+    if (!(fabs(last.average - first.average) > (IDLE_CHANGE + noise) * most) ||
+        !(periods >= THIRD_PERIODS_TOLD))
+        return;
+    bool used = periods >= THIRD_PERIODS_USED;
+    char before[160];
+    snprintf(before, sizeof before, "%.150s", sensed->idle_note);
+    snprintf(sensed->idle_note, sizeof sensed->idle_note,
+             "idle power %s from %.3g W in the first third of the time to %.3g W in the last%s%s%s",
+             last.average < first.average ? "fell" : "rose", first.average, last.average,
+             used ? ", which is the baseline" : ", which is too short for a baseline",
+             *before ? "; " : "", before);
+    if (used) sensed->idle_w = last.average;
+}
+
+static void sense_idle(const struct assay__sensors *sensors, const char *rail,
+                       struct assay__sensed *sensed)
+{
+    struct assay__window idle;
+    assay__sampler_energy(sensors->sampler, rail, sensors->idle_begin_ns, sensors->idle_end_ns,
+                          false, &idle);
+    snprintf(sensed->idle_reason, sizeof sensed->idle_reason, "%s", idle.reason);
+    if (!idle.available) return;
+    sensed->idle_w = idle.average;
+    snprintf(sensed->idle_note, sizeof sensed->idle_note, "%.300s", idle.note);
+    sensed->idle_same = sensed->available && sensed->method == ASSAY__WINDOW_SAMPLED &&
+                        idle.method == ASSAY__WINDOW_SAMPLED && idle.least == idle.greatest &&
+                        sensed->least == idle.least && sensed->peak == idle.greatest;
+    sense_settling(sensors, rail, sensed);
+}
+
 void assay__sensed_rail(const struct assay__sensors *sensors, const char *rail,
                         struct assay__sensed *sensed)
 {
-    struct assay__window idle;
     over_windows(sensors, SIZE_MAX, rail, sensed);
     peak_of_samples(sensors, rail, sensed);
     if (sensors->idle_end_ns <= sensors->idle_begin_ns) {
         snprintf(sensed->idle_reason, sizeof sensed->idle_reason, "%s", sensors->idle_reason);
         return;
     }
-    assay__sampler_energy(sensors->sampler, rail, sensors->idle_begin_ns, sensors->idle_end_ns,
-                          false, &idle);
-    sensed->idle_w = idle.available ? idle.average : NAN;
-    snprintf(sensed->idle_reason, sizeof sensed->idle_reason, "%s", idle.reason);
+    sense_idle(sensors, rail, sensed);
 }
 
 /* --- rails -------------------------------------------------------------------------------------- */
@@ -393,12 +438,18 @@ static bool explain_candidate(const struct assay__sensors *sensors, struct assay
     return false;
 }
 
-static void explain(const struct assay__sensors *sensors, struct assay__rails *rails)
+/* The probes that could tell the power of such a device. */
+static const char *const *probes_of(char kind)
 {
     static const char *const of_cpu[] = {"rapl", "hwmon", "powermetrics", "battery", NULL};
     static const char *const of_gpu[] = {"nvml", "gpu", "powermetrics", "battery", NULL};
     static const char *const of_npu[] = {"accel", "powermetrics", "battery", NULL};
-    const char *const *wanted = rails->kind == 'c' ? of_cpu : rails->kind == 'g' ? of_gpu : of_npu;
+    return kind == 'c' ? of_cpu : kind == 'g' ? of_gpu : of_npu;
+}
+
+static void explain(const struct assay__sensors *sensors, struct assay__rails *rails)
+{
+    const char *const *wanted = probes_of(rails->kind);
     if (explain_candidate(sensors, rails)) return;
     size_t used = explain_others(sensors, rails), listed = 0;
     for (; *wanted; wanted++)
@@ -414,6 +465,52 @@ static void explain(const struct assay__sensors *sensors, struct assay__rails *r
             used += more > 0 ? (size_t)more : 0;
             if (used >= sizeof rails->reason) used = sizeof rails->reason - 1;
         }
+}
+
+/* Whether every rail has an answer; else why not ("" when there is nothing to say). */
+static bool all_answer(const struct assay__sensors *sensors, const struct assay__rails *rails,
+                       char *why, size_t size)
+{
+    *why = '\0';
+    for (size_t i = 0; i < rails->count; i++) {
+        struct assay__sensed sensed;
+        assay__sensed_rail(sensors, rails->names[i], &sensed);
+        if (sensed.available) continue;
+        snprintf(why, size, "%s: %s", rails->names[i], sensed.reason);
+        return false;
+    }
+    if (rails->count) return true;
+    for (const char *const *wanted = probes_of(rails->kind); *wanted && !*why; wanted++)
+        for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
+            struct assay__probe_cost probe;
+            assay__sampler_probe_cost(sensors->sampler, i, &probe);
+            if (probe.blocked && strcmp(probe.ops->name, *wanted) == 0)
+                snprintf(why, size, "%s: %s", probe.ops->name, probe.reason);
+        }
+    return false;
+}
+
+/* The whole machine's power, where it has an answer and the rails have none. why: of the rails. */
+static bool choose_last_resort(const struct assay__sensors *sensors, const char *why,
+                               struct assay__rails *rails)
+{
+    static bool (*const last_resorts[])(const char *) = {is_psys, is_machine};
+    for (size_t i = 0; i < sizeof last_resorts / sizeof last_resorts[0]; i++) {
+        struct assay__rails last = {.kind = rails->kind, .whole_machine = true};
+        struct assay__sensed sensed = {.available = false};
+        take(sensors, last_resorts[i], true, 1, &last);
+        if (last.count) assay__sensed_rail(sensors, last.names[0], &sensed);
+        if (!sensed.available) continue;
+        memcpy(last.gpu, rails->gpu, sizeof last.gpu);
+        snprintf(last.remark, sizeof last.remark,
+                 "the whole machine's, as nothing tells the processor's own%s%.380s%s",
+                 *why ? " (" : "", why, *why ? ")" : "");
+        for (char *part = last.remark; (part = strchr(part, ';')) != NULL;)
+            *part = ','; /* parts of a note are set apart by it */
+        *rails = last;
+        return true;
+    }
+    return false;
 }
 
 void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__rails *rails)
@@ -436,20 +533,10 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
     } else {
         choose_cpu(sensors, rails);
     }
-    if (*rails->reason || any_works(sensors, rails)) return;
-    static bool (*const last_resorts[])(const char *) = {is_psys, is_machine};
-    for (size_t i = 0; i < sizeof last_resorts / sizeof last_resorts[0]; i++) {
-        struct assay__rails last = {.kind = rails->kind, .whole_machine = true};
-        struct assay__sensed sensed = {.available = false};
-        take(sensors, last_resorts[i], true, 1, &last);
-        if (last.count) assay__sensed_rail(sensors, last.names[0], &sensed);
-        if (!sensed.available) continue;
-        memcpy(last.gpu, rails->gpu, sizeof last.gpu);
-        snprintf(last.remark, sizeof last.remark,
-                 "the whole machine's, as nothing tells the processor's own");
-        *rails = last;
-        return;
-    }
+    char why[440];
+    if (*rails->reason || all_answer(sensors, rails, why, sizeof why) ||
+        choose_last_resort(sensors, why, rails) || any_works(sensors, rails))
+        return; /* rails that were read and have no answer have their own reasons */
     explain(sensors, rails);
     rails->count = 0;
 }

@@ -1,6 +1,7 @@
 /* sensors_series.c - what the sensors read, as series of the profile: every channel as it was read (or why it was not), and three
- * that are derived: power from the growth of an energy counter over at least one of its update periods (not of one that is
- * read seldom, where the rail's power is sampled), inferences per second, inferences per joule.
+ * that are derived: power from the growth of an energy counter over at least ten of its update periods and 50 ms (not of one
+ * that is read seldom, where the rail's power is sampled), inferences per second, inferences per joule. A probe that could not
+ * be opened in time is a series without values, with the reason: what it would have had is not known.
  *
  * Inferences over time. With one stream, the samples of a window are laid one after the other and stretched to the
  * window's wall time, and each is spread evenly over its own duration; with several streams only the number in a window is
@@ -20,6 +21,8 @@
 #define PERIODS_PER_BUCKET 10 /* of the energy's source */
 #define INTERVALS_PER_BUCKET 2
 #define COVERED_LEAST 0.25
+#define POWER_PERIODS 10 /* fewer, and readings beat against the updates */
+#define POWER_LEAST_NS 5e7
 
 static char *copy(const struct assay__sensors *sensors, const char *text)
 {
@@ -132,7 +135,8 @@ static int add_channel(const struct assay__sensors *sensors, const struct assay_
 
 static int add_power(const struct assay__sensors *sensors, const struct assay__series *series)
 {
-    double period_ns = isnan(series->period_s) ? 0 : series->period_s * 1e9 * (1 - 1e-9);
+    double period_ns = isnan(series->period_s) ? 0 : POWER_PERIODS * series->period_s * 1e9;
+    period_ns = fmax(period_ns, POWER_LEAST_NS) * (1 - 1e-9);
     double *times_ns = column(sensors, series->count), *values = column(sensors, series->count);
     size_t count = 0, last = SIZE_MAX;
     if (!times_ns || !values) return ASSAY_ENOMEM;
@@ -159,7 +163,8 @@ static int add_power(const struct assay__sensors *sensors, const struct assay__s
         .probe = copy(sensors, series->ops->name),
         .source = copy(sensors, series->channel->source),
         .state = ASSAY_DERIVED,
-        .note = "growth of the energy counter / time, over at least one of its update periods",
+        .note = "growth of the energy counter / time, over at least 10 of its update periods and "
+                "50 ms",
         .period_s = series->period_s,
         .period_is_bound = series->period_is_bound,
         .count = count,
@@ -312,6 +317,31 @@ static int add_rates(const struct assay__sensors *sensors, const struct assay__r
     return add_buckets(sensors, rails, width_s, true);
 }
 
+/* Probes that were given up when they were opened. */
+static int add_given_up(const struct assay__sensors *sensors)
+{
+    int code = 0;
+    for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler) && code == 0; i++) {
+        struct assay__probe_cost probe;
+        bool has_channels = false;
+        assay__sampler_probe_cost(sensors->sampler, i, &probe);
+        for (size_t k = 0; k < sensors->series_count && !has_channels; k++)
+            has_channels = sensors->series[k].ops == probe.ops;
+        if (!probe.blocked || has_channels) continue;
+        struct assay__series_info info = {.name = unique(sensors, probe.ops->name, "probe"),
+                                          .quantity = "state",
+                                          .rail = "",
+                                          .unit = "1",
+                                          .probe = copy(sensors, probe.ops->name),
+                                          .source = copy(sensors, probe.ops->name),
+                                          .state = ASSAY_UNAVAILABLE,
+                                          .note = copy(sensors, probe.reason),
+                                          .period_s = NAN};
+        code = add(sensors, &info);
+    }
+    return code;
+}
+
 int assay__sensors_series(const struct assay__sensors *sensors, const struct assay__rails *rails)
 {
     struct shared_times shared = {NULL, NULL, NULL};
@@ -327,6 +357,7 @@ int assay__sensors_series(const struct assay__sensors *sensors, const struct ass
             code = add_power(sensors, series);
     }
     if (code == 0) code = add_rates(sensors, rails);
+    if (code == 0) code = add_given_up(sensors);
     if (code == 0 && sensors->idle_end_ns > sensors->idle_begin_ns) {
         struct assay__span idle = {0, "idle", since_origin(sensors, sensors->idle_begin_ns),
                                    since_origin(sensors, sensors->idle_end_ns), 0};

@@ -1,6 +1,7 @@
 /* trial_metrics.c - the metrics of a trial and of a launch (names and units: base/metric_table.c).
  * What this run cannot know is put as unavailable with the reason, so that a report shows the whole
  * list. */
+#include "probe/live.h"
 #include "run/builds.h"
 #include "run/trial.h"
 
@@ -42,8 +43,6 @@ static const struct metric_row device_breakdown[] = {
 static const struct metric_row not_yet[] = {
     {"compute.utilization", "no compute ceiling of this device was measured"},
     {"memory.bandwidth_utilization", "no bandwidth ceiling of this device was measured"},
-    {"memory.peak.device", "no device with memory of its own took part, or it reports none"},
-    {"memory.total", "needs the device's memory beside the worker's"},
     {"cache.hit_rate", "no hardware counters were read: --counters reads them"},
     {"hardware.cycles", "no hardware counters were read: --counters reads them"},
     {"hardware.instructions", "no hardware counters were read: --counters reads them"},
@@ -217,8 +216,8 @@ static int worker_memory(const struct assay__outcome *const *used, size_t count,
            base = assay__trial_median(used, count, AT(memory.baseline));
     double arena = assay__trial_median(used, count, AT(memory.arena_peak));
     if (!isfinite(arena)) arena = assay__trial_median(used, count, AT(memory.arena));
-    static const char *const lost =
-        "the worker ended before it could be read, or this system does not report it";
+    const char *lost = assay__live_refused();
+    if (!lost) lost = "the worker ended before it could be read, or this system does not report it";
     double beyond = peak - base;
     int code =
         isfinite(beyond)
@@ -234,9 +233,29 @@ static int worker_memory(const struct assay__outcome *const *used, size_t count,
                    "process", "after the measured windows, before the layer pass", lost);
     if (code == 0)
         code = put(metrics, "memory.activation.arena", arena, "engine",
-                   "the engine's arena at its peak, where it tells it",
+                   "the engine's arena at its peak, where it tells it; weights that the engine "
+                   "has copied may be in it",
                    "the engine does not report its arena");
     return code;
+}
+
+/* Whoever reads the device's memory (watch_memory.c) puts these anew. */
+static int device_memory(const struct assay__trial *trial, struct assay_metrics *metrics)
+{
+    static const char *const unread = "the device's memory was not read: --memory reads it";
+    const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker");
+    bool cpu = assay__build_on_cpu(trial->device);
+    int code = assay_metrics_unavailable(
+        metrics, "memory.peak.device",
+        cpu ? "the run used the CPU: no device with memory of its own took part" : unread);
+    if (code) return code;
+    if (!cpu || !host || host->state == ASSAY_UNAVAILABLE)
+        return assay_metrics_unavailable(metrics, "memory.total",
+                                         !cpu   ? unread
+                                         : host ? host->note
+                                                : "the worker's memory is not known");
+    return assay_metrics_derived(metrics, "memory.total", host->value, "process",
+                                 "memory.peak.worker; no device took part");
 }
 
 static int memory(const struct assay__trial_input *input, const struct assay__outcome *const *used,
@@ -257,7 +276,8 @@ static int memory(const struct assay__trial_input *input, const struct assay__ou
                    : assay_metrics_unavailable(metrics, "memory.activation.predicted",
                                                costs ? costs->live_reason
                                                      : "no model file: the script has no graph");
-    return code ? code : worker_memory(used, count, metrics);
+    if (code == 0) code = worker_memory(used, count, metrics);
+    return code ? code : device_memory(input->trial, metrics);
 }
 
 /* --- what measuring cost ---------------------------------------------------------------------- */

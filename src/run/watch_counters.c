@@ -299,11 +299,16 @@ static int put_derived(struct assay__watcher *w)
         code = assay_metrics_ratio(metrics, "hardware.branch_miss_rate",
                                    get(w, "hardware.branch_misses"), get(w, "hardware.branches"),
                                    "hardware.branch_misses / hardware.branches");
+    if (code == 0 && isfinite(w->seconds))
+        code = assay_metrics_measured(
+            metrics, "hardware.elapsed", w->seconds, "clock",
+            "wall time of the counted slices / inferences in them: what the counts per second and "
+            "the CPUs are derived from; the latency is that of other windows");
     const struct assay_metric *clock = get(w, "hardware.task_clock");
     if (code == 0 && known(clock))
         code = assay_metrics_derived(
             metrics, "hardware.cpus_busy", clock->value / w->seconds, clock->source,
-            "hardware.task_clock / wall time of an inference while counted");
+            "hardware.task_clock / hardware.elapsed: both of the counted slices");
     else if (code == 0)
         code = assay_metrics_unavailable(metrics, "hardware.cpus_busy", clock->note);
     if (code == 0) code = put_hit_rate(w);

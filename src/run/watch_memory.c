@@ -12,7 +12,6 @@
 #include "probe/probes.h"
 #include "probe/procmem.h"
 #include "probe/sampler.h"
-#include "run/builds.h"
 #include "run/memory_metrics.h"
 #include "run/memory_track.h"
 
@@ -104,7 +103,7 @@ static void started(struct assay__watcher *watcher, int launch, pid_t worker)
     assay__procmem_target(assay__live_refused() ? 0 : worker);
     assay__nvml_target(worker);
     watcher->samplers[RESIDENT] = sampler_of(&assay__probe_process, interval_ns, false, true);
-    if (strcmp(assay__build_device(watcher->plan.trial->device), "cpu") != 0)
+    if (assay__memory_asks_nvml(watcher->plan.trial->device))
         watcher->samplers[DEVICE] = sampler_of(
             &assay__probe_nvml, interval_ns > DEVICE_INTERVAL_NS ? interval_ns : DEVICE_INTERVAL_NS,
             true, true);

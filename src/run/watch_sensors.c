@@ -20,6 +20,7 @@
 #define INTERVAL_S 0.1
 #define INTERVAL_LEAST_S 1e-4
 #define IDLE_S 3.0
+#define THIRDS_LEAST_NS 1000000000u
 #define SLICE_NS 20000000u        /* how long Ctrl-C waits at most */
 #define CALIBRATE_NS 600000000u   /* a source that updates ten times a second shows three gaps */
 #define CALIBRATE_EACH_NS 500000u /* twice as fast as RAPL's millisecond */
@@ -111,7 +112,12 @@ static void watch_idle(struct assay__watcher *watcher, double seconds)
     wait_first(watcher->sampler);
     uint64_t begin_ns = assay__now_ns(), length_ns = (uint64_t)(seconds * 1e9), now_ns = begin_ns;
     bool stopped = false;
+    uint64_t thirds = 0; /* at their ends everything is read: power that has not settled shows */
     while (now_ns - begin_ns < length_ns && !stopped) {
+        if (length_ns >= THIRDS_LEAST_NS && (now_ns - begin_ns) / (length_ns / 3) > thirds) {
+            thirds++;
+            assay__sampler_nudge(watcher->sampler);
+        }
         uint64_t rest_ns = length_ns - (now_ns - begin_ns);
         struct timespec slice = {0, (long)(rest_ns < SLICE_NS ? rest_ns : SLICE_NS)};
         tell(options, (double)(now_ns - begin_ns) / (double)length_ns);

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "platform/platform.h"
+#include "probe/live.h"
 #include "run/channel.h"
 #include "run/devices.h"
 #include "run/generate.h"
@@ -357,11 +358,18 @@ static double known_bytes(bool known, uint64_t bytes)
     return known ? (double)bytes : NAN;
 }
 
+/* Another machine's files in place of /proc do not tell of this process: what they hold is another's memory. */
+static void read_own_memory(struct assay__memory *memory)
+{
+    memset(memory, 0, sizeof *memory);
+    if (!assay__live_refused()) assay__memory_read(memory);
+}
+
 static int send_memory(struct worker *worker)
 {
-    struct assay__memory now = {0};
+    struct assay__memory now;
     double arena = NAN, arena_peak = NAN;
-    assay__memory_read(&now);
+    read_own_memory(&now);
     if (worker->engine->memory) worker->engine->memory(worker->session, &arena, &arena_peak);
     struct message message;
     struct assay__json_writer *out = message_open(&message, "memory");
@@ -523,7 +531,7 @@ static int work(struct worker *worker)
      * it. */
     worker->loop_ns = assay__loop_cost_ns();
     assay__clock_measure(&worker->clock_ns, &worker->clock_step_ns);
-    assay__memory_read(&worker->baseline);
+    read_own_memory(&worker->baseline);
     if (worker->job.cpus) code = assay__cpus_pin(worker->job.cpus, &worker->error);
     if (code == 0 && worker->job.counters) /* before there are threads to miss */
         code = assay__worker_counters_open(worker->arena, &worker->job, &worker->counters,

@@ -12,7 +12,7 @@
 
 #define SITES 12 /* told of each phase */
 
-static const char *const phase_names[ASSAY__TRACK_PHASES] = {"load", "first", "warm"};
+static const char *const phase_names[ASSAY__TRACK_PHASES] = {"load", "first", "prerun", "warm"};
 
 static struct {
     const struct assay__track_api *track;
@@ -40,7 +40,7 @@ static int step_tracked(struct assay_session *session, int stream)
     tracked.track->leave(true);
     if (!atomic_load_explicit(&tracked.first_done, memory_order_relaxed)) {
         atomic_store(&tracked.first_done, true);
-        tracked.track->phase(ASSAY__TRACK_NONE);
+        tracked.track->phase(ASSAY__TRACK_PRERUN);
     }
     return code;
 }
@@ -164,6 +164,10 @@ int assay__allocations_write(struct assay_session *session, struct assay__json_w
     assay__json_put_number(out, "growth_low", growth.low);
     assay__json_put_number(out, "growth_high", growth.high);
     assay__json_put_number(out, "growth_smallest", growth.smallest);
+    assay__json_put_number(out, "growth_every", growth.every);
+    assay__json_put_number(out, "growth_total", growth.total);
+    assay__json_put_bool(out, "growth_flat", growth.flat);
+    assay__json_put_bool(out, "growth_settled", growth.settled);
     assay__json_put_integer(out, "marks", (int64_t)count);
     assay__json_put_number(out, "heap", heap.known ? heap.held_bytes : NAN);
     assay__json_put_number(out, "heap_used", heap.known ? heap.used_bytes : NAN);

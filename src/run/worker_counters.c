@@ -5,9 +5,11 @@
  * right after its last, so that what lies in between is all they see, but for the switching itself (some microseconds of 125 ms).
  *
  * Layers are counted with fewer events (layer_events): those that fit into the counters of common processors together, because a
- * counter that has to take turns with others says nothing about a few microseconds. */
+ * counter that has to take turns with others says nothing about a few microseconds. The clock is read with them, as one event
+ * more: CPU time is set against the time of the runs in which it was counted, which are longer than unprofiled ones. */
 #include "run/worker_counters.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/stats.h"
 #include "probe/perf_event.h"
@@ -32,6 +34,7 @@ static const enum assay__perf_event layer_events[] = {
     ASSAY__PERF_CACHE_MISSES,    ASSAY__PERF_TASK_CLOCK,   ASSAY__PERF_PAGE_FAULTS,
     ASSAY__PERF_CONTEXT_SWITCHES};
 #define LAYER_EVENTS (sizeof layer_events / sizeof layer_events[0])
+#define ELAPSED ASSAY__PERF_EVENTS /* its place behind the events */
 
 struct tally {
     double first; /* its total when counting began */
@@ -52,7 +55,7 @@ struct assay__worker_counters {
     double wall_ns;
     double on_ns, off_ns; /* medians of counted slices and of the others; NaN unknown */
     uint64_t spent_ns;
-    enum assay__perf_event chosen[LAYER_EVENTS];
+    int chosen[LAYER_EVENTS + 1]; /* the last may be ELAPSED */
     unsigned chosen_bits;
     struct assay_layer_counters layers;
 };
@@ -71,12 +74,22 @@ static void layers_end(void *context)
     assay__perf_event_switch(c->probe, c->chosen_bits, false);
 }
 
+static double elapsed_s(void)
+{
+    double seconds;
+    return assay__counters_fake_elapsed(&seconds) ? seconds : (double)assay__now_ns() * 1e-9;
+}
+
 static void layers_read(void *context, double *values)
 {
     struct assay__worker_counters *c = context;
     double share;
     for (size_t i = 0; i < c->layers.count; i++)
-        assay__perf_event_total(c->probe, c->chosen[i], &values[i], &share);
+        if (c->chosen[i] == ELAPSED)
+            values[i] = elapsed_s();
+        else
+            assay__perf_event_total(c->probe, (enum assay__perf_event)c->chosen[i], &values[i],
+                                    &share);
 }
 
 const struct assay_layer_counters *assay__worker_counters_layers(
@@ -91,9 +104,10 @@ static void choose_layers(struct assay__worker_counters *c)
         .begin = layers_begin, .end = layers_end, .read = layers_read, .context = c};
     for (size_t i = 0; i < LAYER_EVENTS; i++) {
         if (!c->channels[layer_events[i]].available) continue;
-        c->chosen[c->layers.count++] = layer_events[i];
+        c->chosen[c->layers.count++] = (int)layer_events[i];
         c->chosen_bits |= 1u << layer_events[i];
     }
+    if (c->layers.count && isfinite(elapsed_s())) c->chosen[c->layers.count++] = ELAPSED;
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -273,6 +287,20 @@ int assay__worker_counters_run(struct assay__worker_counters *counters,
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
+/* The clock stands behind the events, as one more of them. */
+static void write_elapsed(const struct assay__worker_counters *c, struct assay__json_writer *out)
+{
+    assay__json_object(out);
+    assay__json_put_string(out, "name", "elapsed");
+    assay__json_put_number(out, "grown", c->wall_ns * 1e-9);
+    assay__json_put_integer(out, "completions", (int64_t)c->completions);
+    assay__json_put_number(out, "wall_ns", c->wall_ns);
+    assay__json_put_number(out, "share", 1);
+    assay__json_put_string(out, "source", "clock");
+    assay__json_put_string(out, "reason", "");
+    assay__json_object_end(out);
+}
+
 void assay__worker_counters_write(const struct assay__worker_counters *counters,
                                   struct assay__json_writer *out)
 {
@@ -299,6 +327,7 @@ void assay__worker_counters_write(const struct assay__worker_counters *counters,
         assay__json_put_string(out, "reason", tally->reason);
         assay__json_object_end(out);
     }
+    write_elapsed(counters, out);
     assay__json_array_end(out);
     assay__json_object_end(out);
 }

@@ -31,9 +31,17 @@ for probe in json.load(open(sys.argv[1]))["probes"]:
             print(probe["name"], channel["name"], channel["available"])
 PYTHON
 }
+finding() { # finding ID: what doctor says of it
+    python3 -c 'import json, sys
+for check in json.load(open("out"))["checks"]:
+    if check["id"] == sys.argv[1]: print(check["finding"])' "$1"
+}
 expect_exit 0 "$ASSAY" doctor --json
 channels out >here
+for id in virtual-machine cpus; do finding $id; done >said
+expect_lines said 2
 ASSAY_FSROOT=$PWD/machine expect_exit 0 "$ASSAY" doctor --json
+for id in virtual-machine cpus; do finding $id; done | diff said - || fail "the capture is another machine"
 python3 "$ROOT/tests/schema_check.py" doctor out || fail "doctor --json of the capture"
 channels out >captured
 [ -s here ] || fail "no channel of a file"

@@ -43,16 +43,40 @@ expect_has out "GFLOP/s"
 expect_error 2 "--remeasure needs --ceilings" "$ASSAY" devices --remeasure
 expect_error 2 "--only needs --ceilings" "$ASSAY" devices --only compute
 expect_error 2 "begins with 'nothing'" "$ASSAY" devices --ceilings --only nothing
-# interrupted: status 130, one line, what is known without them, nothing kept
-rm -rf cache
-"$ASSAY" devices --engine fake --ceilings >out 2>err &
-pid=$!
-sleep 2
-kill -TERM $pid
-status=0
-wait $pid || status=$?
-expect_equal "$status" 130
-expect_has out "ceilings: — interrupted"
-expect_lines err 1
-expect_has err interrupted
-if ls cache/assay/ceilings-* >/dev/null 2>&1; then fail "an interrupted measurement was kept"; fi
+# a name that only the CPU has: a device says that it has none, the others are not asked in vain
+ASSAY_FAKE_DEVICES='cpu;gpu:0' expect_exit 0 "$ASSAY" devices --engine fake --ceilings --only latency.l1
+expect_has out "ceilings of gpu:0: — it has no ceiling whose name begins with 'latency.l1'"
+expect_not out "ceilings of gpu:0 ("
+expect_has out "chain through"
+ASSAY_FAKE_DEVICES='cpu;gpu:0' expect_exit 0 "$ASSAY" devices --engine fake --ceilings --only latency.l1 --device gpu:0 --json
+expect_equal "$(json_get out '.devices[0].ceilings_state')" unavailable
+expect_has out "no ceiling whose name begins with"
+# as wide as it is told to be
+for columns in 40 60 80; do
+    expect_exit 0 "$ASSAY" devices --engine fake --ceilings --only latency.l1 --columns $columns --ascii
+    if awk -v most=$columns 'length($0) > most { wide = 1 } END { exit !wide }' out; then
+        fail "wider than $columns columns: $(cat out)"
+    fi
+done
+expect_error 2 "is not between 40 and 200" "$ASSAY" devices --columns 20
+# another machine: no advice that cannot work
+ASSAY_FSROOT=$PWD/machine expect_exit 0 "$ASSAY" devices --engine fake
+expect_not out "measures them"
+# interrupted: status 130, one line, the rows until then, nothing kept
+for seconds in 2 4 8; do # a busy machine may need longer for the first row
+    rm -rf cache
+    "$ASSAY" devices --engine fake --ceilings >out 2>err &
+    pid=$!
+    sleep $seconds
+    kill -TERM $pid
+    status=0
+    wait $pid || status=$?
+    expect_equal "$status" 130
+    expect_lines err 1
+    expect_has err interrupted
+    if ls cache/assay/ceilings-* >/dev/null 2>&1; then fail "an interrupted measurement was kept"; fi
+    if grep -q "FLOP/s" out; then break; fi
+    expect_has out "interrupted before a row was measured"
+done
+expect_has out "; incomplete"
+expect_has out "GFLOP/s"

@@ -71,6 +71,8 @@ expect_has err "ort:1: not of the form NAME PATH"
 expect_has out "missing/cpu"
 case $(row missing/cpu) in *" no "*"no such file"*) ;; *) fail "$(row missing/cpu)" ;; esac
 case $(row also/cpu) in *" no "*"no libonnxruntime in the folder"*) ;; *) fail "$(row also/cpu)" ;; esac
+expect_has out "ONNX Runtime, build missing" # of no version that could be told
+expect_not out "Runtime ,"
 
 # the same library as a second and a third build
 expect_exit 0 "$ASSAY" devices --json

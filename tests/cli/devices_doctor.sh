@@ -95,6 +95,8 @@ for check in json.load(open("out"))["checks"]:
     verdict limits
     expect_has said "warning limited to"
     expect_has said "of memory"
+    verdict cpu-limit # the limit sits above the process's own group, and so does what it cost
+    expect_has said "warning the control group was held back for 1.8 s"
     # probes: those of the fixture with what they cost, the others with the reason
     ASSAY_FSROOT=$ROOT/tests/fixtures/fsroot-intel-laptop expect_exit 0 "$ASSAY" doctor
     expect_has out "Probes"

@@ -11,7 +11,8 @@ fresh() { # a copy of the laptop's files
     chmod -R u+w root
 }
 
-# feed.py: moves the package's counter at 40 W, until `stop` is there; after `word` s it writes the word instead and ends.
+# feed.py: moves the package's counter at 40 W, until `stop` is there; after so many s it writes the word instead ("keep": nothing) and
+# ends.
 cat >feed.py <<'PYTHON'
 import os, sys, time
 path, after, word = sys.argv[1], float(sys.argv[2]), sys.argv[3]
@@ -20,6 +21,8 @@ file = os.open(path, os.O_WRONLY)
 while not os.path.exists("stop"):
     now = time.monotonic() - begin
     if now > min(after, 60):
+        if word == "keep":
+            break
         os.ftruncate(file, 0)
         os.pwrite(file, (word + "\n").encode(), 0)
         break
@@ -80,6 +83,34 @@ expect_equal "$(json_get out '.trials[0].metrics["power.average.package"].value'
 json_get out '.trials[0].metrics["power.average.package"].note' >note
 expect_has note "text instead of a number"
 expect_equal "$(json_get out '.trials[0].metrics["energy.inference.net"].value')" null
+
+# A counter that stops in mid-run: what it grew before is no answer for the whole. The machine's battery is the last resort, and said.
+fresh
+rm -f stop
+python3 feed.py root/$energy 1.4 keep &
+feeder=$!
+expect_exit 0 env ASSAY_FSROOT="$PWD/root" "$ASSAY" power --engine fake --script "$script" --duration 1500ms --idle 0s \
+    --interval 20ms -q --json -o still.assay
+wait $feeder
+expect_equal "$(json_get out '.trials[0].metrics["power.average.package"].value')" null
+json_get out '.trials[0].metrics["power.average.package"].note' >note
+grep -qE 'the counter (stood still for|did not move in)' note || fail "a counter that stopped: $(cat note)"
+json_get out '.trials[0].metrics["power.average"].note' >note
+expect_has note "system; the whole machine's, as nothing tells the processor's own (package: the counter"
+expect_exit 0 "$ASSAY" report still.assay --columns 200
+expect_has out "! power: the whole machine's, as nothing tells the processor's own (package: the counter"
+expect_has out "— /proc/stat stood still"
+if grep -E '=0\.00 CPUs busy|=0\.0 % of the time' out; then fail "0 for unknown"; fi
+
+# A file of powermetrics of another day is no reading of now.
+mkdir -p nothing/proc nothing/sys
+cp "$ROOT/tests/fixtures/powermetrics/two.plist" old.plist
+touch -t 202001010000 old.plist
+expect_exit 0 env ASSAY_FSROOT="$PWD/nothing" ASSAY_POWERMETRICS="$PWD/old.plist" "$ASSAY" power --engine fake \
+    --script "$script" --iters 50 --idle 60s -q --json
+expect_equal "$(json_get out '.trials[0].metrics["power.average"].value')" null
+json_get out '.trials[0].metrics["power.average"].note' >note
+expect_has note "its samples are not of now"
 
 # A file that may not be read (root reads everything).
 if [ "$(id -u)" -ne 0 ]; then

@@ -18,6 +18,10 @@ wrong "INPUT=FILE.npy" --input =x.npy
 wrong "exclude each other" --iters 5 --time 1s
 wrong "exclude each other" --json --format csv
 wrong "list of CPUs" --cpus all
+wrong "--idle needs --power" --idle 1s
+wrong "--idle needs --power" --idle 1s --memory
+wrong "--interval needs --power or --memory" --interval 10ms
+wrong "--interval needs --power or --memory" --interval 10ms --counters
 wrong "did you mean '--threads'?" --thread 2
 wrong "*.assay" -o report.json
 wrong "one argument too many" -- a.onnx --batch

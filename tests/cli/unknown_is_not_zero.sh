@@ -82,6 +82,19 @@ for format in json text csv markdown; do
     # what sensors would tell, with its unit
     if [ $format = text ] && grep -E '(^| )[=~]?-?0(\.0+)? (W|J|mJ|°C|Hz|MHz|GHz|GB/s|TOPS/W|FLOP/s)( |$)' out; then fail "run: a zero"; fi
 done
+# A captured tree holds the numbers of the process that took it: none of them is this run's.
+expect_exit 0 env -u ASSAY_FSROOT "$ASSAY" doctor --capture captured
+[ -e captured/proc/self/status ] || fail "no /proc/self/status was captured"
+for command in "run --memory" run memory; do
+    # shellcheck disable=SC2086
+    expect_exit 0 env ASSAY_FSROOT="$PWD/captured" "$ASSAY" $command mlp --engine fake --iters 50 --json -q
+    for name in peak.worker baseline.worker pss.worker total; do
+        expect_equal "$(json_get out ".trials[0].metrics[\"memory.$name\"].value")" null
+    done
+    expect_has out "ASSAY_FSROOT is set"
+done
+expect_exit 0 env ASSAY_FSROOT="$PWD/captured" "$ASSAY" memory mlp --engine fake --iters 50 -q
+grep -E 'takes 0 B|=0 B beyond|^  total +=' out && fail "memory: a zero for what is not known"
 for command in power memory counters; do
     expect_exit 0 "$ASSAY" $command mlp --engine fake --iters 50 --json -q
     python3 metrics.py out >why || fail "$command: $(cat why)"

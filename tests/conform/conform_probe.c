@@ -3,6 +3,7 @@
  * contract, a reason for whatever is unavailable, the same answers twice, nothing negative, no allocation in read. No time is
  * asserted. */
 #include "harness.h"
+#include "../unit/scratch.h"
 
 #include "probe/probe.h"
 
@@ -252,6 +253,17 @@ static void test_nothing(void)
     }
 }
 
+/* $ASSAY_POWERMETRICS is a copy that was written just now: an old file is no reading. */
+static void powermetrics_writes(const char *path)
+{
+    struct assay__mapping mapping;
+    const char *copy = scratch("powermetrics");
+    CHECK_INT(assay__file_map(path, &mapping, NULL), 0);
+    CHECK_INT(assay__file_write(copy, mapping.data, mapping.size, NULL), 0);
+    assay__file_unmap(&mapping);
+    setenv("ASSAY_POWERMETRICS", copy, 1);
+}
+
 /* Those that ask a library or a program: with a fake one, and with files that it wrote. */
 static void test_fakes(void)
 {
@@ -261,7 +273,7 @@ static void test_fakes(void)
     setenv("ASSAY_NVML_LIBRARY", ASSAY_TEST_BUILD "/tests/lib/lib_fake_nvml.so", 1);
     tree = ""; /* the fake's energy moves */
     for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
-        setenv("ASSAY_POWERMETRICS", written[i], 1);
+        powermetrics_writes(written[i]);
         check_table();
     }
 }
@@ -283,11 +295,11 @@ static void test_no_memory(void)
                                         "container"};
     if (!COUNTS_ALLOCATIONS) SKIP("this C library, or a sanitizer, keeps malloc for itself");
     unsigned long failures = 0;
-    setenv("ASSAY_POWERMETRICS", FIXTURES "/powermetrics/two.plist", 1);
     for (size_t t = 0; t < sizeof trees / sizeof trees[0]; t++) {
         char root[1024];
         snprintf(root, sizeof root, FIXTURES "/fsroot-%s", trees[t]);
         setenv("ASSAY_FSROOT", root, 1);
+        powermetrics_writes(FIXTURES "/powermetrics/two.plist");
         for (size_t i = 0; (ops = assay__probe_at(i)); i++) {
             bool reached = true;
             for (unsigned long n = 0; reached; n++) {

@@ -375,7 +375,10 @@ static void test_interrupt(void)
     CHECK_INT(
         assay__accelerator_ceilings_get(arena, &machine, &accelerator, &options, &set, &error),
         ASSAY_EINTERRUPTED);
-    CHECK(!set && device.runs == 1);
+    CHECK(set && device.runs == 1);
+    CHECK(!set->complete && set->count == 1 && isfinite(set->rows[0].value));
+    CHECK_STR(set->rows[0].name, "latency.launch");
+    CHECK_HAS(set->note, "interrupted");
     CHECK_HAS(error.message, "interrupted");
     options.progress = stop_at;
     options.interrupt = &stop;

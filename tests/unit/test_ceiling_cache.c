@@ -370,8 +370,8 @@ static bool stop(void *context, const char *name)
     return ++*calls == 2;
 }
 
-/* No time at all: every row is there, each unavailable with a reason. Interrupted: no result. Another machine:
- * refused. */
+/* No time at all: every row is there, each unavailable with a reason. Interrupted: the rows until then, and nothing kept.
+ * Another machine: refused. */
 static void test_limits(void)
 {
     struct assay__arena *arena = assay__arena_new();
@@ -396,7 +396,11 @@ static void test_limits(void)
     CHECK_HAS(assay__ceilings_find(set, "compute.float64.one-core")->note, "time");
     options = (struct assay__ceiling_options){.progress = stop, .context = &calls, .budget_s = 0.1};
     CHECK_INT(assay__ceilings_measure(arena, &machine, &options, &set, &error), ASSAY_EINTERRUPTED);
-    CHECK(!set && calls == 2);
+    CHECK(set && calls == 2);
+    CHECK_INT(set->count, 1); /* stopped before the second */
+    CHECK_STR(set->rows[0].name, "compute.float64.one-core");
+    CHECK_INT(set->rows[0].state, ASSAY_MEASURED);
+    CHECK(set->rows[0].value > 0 && !set->complete && set->note[0]);
     setenv("ASSAY_FSROOT", "/somewhere", 1);
     CHECK_INT(assay__ceilings_measure(arena, &machine, NULL, &set, &error), ASSAY_EUNSUPPORTED);
     assay__arena_free(arena);

@@ -110,6 +110,31 @@ static void test_text(void)
     check_golden("ceilings.txt", &out);
 }
 
+/* No line is wider than the page: the CPU's and a device's, with a published peak and without. */
+static void test_widths(void)
+{
+    struct assay__ceilings set = set_of();
+    static const char *const devices[] = {"", "cuda:0"}, *const cards[] = {"", "NVIDIA H200"};
+    for (int columns = 40; columns <= 130; columns++)
+        for (int i = 0; i < 4; i++) {
+            struct assay__buf out = {0};
+            struct assay__page page = {.out = &out, .columns = columns, .ascii = true};
+            set.device = devices[i % 2];
+            set.hardware = cards[i / 2];
+            assay__ceilings_text(&page, &set);
+            CHECK(strstr(out.data, i % 2 ? "best" : "one core") != NULL);
+            CHECK(strstr(out.data, "120 GFLOP/s") != NULL);
+            assay__page_to_ascii(&out, 0);
+            char *save = NULL;
+            for (char *line = strtok_r(out.data, "\n", &save); line;
+                 line = strtok_r(NULL, "\n", &save)) {
+                if ((int)strlen(line) > columns) printf("  %d: %s\n", columns, line);
+                CHECK((int)strlen(line) <= columns);
+            }
+            assay__buf_free(&out);
+        }
+}
+
 static void test_json(void)
 {
     struct assay__ceilings set = set_of();
@@ -171,6 +196,7 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"text", test_text},
+        {"widths", test_widths},
         {"json", test_json},
         {"json_without", test_json_without},
         {"json_unavailable", test_json_unavailable},

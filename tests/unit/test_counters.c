@@ -223,8 +223,7 @@ static void test_bad_message(void)
     }
 }
 
-static void check_page(const struct assay_profile *profile, bool ascii, int columns,
-                       const char *const *words)
+static char *page_of(const struct assay_profile *profile, bool ascii, int columns)
 {
     struct assay_report_options options = {
         .size = sizeof options, .format = "text", .ascii = ascii, .columns = columns};
@@ -232,11 +231,33 @@ static void check_page(const struct assay_profile *profile, bool ascii, int colu
     char *text = NULL;
     size_t size = 0;
     CHECK_INT(assay_report(profile, &options, &text, &size, &error), 0);
+    return text;
+}
+
+static void check_page(const struct assay_profile *profile, bool ascii, int columns,
+                       const char *const *words)
+{
+    char *text = page_of(profile, ascii, columns);
     for (; *words; words++)
         CHECK_HAS(text, *words);
     for (const char *c = text; ascii && *c; c++)
         CHECK((unsigned char)*c < 128);
     free(text);
+}
+
+/* The counters' tables stay within the page, whatever its width. */
+static void check_widths(const struct assay_profile *profile)
+{
+    for (int columns = 40; columns <= 120; columns++) {
+        char *text = page_of(profile, true, columns), *save = NULL;
+        bool inside = false;
+        for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+            if (strncmp(line, "Counters", 8) == 0) inside = true;
+            if (strncmp(line, "Stability", 9) == 0) inside = false;
+            if (inside) CHECK((int)strlen(line) <= columns);
+        }
+        free(text);
+    }
 }
 
 static void test_page(void)
@@ -250,10 +271,74 @@ static void test_page(void)
         "Conv                 2  80.0 µs  64.0 µs  3.20 k  7.20 k  2.25      16 80.0 %",
         "last-level loads, front-end stalls, back-end stalls",
         NULL};
-    static const char *const narrow[] = {"cycles", "80.0 us", NULL};
+    /* the clock of the counted runs: twice as slow as the layers' own time, half a CPU of it used */
+    static const char *const clocked[] = {
+        "time while counted            100 µs",
+        "layers     time  counted  CPUs  instr.   IPC  misses   hits",
+        "Conv                 2  80.0 µs   128 µs  0.50  7.20 k  2.25      16 80.0 %", NULL};
+    static const char *const narrow[] = {"cycles", "80.0 us", "CPUs busy =0.8", NULL};
     struct assay_profile *profile = run("steady=100us;" LAYERS COUNTS, ASSAY_LAYERS_AUTO, 1);
     check_page(profile, false, 80, words);
     check_page(profile, true, 40, narrow);
+    check_widths(profile);
+    assay_profile_close(profile);
+    profile = run("steady=100us;" LAYERS COUNTS ",elapsed:160000", ASSAY_LAYERS_AUTO, 1);
+    check_page(profile, false, 80, clocked);
+    CHECK_NEAR(class_value(&profile->trials[0], "Conv", "elapsed"), 128e-6, 1e-9);
+    CHECK_NEAR(value(profile, "hardware.elapsed"), 100e-6, 1e-12); /* the steps of the slices */
+    check_widths(profile);
+    assay_profile_close(profile);
+}
+
+/* Small counts: three digits like the others, no exponents. */
+static void test_small_counts(void)
+{
+    static const struct {
+        const char *metric;
+        double value;
+        const char *label, *number;
+    } rows[] = {
+        {"hardware.page_faults", 0.729, "page faults", "0.729"},
+        {"hardware.context_switches", 0.000052, "context switches", "0.000052"},
+        {"hardware.migrations", 0.00123, "CPU migrations", "0.00123"},
+        {"hardware.cycles", 9.996, "cycles", "10.0"},
+        {"hardware.branches", 7.45, "branches", "7.45"},
+        {"hardware.branch_misses", 1e-9, "branch misses", "<0.000001"},
+        {"hardware.cache_misses", 0, "cache misses", "0"},
+        {"hardware.instructions", 999600, "instructions", "1.00 M"},
+    };
+    struct assay_profile *profile = run("steady=100us;" LAYERS COUNTS, ASSAY_LAYERS_AUTO, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        CHECK_INT(assay_metrics_measured(profile->trials[0].metrics, rows[i].metric, rows[i].value,
+                                         "perf_event", ""),
+                  0);
+    char *text = page_of(profile, false, 80);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "\n  %-23s%13s ", rows[i].label, rows[i].number);
+        CHECK_HAS(text, line);
+    }
+    CHECK(!strstr(text, "e-0"));
+    free(text);
+    assay_profile_close(profile);
+}
+
+/* A page about counters tells what it lacks of them, and only how much else is missing. */
+static void test_only_its_subject(void)
+{
+    static const char *const words[] = {"hardware.llc_loads",
+                                        "more unavailable metrics: assay report", NULL};
+    struct assay_profile *profile = run("steady=100us;" LAYERS COUNTS, ASSAY_LAYERS_AUTO, 1);
+    profile->command = "counters";
+    check_page(profile, false, 120, words);
+    char *text = page_of(profile, false, 120);
+    CHECK(!strstr(text, "latency.transfer_in") && !strstr(text, "energy."));
+    free(text);
+    profile->command = "run";
+    text = page_of(profile, false, 120);
+    CHECK(strstr(text, "latency.transfer_in") && strstr(text, "energy."));
+    CHECK(!strstr(text, "more unavailable metrics"));
+    free(text);
     assay_profile_close(profile);
 }
 
@@ -268,6 +353,8 @@ int main(int argc, char **argv)
         {"bad_script", test_bad_script},
         {"bad_message", test_bad_message},
         {"page", test_page},
+        {"small_counts", test_small_counts},
+        {"only_its_subject", test_only_its_subject},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -527,9 +527,21 @@ static void test_external_weights(void)
     close_fixture(&opened);
 }
 
+/* An engine's message that is a sentence does not end twice. */
+static void test_one_full_stop(void)
+{
+    struct assay__layer_work work = {0};
+    assay__layers_say(&work, "Not known: %s.", "disable such nodes.");
+    assay__layers_say(&work, "Markers: %s.", "none");
+    assay__layers_say(&work, "And so on...");
+    CHECK_STR(work.reason.data, "Not known: disable such nodes. Markers: none. And so on...");
+    assay__buf_free(&work.reason);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
+        {"one_full_stop", test_one_full_stop},
         {"insert_on_each_consumed_output", test_insert_on_each_consumed_output},
         {"insert_renames_in_bodies", test_insert_renames_in_bodies},
         {"insert_leaves_sequences", test_insert_leaves_sequences},

@@ -54,13 +54,16 @@ static void test_growth_of_none(void)
     CHECK_NEAR(growth.bytes, 0, 0);
     CHECK_NEAR(growth.low, 0, 0);
     CHECK_NEAR(growth.high, 0, 0);
-    CHECK_NEAR(growth.smallest, 0.01, 1e-15); /* one byte over 100 inferences */
-    marks[20] = 1000000;                      /* a cache that is filled once, and again */
+    CHECK(growth.flat && !growth.settled);
+    CHECK_NEAR(growth.every, 12, 0);
+    CHECK_NEAR(growth.total, 0, 0);
+    marks[20] = 1000000; /* a cache that is filled once, and again */
     for (int i = 60; i < 101; i++)
         marks[i] = 8;
     CHECK_INT(assay__memory_growth(marks, 101, &growth), 0);
     CHECK_NEAR(growth.bytes, 0, 0.02);
-    CHECK(growth.smallest >= 1e6 / 101);
+    CHECK(growth.low <= 0 && !growth.flat);
+    CHECK_NEAR(growth.total, 1, 0);
     CHECK_INT(assay__memory_growth(marks, 9, &growth), 0); /* too few to say */
     CHECK(isnan(growth.bytes) && isnan(growth.low) && isnan(growth.smallest));
     for (int i = 0; i < 101; i++)
@@ -73,6 +76,64 @@ static void test_growth_of_none(void)
         marks[i] = (int64_t)(1000 * sin(2 * 3.14159265358979 * (double)i / 80));
     CHECK_INT(assay__memory_growth(marks, 101, &growth), 0);
     CHECK(growth.low < 0 && growth.high > 0);
+}
+
+/* Pools and caches grow too, but they end: no leak. */
+static void test_growth_settles(void)
+{
+    int64_t marks[1000];
+    struct assay__growth growth;
+    for (int i = 0; i < 1000; i++) /* all the way to 600, then no more */
+        marks[i] = 44 * (i < 600 ? i : 600);
+    CHECK_INT(assay__memory_growth(marks, 1000, &growth), 0);
+    CHECK(growth.settled);
+    CHECK_NEAR(growth.bytes, 0, 0);
+    CHECK(growth.low <= 0 && growth.high >= 0);
+    CHECK_NEAR(growth.total, 44 * 600, 0);
+    for (int i = 0; i < 1000; i++) /* ever less, with half of its way still to go */
+        marks[i] = (int64_t)(1e6 * (1 - exp(-i / 700.0)));
+    CHECK_INT(assay__memory_growth(marks, 1000, &growth), 0);
+    CHECK(growth.settled && growth.low <= 0);
+    CHECK(growth.bytes > 0); /* the last third's slope is told */
+    for (int i = 0; i < 1000; i++)
+        marks[i] = -44 * (i < 600 ? i : 600);
+    CHECK_INT(assay__memory_growth(marks, 1000, &growth), 0);
+    CHECK(growth.settled && growth.high >= 0);
+    for (int i = 0; i < 1000; i++) /* one that grows more and more is not settled */
+        marks[i] = (int64_t)i * i;
+    CHECK_INT(assay__memory_growth(marks, 1000, &growth), 0);
+    CHECK(!growth.settled && growth.low > 0);
+}
+
+/* What is said to be the smallest growth that would have shown does show when it is there. */
+static void test_growth_smallest(void)
+{
+    enum { COUNT = 96 };
+    int64_t marks[COUNT], more[COUNT];
+    struct assay__growth growth, seen;
+    for (int i = 0; i < COUNT; i++)
+        marks[i] = 0;
+    CHECK_INT(assay__memory_growth(marks, COUNT, &growth), 0);
+    CHECK_NEAR(growth.every, COUNT / 8, 0);
+    for (int every = 1; every <= (int)growth.every; every++)
+        for (int phase = 0; phase < every; phase++) {
+            for (int i = 0; i < COUNT; i++)
+                more[i] = 24 * ((i + phase) / every);
+            CHECK_INT(assay__memory_growth(more, COUNT, &seen), 0);
+            CHECK(seen.low > 0 && !seen.settled);
+        }
+    for (int i = 0; i < COUNT; i++) /* memory that comes and goes */
+        marks[i] = (int64_t)((uint32_t)i * 2654435761u >> 12) % 5000 * 1000;
+    CHECK_INT(assay__memory_growth(marks, COUNT, &growth), 0);
+    CHECK(growth.low < 0 && growth.high > 0 && growth.smallest > 0);
+    for (int i = 0; i < COUNT; i++)
+        more[i] = marks[i] + (int64_t)ceil(growth.smallest * 1.001) * i;
+    CHECK_INT(assay__memory_growth(more, COUNT, &seen), 0);
+    CHECK(seen.low > 0 && !seen.settled);
+    for (int i = 0; i < COUNT; i++) /* and half of it does not: the figure is no empty promise */
+        more[i] = marks[i] + (int64_t)(growth.smallest / 2) * i;
+    CHECK_INT(assay__memory_growth(more, COUNT, &seen), 0);
+    CHECK(seen.low <= 0);
 }
 
 /* --- the tracker, in a process of its own --------------------------------------------------------- */
@@ -279,6 +340,11 @@ static void test_leak_shows(void)
     CHECK_INT(first->inferences, 1);
     CHECK_NEAR(first->count, 2, 0);
     CHECK_NEAR(first->bytes, 1064, 0);
+    const struct assay__allocation_phase *prerun = phase(profile, "prerun");
+    CHECK(prerun->inferences >= 5); /* --warmup 5, or the longer one of the second look */
+    CHECK_NEAR(prerun->count, 2 * (double)prerun->inferences, 0);
+    CHECK_NEAR(prerun->live_bytes, first->live_bytes + 64 * (double)prerun->inferences, 0);
+    CHECK_NEAR(warm->live_bytes, prerun->live_bytes + 64 * (double)warm->inferences, 0);
     CHECK(warm->inferences >= 1000);
     double n = (double)warm->inferences;
     CHECK_NEAR(warm->count, 2 * n, 0);
@@ -296,6 +362,19 @@ static void test_leak_shows(void)
         classes++;
     }
     CHECK_INT(classes, 2);
+    assay_profile_close(profile);
+}
+
+/* A pool that fills over 2,500 inferences: the first look, from 7 to about 1,000, sees a leak, the second one does not. */
+static void test_pool_is_no_leak(void)
+{
+    if (!has_tracker()) SKIP("this build has no allocation tracker: malloc is the sanitizer's");
+    struct assay_profile *profile = run("steady=1ms;leak=64;leak_until=2500", 50);
+    CHECK_NEAR(value(profile, "memory.growth"), 0, 0);
+    CHECK_HAS(metric(profile, "memory.growth")->note, "no growth shown");
+    CHECK(phase(profile, "prerun")->inferences >= 2500);
+    CHECK_NEAR(phase(profile, "warm")->live_bytes - phase(profile, "load")->live_bytes, 64 * 2500,
+               0);
     assay_profile_close(profile);
 }
 
@@ -384,6 +463,13 @@ static void test_timeline(void)
         CHECK(i == 0 || rss->times_ns[i] > rss->times_ns[i - 1]);
     }
     CHECK(most >= 40e6 && most < 4e8);
+    double end = 0; /* what comes behind the last window is not the model's */
+    for (size_t i = 0; i < profile->trials[0].span_count; i++)
+        end = fmax(end, profile->trials[0].spans[i].end_ns);
+    CHECK(end > 0 && rss->times_ns[rss->count - 1] <= end);
+    char said[32];
+    snprintf(said, sizeof said, "%zu reading", rss->count); /* those that are kept */
+    CHECK_HAS(rss->note, said);
     CHECK(series(profile, "faults.minor.worker")->counter);
     CHECK_HAS(metric(profile, "memory.peak.device")->note, "used the CPU");
     CHECK_NEAR(value(profile, "memory.total"), value(profile, "memory.peak.worker"), 0);
@@ -456,11 +542,66 @@ static void test_device_memory_in_container(void)
     assay_profile_close(profile);
 }
 
-/* Another machine's files do not hold our worker. */
+static struct assay_profile *run_on(const char *device, bool memory)
+{
+    struct assay_profile *profile = NULL;
+    struct assay_error error = {0};
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_TRACK_LIBRARY", "/no/such/tracker.so", 1);
+    setenv("ASSAY_NVML_LIBRARY", "/no/such/nvml.so", 1);
+    setenv("ASSAY_FAKE_DEVICES", "openvino:cpu;openvino:npu;webgpu:0;gpu:0", 1);
+    struct assay_run_options options = {.size = sizeof options,
+                                        .engine = "fake",
+                                        .device = device,
+                                        .script = "steady=1ms",
+                                        .iterations = 30,
+                                        .memory = memory};
+    int code = assay_run(&options, &profile, &error);
+    if (code) printf("  code %d: %s\n", code, error.message);
+    CHECK_INT(code, 0);
+    return profile;
+}
+
+/* A CPU by another name has no memory of its own, asked for or not; of a device that is no NVIDIA GPU, NVML is not the reason. */
+static void test_memory_by_device(void)
+{
+    static const char *const cpus[] = {NULL, "openvino:cpu"};
+    for (size_t i = 0; i < 4; i++) {
+        struct assay_profile *profile = run_on(cpus[i / 2], i % 2);
+        CHECK_HAS(metric(profile, "memory.peak.device")->note, "used the CPU");
+        if (isfinite(metric(profile, "memory.peak.worker")->value))
+            CHECK_NEAR(value(profile, "memory.total"), value(profile, "memory.peak.worker"), 0);
+        else
+            CHECK_STR(metric(profile, "memory.total")->note,
+                      metric(profile, "memory.peak.worker")->note);
+        assay_profile_close(profile);
+    }
+    static const char *const others[] = {"webgpu:0", "openvino:npu"};
+    for (size_t i = 0; i < 2; i++) {
+        struct assay_profile *profile = run_on(others[i], true);
+        const char *note = metric(profile, "memory.peak.device")->note;
+        CHECK_HAS(note, others[i]);
+        CHECK(strstr(note, "/no/such/nvml.so") == NULL);
+        CHECK_STR(metric(profile, "memory.total")->note, note);
+        assay_profile_close(profile);
+    }
+    struct assay_profile *profile = run_on("gpu:0", false);
+    CHECK_HAS(metric(profile, "memory.total")->note, "--memory reads it");
+    assay_profile_close(profile);
+}
+
+/* Another machine's files do not hold our worker: neither what assay nor what the worker would read there is told. */
 static void test_fsroot(void)
 {
-    setenv("ASSAY_FSROOT", ASSAY_TEST_ROOT "/tests/fixtures/fsroot-container", 1);
+    setenv("ASSAY_FSROOT", ASSAY_TEST_ROOT "/tests/fixtures/fsroot-laptop", 1);
+    CHECK(access(ASSAY_TEST_ROOT "/tests/fixtures/fsroot-laptop/proc/self/status", R_OK) == 0);
     struct assay_profile *profile = run("steady=1ms", 50);
+    static const char *const own[] = {"memory.peak.worker", "memory.baseline.worker",
+                                      "memory.pss.worker", "memory.total"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        CHECK_INT(metric(profile, own[i])->state, ASSAY_UNAVAILABLE);
+        CHECK_HAS(metric(profile, own[i])->note, "ASSAY_FSROOT");
+    }
     const struct assay__series_info *rss = series(profile, "memory.rss.worker"),
                                     *pss = series(profile, "memory.pss.worker");
     CHECK_INT(rss->state, ASSAY_UNAVAILABLE);
@@ -588,8 +729,11 @@ int main(int argc, char **argv)
     static const struct harness_test tests[] = {
         {"growth_of_a_leak", test_growth_of_a_leak},
         {"growth_of_none", test_growth_of_none},
+        {"growth_settles", test_growth_settles},
+        {"growth_smallest", test_growth_smallest},
         {"tracker_counts", test_tracker_counts},
         {"leak_shows", test_leak_shows},
+        {"pool_is_no_leak", test_pool_is_no_leak},
         {"no_leak_says_so", test_no_leak_says_so},
         {"tracked_launch_dies", test_tracked_launch_dies},
         {"tracker_missing", test_tracker_missing},
@@ -597,6 +741,7 @@ int main(int argc, char **argv)
         {"timeline", test_timeline},
         {"device_memory", test_device_memory},
         {"device_memory_in_container", test_device_memory_in_container},
+        {"memory_by_device", test_memory_by_device},
         {"fsroot", test_fsroot},
         {"message", test_message},
         {"process_probe", test_process_probe},

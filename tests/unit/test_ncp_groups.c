@@ -188,8 +188,25 @@ static void test_a_layer_without_a_time_makes_its_rows_unavailable(void)
     CHECK(isnan(inter->time_ns) && isnan(inter->share) && inter->state == ASSAY_UNAVAILABLE);
     CHECK(inter->flops == 60 && inter->untimed == 1);
     CHECK_STR(inter->note, "1 of 2 layers have no time; the others take 0.3 µs");
+    CHECK_STR(STEP(g, "1")->note, "1 of 2 layers have no time; the others take 0.5 µs");
     CHECK(GROUP(g, "command")->time_ns == 500 && GROUP(g, "unattributed")->time_ns == 600);
     CHECK(isnan(STEP(g, "1")->time_ns) && g->first_ns == 300 && isnan(g->median_ns));
+    assay__ncp_groups_free(g);
+    assay_profile_close(p);
+}
+
+static void test_where_no_layer_has_a_time_no_other_takes_0(void)
+{
+    struct assay__layer layers[16];
+    size_t n = 0;
+    layers[n++] = layer("Gemm", NAN, 30, FROM("/step0/inter/Gemm"));
+    layers[n++] = layer("Gemm", NAN, 30, FROM("/step1/inter/Gemm"));
+    layers[n++] = layer("Gemm", 500, 30, FROM("/step1/command/Gemm"));
+    struct assay_profile *p = make("unrolled", 2, layers, n, 100, 1500);
+    struct assay__ncp_groups *g = groups_of(p);
+    CHECK_STR(GROUP(g, "inter")->note, "its layers have no time");
+    CHECK_STR(STEP(g, "0")->note, "its layer has no time");
+    CHECK_INT(GROUP(g, "inter")->state, ASSAY_UNAVAILABLE);
     assay__ncp_groups_free(g);
     assay_profile_close(p);
 }
@@ -393,6 +410,8 @@ int main(int argc, char **argv)
         {"a_scan_has_a_time_per_step_and_no_groups", test_a_scan_has_a_time_per_step_and_no_groups},
         {"neurons_computed_at_once_are_not_shared_out",
          test_neurons_computed_at_once_are_not_shared_out},
+        {"where_no_layer_has_a_time_no_other_takes_0",
+         test_where_no_layer_has_a_time_no_other_takes_0},
         {"without_layers_or_latency_nothing_is_zero",
          test_without_layers_or_latency_nothing_is_zero},
         {"other_models_have_no_such_block", test_other_models_have_no_such_block},

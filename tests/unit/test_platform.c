@@ -445,6 +445,16 @@ static void test_arm(void)
     assay__arena_free(arena);
 }
 
+/* A part of the tree of groups is mounted, and the limit sits above the process's own group: throttling is counted there. */
+static void test_limit_above(void)
+{
+    struct assay__disturbance d;
+    use_root("fsroot-container");
+    assay__disturbance_read(&d);
+    CHECK(d.cgroup_known);
+    CHECK_INT(d.cgroup_throttled_ns, 1750000000);
+}
+
 static void test_empty_machine(void)
 {
     struct assay__machine m;
@@ -502,6 +512,7 @@ int main(int argc, char **argv)
         {"affinity", test_affinity},
         {"laptop", test_laptop},
         {"arm", test_arm},
+        {"limit_above", test_limit_above},
         {"empty_machine", test_empty_machine},
         {"this_machine", test_this_machine},
     };

@@ -1,8 +1,13 @@
 /* test_probe_powermetrics.c - powermetrics in both forms: a real capture of an M1 (where it is), small ones made by hand, bad ones;
  * as a file, as a file that grows, and as a child process. */
 #include "live_fixture.h"
+#include "scratch.h"
 
 #include "probe/powermetrics.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #define FIXTURES ASSAY_TEST_ROOT "/tests/fixtures/powermetrics/"
 
@@ -185,6 +190,17 @@ static void from_file(const char *path)
     open_probe("powermetrics");
 }
 
+/* A copy that was written just now. */
+static const char *copy_of(const char *path)
+{
+    size_t size;
+    char *data = load(path, &size);
+    const char *copy = scratch("copy");
+    CHECK_INT(assay__file_write(copy, data, size, NULL), 0);
+    free(data);
+    return copy;
+}
+
 static void test_capture(void)
 {
     const char *path = getenv("ASSAY_TEST_POWERMETRICS");
@@ -214,7 +230,7 @@ static void test_capture(void)
         {"clock.cpu7", 1.01509e9},
         {"utilization.cpu7", 0.004739},
     };
-    from_file(path);
+    from_file(copy_of(path));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         CHECK_NEAR(value(rows[i].name), rows[i].value, 1e-12 + 1e-12 * rows[i].value);
     CHECK_INT(channel_count, 10 + 2 * 2 + 2 * 8);
@@ -223,7 +239,8 @@ static void test_capture(void)
 
 static void test_file(void)
 {
-    from_file(FIXTURES "two.plist");
+    const char *path = copy_of(FIXTURES "two.plist");
+    from_file(path);
     CHECK_STR(ops->reason(probe), "");
     CHECK_NEAR(value("power.cpu"), 6, 1e-12);  /* the newest sample */
     CHECK_NEAR(value("energy.cpu"), 5, 1e-12); /* of both */
@@ -233,13 +250,41 @@ static void test_file(void)
     CHECK_STR(channels[find("state.thermal-pressure")].states[3], "Heavy");
     CHECK_NEAR(value("clock.e0-cluster"), 972e6, 0);
     CHECK_STR(channels[find("clock.e0-cluster")].rail, "e0-cluster");
-    CHECK_STR(channels[find("power.cpu")].source, FIXTURES "two.plist");
+    CHECK_STR(channels[find("power.cpu")].source, path);
     check_missing("power.gpu", false, "do not have it");
     check_missing("clock.cpu1", false, "do not have it");
     close_probe();
-    from_file(FIXTURES "two.txt");
+    from_file(copy_of(FIXTURES "two.txt"));
     CHECK_NEAR(value("power.cpu"), 0.823, 1e-12);
     check_missing("energy.cpu", false, "do not have it");
+    close_probe();
+}
+
+static void written_before(const char *path, time_t seconds)
+{
+    const struct timespec times[2] = {{.tv_sec = time(NULL) - seconds},
+                                      {.tv_sec = time(NULL) - seconds}};
+    CHECK_INT(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* A capture of another day is no reading of now, and neither is one that stops to grow. */
+static void test_old_file(void)
+{
+    const char *path = copy_of(FIXTURES "two.plist");
+    setenv("ASSAY_POWERMETRICS", path, 1);
+    written_before(path, 3 * 86400 + 60);
+    check_none("powermetrics", "was last written 3 days ago: its samples are not of now");
+    written_before(path, 40);
+    check_none("powermetrics", "was last written 40 seconds ago");
+    /* Half a second a sample: good for 2 s. */
+    copy_of(FIXTURES "two.plist");
+    from_file(path);
+    CHECK_NEAR(value("power.cpu"), 6, 1e-12);
+    for (int i = 0; i < 400 && readings[find("power.cpu")].reason[0] == '\0'; i++) {
+        usleep(10000);
+        ops->read(probe, readings);
+    }
+    check_missing("power.cpu", true, "powermetrics gives no new samples");
     close_probe();
 }
 
@@ -361,6 +406,7 @@ int main(int argc, char **argv)
         {"cut", test_cut},
         {"capture", test_capture},
         {"file", test_file},
+        {"old_file", test_old_file},
         {"growing", test_growing},
         {"no_file", test_no_file},
         {"child", test_child},

@@ -704,6 +704,14 @@ static void test_blocked_probe(void)
     CHECK_INT(series.readings, 3);
     CHECK_INT(series.count, 3);
     CHECK_NEAR(series.values[2], 7, 0);
+    /* A window that it does not reach has the true reason. */
+    struct assay__window window;
+    assay__sampler_window(sampler, CHANNELS, series.times_ns[0], series.times_ns[2] + SECOND, true,
+                          &window);
+    CHECK(!window.available);
+    CHECK_STR(window.reason,
+              "a read did not come back within 0.02 s: given up; the window ends 1 s "
+              "after the last reading");
     assay__sampler_probe_cost(sampler, 1, &cost);
     CHECK(cost.blocked);
     assay__sampler_probe_cost(sampler, 0, &cost);

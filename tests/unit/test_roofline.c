@@ -369,6 +369,14 @@ static void test_accelerator(void)
     p->trials[0].device = "cuda:1";
     r = roofline(p);
     CHECK_HAS(r.reason, "no ceilings of cuda:1 are kept");
+    p->trials[0].device = "gpu/cuda:1"; /* the name that was given, with its build */
+    r = roofline(p);
+    CHECK_HAS(r.reason, "no ceilings of gpu/cuda:1 are kept");
+    setenv("ASSAY_FSROOT", "/somewhere", 1); /* another machine: advice that cannot work is none */
+    r = roofline(p);
+    CHECK_HAS(r.reason, "cannot be measured");
+    CHECK(!strstr(r.reason, "assay devices"));
+    unsetenv("ASSAY_FSROOT");
     assay_profile_close(p);
 }
 
