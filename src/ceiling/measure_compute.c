@@ -50,10 +50,7 @@ static void add_other(struct assay__survey *survey, struct assay__ceiling *row, 
                       const struct assay__flops_kernel *kernel)
 {
     char text[64];
-    if (strcmp(row->unit, "OP/s") == 0)
-        snprintf(text, sizeof text, "%.3g GOP/s", value / 1e9);
-    else
-        assay__text_scaled(text, sizeof text, value, row->unit);
+    assay__text_scaled(text, sizeof text, value, row->unit);
     const char *note = assay__arena_printf(survey->arena, "%s%s%s (%s): %s", row->note,
                                            row->note[0] ? "; " : "also ", kernel->simd,
                                            kernel->instruction, text);
