@@ -4,6 +4,8 @@
     python3 tests/schema_check.py devices FILE
     python3 tests/schema_check.py doctor FILE
     python3 tests/schema_check.py inspect FILE
+    python3 tests/schema_check.py advise FILE
+    python3 tests/schema_check.py check FILE
 
 Prints every fault, one per line, and exits with 1 if there is one.
 """
@@ -98,6 +100,68 @@ def layers(where, trial):
     if rows and total is not None and None not in (engine, rest, p50):
         if abs(total + engine + rest - p50 * 1e6) > 1e-6 * max(1.0, p50 * 1e6):
             fault(where, f"layers + engine + unattributed = {total + engine + rest} us, p50 = {p50 * 1e6} us")
+
+
+VERDICTS_ORDER = ("fail", "unavailable", "pass", "none")
+
+
+def score(where, holder):
+    block = member(where, holder, "score", dict)
+    total = member(f"{where}.score", block, "value", NUMBER, null=True)
+    points = []
+    for i, part in enumerate(member(f"{where}.score", block, "parts", list) or []):
+        at = f"{where}.score.parts[{i}]"
+        for name in ("name", "formula"):
+            member(at, part, name, str)
+        points.append(member(at, part, "points", NUMBER, null=True))
+        of = member(at, part, "of", NUMBER)
+        if (points[-1] is None) != bool(part.get("reason")):
+            fault(at, f"points {points[-1]!r} and reason {part.get('reason')!r}")
+        if points[-1] is not None and not 0 <= points[-1] <= of:
+            fault(at, f"{points[-1]} of {of} points")
+    if (total is None) != (None in points) or (total is not None and abs(total - sum(points)) > 1e-9):
+        fault(f"{where}.score", f"value {total!r}, parts {points!r}")
+
+
+def requirements(where, trial):
+    """Only of a trial that was judged: every ratio follows from its values, every verdict from its ratio."""
+    if "review" in trial:
+        score(f"{where}.review", trial["review"])
+        for name in ("bottlenecks", "opportunities", "recommendations"):
+            texts(f"{where}.review", trial["review"], name)
+    if "requirements" not in trial:
+        return
+    at, block = f"{where}.requirements", trial["requirements"]
+    member(at, block, "table", str)
+    member(at, block, "chip", str, null=True)
+    score(at, block)
+    seen = {"minimum": set(), "target": set()}
+    for i, row in enumerate(member(at, block, "rows", list) or []):
+        here = f"{at}.rows[{i}]"
+        for name in ("name", "metric", "unit", "level"):
+            member(here, row, name, str)
+        for name in ("reason", "note", "unreachable", "beyond_device", "recommendation"):
+            member(here, row, name, str, null=True)
+        value = member(here, row, "value", NUMBER, null=True)
+        if (value is None) != (row.get("state") == "unavailable") or (value is None) != bool(row.get("reason")):
+            fault(here, f"value {value!r}, state {row.get('state')!r}, reason {row.get('reason')!r}")
+        for column in ("minimum", "target"):
+            cell = member(here, row, column, dict)
+            asked = member(here, cell, "value", NUMBER, null=True)
+            ratio = member(here, cell, "ratio", NUMBER, null=True)
+            verdict = "none" if asked is None else "unavailable" if value is None else None
+            if verdict is None:
+                if abs(ratio - value / asked) > 1e-9 * abs(ratio):
+                    fault(here, f"{column}: ratio {ratio}, but {value} / {asked}")
+                met = ratio >= 1 if row.get("kind") == "floor" else ratio <= 1
+                verdict = "pass" if met else "fail"
+            if cell.get("verdict") != verdict:
+                fault(here, f"{column}: verdict {cell.get('verdict')!r}, expected {verdict!r}")
+            seen[column].add(verdict)
+    for column, verdicts in seen.items():
+        expected = next((v for v in VERDICTS_ORDER if v in verdicts), "none")
+        if block.get(column) != expected:
+            fault(at, f"{column} {block.get(column)!r}, its rows say {expected!r}")
 
 
 def generation(where, trial):
@@ -297,6 +361,7 @@ def trial_check(where, trial):
     member(f"{where}.stability", stability, "more_iterations", int, null=True)
     metrics(where, trial)
     generation(where, trial)
+    requirements(where, trial)
     for i, launch in enumerate(member(where, trial, "launches", list) or []):
         at = f"{where}.launches[{i}]"
         member(at, launch, "id", int)
@@ -347,14 +412,46 @@ def run(root):
     for i, trial in enumerate(member("$", root, "trials", list) or []):
         trial_check(f"$.trials[{i}]", trial)
     kept_ceilings(root)
+    findings(root)
+
+
+def findings(root):
     for i, finding in enumerate(member("$", root, "findings", list) or []):
         at = f"$.findings[{i}]"
         for name in ("id", "severity", "title"):
             member(at, finding, name, str)
         texts(at, finding, "evidence")
-        member(at, finding, "advice", str, null=True)
-        for name in ("expected_gain", "verified_gain"):
+        for name in ("advice", "effort", "state", "reason"):
+            member(at, finding, name, str, null=True)
+        for name in ("expected_gain", "verified_gain", "energy_saving"):
             member(at, finding, name, NUMBER, null=True)
+
+
+def advise(root):
+    findings(root)
+    found = [finding["id"] for finding in root["findings"]]
+    for i, finding in enumerate(root["findings"]):
+        if not finding["evidence"]:
+            fault(f"$.findings[{i}]", "without evidence")
+        if finding["severity"] not in ("high", "medium", "low", "note"):
+            fault(f"$.findings[{i}].severity", repr(finding["severity"]))
+    outcomes = {"found": 0, "nothing": 0, "not-evaluated": 0}
+    for i, rule in enumerate(member("$", root, "rules", list) or []):
+        at = f"$.rules[{i}]"
+        outcome = member(at, rule, "outcome", str)
+        if outcome not in outcomes:
+            fault(at, f"outcome {outcome!r}")
+            continue
+        outcomes[outcome] += 1
+        if (outcome == "not-evaluated") != bool(member(at, rule, "missing", str, null=True)):
+            fault(at, "what is missing is not named, or named of a rule that was evaluated")
+        if (outcome == "found") != (member(at, rule, "id", str) in found):
+            fault(at, "the findings do not agree")
+        member(at, rule, "change", dict, null=True)
+    summary = member("$", root, "summary", dict) or {}
+    for name, outcome in (("found", "found"), ("nothing", "nothing"), ("not_evaluated", "not-evaluated")):
+        if summary.get(name) != outcomes[outcome]:
+            fault(f"$.summary.{name}", f"is {summary.get(name)}, the rules say {outcomes[outcome]}")
 
 
 def inspect_layer(where, layer, index):
@@ -515,8 +612,50 @@ def doctor(root):
                 fault(at, f"channel {channel.get('name')!r} has neither value nor reason")
 
 
+def check_partitions(at, parts):
+    for side in ("target", "elsewhere", "unknown"):
+        holder = member(at, parts, side, dict) or {}
+        for name in ("nodes", "flops"):
+            if (member(f"{at}.{side}", holder, name, NUMBER) or 0) < 0:
+                fault(f"{at}.{side}.{name}", "is negative")
+    share = member(at, parts, "flops_share", NUMBER, null=True)
+    if share is not None and not 0 <= share <= 1:
+        fault(f"{at}.flops_share", f"is {share}")
+    segments = member(at, parts, "map", list) or []
+    if sum(s["nodes"] for s in segments) != sum(parts[s]["nodes"] for s in ("target", "elsewhere", "unknown")):
+        fault(f"{at}.map", "its nodes are not those of the sides")
+    for one, other in zip(segments, segments[1:]):
+        if one["on_target"] == other["on_target"]:
+            fault(f"{at}.map", "two segments of one side follow each other")
+
+
+def check(root):
+    member("$", root, "target", str)
+    verdict = member("$", root, "verdict", str, null=True)
+    if verdict not in ("pass", "warn", "fail", None):
+        fault("$.verdict", repr(verdict))
+    if verdict is None and not member("$", root, "reason", str):
+        fault("$", "no verdict and no reason")
+    severities = set()
+    for i, item in enumerate(member("$", root, "items", list) or []):
+        at = f"$.items[{i}]"
+        for name in ("rule", "reason", "fix", "source"):
+            if not member(at, item, name, str):
+                fault(at, f"{name} is empty")
+        for name in ("node", "op"):
+            member(at, item, name, str, null=True)
+        severities.add(member(at, item, "severity", str))
+    if not severities <= {"error", "warning", "note"}:
+        fault("$.items", f"severities {severities}")
+    if ("error" in severities) != (verdict == "fail"):
+        fault("$.verdict", f"{verdict} with {severities}")
+    parts = member("$", root, "partitions", dict, null=True)
+    if parts:
+        check_partitions("$.partitions", parts)
+
+
 def main():
-    kinds = {"run": run, "inspect": inspect, "devices": devices, "doctor": doctor}
+    kinds = {"advise": advise, "check": check, "run": run, "inspect": inspect, "devices": devices, "doctor": doctor}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
 

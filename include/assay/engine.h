@@ -166,6 +166,28 @@ struct assay_arena_use {
     double held_bytes;  /* taken from the system now */
 };
 
+/* --- which provider gets which node ------------------------------------------------------------- */
+
+/** What a session would be made of. Strings are borrowed; NULL: the default, as in the session's options. */
+struct assay_assignment_options {
+    size_t size;
+    const char *model_path, *library, *device, *optimization, *provider_options;
+    /* symbolic dimensions of the model that are fixed before the nodes are assigned */
+    const char *const *dim_names;
+    const int64_t *dim_values;
+    size_t dim_count;
+};
+
+/** A node and who would run it. Strings live until the callback returns. */
+struct assay_assigned_node {
+    const char *name, *op, *domain; /* name "": it has none */
+    const char *provider;           /* who runs it: the engine's name of the provider */
+    size_t subgraph;                /* nodes of one number are one piece for the provider */
+    const char *target;             /* the engine's name of the device's own provider */
+    const char *version;            /* of the engine */
+};
+typedef int assay_assigned_fn(void *context, const struct assay_assigned_node *node);
+
 /** Members marked optional may be NULL. Append only. */
 struct assay_engine_ops {
     uint32_t abi;
@@ -202,6 +224,11 @@ struct assay_engine_ops {
                         void *context, struct assay_error *error);
     /** optional: how the engine's own arena is used. */
     void (*arena_use)(struct assay_session *session, struct assay_arena_use *use);
+    /** optional: makes a session of its own, without inputs, tells of every node after the engine's first simplifications which
+     *  provider got it, and closes it. ASSAY_EUNSUPPORTED: this build of the engine cannot say. A non-zero value of `found` ends
+     *  it and is returned. */
+    int (*assignment)(const struct assay_assignment_options *options, assay_assigned_fn *found,
+                      void *context, struct assay_error *error);
 };
 
 /** Built-in engines by name / by index (NULL past the end). */

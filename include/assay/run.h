@@ -26,6 +26,9 @@ struct assay_ceiling {
     const char *measured_at; /* UTC, ISO 8601; "" unknown */
 };
 
+/** Called on the caller's own thread when the metrics of a trial stand and before the profile is kept: what it adds is kept. 0 or ASSAY_ENOMEM. */
+typedef int assay_conclude_fn(void *context, struct assay_profile *profile, size_t trial);
+
 /** Zero or NULL means default everywhere (set size = sizeof). */
 struct assay_run_options {
     size_t size;
@@ -64,6 +67,12 @@ struct assay_run_options {
     double idle_plus_1_s; /* 1 + how long the idle machine is watched before it; 0: 3 s */
     const struct assay_ceiling *ceilings; /* of the device, kept in the profile; borrowed */
     size_t ceiling_count;
+    const char *label;       /* what the trial is called among others; NULL: its device */
+    const char *role;        /* "reference" | "control" | …; NULL: none */
+    const char *const *tags; /* "key=value": kept with the options of the trial */
+    size_t tag_count;
+    assay_conclude_fn *conclude; /* NULL: none */
+    void *conclude_context;
 };
 
 /** Returns 0 with *profile (assay_profile_close it). When launches failed the profile is there too (trial state failed) and the code says why. */

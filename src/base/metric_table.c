@@ -97,6 +97,8 @@ const struct assay_metric_info assay__metric_table[] = {
     {"memory.bandwidth_utilization", "ratio",
      "memory.bandwidth over the device's measured ceiling."},
     {"memory.budget_share", "ratio", "Peak memory over the memory budget of a requirement table."},
+    {"memory.capacity", "B", "Memory of the device or chip."},
+    {"memory.capacity_share", "ratio", "Weights and peak activations over memory.capacity."},
     {"memory.allocations", "count", "Allocations of one warm inference."},
     {"memory.allocated", "B", "Bytes that the allocations of one warm inference asked for."},
     {"memory.growth", "B", "Growth of live memory per warm inference; signed."},
@@ -176,6 +178,12 @@ const struct assay_metric_info assay__metric_table[] = {
      "Page faults of the worker that needed input or output."},
     {"disturbance.page_faults_minor", "count",
      "Page faults of the worker without input or output."},
+    /* outputs against those of a reference */
+    {"drift.max_absolute", "1", "Largest difference of an output's number from the reference's."},
+    {"drift.relative_l2", "ratio",
+     "Norm of the difference of an output over the reference's norm."},
+    {"drift.cosine", "ratio", "Cosine of the angle between an output and the reference's."},
+    {"drift.top1", "ratio", "Share of rows whose largest number stands at the same place."},
     /* device timelines */
     {"gpu.utilization", "ratio", "Busy time of the device over the span of the timeline."},
     {"gpu.launch_efficiency", "ratio", "Total device compute time over total run time."},

@@ -69,7 +69,8 @@ struct assay__command {
     const char *description;             /* paragraphs separated by a blank line */
     const char *examples;                /* lines */
     const struct assay__option *options; /* ends with a NULL name */
-    const struct assay__option *shared;  /* of several commands, after its own; NULL: none */
+    const struct assay__option *
+        shared; /* of several commands, after its own, which hide those of their names; NULL: none */
     size_t options_size;
     int (*run)(struct assay__invocation *invocation);
     bool hidden;
@@ -86,7 +87,8 @@ const struct assay__command *assay__command_find(const char *name);
 extern const struct assay__command assay__command_run, assay__command_report, assay__command_query,
     assay__command_devices, assay__command_doctor, assay__command_version, assay__command_help,
     assay__command_completion, assay__command_man, assay__command_inspect, assay__command_make,
-    assay__command_power, assay__command_memory, assay__command_counters;
+    assay__command_power, assay__command_memory, assay__command_counters, assay__command_advise,
+    assay__command_compare, assay__command_sweep, assay__command_check, assay__command_predict;
 
 /** Reads argv[first …] into the invocation. 0, or ASSAY__EXIT_USAGE after one line on stderr; *help is set by --help. */
 int assay__options_parse(struct assay__invocation *invocation, int argc, char **argv, int first,
@@ -152,7 +154,7 @@ void assay__option_label(struct assay__buf *out, const struct assay__option *opt
 
 struct assay__render_options {
     bool json, ascii, no_color;
-    const char *format, *table;
+    const char *format, *table, *detail;
     int64_t top; /* 0: the default; < 0 all */
     int64_t columns;
 };

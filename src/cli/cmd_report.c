@@ -1,6 +1,7 @@
 /* cmd_report.c - assay report: render a kept profile. The same text on every machine. */
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/require.h"
 #include "run/recover.h"
 
 #include <assay/profile.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 
 struct report_options {
-    const char *output;
+    const char *output, *require;
     struct assay__render_options render;
 };
 
@@ -18,7 +19,7 @@ static const struct assay__option options[] = {
     {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE",
      "Write the report to FILE instead of stdout.", NULL, NULL, 0, 0, false},
     {"format", 'f', ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
-     "Format of the report (default text).", "text|json|csv|markdown", NULL, 0, 0, false},
+     "Format of the report (default text).", "text|json|csv|markdown|junit", NULL, 0, 0, false},
     {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL, "Print JSON; the same as --format json.",
      NULL, NULL, 0, 0, false},
     {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
@@ -33,6 +34,12 @@ static const struct assay__option options[] = {
      NULL, NULL, 0, 0, false},
     {"no-color", 0, ASSAY__OPTION_FLAG, AT(render.no_color), NULL,
      "No colours (NO_COLOR does the same).", NULL, NULL, 0, 0, false},
+    {"require", 0, ASSAY__OPTION_STRING, AT(require), "NAME|FILE",
+     "Judge the profile by this requirement table instead of the one it was run with; status 1 when a minimum is not met.",
+     NULL, NULL, 0, 0, false},
+    {"detail", 0, ASSAY__OPTION_CHOICE, AT(render.detail), "DETAIL",
+     "Instead of the whole report: verdicts, score and three recommendations; or also bottlenecks, opportunities and environment.",
+     "basic|detailed", NULL, 0, 0, false},
     {0},
 };
 
@@ -53,6 +60,8 @@ static int run(struct assay__invocation *invocation)
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
     struct assay__buf out = {0};
+    struct assay__arena *arena = NULL;
+    const struct assay__require_table *table = NULL;
     int status;
     if (o->render.json && o->render.format && strcmp(o->render.format, "json") != 0) {
         assay__say("report: --json and --format %s exclude each other", o->render.format);
@@ -66,13 +75,18 @@ static int run(struct assay__invocation *invocation)
         return ASSAY__EXIT_USAGE;
     }
     if (assay__option_given(invocation, "top") && o->render.top == 0) o->render.top = -1;
+    if (o->require && (status = assay__require_option("report", o->require, &arena, &table)) != 0)
+        return status;
     int code = assay_profile_open(invocation->arguments[0], &profile, &error);
     if (code) {
+        assay__arena_free(arena);
         assay__fail(code, &error);
         return ASSAY__EXIT_FAILED;
     }
     code = assay__profile_recover(
         profile); /* a capture that was killed has samples, but no statistics yet */
+    for (size_t i = 0; table && i < assay_profile_trials(profile) && !code; i++)
+        code = assay__require_conclude((void *)(uintptr_t)table, profile, i);
     if (code) assay_error_set(&error, code, "out of memory");
     if (!code) code = assay__render(profile, &o->render, o->output != NULL, &out, &error);
     if (!code && o->output) code = assay__file_write(o->output, out.data, out.length, &error);
@@ -80,6 +94,8 @@ static int run(struct assay__invocation *invocation)
         status = assay__fail(code, &error);
     else
         status = o->output ? ASSAY__EXIT_DONE : assay__write_stdout(out.data, out.length);
+    if (table && !status) status = assay__require_status(profile);
+    assay__arena_free(arena);
     assay__buf_free(&out);
     assay_profile_close(profile);
     return status;

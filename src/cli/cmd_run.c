@@ -1,4 +1,5 @@
 /* cmd_run.c - assay run: profile one model on one target and print the report. */
+#include "cli/require.h"
 #include "cli/run_command.h"
 
 #include <string.h>
@@ -7,6 +8,7 @@ struct run_options {
     struct assay__run_flags run; /* first: the shared rows write it */
     bool power, memory, counters;
     double interval_s, idle_s;
+    const char *require;
 };
 
 #define AT(member) offsetof(struct run_options, member)
@@ -24,13 +26,20 @@ static const struct assay__option options[] = {
     {"idle", 0, ASSAY__OPTION_DURATION, AT(idle_s), "TIME",
      "Watch the idle machine for so long before --power's run (default 3s).", NULL, NULL, 0, 3600,
      false},
+    {"require", 0, ASSAY__OPTION_STRING, AT(require), "NAME|FILE",
+     "Judge the run by a requirement table: m1, m1-pro, m1-max, m1-ultra or a file; status 1 when a minimum is not met.",
+     NULL, NULL, 0, 0, false},
+    {"detail", 0, ASSAY__OPTION_CHOICE, AT(run.render.detail), "DETAIL",
+     "Instead of the whole report: verdicts, score and three recommendations; or also bottlenecks, opportunities and environment.",
+     "basic|detailed", NULL, 0, 0, false},
     {0},
 };
 
 static int run(struct assay__invocation *invocation)
 {
-    const struct run_options *o = invocation->options;
+    struct run_options *o = invocation->options;
     static const char *const of_power[] = {"interval", "idle"};
+    struct assay__arena *arena = NULL;
     int status = assay__run_check(invocation);
     if (status) return status;
     for (size_t i = 0; i < sizeof of_power / sizeof of_power[0]; i++) {
@@ -41,13 +50,19 @@ static int run(struct assay__invocation *invocation)
                    idle ? "" : " or --memory");
         return ASSAY__EXIT_USAGE;
     }
+    if (o->require) status = assay__require_option("run", o->require, &arena, &o->run.table);
+    if (status) return status;
     struct assay_run_options library = assay__run_options_of(invocation);
-    library.power = o->power;
+    /* what the table asks for is measured */
+    library.power = o->power ||
+                    (o->run.table && assay__require_asks(o->run.table, ASSAY__REQUIRE_POWER));
     library.memory = o->memory;
     library.counters = o->counters;
     library.interval_s = o->interval_s;
     library.idle_plus_1_s = assay__option_given(invocation, "idle") ? o->idle_s + 1 : 0;
-    return assay__run_go(invocation, &library);
+    status = assay__run_go(invocation, &library);
+    assay__arena_free(arena);
+    return status;
 }
 
 const struct assay__command assay__command_run = {
@@ -66,6 +81,7 @@ const struct assay__command assay__command_run = {
                 "  assay run model.onnx --batch 8 --threads 4 -o model.assay\n"
                 "  assay run model.onnx --shape data=1x3x224x224 --input data=cat.npy\n"
                 "  assay run gpt2 --generate 32\n"
+                "  assay run resnet50 --require m1-max --detail basic\n"
                 "  assay run model.onnx --json | python3 -m json.tool\n",
     .options = options,
     .shared = assay__run_rows,

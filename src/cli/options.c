@@ -50,16 +50,30 @@ void assay__shell_quote(struct assay__buf *out, const char *word)
 
 /* --- finding the option ----------------------------------------------------------------------- */
 
+static const struct assay__option *row_of(const struct assay__option *rows, const char *name)
+{
+    for (const struct assay__option *o = rows; o && o->name; o++)
+        if (strcmp(o->name, name) == 0) return o;
+    return NULL;
+}
+
+/* The first row from `o` on that the command has no own one for. */
+static const struct assay__option *not_shadowed(const struct assay__command *command,
+                                                const struct assay__option *o)
+{
+    while (o && o->name && row_of(command->options, o->name))
+        o++;
+    return o && o->name ? o : NULL;
+}
+
 const struct assay__option *assay__option_next(const struct assay__command *command,
                                                const struct assay__option *previous)
 {
     const struct assay__option *own = command->options, *shared = command->shared;
-    const struct assay__option *next = previous ? previous + 1 : own;
-    if (next && next->name) return next;
-    /* The end of one of the tables; of the shared one when a row of it led here. */
-    for (const struct assay__option *o = shared; previous && o && o->name; o++)
-        if (o == previous) return NULL;
-    return shared && shared->name ? shared : NULL;
+    if (!previous) return own && own->name ? own : not_shadowed(command, shared);
+    if (shared && row_of(shared, previous->name) == previous)
+        return not_shadowed(command, previous + 1);
+    return previous[1].name ? previous + 1 : not_shadowed(command, shared);
 }
 
 static size_t index_of(const struct assay__command *command, const struct assay__option *wanted)

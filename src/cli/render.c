@@ -26,6 +26,7 @@ int assay__render(const struct assay_profile *profile, const struct assay__rende
     struct assay_report_options report = {.size = sizeof report};
     report.format = options->json ? "json" : options->format;
     report.table = options->table;
+    report.detail = options->detail;
     report.ascii = options->ascii || (!to_file && !assay__locale_is_utf8());
     report.color = !to_file && !options->no_color && assay__stdout_color();
     report.columns = options->columns ? (int)options->columns

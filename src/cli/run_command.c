@@ -1,6 +1,7 @@
 /* run_command.c - see run_command.h. */
 #include "cli/run_command.h"
 
+#include "cli/require.h"
 #include "cli/run_ceilings.h"
 #include "profile/profile.h"
 
@@ -71,7 +72,7 @@ const struct assay__option assay__run_rows[] = {
     FLAG("hash", 0, hash, "Record the SHA-256 of the model file."),
     FLAG("json", 0, render.json, "Print JSON; the same as --format json."),
     {"format", 0, ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
-     "Format of the report (default text).", "text|json|csv|markdown", NULL, 0, 0, false},
+     "Format of the report (default text).", "text|json|csv|markdown|junit", NULL, 0, 0, false},
     {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
      "Table of the CSV format (default metrics).",
      "metrics|layers|steps|groups|launches|samples|series|spans|allocations|counters|ceilings",
@@ -264,7 +265,7 @@ static int finish(const struct assay__run_flags *o, int code, struct assay_profi
                        : failed; /* what was wrong once the run had begun is no wrong usage */
     }
     if (!status && o->output && !o->quiet) assay__say("profile kept in %s", o->output);
-    return status;
+    return status || !o->table ? status : assay__require_status(profile);
 }
 
 int assay__run_go(struct assay__invocation *invocation, const struct assay_run_options *library)
@@ -284,6 +285,10 @@ int assay__run_go(struct assay__invocation *invocation, const struct assay_run_o
     struct assay_run_options asked = *library;
     asked.progress = assay__bar_update;
     asked.progress_context = &bar;
+    if (o->table) {
+        asked.conclude = assay__require_conclude;
+        asked.conclude_context = (void *)(uintptr_t)o->table;
+    }
     struct assay__arena *arena = assay__arena_new(); /* of the ceilings; the profile copies them */
     int status = assay__run_ceilings(arena, o->ceilings, &bar, &asked);
     if (status == 0) {

@@ -7,6 +7,8 @@
 
 #include <assay/run.h>
 
+struct assay__require_table;
+
 struct assay__run_flags {
     const char *output, *cpus, *opt, *device, *engine, *library, *layers, *script;
     int64_t batch, seq, seed, warmup, iters, launches, streams, threads, generate, prompt;
@@ -14,6 +16,8 @@ struct assay__run_flags {
     struct assay__option_list dims, shapes, inputs;
     bool no_spinning, hash, quiet, ceilings;
     struct assay__render_options render;
+    const struct assay__require_table
+        *table; /* set by the command, no option: what the run is judged by; NULL: nothing */
 };
 
 extern const struct assay__option assay__run_rows[];

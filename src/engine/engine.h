@@ -16,6 +16,15 @@ int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
 
 bool assay__fake_has_device(const char *name);
 
+/** Which provider would get which node: ort_assignment.c, fake_assignment.c. */
+int assay__ort_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,
+                          void *context, struct assay_error *error);
+int assay__fake_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,
+                           void *context, struct assay_error *error);
+/** As assay__session_options_read. */
+int assay__assignment_options_read(const struct assay_assignment_options *given,
+                                   struct assay_assignment_options *own, struct assay_error *error);
+
 /** A caller's options as this library knows them: members the caller's (older) struct does not have
  * are zero; bytes that this library does not know must be zero, else ASSAY_EINVAL. */
 int assay__session_options_read(const struct assay_session_options *given,

@@ -772,4 +772,5 @@ const struct assay_engine_ops assay__engine_fake = {
     .close = fake_close,
     .tokens = fake_tokens,
     .devices_each = assay__fake_devices_each,
+    .assignment = assay__fake_assignment,
 };

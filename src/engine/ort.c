@@ -538,4 +538,5 @@ const struct assay_engine_ops assay__engine_ort = {
     .tokens = assay__ort_generation_tokens,
     .devices_each = assay__ort_devices_each,
     .arena_use = ort_arena_use,
+    .assignment = assay__ort_assignment,
 };

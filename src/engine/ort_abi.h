@@ -24,6 +24,8 @@ struct OrtAllocator;
 struct OrtCUDAProviderOptionsV2;
 struct OrtCustomOpDomain;
 struct OrtEnv;
+struct OrtEpAssignedNode;
+struct OrtEpAssignedSubgraph;
 struct OrtIoBinding;
 struct OrtKernelContext;
 struct OrtKernelInfo;
@@ -215,7 +217,21 @@ struct OrtCustomOp {
     X(synchronize_bound_inputs, 202, struct OrtStatus *, (struct OrtIoBinding *))                 \
     X(synchronize_bound_outputs, 203, struct OrtStatus *, (struct OrtIoBinding *))                \
     X(run_with_binding, 133, struct OrtStatus *,                                                  \
-      (struct OrtSession *, const struct OrtRunOptions *, const struct OrtIoBinding *))
+      (struct OrtSession *, const struct OrtRunOptions *, const struct OrtIoBinding *))           \
+    X(session_get_ep_graph_assignment_info, 407, struct OrtStatus *,                              \
+      (const struct OrtSession *, const struct OrtEpAssignedSubgraph *const **,                   \
+       size_t *count)) /* optional: 24, also the next five; what they give is the session's */    \
+    X(ep_assigned_subgraph_get_ep_name, 408, struct OrtStatus *,                                  \
+      (const struct OrtEpAssignedSubgraph *, const char **))                                      \
+    X(ep_assigned_subgraph_get_nodes, 409, struct OrtStatus *,                                    \
+      (const struct OrtEpAssignedSubgraph *, const struct OrtEpAssignedNode *const **,            \
+       size_t *count))                                                                            \
+    X(ep_assigned_node_get_name, 410, struct OrtStatus *,                                         \
+      (const struct OrtEpAssignedNode *, const char **))                                          \
+    X(ep_assigned_node_get_domain, 411, struct OrtStatus *,                                       \
+      (const struct OrtEpAssignedNode *, const char **))                                          \
+    X(ep_assigned_node_get_operator_type, 412, struct OrtStatus *,                                \
+      (const struct OrtEpAssignedNode *, const char **))
 
 #define ASSAY__ORT_API_VALUES(X)                                                                  \
     X(create_tensor, 48, struct OrtStatus *,                                                      \

@@ -45,6 +45,26 @@ int assay__session_options_read(const struct assay_session_options *given,
     return 0;
 }
 
+int assay__assignment_options_read(const struct assay_assignment_options *given,
+                                   struct assay_assignment_options *own, struct assay_error *error)
+{
+    memset(own, 0, sizeof *own);
+    if (!given || given->size < sizeof given->size)
+        return assay_error_set(error, ASSAY_EINVAL, "assignment options without their size");
+    const unsigned char *bytes = (const unsigned char *)given;
+    for (size_t i = sizeof *own; i < given->size; i++)
+        if (bytes[i])
+            return assay_error_set(
+                error, ASSAY_EINVAL,
+                "assignment options have a member that this version does not know");
+    memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+    if (!own->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was named");
+    if (own->dim_count > 0 && (!own->dim_names || !own->dim_values))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "assignment options name dimensions but hold none");
+    return 0;
+}
+
 const struct assay_layer_counters *assay__layer_counters(const struct assay_layer_options *options)
 {
     size_t needs = offsetof(struct assay_layer_options, counters) + sizeof options->counters;

@@ -413,6 +413,10 @@ static void load_findings(struct assay__loader *loader)
         finding->advice = assay__rows_text(&rows, "advice");
         finding->expected_gain = assay__rows_real(&rows, "expected_gain");
         finding->verified_gain = assay__rows_real(&rows, "verified_gain");
+        finding->effort = assay__rows_text(&rows, "effort");
+        finding->state = assay__rows_text(&rows, "state");
+        finding->reason = assay__rows_text(&rows, "reason");
+        finding->energy_saving = assay__rows_real(&rows, "energy_saving");
         load_texts(assay__rows_start(
                        loader,
                        "SELECT text FROM evidence WHERE profile=1 AND finding=?1 ORDER BY position",

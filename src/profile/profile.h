@@ -262,6 +262,10 @@ struct assay__finding {
     const char **evidence;
     size_t evidence_count;
     double expected_gain, verified_gain; /* ratio; NaN */
+    const char *effort;                  /* "small" | "medium" | "large"; "" unknown */
+    const char *state;                   /* "open" | "verified" | "withdrawn"; "" as "open" */
+    const char *reason;   /* why it was withdrawn, or what must be said of its state; "" */
+    double energy_saving; /* potential, share of an inference's energy 0 … 1; NaN */
 };
 
 struct assay_profile {

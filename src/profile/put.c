@@ -266,9 +266,11 @@ int assay__put_findings(sqlite3 *db, const struct assay_profile *p)
         const struct assay__finding *f = &p->findings[i];
         code = assay__sql_put_once(db,
                                    "INSERT INTO findings(profile,position,id,severity,title,advice,"
-                                   "expected_gain,verified_gain) VALUES(1,?,?,?,?,?,?,?)",
-                                   "ittttdd", (int64_t)i, f->id, f->severity, f->title, f->advice,
-                                   f->expected_gain, f->verified_gain);
+                                   "expected_gain,verified_gain,effort,state,reason,energy_saving) "
+                                   "VALUES(1,?,?,?,?,?,?,?,?,?,?,?)",
+                                   "ittttddtttd", (int64_t)i, f->id, f->severity, f->title,
+                                   f->advice, f->expected_gain, f->verified_gain, f->effort,
+                                   f->state, f->reason, f->energy_saving);
         for (size_t e = 0; e < f->evidence_count && code == SQLITE_OK; e++)
             code = assay__sql_put_once(
                 db, "INSERT INTO evidence(profile,finding,position,text) VALUES(1,?,?,?)", "iis",

@@ -146,6 +146,8 @@ CREATE TABLE findings (
     profile INTEGER NOT NULL, position INTEGER NOT NULL,
     id TEXT, severity TEXT, title TEXT, advice TEXT,
     expected_gain REAL, verified_gain REAL, -- ratios
+    effort TEXT, state TEXT, reason TEXT,   -- small | medium | large; open | verified | withdrawn, and why
+    energy_saving REAL,                -- potential: share of an inference's energy
     PRIMARY KEY (profile, position)
 );
 

@@ -4,6 +4,7 @@
 #include "report/ncp_groups.h"
 #include "report/parts.h"
 #include "report/render.h"
+#include "report/require.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -272,7 +273,8 @@ static void put_target(struct assay__json_writer *w, const struct assay__trial *
 }
 
 static void put_trial(struct assay__json_writer *w, struct assay__buf *out,
-                      const struct assay_profile *profile, const struct assay__trial *trial)
+                      const struct assay_profile *profile, const struct assay__trial *trial,
+                      bool review)
 {
     assay__json_object(w);
     assay__json_put_integer(w, "id", trial->id);
@@ -297,10 +299,11 @@ static void put_trial(struct assay__json_writer *w, struct assay__buf *out,
     put_layers(w, &trial->layers);
     assay__json_parts(w, trial);
     assay__json_ncp_groups(w, out, profile, trial);
+    assay__json_requirements(w, profile, trial, review, out);
     assay__json_object_end(w);
 }
 
-static void put_findings(struct assay__json_writer *w, const struct assay_profile *profile)
+void assay__json_findings(struct assay__json_writer *w, const struct assay_profile *profile)
 {
     assay__json_key(w, "findings");
     assay__json_array(w);
@@ -314,6 +317,10 @@ static void put_findings(struct assay__json_writer *w, const struct assay_profil
         assay__json_put_text(w, "advice", f->advice);
         assay__json_put_number(w, "expected_gain", f->expected_gain);
         assay__json_put_number(w, "verified_gain", f->verified_gain);
+        assay__json_put_number(w, "energy_saving", f->energy_saving);
+        assay__json_put_text(w, "effort", f->effort);
+        assay__json_put_text(w, "state", f->state);
+        assay__json_put_text(w, "reason", f->reason);
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
@@ -323,7 +330,6 @@ int assay__report_json(const struct assay_profile *profile,
                        const struct assay_report_options *options, struct assay__buf *out,
                        struct assay_error *error)
 {
-    (void)options;
     (void)error;
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
@@ -338,10 +344,12 @@ int assay__report_json(const struct assay_profile *profile,
     assay__json_key(w, "trials");
     assay__json_array(w);
     for (size_t i = 0; i < profile->trial_count; i++)
-        put_trial(w, out, profile, &profile->trials[i]);
+        put_trial(w, out, profile, &profile->trials[i], options->detail && *options->detail);
     assay__json_array_end(w);
+    if (strcmp(profile->command, "compare") == 0) assay__json_comparison(w, profile);
+    if (strcmp(profile->command, "sweep") == 0) assay__json_sweep(w, profile);
     assay__json_ceilings(w, profile);
-    put_findings(w, profile);
+    assay__json_findings(w, profile);
     assay__json_object_end(w);
     assay__buf_putc(out, '\n');
     return 0;

@@ -4,6 +4,7 @@
 #include "report/ncp_groups.h"
 #include "report/parts.h"
 #include "report/render.h"
+#include "report/require.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -269,6 +270,7 @@ static void put_trial(struct assay__buf *out, const struct assay_profile *profil
     assay__buf_free(&answer);
     put_target(out, trial);
     if (trial->metrics && assay_metrics_count(trial->metrics)) put_metrics(out, trial);
+    assay__markdown_requirements(out, profile, trial);
     put_layers(out, trial, top);
     assay__markdown_ncp_groups(out, profile, trial);
     assay__markdown_parts(out, trial, top);

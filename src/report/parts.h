@@ -10,6 +10,13 @@
 void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *trial);
 /** Member of the profile: "ceilings". */
 void assay__json_ceilings(struct assay__json_writer *w, const struct assay_profile *profile);
+/** Member of the profile: "findings". */
+void assay__json_findings(struct assay__json_writer *w, const struct assay_profile *profile);
+
+/** Member of the profile of several trials: "comparison". */
+void assay__json_comparison(struct assay__json_writer *w, const struct assay_profile *profile);
+/** Member of a swept profile: "sweep". */
+void assay__json_sweep(struct assay__json_writer *w, const struct assay_profile *profile);
 
 /** Rows of a trial. */
 void assay__csv_series(const struct assay_profile *profile, const struct assay__trial *trial,

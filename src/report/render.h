@@ -15,7 +15,8 @@ typedef int assay__report_fn(const struct assay_profile *profile,
                              const struct assay_report_options *options, struct assay__buf *out,
                              struct assay_error *error);
 
-assay__report_fn assay__report_text, assay__report_json, assay__report_csv, assay__report_markdown;
+assay__report_fn assay__report_text, assay__report_json, assay__report_csv, assay__report_markdown,
+    assay__report_junit;
 
 /** The shortest decimal form that reads back as the same number; nothing for a non-finite value. */
 void assay__render_number(struct assay__buf *out, double value);

@@ -1,5 +1,6 @@
 /* report.c - the table of report formats and the public call. Adding a format: one file, one row here. */
 #include "report/render.h"
+#include "report/require.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,9 @@ static const struct {
     const char *name;
     assay__report_fn *render;
 } formats[] = {
-    {"text", assay__report_text},
-    {"json", assay__report_json},
-    {"csv", assay__report_csv},
-    {"markdown", assay__report_markdown},
+    {"text", assay__report_text},   {"json", assay__report_json},
+    {"csv", assay__report_csv},     {"markdown", assay__report_markdown},
+    {"junit", assay__report_junit},
 };
 
 #define FORMAT_COUNT (sizeof formats / sizeof formats[0])
@@ -55,6 +55,9 @@ int assay_report(const struct assay_profile *profile, const struct assay_report_
     *text = NULL;
     int code = take_options(options, &taken, error);
     if (code) return code;
+    if (!assay__detail_is_known(taken.detail))
+        return assay_error_set(error, ASSAY_EINVAL, "unknown detail '%s' of a report",
+                               taken.detail);
     const char *format = taken.format ? taken.format : "text";
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         if (strcmp(format, formats[i].name) != 0) continue;

@@ -4,6 +4,7 @@
  * "=" derived, "~" estimated; "(published)" after; "—" unavailable. Nothing unknown is printed as 0. */
 #include "report/ncp_groups.h"
 #include "report/page.h"
+#include "report/require.h"
 #include "report/sections.h"
 
 #include "base/text.h"
@@ -91,8 +92,8 @@ static bool is_chosen(const struct assay__pair *option)
     static const char *const unsaid[] = {"", "default", "any", "by precision", "detected", "auto"};
     static const char *const ones[] = {"streams", "launches"};
     if (!option->value || strcmp(option->key, "seed") == 0) return false;
-    if (strcmp(option->key, "token_ids") == 0)
-        return false; /* said, not chosen: the JSON report has them */
+    if (strcmp(option->key, "token_ids") == 0 || strcmp(option->key, "require") == 0)
+        return false; /* said, not chosen: the JSON report has them, or a section of its own */
     for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++)
         if (strcmp(option->key, ones[i]) == 0 && strcmp(option->value, "1") == 0) return false;
     for (size_t i = 0; i < sizeof unsaid / sizeof unsaid[0]; i++)
@@ -494,9 +495,9 @@ static const struct {
     const char *subject;
     assay__section_fn *put;
 } sections[] = {
-    {"", assay__section_roofline},
-    {"power", assay__section_power},
-    {"memory", assay__section_memory},
+    {"compare", assay__section_comparison}, {"sweep", assay__section_sweep},
+    {"", assay__section_require},           {"", assay__section_roofline},
+    {"power", assay__section_power},        {"memory", assay__section_memory},
     {"counters", assay__section_counters},
 };
 #define SECTION_COUNT (sizeof sections / sizeof sections[0])
@@ -517,14 +518,29 @@ static void put_sections(struct assay__page *page, const struct assay_profile *p
             sections[i].put(page, profile, trial);
 }
 
+static void put_trial_heading(struct assay__page *page, const struct assay_profile *profile,
+                              const struct assay__trial *trial)
+{
+    char title[32];
+    if (profile->trial_count < 2) return;
+    snprintf(title, sizeof title, "Trial %d", trial->id);
+    assay__page_heading(page, title, assay__trial_state_name(trial->state));
+}
+
+/* Commands whose subject is all trials together: what each would say alone is in the other formats. */
+static bool is_joint(const char *command)
+{
+    return strcmp(command, "compare") == 0 || strcmp(command, "sweep") == 0;
+}
+
 static void put_trial(struct assay__page *page, const struct assay_profile *profile,
                       const struct assay__trial *trial)
 {
-    if (profile->trial_count > 1) {
-        char title[32];
-        snprintf(title, sizeof title, "Trial %d", trial->id);
-        assay__page_heading(page, title, assay__trial_state_name(trial->state));
+    if (is_joint(profile->command)) {
+        if (trial == profile->trials) put_sections(page, profile, trial);
+        return;
     }
+    put_trial_heading(page, profile, trial);
     put_target(page, trial);
     bool measured = was_measured(trial), alone = is_subject(profile->command);
     if (!alone && (measured || trial->state != ASSAY__TRIAL_FAILED)) put_answer(page, trial);
@@ -543,6 +559,15 @@ static void put_trial(struct assay__page *page, const struct assay_profile *prof
         put_list(page, trial->notes, trial->note_count);
     }
     if (measured) put_unavailable(page, profile->command, trial);
+}
+
+/* The basic or the detailed report of a trial instead. */
+static void put_reviewed(struct assay__page *page, const struct assay_profile *profile,
+                         const struct assay__trial *trial, bool detailed)
+{
+    put_trial_heading(page, profile, trial);
+    put_target(page, trial);
+    if (was_measured(trial)) assay__page_review(page, profile, trial, detailed);
 }
 
 /* What disturbed the run, and what could have unseen. */
@@ -583,13 +608,17 @@ int assay__report_text(const struct assay_profile *profile,
     if (page.columns > 200) page.columns = 200;
     page.top = options->top ? options->top : 20;
     put_header(&page, profile);
-    bool measured = false;
+    bool measured = false, whole = !options->detail || !*options->detail;
     for (size_t i = 0; i < profile->trial_count; i++) {
-        put_trial(&page, profile, &profile->trials[i]);
-        measured |= was_measured(&profile->trials[i]);
+        const struct assay__trial *trial = &profile->trials[i];
+        if (whole)
+            put_trial(&page, profile, trial);
+        else
+            put_reviewed(&page, profile, trial, strcmp(options->detail, "detailed") == 0);
+        measured |= was_measured(trial);
     }
-    if (measured) put_surroundings(&page, &profile->environment);
-    put_findings(&page, profile);
+    if (measured && whole) put_surroundings(&page, &profile->environment);
+    if (whole) put_findings(&page, profile);
     if (measured) {
         assay__buf_putc(out, '\n');
         assay__page_wrap(&page, ASSAY__STYLE_DIM, "",

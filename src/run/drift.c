@@ -197,15 +197,13 @@ static int plan_inputs(struct assay__once *work, const char *reference, const ch
     return code;
 }
 
-static int compare_all(struct assay__once *work, const char *reference, const char *candidate,
-                       struct assay__drift *drift, struct assay_error *error)
+/* Every output of the reference with the candidate's of that name. */
+static int compare_lists(const struct assay__output *r, size_t r_count,
+                         const struct assay__output *c, size_t c_count, struct assay__drift *drift,
+                         struct assay_error *error)
 {
-    struct assay__output *r = NULL, *c = NULL;
-    size_t r_count = 0, c_count = 0;
-    int code = assay__once_run(work, reference, "original", &r, &r_count, error);
-    if (!code) code = assay__once_run(work, candidate, "rewritten", &c, &c_count, error);
-    if (code) return code;
-    drift->outputs = assay__arena_array(work->arena, r_count, sizeof *drift->outputs);
+    int code = 0;
+    drift->outputs = assay__arena_array(drift->arena, r_count, sizeof *drift->outputs);
     if (!drift->outputs) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     for (size_t i = 0; i < r_count && !code; i++) {
         const struct assay__output *match = NULL;
@@ -221,9 +219,36 @@ static int compare_all(struct assay__once *work, const char *reference, const ch
                                                          .relative_l2 = NAN,
                                                          .cosine = NAN,
                                                          .top1 = NAN};
-        code = compare_one(&r[i], match, work->arena, &drift->outputs[i], error);
+        code = compare_one(&r[i], match, drift->arena, &drift->outputs[i], error);
     }
     drift->output_count = r_count;
+    return code;
+}
+
+static int compare_all(struct assay__once *work, const char *reference, const char *candidate,
+                       struct assay__drift *drift, struct assay_error *error)
+{
+    struct assay__output *r = NULL, *c = NULL;
+    size_t r_count = 0, c_count = 0;
+    int code = assay__once_run(work, reference, "original", &r, &r_count, error);
+    if (!code) code = assay__once_run(work, candidate, "rewritten", &c, &c_count, error);
+    return code ? code : compare_lists(r, r_count, c, c_count, drift, error);
+}
+
+int assay__drift_folders(const char *reference, const char *candidate, struct assay__drift *drift,
+                         struct assay_error *error)
+{
+    struct assay__output *r = NULL, *c = NULL;
+    size_t r_count = 0, c_count = 0;
+    *drift = (struct assay__drift){.arena = assay__arena_new(), .engine = "", .version = ""};
+    if (!drift->arena) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = 0;
+    if (!*reference || !*candidate)
+        code = assay_error_set(error, ASSAY_ENOTFOUND, "no outputs were kept");
+    if (!code) code = assay__outputs_read(reference, drift->arena, &r, &r_count, error);
+    if (!code) code = assay__outputs_read(candidate, drift->arena, &c, &c_count, error);
+    if (!code) code = compare_lists(r, r_count, c, c_count, drift, error);
+    if (code) assay__drift_free(drift);
     return code;
 }
 

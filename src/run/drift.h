@@ -51,6 +51,9 @@ int assay__drift(const char *reference_path, const char *candidate_path,
                  const struct assay__workload_options *workload,
                  const struct assay__drift_options *options, struct assay__drift *drift,
                  struct assay_error *error);
+/** The same of outputs that two runs have left behind (outputs.h): no model runs. ASSAY_ENOTFOUND when one left none. */
+int assay__drift_folders(const char *reference, const char *candidate, struct assay__drift *drift,
+                         struct assay_error *error);
 void assay__drift_free(struct assay__drift *drift); /* zeroed legal */
 
 /** The numbers of two arrays of `elements`; dims for the class axis: the last one longer than 1, when a dimension stands

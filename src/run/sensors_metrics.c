@@ -5,10 +5,11 @@
  *   gross   J / inference = energy in the measured windows / inferences in them
  *   net     J / inference = (energy - idle power x time) / inferences
  *   TOPS/W                = compute.flops x inferences / energy / 1e12: the rate over power.average in the same windows
- *   score   40 min(inf/s / 1000, 1) + 40 min(TOPS/W / 10, 1) + 20 min(weights / peak memory, 1) */
+ *   score                 = cost/score.h */
 #include "run/sensors.h"
 
 #include "base/text.h"
+#include "cost/score.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -297,7 +298,7 @@ static void put_channel(struct putting *to, size_t index, const char *name, cons
         put_none(to, peak_name, or_text(sensed.reason, "no sample lies in the measured windows"));
 }
 
-/* --- what it cost, and the score ---------------------------------------------------------------- */
+/* --- what it cost ------------------------------------------------------------------------------- */
 
 /* "; energy of gpu0 every 3.07 s: a reading takes 4.60 ms", once for each probe that is read less often than asked. */
 static void add_seldom(const struct putting *to, char *note, size_t size)
@@ -347,45 +348,6 @@ static void put_cost(struct putting *to)
         note);
 }
 
-static double known(const struct assay_metrics *metrics, const char *name)
-{
-    const struct assay_metric *metric = assay_metrics_get(metrics, name);
-    return metric && metric->state != ASSAY_UNAVAILABLE ? metric->value : NAN;
-}
-
-static void put_score(struct putting *to)
-{
-    const char *peak_name = to->rails->kind == 'c' ? "memory.peak.worker" : "memory.peak.device";
-    const struct {
-        const char *what;
-        double share, points;
-    } parts[] = {
-        {"speed", known(to->metrics, "throughput.inferences") / 1000, 40},
-        {"TOPS/W", known(to->metrics, "efficiency.tops_per_watt") / 10, 40},
-        {"memory", known(to->metrics, "memory.model") / known(to->metrics, peak_name), 20},
-    };
-    double score = 0;
-    char have[200] = "", miss[100] = "";
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        double share = isnan(parts[i].share) ? NAN : fmin(parts[i].share, 1);
-        score += parts[i].points * share;
-        char *list = isfinite(share) ? have : miss;
-        size_t size = isfinite(share) ? sizeof have : sizeof miss, used = strlen(list);
-        if (isfinite(share))
-            snprintf(list + used, size - used, "%s%s %.1f of %.0f", used ? ", " : "", parts[i].what,
-                     parts[i].points * share, parts[i].points);
-        else
-            snprintf(list + used, size - used, "%s%s", used ? ", " : "", parts[i].what);
-    }
-    char note[400];
-    if (isfinite(score)) {
-        put(to, "score.efficiency", ASSAY_DERIVED, score, "sensors", have);
-        return;
-    }
-    snprintf(note, sizeof note, "not known: %s%s%s", miss, *have ? "; known: " : "", have);
-    put_none(to, "score.efficiency", note);
-}
-
 int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails)
 {
     struct putting to = {sensors, rails, sensors->trial->metrics, 0};
@@ -397,7 +359,7 @@ int assay__sensors_metrics(const struct assay__sensors *sensors, const struct as
                 "hardware.temperature_peak", "temperature");
     put_channel(&to, assay__sensors_clock(sensors, rails), "hardware.frequency", NULL, "clock");
     put_cost(&to);
-    put_score(&to);
+    if (to.code == 0) to.code = assay__score_put(to.metrics, rails->kind == 'c');
     return to.code;
 }
 

@@ -1,6 +1,7 @@
 /* trial_metrics.c - the metrics of a trial and of a launch (names and units: base/metric_table.c).
  * What this run cannot know is put as unavailable with the reason, so that a report shows the whole
  * list. */
+#include "cost/score.h"
 #include "probe/live.h"
 #include "run/builds.h"
 #include "run/trial.h"
@@ -56,8 +57,6 @@ static const struct metric_row not_yet[] = {
      "power.average is unavailable: no energy counter or power sensor was read"},
     {"efficiency.inferences_per_joule",
      "energy is unavailable: no energy counter or power sensor was read"},
-    {"score.efficiency",
-     "its part TOPS/W is unavailable: no energy counter or power sensor was read"},
     {"overhead.sensors", "no sensor was sampled"},
 };
 
@@ -364,6 +363,7 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     if (code == 0) code = assay__trial_layers(input, assay__trial_p50(used, count));
     if (code == 0) code = overhead(input, used, count, metrics);
     if (code == 0) code = put_rows(metrics, not_yet, sizeof not_yet / sizeof not_yet[0]);
+    if (code == 0) code = assay__score_put(metrics, assay__device_is_host(input->trial->device));
     if (code == 0) code = assay__trial_disturbances(input);
     if (code == 0) code = assay__trial_stability(input);
     free(used);

@@ -7,7 +7,8 @@
 
 static const struct assay__watcher_ops *const rows[] = {
     &assay__watch_memory, &assay__watch_counters,
-    &assay__watch_sensors, /* last: its score rests on what the others put */
+    &assay__watch_sensors,  /* its score rests on what those before it put */
+    &assay__watch_conclude, /* last: it needs what the others put */
 };
 #define ROWS (sizeof rows / sizeof rows[0])
 

@@ -60,6 +60,6 @@ int assay__watch_finish(struct assay__watch *watch, const struct assay__trial_in
 void assay__watch_free(struct assay__watch *watch);
 
 extern const struct assay__watcher_ops assay__watch_sensors, assay__watch_memory,
-    assay__watch_counters;
+    assay__watch_counters, assay__watch_conclude;
 
 #endif

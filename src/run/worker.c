@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "platform/platform.h"
 #include "probe/live.h"
+#include "run/assignment.h"
 #include "run/channel.h"
 #include "run/devices.h"
 #include "run/generate.h"
@@ -96,7 +97,7 @@ static void forward_log(void *context, enum assay_log_level level, const char *d
     message_send(context, &message);
 }
 
-/* A job that asks for devices (devices.h) is done at once. */
+/* A job that asks for devices (devices.h) or who runs which node (assignment.h) is done at once. */
 static int read_job(struct worker *worker, bool *devices)
 {
     const char *line;
@@ -109,6 +110,10 @@ static int read_job(struct worker *worker, bool *devices)
     if (assay__devices_asked(line, length)) {
         *devices = true;
         return assay__devices_answer(&worker->channel, line, length, &worker->error);
+    }
+    if (assay__assignment_asked(line, length)) {
+        *devices = true;
+        return assay__assignment_answer(&worker->channel, line, length, &worker->error);
     }
     code = assay__job_read(line, length, worker->arena, &worker->job, &worker->error);
     if (code) return code;

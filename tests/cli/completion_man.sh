@@ -31,7 +31,7 @@ complete_words() { # complete_words WORD…: the last one is being typed
 . ./assay.bash
 expect_equal "$(complete_words assay re)" report
 expect_equal "$(complete_words assay run --thr)" --threads
-expect_equal "$(complete_words assay run --format j)" json
+expect_equal "$(complete_words assay run --format js)" json
 expect_equal "$(complete_words assay completion z)" zsh
 touch one.assay one.onnx
 expect_equal "$(complete_words assay report one)" one.assay

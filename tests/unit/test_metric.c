@@ -34,7 +34,7 @@ static void test_table(void)
 {
     static const char *const units[] = {"s",    "B",      "J",     "W",      "Hz",     "1/s",
                                         "FLOP", "FLOP/s", "B/s",   "FLOP/B", "TOPS/W", "1/J",
-                                        "°C",   "ratio",  "count", "points", "MAC"};
+                                        "°C",   "ratio",  "count", "points", "MAC",    "1"};
     for (size_t i = 0; i < assay__metric_table_count; i++) {
         const struct assay_metric_info *row = &assay__metric_table[i];
         bool known = false;

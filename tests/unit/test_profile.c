@@ -282,6 +282,10 @@ static void test_round_trip(void)
     SAME_TEXT(findings[0].advice);
     SAME_REAL(findings[0].expected_gain);
     SAME_REAL(findings[0].verified_gain);
+    SAME_REAL(findings[0].energy_saving);
+    SAME_TEXT(findings[0].effort);
+    SAME_TEXT(findings[0].state);
+    SAME_TEXT(findings[0].reason);
     same_texts(a->findings[0].evidence, 2, b->findings[0].evidence, b->findings[0].evidence_count);
     CHECK(assay_profile_metrics(b, 0) == b->trials[0].metrics);
     CHECK(assay_profile_metrics(b, 2) == NULL && assay_profile_metrics(NULL, 0) == NULL);

@@ -1,6 +1,7 @@
 /* test_unknown_is_not_zero.c - a profile in which no number is known, in every format, every table and every subject: nowhere a 0, a NaN or
  * an infinity may stand for it. Everything that the profile does know is chosen not to be 0, so that any zero found is a fault. The search
  * itself is tested on texts that hold one. */
+#include "advise/require.h"
 #include "base/metric_table.h"
 #include "harness.h"
 #include "profile/profile.h"
@@ -237,7 +238,7 @@ static void put_document(struct assay_profile *profile)
         {"cpu", "compute.float32.all", NAN, "FLOP/s", NAN, NAN, "", REASON, ""},
         {"cpu", "bandwidth.dram.read.all", NAN, "B/s", NAN, NAN, "", REASON, ""}};
     static struct assay__finding findings[] = {
-        {"x", "info", "a title", "do it", NULL, 0, NAN, NAN}};
+        {"x", "info", "a title", "do it", NULL, 0, NAN, NAN, NULL, NULL, NULL, NAN}};
     profile->assay_version = "1.2.3";
     profile->schema = 1;
     profile->complete = true;
@@ -324,8 +325,9 @@ static bool in_column(const char *text, const char *place, char separator, const
 /* How many of something there are is known also when there are none; launch 0 is the whole trial. */
 static bool is_a_count(const char *text, const char *zero)
 {
-    static const char *const known[] = {
-        "\"count\": ", "\"samples\": ", "\"sessions\": ", "\"discarded\": ", "\"launch\": "};
+    static const char *const known[] = {"\"count\": ",     "\"samples\": ", "\"sessions\": ",
+                                        "\"discarded\": ", "\"launch\": ",  "failures=\"",
+                                        "errors=\"",       "skipped=\""};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         size_t length = strlen(known[i]);
         if ((size_t)(zero - text) >= length && memcmp(zero - length, known[i], length) == 0)
@@ -349,6 +351,8 @@ static void check_text(const char *text, const char *what)
     CHECK(zero == NULL);
 }
 
+static const char *detail; /* of the report */
+
 static size_t render(const struct assay_profile *profile, const char *format, const char *table,
                      bool ascii)
 {
@@ -357,7 +361,8 @@ static size_t render(const struct assay_profile *profile, const char *format, co
                                            .columns = 80,
                                            .ascii = ascii,
                                            .top = -1,
-                                           .table = table};
+                                           .table = table,
+                                           .detail = detail};
     struct assay_error error = {0};
     char *text = NULL, what[128];
     size_t length = 0;
@@ -409,6 +414,25 @@ static void test_counters(void)
     render_all("counters");
 }
 
+/* Judged by a table: a share of nothing known is not 0 %. */
+static void test_required(void)
+{
+    static const char *const details[] = {NULL, "basic", "detailed"};
+    struct assay_profile *profile = make_profile("run");
+    struct assay__trial *trial = &profile->trials[0];
+    trial->allocations = assay__allocations_unknown(); /* the other tests have them */
+    CHECK_INT(assay__require_apply(profile, trial, assay__require_preset("m1-max")), 0);
+    CHECK(strstr(trial->options[0].value, "m1-max") != NULL);
+    for (size_t i = 0; i < sizeof details / sizeof details[0]; i++) {
+        detail = details[i];
+        CHECK(render(profile, "text", NULL, false) > 200);
+        CHECK(render(profile, "json", NULL, false) > 200);
+        CHECK(render(profile, "markdown", NULL, false) > 200);
+        CHECK(render(profile, "junit", NULL, false) > 200);
+    }
+    assay_profile_close(profile);
+}
+
 /* A document that was just made: even less is known. */
 static void test_empty(void)
 {
@@ -430,7 +454,8 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"search", test_search}, {"run", test_run},           {"power", test_power},
-        {"memory", test_memory}, {"counters", test_counters}, {"empty", test_empty},
+        {"memory", test_memory}, {"counters", test_counters}, {"required", test_required},
+        {"empty", test_empty},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,0 +1,328 @@
+/* advise.c - see advise.h. A rule whose inputs are not all there is not called: what is missing is said instead. */
+#include "advise/advise.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct assay__rule *const families[] = {
+    assay__rules_target, assay__rules_batch, assay__rules_precision, assay__rules_graph,
+    assay__rules_fusion, assay__rules_bound, assay__rules_device,    assay__rules_machine,
+    assay__rules_memory, assay__rules_start, assay__rules_sequence,  assay__rules_require,
+};
+
+const struct assay__rule *assay__rule_at(size_t index)
+{
+    for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
+        for (size_t i = 0; families[f][i].id; i++)
+            if (index-- == 0) return &families[f][i];
+    return NULL;
+}
+
+const struct assay__rule *assay__rule_find(const char *id)
+{
+    const struct assay__rule *rule;
+    for (size_t i = 0; (rule = assay__rule_at(i)); i++)
+        if (strcmp(rule->id, id) == 0) return rule;
+    return NULL;
+}
+
+/* --- inputs ----------------------------------------------------------------------------------- */
+
+static const char *const need_names[ASSAY__NEED_COUNT] = {
+    "latency",     "layers", "costs",  "ceilings", "memory", "counters",
+    "allocations", "model",  "shapes", "start",    "trials"};
+
+static const char *no_latency(const struct assay__advice *a)
+{
+    return a->p50_ns > 0 ? NULL : "latency: no inference was timed";
+}
+
+static const char *no_layers(const struct assay__advice *a)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    for (size_t i = 0; i < layers->count; i++)
+        if (assay__advice_time(&layers->items[i]) > 0) return NULL;
+    if (!layers->count && assay__advice_number(a, "generate") > 0)
+        return "layers: those of a whole generation are not timed (profile one step, such as "
+               "gpt2:phase=decode,past=32)";
+    if (layers->count)
+        return "layers: none has a time of its own (the engine gives enqueue times only)";
+    return layers->reason && *layers->reason
+               ? layers->reason
+               : "layers: they were not timed (assay run --layers, assay advise MODEL)";
+}
+
+static const char *no_costs(const struct assay__advice *a)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    for (size_t i = 0; i < layers->count; i++)
+        if (isfinite(layers->items[i].flops) && isfinite(layers->items[i].bytes)) return NULL;
+    return "costs: no layer's FLOPs and bytes are known";
+}
+
+static const char *no_ceilings(const struct assay__advice *a)
+{
+    if (a->roofline.reason && *a->roofline.reason) return a->roofline.reason;
+    if (a->roofline.least_of_ns > 0) return NULL;
+    return "ceilings: no layer can be judged by them (assay advise MODEL --ceilings measures them)";
+}
+
+static const char *no_memory(const struct assay__advice *a)
+{
+    return isfinite(assay__advice_metric(a, "memory.peak.worker")) ||
+                   isfinite(assay__advice_metric(a, "memory.peak.device"))
+               ? NULL
+               : "memory: no peak of the worker or the device is known";
+}
+
+static const char *no_counters(const struct assay__advice *a)
+{
+    static const char *const names[] = {"hardware.cpus_busy", "hardware.page_faults",
+                                        "hardware.context_switches", "hardware.cycles"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (isfinite(assay__advice_metric(a, names[i]))) return NULL;
+    return "counters: none was read (assay run --counters, assay advise MODEL)";
+}
+
+static const char *no_allocations(const struct assay__advice *a)
+{
+    const struct assay__allocations *all = &a->trial->allocations;
+    if (!all->reason)
+        return "allocations: they were not counted (assay memory, assay advise MODEL)";
+    return *all->reason ? all->reason : NULL;
+}
+
+static const char *no_model(const struct assay__advice *a)
+{
+    return a->model ? NULL : a->model_reason;
+}
+
+static const char *no_shapes(const struct assay__advice *a)
+{
+    if (!a->model) return a->model_reason;
+    return a->analysis ? NULL : a->shapes_reason;
+}
+
+static const char *no_start(const struct assay__advice *a)
+{
+    return isfinite(assay__advice_metric(a, "timing.session")) ||
+                   isfinite(assay__advice_metric(a, "timing.first"))
+               ? NULL
+               : "start: neither the session's creation nor the first inference was timed";
+}
+
+static const char *no_trials(const struct assay__advice *a)
+{
+    size_t other = 0;
+    for (size_t i = 0; i < a->profile->trial_count; i++)
+        other += a->profile->trials[i].state == ASSAY__TRIAL_OK &&
+                 a->profile->trials[i].batch > 0 && a->profile->trials[i].batch != a->trial->batch;
+    return other
+               ? NULL
+               : "an experiment: needs measured neighbours, sizes that are and that are not powers "
+                 "of two (assay sweep --batch 7,8,9 -o FILE)";
+}
+
+static const char *(*const missing[ASSAY__NEED_COUNT])(const struct assay__advice *) = {
+    no_latency,     no_layers, no_costs,  no_ceilings, no_memory, no_counters,
+    no_allocations, no_model,  no_shapes, no_start,    no_trials};
+
+void assay__rule_needs(struct assay__buf *out, const struct assay__rule *rule)
+{
+    const char *mark = "";
+    for (size_t i = 0; i < ASSAY__NEED_COUNT; i++) {
+        if (!(rule->needs & (1u << i))) continue;
+        assay__buf_printf(out, "%s%s", mark, need_names[i]);
+        mark = ", ";
+    }
+    if (!rule->needs) assay__buf_puts(out, "the profile");
+}
+
+void assay__rules_markdown(struct assay__buf *out)
+{
+    const struct assay__rule *rule;
+    const char *family = "";
+    for (size_t i = 0; (rule = assay__rule_at(i)); i++) {
+        if (strcmp(family, rule->family) != 0)
+            assay__buf_printf(out,
+                              "%s## %s\n\n| rule | finding | looks for | needs | effort |\n"
+                              "|---|---|---|---|---|\n",
+                              i ? "\n" : "", rule->family);
+        family = rule->family;
+        assay__buf_printf(out, "| `%s` | %s | %s | ", rule->id, rule->title, rule->looks);
+        assay__rule_needs(out, rule);
+        assay__buf_printf(out, " | %s |\n", rule->effort);
+    }
+}
+
+/* --- evaluation ------------------------------------------------------------------------------- */
+
+static const char *severity_of(const struct assay__rule *rule, double gain)
+{
+    if (!isfinite(gain)) return rule->severity;
+    if (gain >= ASSAY__GAIN_HIGH) return "high";
+    return gain >= ASSAY__GAIN_MEDIUM ? "medium" : "low";
+}
+
+static void conclude(struct assay__advice *advice, struct assay__rule_result *result)
+{
+    struct assay__finding *f = &result->finding;
+    const struct assay__rule *rule = result->rule;
+    f->severity = severity_of(rule, f->expected_gain);
+    if (f->expected_gain > 1 && assay__advice_metric(advice, "energy.inference.gross") > 0)
+        f->energy_saving = 1 - 1 / f->expected_gain; /* the same power for a shorter time */
+    if (rule->apply) rule->apply(advice, &result->change);
+    advice->found++;
+}
+
+static void evaluate(struct assay__advice *advice, const struct assay__rule *rule,
+                     struct assay__rule_result *result)
+{
+    const char *why = NULL;
+    *result = (struct assay__rule_result){
+        .rule = rule,
+        .missing = "",
+        .gain_of = "latency",
+        .finding = {.id = rule->id,
+                    .severity = rule->severity,
+                    .title = rule->title,
+                    .advice = "",
+                    .expected_gain = NAN,
+                    .verified_gain = NAN,
+                    .effort = rule->effort,
+                    .state = "open",
+                    .reason = "",
+                    .energy_saving = NAN},
+    };
+    for (size_t i = 0; i < ASSAY__NEED_COUNT && !why; i++)
+        if (rule->needs & (1u << i)) why = missing[i](advice);
+    result->outcome = why ? assay__rule_missing(result, why) : rule->evaluate(advice, result);
+    if (result->outcome == ASSAY__RULE_FOUND)
+        conclude(advice, result);
+    else if (result->outcome == ASSAY__RULE_MISSING)
+        advice->missing++;
+    else
+        advice->nothing++;
+}
+
+static int rank_of(const char *severity)
+{
+    static const char *const order[] = {"high", "medium", "low", "note"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(order[i], severity) == 0) return i;
+    return 4;
+}
+
+/* By severity, then by potential; the order of the tables among equals. */
+static int by_potential(const void *left, const void *right)
+{
+    const struct assay__rule_result *a = *(const struct assay__rule_result *const *)left,
+                                    *b = *(const struct assay__rule_result *const *)right;
+    int rank = rank_of(a->finding.severity) - rank_of(b->finding.severity);
+    if (rank) return rank;
+    double x = isfinite(a->finding.expected_gain) ? a->finding.expected_gain : 0,
+           y = isfinite(b->finding.expected_gain) ? b->finding.expected_gain : 0;
+    if (x != y) return x > y ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static int keep_findings(struct assay__advice *advice)
+{
+    struct assay_profile *profile = advice->profile;
+    const struct assay__rule_result **found = calloc(advice->found + 1, sizeof *found);
+    struct assay__finding *findings = assay__arena_array(profile->arena, advice->found + 1,
+                                                         sizeof *findings);
+    size_t count = 0;
+    for (size_t i = 0; found && i < advice->result_count; i++)
+        if (advice->results[i].outcome == ASSAY__RULE_FOUND) found[count++] = &advice->results[i];
+    if (found && findings) {
+        qsort(found, count, sizeof *found, by_potential);
+        for (size_t i = 0; i < count; i++)
+            findings[i] = found[i]->finding;
+        profile->findings = findings;
+        profile->finding_count = count;
+    }
+    free(found);
+    return found && findings ? 0 : ASSAY_ENOMEM;
+}
+
+static bool is_wanted(const struct assay__advise_options *options, const struct assay__rule *rule)
+{
+    for (size_t i = 0; i < options->only_count; i++)
+        if (strcmp(options->only[i], rule->id) == 0) return true;
+    return options->only_count == 0;
+}
+
+static const struct assay__trial *trial_of(const struct assay_profile *profile, size_t index)
+{
+    if (index != SIZE_MAX) return index < profile->trial_count ? &profile->trials[index] : NULL;
+    for (size_t i = 0; i < profile->trial_count; i++)
+        if (profile->trials[i].state == ASSAY__TRIAL_OK) return &profile->trials[i];
+    return profile->trial_count ? &profile->trials[0] : NULL;
+}
+
+static int evaluate_all(struct assay__advice *advice, const struct assay__advise_options *options)
+{
+    const struct assay__rule *rule;
+    size_t count = 0;
+    while (assay__rule_at(count))
+        count++;
+    advice->results = assay__arena_array(advice->arena, count, sizeof *advice->results);
+    if (!advice->results) return ASSAY_ENOMEM;
+    for (size_t i = 0; (rule = assay__rule_at(i)); i++)
+        if (is_wanted(options, rule))
+            evaluate(advice, rule, &advice->results[advice->result_count++]);
+    return advice->failed ? ASSAY_ENOMEM : keep_findings(advice);
+}
+
+int assay__advise(struct assay_profile *profile, const struct assay__advise_options *options,
+                  struct assay__advice **out, struct assay_error *error)
+{
+    static const struct assay__advise_options all = {.trial = SIZE_MAX};
+    if (!options) options = &all;
+    *out = NULL;
+    const struct assay__trial *trial = trial_of(profile, options->trial);
+    if (!trial) return assay_error_set(error, ASSAY_ENOTFOUND, "the profile has no such trial");
+    struct assay__advice *advice = calloc(1, sizeof *advice);
+    int code = advice ? 0 : ASSAY_ENOMEM;
+    if (code == 0) {
+        advice->profile = profile;
+        advice->trial = trial;
+        advice->arena = assay__arena_new();
+        if (!advice->arena) code = ASSAY_ENOMEM;
+    }
+    if (code == 0) {
+        advice->p50_ns = assay__advice_metric(advice, "latency.p50") * 1e9;
+        code = assay__roofline(profile, trial, advice->arena, &advice->roofline);
+    }
+    if (code == 0) code = assay__advice_open_model(advice, options->model);
+    if (code == 0) code = evaluate_all(advice, options);
+    if (code) {
+        assay__advice_free(advice);
+        return assay_error_set(error, code, "%s", assay_error_text(code));
+    }
+    *out = advice;
+    return 0;
+}
+
+const struct assay__rule_result *assay__advice_finding(const struct assay__advice *advice,
+                                                       size_t index)
+{
+    if (index >= advice->profile->finding_count) return NULL;
+    for (size_t i = 0; i < advice->result_count; i++)
+        if (advice->results[i].outcome == ASSAY__RULE_FOUND &&
+            strcmp(advice->results[i].rule->id, advice->profile->findings[index].id) == 0)
+            return &advice->results[i];
+    return NULL;
+}
+
+void assay__advice_free(struct assay__advice *advice)
+{
+    if (!advice) return;
+    assay__advice_close_model(advice);
+    assay__arena_free(advice->arena);
+    free(advice);
+}

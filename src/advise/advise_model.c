@@ -1,0 +1,191 @@
+/* advise_model.c - the model behind a profile, for the rules that look at its graph: opened by the path or the zoo name that the profile holds,
+ * and taken only when it is the same graph (fingerprint). Its inputs get the shapes of the trial. No weight is read.
+ *
+ * A reader is a node of the main graph, or a node with bodies whose body reads the value; outputs of the model count as readers too. */
+#include "advise/rule.h"
+
+#include "base/file.h"
+#include "zoo/open.h"
+#include "zoo/zoo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *say(struct assay__advice *advice, const char *format, const char *text)
+{
+    const char *said = assay__arena_printf(advice->profile->arena, format, text);
+    if (!said) advice->failed = true;
+    return said ? said : "";
+}
+
+static int open_file(struct assay__advice *advice, const char *given)
+{
+    const struct assay__model_info *info = &advice->profile->model;
+    const char *path = given ? given : info->path && *info->path ? info->path : info->name;
+    struct assay_error error = {0};
+    char fingerprint[17] = "";
+    bool zoo = !given && !(info->path && *info->path);
+    if (!path || !*path || (zoo && !assay__zoo_knows(path))) {
+        advice->model_reason = "the profile names no model file (--model FILE gives one)";
+        return 0;
+    }
+    if (!zoo && !assay__file_exists(path)) {
+        advice->model_reason = say(
+            advice, "the model file is not there: %s (--model FILE names another place)", path);
+        return 0;
+    }
+    int code = assay__model_open(path, &advice->model, NULL, &error);
+    if (code) {
+        advice->model_reason = say(advice, "the model cannot be read: %s", error.message);
+        return code == ASSAY_ENOMEM ? code : 0;
+    }
+    code = assay__model_fingerprint(advice->model, fingerprint);
+    if (code == 0 && info->fingerprint && *info->fingerprint &&
+        strcmp(info->fingerprint, fingerprint) != 0) {
+        advice->model_reason = say(
+            advice, "the model has changed since it was profiled (fingerprint now %s)",
+            fingerprint);
+        assay__model_free(advice->model);
+        advice->model = NULL;
+    }
+    return code;
+}
+
+/* "input=1x3x224x224" of each of the trial's inputs. */
+static const char **trial_shapes(struct assay__advice *advice)
+{
+    const struct assay__trial *trial = advice->trial;
+    const char **shapes = assay__arena_array(advice->arena, trial->input_count + 1, sizeof *shapes);
+    struct assay__buf text = {0};
+    for (size_t i = 0; shapes && i < trial->input_count; i++) {
+        const struct assay__tensor_info *input = &trial->inputs[i];
+        assay__buf_clear(&text);
+        assay__buf_printf(&text, "%s=", input->name);
+        for (int k = 0; k < input->rank; k++)
+            assay__buf_printf(&text, "%s%lld", k ? "x" : "", (long long)input->dims[k]);
+        shapes[i] = text.failed || !text.data ? NULL
+                                              : assay__arena_strdup(advice->arena, text.data);
+        if (!shapes[i]) shapes = NULL;
+    }
+    assay__buf_free(&text);
+    return shapes;
+}
+
+static int analyse(struct assay__advice *advice)
+{
+    struct assay_error error = {0};
+    const char **shapes = trial_shapes(advice);
+    if (!shapes) return ASSAY_ENOMEM;
+    size_t count = 0; /* scalars need no word */
+    for (size_t i = 0; i < advice->trial->input_count; i++)
+        if (advice->trial->inputs[i].rank > 0) shapes[count++] = shapes[i];
+    struct assay__workload_options options = {
+        .shapes = shapes, .shape_count = count, .shapes_only = true};
+    int code = assay__workload_plan(advice->model, &options, &advice->workload, &error);
+    if (code == 0)
+        code = assay__analyse(advice->model, advice->workload, &advice->analysis, &error);
+    if (code == ASSAY_ENOMEM) return code;
+    if (code)
+        advice->shapes_reason = say(advice, "the graph's shapes are not known: %s", error.message);
+    return 0;
+}
+
+/* --- who makes and who reads ------------------------------------------------------------------ */
+
+static void read_by(struct assay__advice *advice, const char *value, size_t reader)
+{
+    size_t made = assay__advice_producer(advice, value);
+    if (made == ASSAY__MAP_NONE) return;
+    advice->readers[made]++;
+    advice->reader[made] = reader;
+}
+
+static void read_by_bodies(struct assay__advice *advice, const struct assay__node *node,
+                           size_t reader);
+
+static void read_by_graph(struct assay__advice *advice, const struct assay__graph *graph,
+                          size_t reader)
+{
+    for (size_t i = 0; i < graph->node_count; i++) {
+        for (size_t k = 0; k < graph->nodes[i].input_count; k++)
+            read_by(advice, graph->nodes[i].inputs[k], reader);
+        read_by_bodies(advice, &graph->nodes[i], reader);
+    }
+    for (size_t i = 0; i < graph->output_count; i++)
+        read_by(advice, graph->outputs[i].name, reader);
+}
+
+static void read_by_bodies(struct assay__advice *advice, const struct assay__node *node,
+                           size_t reader)
+{
+    for (size_t a = 0; a < node->attr_count; a++) {
+        const struct assay__attr *attr = &node->attrs[a];
+        if (attr->g) read_by_graph(advice, attr->g, reader);
+        for (size_t g = 0; attr->graphs && g < attr->count; g++)
+            read_by_graph(advice, attr->graphs[g], reader);
+    }
+}
+
+static int index_graph(struct assay__advice *advice)
+{
+    const struct assay__graph *graph = &advice->model->graph;
+    advice->producer = assay__map_new();
+    advice->readers = assay__arena_array(advice->arena, graph->node_count + 1, sizeof(size_t));
+    advice->reader = assay__arena_array(advice->arena, graph->node_count + 1, sizeof(size_t));
+    if (!advice->producer || !advice->readers || !advice->reader) return ASSAY_ENOMEM;
+    int code = 0;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        advice->reader[i] = SIZE_MAX;
+        for (size_t k = 0; k < graph->nodes[i].output_count && code == 0; k++)
+            if (graph->nodes[i].outputs[k] && *graph->nodes[i].outputs[k])
+                code = assay__map_set(advice->producer, graph->nodes[i].outputs[k], i);
+    }
+    for (size_t i = 0; i < graph->node_count && code == 0; i++) {
+        for (size_t k = 0; k < graph->nodes[i].input_count; k++)
+            read_by(advice, graph->nodes[i].inputs[k], i);
+        read_by_bodies(advice, &graph->nodes[i], i);
+    }
+    for (size_t i = 0; i < graph->output_count && code == 0; i++)
+        read_by(advice, graph->outputs[i].name, SIZE_MAX);
+    return code;
+}
+
+/* Layers name the nodes they came from by their name, or by the value they make. */
+static int index_layers(struct assay__advice *advice)
+{
+    const struct assay__graph *graph = &advice->model->graph;
+    const struct assay__layers *layers = &advice->trial->layers;
+    struct assay__map *names = assay__map_new();
+    advice->layer_of = assay__arena_array(advice->arena, graph->node_count + 1, sizeof(size_t));
+    int code = names && advice->layer_of ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < layers->count && code == 0; i++) {
+        const struct assay__layer *layer = &layers->items[i];
+        for (size_t k = 0; k < layer->from_count && code == 0; k++)
+            code = assay__map_set(names, layer->from[k], i);
+        if (!layer->from_count && layer->name && *layer->name && code == 0)
+            code = assay__map_set(names, layer->name, i);
+    }
+    for (size_t i = 0; i < graph->node_count && code == 0; i++)
+        advice->layer_of[i] = assay__map_get(names, assay__advice_node_name(&graph->nodes[i]));
+    assay__map_free(names);
+    return code;
+}
+
+int assay__advice_open_model(struct assay__advice *advice, const char *path)
+{
+    advice->model_reason = advice->shapes_reason = "";
+    int code = open_file(advice, path);
+    if (code || !advice->model) return code;
+    code = analyse(advice); /* inlines functions: before anything points into the graph */
+    if (code == 0) code = index_graph(advice);
+    if (code == 0) code = index_layers(advice);
+    return code;
+}
+
+void assay__advice_close_model(struct assay__advice *advice)
+{
+    assay__map_free(advice->producer);
+    assay__analysis_free(advice->analysis);
+    assay__workload_free(advice->workload);
+    assay__model_free(advice->model);
+}

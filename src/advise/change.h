@@ -1,0 +1,41 @@
+/* change.h - what a finding would have one try: one option of the session, another batch, or a rewrite of the model. Advice that is to
+ * be measured applies it and runs both; a finding whose change is NONE asks for work that a program cannot do by itself. */
+#ifndef ASSAY_ADVISE_CHANGE_H
+#define ASSAY_ADVISE_CHANGE_H
+
+#include "model/rewrite.h"
+
+#include <assay/run.h>
+
+enum assay__change_kind {
+    ASSAY__CHANGE_NONE,
+    ASSAY__CHANGE_BATCH,        /* value */
+    ASSAY__CHANGE_THREADS,      /* value */
+    ASSAY__CHANGE_SPINNING_OFF, /* the engine's idle threads sleep */
+    ASSAY__CHANGE_OPTIMIZE,     /* graph optimisation: all */
+    ASSAY__CHANGE_ITERATIONS,   /* value: iterations */
+    ASSAY__CHANGE_FIX_DIMS,     /* a rewrite: symbolic dimensions become those of the workload */
+    ASSAY__CHANGE_FLOAT16,      /* the rest: rewrites */
+    ASSAY__CHANGE_WEIGHTS_INT8,
+    ASSAY__CHANGE_DYNAMIC_INT8,
+    ASSAY__CHANGE_COUNT
+};
+
+struct assay__change {
+    enum assay__change_kind kind;
+    int64_t value;            /* of BATCH, THREADS, ITERATIONS */
+    const char *const *names; /* FIX_DIMS: "batch=1", … ; in the profile's arena */
+    size_t name_count;
+};
+
+/** "none", "batch", "threads", "spinning-off", …: the name in JSON. */
+const char *assay__change_name(enum assay__change_kind kind);
+/** True when the change is of the model: then write a rewritten copy and run that. */
+bool assay__change_is_rewrite(const struct assay__change *change);
+/** Makes the change in the options of a run. False when it is none of those (NONE, a rewrite). */
+bool assay__change_options(const struct assay__change *change, struct assay_run_options *options);
+/** Makes it in a model that is the caller's. ASSAY_EINVAL when it is no rewrite. */
+int assay__change_rewrite(const struct assay__change *change, struct assay__model *model,
+                          struct assay__rewrite_notes *notes, struct assay_error *error);
+
+#endif

@@ -1,0 +1,62 @@
+/* comparison.h - trials of one profile against each other: a pure function of the profile, so a kept one gives the same verdicts. The
+ * unit of replication is the launch: speed is judged by the exact rank test on the launches' medians (base/stats.h), never
+ * on single inferences. */
+#ifndef ASSAY_ADVISE_COMPARISON_H
+#define ASSAY_ADVISE_COMPARISON_H
+
+#include "base/arena.h"
+#include "base/stats.h"
+#include "profile/profile.h"
+
+#define ASSAY__COMPARISON_LAUNCHES 5 /* per arm: below that there is no verdict */
+
+enum assay__verdict {
+    ASSAY__VERDICT_NONE,   /* the reference, or it cannot be said: reason */
+    ASSAY__VERDICT_SAME,   /* no difference shown */
+    ASSAY__VERDICT_FASTER, /* than the reference */
+    ASSAY__VERDICT_SLOWER,
+};
+
+struct assay__comparison_row {
+    size_t trial;       /* index in the profile */
+    const char *label;  /* the trial's, else its device */
+    const char *role;   /* "reference", "control", "software", … ; "" */
+    bool usable;        /* it ran, and its latency is known */
+    const char *reason; /* why not, or why there is no verdict; "" */
+    struct assay__ratio
+        speed; /* reference's p50 / this one's: above 1 is faster; NaN for the reference */
+    enum assay__verdict verdict;
+    double latency_s, throughput, energy_j,
+        memory_bytes;    /* NaN unknown; throughput in samples/s, else inferences/s */
+    double energy_ratio; /* this / reference; NaN unknown */
+};
+
+enum assay__goal_kind {
+    ASSAY__FOR_LATENCY,
+    ASSAY__FOR_THROUGHPUT,
+    ASSAY__FOR_ENERGY,
+    ASSAY__FOR_COUNT
+};
+
+struct assay__recommendation {
+    size_t row;      /* SIZE_MAX: none */
+    const char *why; /* a sentence in any case */
+};
+
+struct assay__comparison {
+    struct assay__comparison_row *rows;
+    size_t count, reference; /* reference SIZE_MAX: none is usable */
+    struct assay__recommendation recommendations[ASSAY__FOR_COUNT];
+};
+
+/** The reference is the trial whose role says so, else the first usable one. Everything lives in the arena; 0 or ASSAY_ENOMEM. */
+int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
+                      struct assay__comparison *out);
+/** Option of a trial ("label") or "". */
+const char *assay__trial_option(const struct assay__trial *trial, const char *key);
+/** The medians of a trial's good launches, in seconds; free() them. *count may be 0. NULL: out of memory. */
+double *assay__trial_medians(const struct assay__trial *trial, size_t *count);
+/** "faster", "slower", "no difference shown", "" */
+const char *assay__verdict_name(enum assay__verdict verdict);
+
+#endif

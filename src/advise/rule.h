@@ -1,0 +1,142 @@
+/* rule.h - one rule of the advice: what it needs, what it looks for, and what it concludes. A rule is a row in a table of its family
+ * (rules_<family>.c); adding a family is a file and a row in advise.c.
+ *
+ * A rule gives one of three answers: a finding, nothing found, or "not evaluated" with the input that is missing. Its conclusion rests on
+ * the numbers of this profile, which it puts down as evidence: there is no finding without.
+ *
+ * The potential speed-up is Amdahl's: with a share s of the latency made l times as fast it is 1 / (1 - s + s / l). It is what the change
+ * could give at most or, where the rule says so, at a stated local gain: a potential, to be measured, never a promise. Where power is known, so is the
+ * potential energy saving of an inference: 1 - 1 / gain, at unchanged power. */
+#ifndef ASSAY_ADVISE_RULE_H
+#define ASSAY_ADVISE_RULE_H
+
+#include "advise/change.h"
+#include "base/buf.h"
+#include "cost/analysis.h"
+#include "cost/roofline.h"
+#include "profile/profile.h"
+
+/* A comparison of ten launches a side shows differences of one to two percent: a smaller potential cannot be verified. */
+#define ASSAY__GAIN_LEAST 1.02
+#define ASSAY__GAIN_MEDIUM 1.1 /* severity by potential: what users notice … */
+#define ASSAY__GAIN_HIGH 1.5   /* … and what changes a choice of machine */
+
+/* What rules stand on; each is there or has a reason why not. */
+enum assay__need {
+    ASSAY__NEED_LATENCY = 1u << 0,
+    ASSAY__NEED_LAYERS = 1u << 1,      /* layers with times */
+    ASSAY__NEED_COSTS = 1u << 2,       /* layers with FLOPs and bytes */
+    ASSAY__NEED_CEILINGS = 1u << 3,    /* layers judged against the device's ceilings */
+    ASSAY__NEED_MEMORY = 1u << 4,      /* memory of the worker */
+    ASSAY__NEED_COUNTERS = 1u << 5,    /* the kernel's or the processor's counters */
+    ASSAY__NEED_ALLOCATIONS = 1u << 6, /* what the allocation tracker saw */
+    ASSAY__NEED_MODEL = 1u << 7,       /* the model's graph */
+    ASSAY__NEED_SHAPES = 1u << 8,      /* its shapes and costs at this workload */
+    ASSAY__NEED_START = 1u << 9,       /* times of loading and the first inference */
+    ASSAY__NEED_TRIALS = 1u << 10,     /* several trials of one model: a sweep */
+};
+#define ASSAY__NEED_COUNT 11
+
+enum assay__rule_outcome {
+    ASSAY__RULE_NOTHING,
+    ASSAY__RULE_FOUND,
+    ASSAY__RULE_MISSING, /* not evaluated */
+};
+
+struct assay__rule;
+
+struct assay__rule_result {
+    const struct assay__rule *rule;
+    enum assay__rule_outcome outcome;
+    const char *missing;           /* MISSING: what, and what would provide it; else "" */
+    struct assay__finding finding; /* FOUND */
+    struct assay__change change;   /* FOUND: what could be tried */
+    bool estimated; /* the potential rests on an assumed cost, not on the profile alone */
+    const char
+        *gain_of; /* what the potential is of: "latency"; "samples per second", "time per token" */
+};
+
+/** Everything the rules see. Strings they make lie in the profile's arena. */
+struct assay__advice {
+    struct assay_profile *profile;
+    const struct assay__trial *trial;
+    double p50_ns;                   /* NaN unknown */
+    struct assay__roofline roofline; /* of the trial's layers; in `arena` */
+    struct assay__arena *arena;      /* scratch: as long as the advice */
+    /* the model; NULL with a reason */
+    struct assay__model *model;
+    struct assay__workload *workload;
+    struct assay__analysis *analysis;
+    const char *model_reason, *shapes_reason;
+    struct assay__map *producer; /* value -> node that makes it */
+    size_t *readers;  /* by node: how often its outputs are read, graph outputs included … */
+    size_t *reader;   /* … and the node that read them last; SIZE_MAX none */
+    size_t *layer_of; /* by node: the layer it went into; SIZE_MAX unknown */
+    struct assay__rule_result *results; /* in the order of the tables */
+    size_t result_count, found, nothing, missing;
+    bool failed; /* out of memory on the way */
+};
+
+struct assay__rule {
+    const char *id, *family;
+    const char *severity; /* when no potential is known: "high" | "medium" | "low" | "note" */
+    const char *title;
+    const char *looks; /* what it looks for, with its thresholds; for doc/rules.md */
+    unsigned needs;    /* enum assay__need */
+    const char
+        *effort; /* "small": an option; "medium": a file is made anew; "large": the model changes */
+    enum assay__rule_outcome (*evaluate)(struct assay__advice *advice,
+                                         struct assay__rule_result *result);
+    /** What could be tried, once it is found; NULL: nothing that a program can do by itself. */
+    void (*apply)(const struct assay__advice *advice, struct assay__change *change);
+};
+
+extern const struct assay__rule assay__rules_target[], assay__rules_batch[],
+    assay__rules_precision[], assay__rules_graph[], assay__rules_fusion[], assay__rules_bound[],
+    assay__rules_device[], assay__rules_machine[], assay__rules_memory[], assay__rules_start[],
+    assay__rules_sequence[], assay__rules_require[];
+
+/* --- what rules are written with -------------------------------------------------------------- */
+
+/** 1 / (1 - share + share / local); local may be INFINITY. NaN when one of them is unknown, or all of the time would vanish. */
+double assay__amdahl(double share, double local);
+/** Value of a metric of the trial; NaN unknown. */
+double assay__advice_metric(const struct assay__advice *advice, const char *name);
+/** Value of an option of the trial as a whole number ("2", "2 (engine's default)"); -1: none. */
+long assay__advice_number(const struct assay__advice *advice, const char *option);
+/** "20.5 µs", in the profile's arena. */
+const char *assay__advice_scaled(struct assay__advice *advice, double value, const char *unit);
+/** Time of a layer in ns; 0 when it has none (then the share of what is known is what is said). */
+double assay__advice_time(const struct assay__layer *layer);
+/** Is the layer's operator one of these ("Conv|Gemm")? */
+bool assay__op_among(const char *op, const char *ops);
+/** Sum of the times of the layers whose operator is one of these, over the latency; *count of them. */
+double assay__advice_share(const struct assay__advice *advice, const char *ops, size_t *count);
+bool assay__advice_on_host(const struct assay__advice *advice); /* runs on the CPU */
+
+/** A sentence of evidence. */
+void assay__rule_evidence(struct assay__advice *advice, struct assay__rule_result *result,
+                          const char *format, ...) ASSAY_PRINTF(3, 4);
+/** The concrete change. */
+void assay__rule_advice(struct assay__advice *advice, struct assay__rule_result *result,
+                        const char *format, ...) ASSAY_PRINTF(3, 4);
+/** Found, with that potential (NaN: not known before it is tried). Below ASSAY__GAIN_LEAST: nothing. */
+enum assay__rule_outcome assay__rule_found(struct assay__rule_result *result, double gain);
+/** Not evaluated, as this metric is not known: its own reason is given. */
+enum assay__rule_outcome assay__rule_without(struct assay__advice *advice,
+                                             struct assay__rule_result *result, const char *metric);
+/** Not evaluated, for that reason. */
+enum assay__rule_outcome assay__rule_missing(struct assay__rule_result *result, const char *reason);
+
+/* the graph; only with ASSAY__NEED_MODEL */
+size_t assay__advice_producer(const struct assay__advice *advice, const char *value);
+/** The one node that reads what this one makes; SIZE_MAX: none, several, or it is an output of the model. */
+size_t assay__advice_only_reader(const struct assay__advice *advice, size_t node);
+/** What people know the node by. */
+const char *assay__advice_node_name(const struct assay__node *node);
+
+/* advise_model.c */
+int assay__advice_open_model(struct assay__advice *advice, const char *path);
+void assay__advice_close_model(struct assay__advice *advice);
+
+#endif

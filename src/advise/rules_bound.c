@@ -1,0 +1,283 @@
+/* rules_bound.c - rules about what bounds the layers: calls, memory, kernels far below their roof, and the operators known for it. */
+#include "advise/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DISPATCH_SHARE \
+    0.3 /* of the latency in calls: from there on computing is not what takes time */
+#define DISPATCH_LAYERS 8  /* fewer have no neighbours to be joined with */
+#define DISPATCH_LOCAL 2.0 /* joining neighbours in pairs halves the calls */
+#define MEMORY_SHARE 0.5
+#define MEMORY_NEAR 0.5     /* of the roof: nearer to it only fewer bytes help */
+#define MEMORY_LOCAL 2.0    /* 16 instead of 32 bits */
+#define LOW_UTILIZATION 0.3 /* the monitoring guide's limit for a bad utilisation … */
+#define LOW_GOAL 0.6        /* … and what a good kernel of a common shape reaches */
+#define LOW_LEAST_NS ASSAY__ROOFLINE_OVERHEAD_NS /* shorter layers are calls, not kernels */
+#define OTHERS_SHARE \
+    0.2 /* of the CPU time used by other processes: then layers wait for them too */
+#define DEPTHWISE_SHARE 0.1
+#define GATHER_SHARE 0.2
+#define GATHER_LOCAL 2.0 /* a table of 16 bits */
+#define NORM_SHARE 0.2
+#define LANES_USED 0.75       /* of the vector lanes: a quarter of the work on padding */
+#define BODIES "Scan|Loop|If" /* hold layers of their own, and the calls of these */
+#define GATHERS "Gather|GatherElements|GatherND|EmbedLayerNormalization"
+#define NORMS                                                                                    \
+    "Softmax|LogSoftmax|LayerNormalization|SkipLayerNormalization|SimplifiedLayerNormalization|" \
+    "RMSNormalization|InstanceNormalization|GroupNormalization|BatchNormalization|ReduceMean|LpNormalization"
+
+static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    double engine = layers->engine_ns > 0 ? layers->engine_ns : 0,
+           calls = a->roofline.time_ns[ASSAY__BOUND_OVERHEAD],
+           share = fmin((engine + calls) / a->p50_ns, 1);
+    size_t small = 0;
+    for (size_t i = 0; i < layers->count; i++)
+        small += a->roofline.layers[i].bound == ASSAY__BOUND_OVERHEAD;
+    if (share < DISPATCH_SHARE || small < DISPATCH_LAYERS) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(
+        a, r, "%zu of %zu layers are calls rather than work: %s, %.3g %% of the latency", small,
+        layers->count, assay__advice_scaled(a, calls / 1e9, "s"), 100 * calls / a->p50_ns);
+    assay__rule_evidence(a, r, "the engine's fixed cost per run: %s",
+                         layers->engine_ns > 0 ? assay__advice_scaled(a, engine / 1e9, "s")
+                                               : "not known");
+    assay__rule_advice(
+        a, r,
+        "more work per call: a larger batch, fewer and wider operators; the potential is that of "
+        "half as many calls");
+    return assay__rule_found(r, assay__amdahl(share, DISPATCH_LOCAL));
+}
+
+static enum assay__rule_outcome memory_bound(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    double time = a->roofline.time_ns[ASSAY__BOUND_MEMORY], least = 0, bytes = 0;
+    double share = fmin(time / a->p50_ns, 1);
+    size_t count = 0;
+    for (size_t i = 0; i < layers->count; i++) {
+        if (a->roofline.layers[i].bound != ASSAY__BOUND_MEMORY) continue;
+        count++;
+        least += a->roofline.layers[i].least_ns;
+        bytes += layers->items[i].bytes;
+    }
+    if (share < MEMORY_SHARE || least < MEMORY_NEAR * time) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%zu memory-bound layers move %s in %.3g %% of the latency", count,
+                         assay__advice_scaled(a, bytes, "B"), share * 100);
+    assay__rule_evidence(a, r, "they reach %.3g %% of the memory's roof: only fewer bytes help",
+                         100 * least / time);
+    assay__rule_advice(
+        a, r,
+        "move fewer bytes: 16-bit or int8 numbers, fused operators, a larger batch per reading of the "
+        "weights; the potential is that of half the bytes");
+    return assay__rule_found(r, assay__amdahl(share, MEMORY_LOCAL));
+}
+
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+struct far { /* layers far below their roof */
+    double time, saved;
+    size_t count, worst;
+    double worst_saved;
+};
+
+static void add_far(const struct assay__advice *a, size_t i, double goal, struct far *far)
+{
+    const struct assay__roofline_layer *placed = &a->roofline.layers[i];
+    double time = assay__advice_time(&a->trial->layers.items[i]);
+    if (!(placed->utilization < LOW_UTILIZATION) || time < LOW_LEAST_NS ||
+        assay__op_among(a->trial->layers.items[i].op, BODIES))
+        return;
+    double saved = time * (1 - placed->utilization / goal);
+    far->time += time;
+    far->saved += saved;
+    far->count++;
+    if (!(saved > far->worst_saved)) return;
+    far->worst_saved = saved;
+    far->worst = i;
+}
+
+static void say_far(struct assay__advice *a, struct assay__rule_result *r, const struct far *far,
+                    const char *what)
+{
+    const struct assay__layer *worst = &a->trial->layers.items[far->worst];
+    assay__rule_evidence(a, r, "%zu %s below %.0f %% of their roof take %.3g %% of the latency",
+                         far->count, what, LOW_UTILIZATION * 100,
+                         100 * fmin(far->time / a->p50_ns, 1));
+    assay__rule_evidence(a, r, "the worst: '%s' (%s), %s at %.3g %% of its %s roof",
+                         worst->from_count ? worst->from[0] : worst->name, worst->op,
+                         assay__advice_scaled(a, worst->time_ns / 1e9, "s"),
+                         100 * a->roofline.layers[far->worst].utilization,
+                         assay__bound_name(a->roofline.layers[far->worst].bound));
+    double others = assay__advice_metric(a, "disturbance.cpu_other");
+    if (assay__advice_on_host(a) && others >= OTHERS_SHARE)
+        assay__rule_evidence(
+            a, r,
+            "but other processes used %.3g %% of the machine meanwhile: part of this "
+            "is theirs, measure on a quiet machine first",
+            others * 100);
+}
+
+static double far_gain(const struct assay__advice *a, const struct far *far)
+{
+    double share = far->saved / a->p50_ns;
+    return share < 1 ? 1 / (1 - share) : NAN;
+}
+
+static enum assay__rule_outcome utilization(struct assay__advice *a, struct assay__rule_result *r)
+{
+    struct far far = {0};
+    for (size_t i = 0; i < a->roofline.layer_count; i++)
+        add_far(a, i, LOW_GOAL, &far);
+    if (!far.count) return ASSAY__RULE_NOTHING;
+    say_far(a, r, &far, "layers");
+    assay__rule_advice(
+        a, r,
+        "other kernels: another build or provider of the engine, shapes that are multiples of the vector width, "
+        "another layout; the potential is that of %.0f %% of the roof",
+        LOW_GOAL * 100);
+    return assay__rule_found(r, far_gain(a, &far));
+}
+
+static bool is_depthwise(const struct assay__advice *a, const struct assay__node *node)
+{
+    int64_t groups = assay__node_int(node, "group", 1);
+    const struct assay__shape_entry *x = NULL;
+    if (strcmp(node->op, "Conv") != 0 || groups < 2 || !node->input_count) return false;
+    x = assay__shapes_get(a->analysis->shapes, node->inputs[0]);
+    return x && x->rank >= 3 && x->dims[1] == groups;
+}
+
+static enum assay__rule_outcome depthwise(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__graph *graph = &a->model->graph;
+    struct far far = {0};
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (a->layer_of[i] != ASSAY__MAP_NONE && is_depthwise(a, &graph->nodes[i]))
+            add_far(a, a->layer_of[i], LOW_GOAL, &far);
+    if (!far.count || far.time < DEPTHWISE_SHARE * a->p50_ns) return ASSAY__RULE_NOTHING;
+    say_far(a, r, &far, "depthwise convolutions");
+    assay__rule_advice(
+        a, r,
+        "depthwise convolutions use few of the arithmetic units: full convolutions of fewer channels, or a "
+        "device with kernels for them; the potential is that of %.0f %% of the roof",
+        LOW_GOAL * 100);
+    return assay__rule_found(r, far_gain(a, &far));
+}
+
+static enum assay__rule_outcome gathers(struct assay__advice *a, struct assay__rule_result *r)
+{
+    size_t count = 0;
+    double share = assay__advice_share(a, GATHERS, &count);
+    if (!count || share < GATHER_SHARE) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%zu gathering layers take %.3g %% of the latency", count,
+                         share * 100);
+    assay__rule_advice(
+        a, r,
+        "look rows up in a smaller table (16-bit or int8 rows, fewer of them), or several rows at once; the "
+        "potential is that of half the bytes");
+    return assay__rule_found(r, assay__amdahl(share, GATHER_LOCAL));
+}
+
+static enum assay__rule_outcome norms(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    size_t count = 0;
+    double share = assay__advice_share(a, NORMS, &count), saved = 0;
+    if (!count || share < NORM_SHARE) return ASSAY__RULE_NOTHING;
+    for (size_t i = 0; i < layers->count; i++) {
+        double least = a->roofline.layers[i].least_ns, time = assay__advice_time(&layers->items[i]);
+        if (assay__op_among(layers->items[i].op, NORMS) && isfinite(least) && time > least)
+            saved += time - least;
+    }
+    assay__rule_evidence(a, r, "%zu Softmax and normalisation layers take %.3g %% of the latency",
+                         count, share * 100);
+    assay__rule_evidence(a, r, "their roofs would allow %s less",
+                         assay__advice_scaled(a, saved / 1e9, "s"));
+    assay__rule_advice(
+        a, r,
+        "fused operators (SkipLayerNormalization, attention with its Softmax inside), which pass over the "
+        "data once; the potential is that of the roof");
+    return assay__rule_found(r, assay__amdahl(fmin(saved / a->p50_ns, 1), (double)INFINITY));
+}
+
+/* --- vector lanes ----------------------------------------------------------------------------- */
+
+/* float32 numbers in a register of the widest instruction set that the environment names; 0 unknown. */
+static int lanes_of(const char *simd)
+{
+    if (!simd || !*simd) return 0;
+    if (strstr(simd, "avx512")) return 16;
+    if (strstr(simd, "avx")) return 8;
+    return 4; /* SSE, NEON */
+}
+
+static enum assay__rule_outcome lanes(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__graph *graph = &a->model->graph;
+    int width = lanes_of(a->profile->environment.simd);
+    double lost = 0, worst = 1;
+    size_t count = 0, worst_node = 0;
+    int64_t columns = 0;
+    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!width) return assay__rule_missing(r, "machine: its vector instructions are not known");
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        if (!assay__op_among(node->op, "MatMul|Gemm") || a->layer_of[i] == ASSAY__MAP_NONE)
+            continue;
+        const struct assay__shape_entry *y = assay__shapes_get(a->analysis->shapes,
+                                                               node->outputs[0]);
+        double time = assay__advice_time(&a->trial->layers.items[a->layer_of[i]]);
+        if (!y || y->rank < 1 || y->dims[y->rank - 1] < 1 || time < LOW_LEAST_NS) continue;
+        int64_t last = y->dims[y->rank - 1], padded = (last + width - 1) / width * width;
+        double used = (double)last / (double)padded;
+        if (used >= LANES_USED) continue;
+        count++;
+        lost += time * (1 - used);
+        if (used >= worst) continue;
+        worst = used;
+        worst_node = i;
+        columns = last;
+    }
+    if (!count) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(
+        a, r, "%zu products have a last dimension that leaves lanes of a %d-wide register idle",
+        count, width);
+    assay__rule_evidence(a, r, "'%s' has %lld columns: %.3g %% of the lanes work",
+                         assay__advice_node_name(&graph->nodes[worst_node]), (long long)columns,
+                         worst * 100);
+    assay__rule_advice(
+        a, r, "hidden sizes that are multiples of %d, or several small products joined into one",
+        width);
+    double share = lost / a->p50_ns;
+    return assay__rule_found(r, share < 1 ? 1 / (1 - share) : NAN);
+}
+
+#define TIMED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS)
+#define CEILED (TIMED | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS)
+
+const struct assay__rule assay__rules_bound[] = {
+    {"dispatch-bound", "bound", "medium", "Calling layers takes longer than computing them",
+     "8 or more layers bound by overhead which, with the engine's cost per run, take 30 % of the latency or more; potential of half the calls",
+     CEILED, "large", dispatch, NULL},
+    {"memory-bound", "bound", "medium", "The memory is the limit",
+     "memory-bound layers with 50 % of the latency or more, at 50 % of their roof or more; potential of half the bytes",
+     CEILED, "medium", memory_bound, NULL},
+    {"low-utilization", "bound", "medium", "Layers run far below what the device can do",
+     "layers of 20 µs or more below 30 % of their roof, but Scan, Loop and If; potential of 60 %",
+     CEILED, "large", utilization, NULL},
+    {"depthwise", "bound", "medium", "Depthwise convolutions leave the device idle",
+     "depthwise convolutions below 30 % of their roof with 10 % of the latency or more; potential of 60 %",
+     CEILED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "large", depthwise, NULL},
+    {"gathers", "bound", "medium", "Time goes into looking rows up",
+     "gathering layers with 20 % of the latency or more; potential of half the bytes", TIMED,
+     "medium", gathers, NULL},
+    {"norms", "bound", "medium", "Time goes into Softmax and normalisation",
+     "such layers with 20 % of the latency or more; potential of their roof", CEILED, "medium",
+     norms, NULL},
+    {"vector-lanes", "bound", "low", "Small sizes leave vector lanes idle",
+     "MatMul or Gemm of 20 µs or more whose last dimension uses less than 75 % of the vector lanes",
+     TIMED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "large", lanes, NULL},
+    {0},
+};

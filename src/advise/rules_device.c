@@ -1,0 +1,141 @@
+/* rules_device.c - rules about an accelerator and the way to it: nodes that ran elsewhere, copies, a device that waits. On the CPU they find nothing. */
+#include "advise/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TRANSFER_SHARE 0.1    /* of the latency */
+#define IDLE_UTILIZATION 0.3  /* the monitoring guide calls a device below that badly used … */
+#define IDLE_GOAL 0.8         /* … and one above that well used */
+#define LAUNCH_EFFICIENCY 0.7 /* its target */
+#define COPIES "MemcpyFromHost|MemcpyToHost"
+
+/* The engine's own CPU provider, which nothing falls back from. */
+static bool is_last_resort(const struct assay__advice *a)
+{
+    const char *device = a->trial->device, *slash = strrchr(device, '/');
+    return strcmp(slash ? slash + 1 : device, "cpu") == 0;
+}
+
+static bool runs_elsewhere(const struct assay__layer *layer)
+{
+    return layer->provider && strncmp(layer->provider, "CPU", 3) == 0;
+}
+
+static enum assay__rule_outcome fallback(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    size_t count = 0, crossings = 0, first = SIZE_MAX;
+    double time = 0;
+    if (is_last_resort(a)) return ASSAY__RULE_NOTHING;
+    if (!layers->count)
+        return assay__rule_missing(
+            r, "layers: which node ran where is not known (assay run --layers=engine)");
+    for (size_t i = 0; i < layers->count; i++) {
+        bool here = runs_elsewhere(&layers->items[i]);
+        if (i && here != runs_elsewhere(&layers->items[i - 1])) crossings++;
+        if (!here) continue;
+        if (count++ == 0) first = i;
+        time += assay__advice_time(&layers->items[i]);
+    }
+    if (!count) return ASSAY__RULE_NOTHING;
+    double share = fmin(time / a->p50_ns, 1);
+    assay__rule_evidence(
+        a, r, "%zu of %zu layers ran on the CPU, such as '%s' (%s); %zu crossings between the two",
+        count, layers->count, layers->items[first].name, layers->items[first].op, crossings);
+    if (share > 0) assay__rule_evidence(a, r, "they take %.3g %% of the latency", share * 100);
+    assay__rule_advice(
+        a, r,
+        "exchange these operators for ones that %s has, or give the graph up to where they begin to it (assay "
+        "check MODEL names them)",
+        a->trial->device);
+    return assay__rule_found(r, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
+}
+
+static enum assay__rule_outcome copies(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    size_t count = 0;
+    for (size_t i = 0; i < layers->count; i++)
+        count += assay__op_among(layers->items[i].op, COPIES);
+    if (is_last_resort(a)) return ASSAY__RULE_NOTHING;
+    if (!layers->count)
+        return assay__rule_missing(
+            r, "layers: copies inside the graph are not known (assay run --layers=engine)");
+    if (!count) return ASSAY__RULE_NOTHING;
+    double share = assay__advice_share(a, COPIES, NULL);
+    assay__rule_evidence(a, r, "%zu copies between host and device inside the graph", count);
+    if (share > 0) assay__rule_evidence(a, r, "they take %.3g %% of the latency", share * 100);
+    assay__rule_advice(
+        a, r,
+        "keep the data on the device: no operator of the CPU between two of the device, shapes as constants");
+    return assay__rule_found(r, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
+}
+
+static enum assay__rule_outcome io_binding(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double in = assay__advice_metric(a, "latency.transfer_in"),
+           out = assay__advice_metric(a, "latency.transfer_out");
+    if (assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!isfinite(in)) return assay__rule_without(a, r, "latency.transfer_in");
+    if (!isfinite(out)) return assay__rule_without(a, r, "latency.transfer_out");
+    double share = (in + out) * 1e9 / a->p50_ns;
+    if (share < TRANSFER_SHARE || share > 1) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "copying inputs takes %s, outputs %s: %.3g %% of the latency",
+                         assay__advice_scaled(a, in, "s"), assay__advice_scaled(a, out, "s"),
+                         share * 100);
+    assay__rule_advice(
+        a, r,
+        "bind inputs and outputs to memory of the device (I/O binding), and fetch only what the host reads");
+    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+}
+
+static enum assay__rule_outcome device_idle(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double busy = assay__advice_metric(a, "gpu.utilization"),
+           kernel = assay__advice_metric(a, "gpu.kernel_mean"),
+           gap = assay__advice_metric(a, "gpu.gap_mean");
+    if (assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!isfinite(busy)) return assay__rule_without(a, r, "gpu.utilization");
+    if (busy >= IDLE_UTILIZATION || !(busy > 0)) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "the device is busy for %.3g %% of the time", busy * 100);
+    if (isfinite(kernel) && isfinite(gap))
+        assay__rule_evidence(a, r, "a kernel takes %s, the gap after it %s",
+                             assay__advice_scaled(a, kernel, "s"),
+                             assay__advice_scaled(a, gap, "s"));
+    assay__rule_advice(
+        a, r,
+        "larger batches, fused kernels, recorded graphs of launches; the potential is that of a device busy for "
+        "%.0f %% of the time",
+        IDLE_GOAL * 100);
+    return assay__rule_found(r, IDLE_GOAL / busy);
+}
+
+static enum assay__rule_outcome launches(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double efficiency = assay__advice_metric(a, "gpu.launch_efficiency");
+    if (assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!isfinite(efficiency)) return assay__rule_without(a, r, "gpu.launch_efficiency");
+    if (efficiency >= LAUNCH_EFFICIENCY || !(efficiency > 0)) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "computing takes %.3g %% of the run, the target is %.0f %%",
+                         efficiency * 100, LAUNCH_EFFICIENCY * 100);
+    assay__rule_advice(
+        a, r, "fewer launches: fusion, recorded graphs (enable_cuda_graph), larger batches");
+    return assay__rule_found(r, LAUNCH_EFFICIENCY / efficiency);
+}
+
+const struct assay__rule assay__rules_device[] = {
+    {"fallback", "device", "medium", "Nodes ran on the CPU instead",
+     "layers of the CPU provider in a session of an accelerator", ASSAY__NEED_LATENCY, "large",
+     fallback, NULL},
+    {"copies", "device", "medium", "Copies between host and device inside the graph",
+     "MemcpyFromHost and MemcpyToHost layers", ASSAY__NEED_LATENCY, "medium", copies, NULL},
+    {"io-binding", "device", "medium", "Inputs and outputs are copied with every inference",
+     "copies in and out with 10 % of the latency or more", ASSAY__NEED_LATENCY, "small", io_binding,
+     NULL},
+    {"device-idle", "device", "medium", "The device waits for work",
+     "a timeline's utilisation below 30 %; potential of 80 %", 0, "medium", device_idle, NULL},
+    {"launch-bound", "device", "medium", "Launching takes longer than computing",
+     "a timeline's launch efficiency below 70 %; potential of 70 %", 0, "medium", launches, NULL},
+    {0},
+};

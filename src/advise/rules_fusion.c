@@ -1,0 +1,237 @@
+/* rules_fusion.c - rules about groups of nodes that engines can run as one, and did not. A group is found in the graph; it was missed when its nodes ran as
+ * several layers. One fused pass takes at least as long as the longest of them, so that the rest of the group's time is the potential. */
+#include "advise/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GROUP_MOST 12
+#define ACTIVATIONS "Relu|LeakyRelu|Clip|Sigmoid|HardSigmoid|HardSwish|Tanh|Elu|PRelu"
+#define BEFORE_ACTIVATION "Conv|ConvTranspose|Gemm|BatchNormalization"
+
+struct group {
+    size_t nodes[GROUP_MOST];
+    size_t count;
+};
+
+static const struct assay__node *at(const struct assay__advice *a, size_t i)
+{
+    return i < a->model->graph.node_count ? &a->model->graph.nodes[i] : NULL;
+}
+
+static bool is(const struct assay__advice *a, size_t i, const char *ops)
+{
+    const struct assay__node *node = at(a, i);
+    return node && assay__op_among(node->op, ops);
+}
+
+static bool add(struct group *group, size_t node)
+{
+    if (node == SIZE_MAX || group->count == GROUP_MOST) return false;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->nodes[i] == node) return true;
+    group->nodes[group->count++] = node;
+    return true;
+}
+
+static size_t made_by(const struct assay__advice *a, size_t node, size_t input)
+{
+    const struct assay__node *n = at(a, node);
+    return n && input < n->input_count ? assay__advice_producer(a, n->inputs[input]) : SIZE_MAX;
+}
+
+/* The one among its inputs that such an operator makes. */
+static size_t made_by_op(const struct assay__advice *a, size_t node, const char *ops)
+{
+    const struct assay__node *n = at(a, node);
+    for (size_t i = 0; n && i < n->input_count; i++)
+        if (is(a, made_by(a, node, i), ops)) return made_by(a, node, i);
+    return SIZE_MAX;
+}
+
+/* --- groups; each is found from one of its nodes ---------------------------------------------- */
+
+typedef bool group_fn(const struct assay__advice *a, size_t node, struct group *group);
+
+/* Conv, BatchNormalization */
+static bool conv_norm(const struct assay__advice *a, size_t node, struct group *group)
+{
+    size_t next = assay__advice_only_reader(a, node);
+    return is(a, node, "Conv|ConvTranspose") && is(a, next, "BatchNormalization") &&
+           add(group, node) && add(group, next);
+}
+
+/* Conv, Gemm or BatchNormalization, then an activation */
+static bool activation(const struct assay__advice *a, size_t node, struct group *group)
+{
+    size_t next = assay__advice_only_reader(a, node);
+    return is(a, node, BEFORE_ACTIVATION) && is(a, next, ACTIVATIONS) && add(group, node) &&
+           add(group, next);
+}
+
+/* x - mean(x), divided by sqrt(mean of its square + epsilon): found from the Div */
+static bool layer_norm(const struct assay__advice *a, size_t node, struct group *group)
+{
+    if (!is(a, node, "Div")) return false;
+    size_t centred = made_by(a, node, 0), root = made_by(a, node, 1);
+    size_t sum = made_by_op(a, root, "Add"), variance = made_by_op(a, sum, "ReduceMean"),
+           square = made_by_op(a, variance, "Pow|Mul"), mean = made_by_op(a, centred, "ReduceMean");
+    if (!is(a, centred, "Sub") || !is(a, root, "Sqrt") || made_by(a, square, 0) != centred)
+        return false;
+    bool all = add(group, mean) && add(group, centred) && add(group, square) &&
+               add(group, variance) && add(group, sum) && add(group, root) && add(group, node);
+    size_t scale = assay__advice_only_reader(a, node),
+           shift = is(a, scale, "Mul") ? assay__advice_only_reader(a, scale) : SIZE_MAX;
+    if (all && is(a, scale, "Mul")) add(group, scale);
+    if (all && is(a, shift, "Add")) add(group, shift);
+    return all;
+}
+
+/* x (1 + erf(x / sqrt 2)) / 2: found from the Erf */
+static bool gelu(const struct assay__advice *a, size_t node, struct group *group)
+{
+    size_t scaled = made_by_op(a, node, "Div|Mul"), sum = assay__advice_only_reader(a, node),
+           product = assay__advice_only_reader(a, sum),
+           half = assay__advice_only_reader(a, product);
+    if (!is(a, node, "Erf") || scaled == SIZE_MAX || !is(a, sum, "Add") || !is(a, product, "Mul"))
+        return false;
+    bool all = add(group, scaled) && add(group, node) && add(group, sum) && add(group, product);
+    if (all && is(a, half, "Mul")) add(group, half);
+    return all;
+}
+
+/* MatMul, scale and mask, Softmax, MatMul: found from the Softmax */
+static bool attention(const struct assay__advice *a, size_t node, struct group *group)
+{
+    size_t after = assay__advice_only_reader(a, node), before = made_by(a, node, 0);
+    if (!is(a, node, "Softmax") || !is(a, after, "MatMul")) return false;
+    struct group between = {.count = 0};
+    for (int i = 0; i < 4 && is(a, before, "Div|Mul|Add|Where|Cast"); i++) {
+        size_t from = made_by_op(a, before, "MatMul|Div|Mul|Add|Where|Cast");
+        if (!add(&between, before)) return false;
+        before = from;
+    }
+    if (!is(a, before, "MatMul") || before == after) return false;
+    bool all = add(group, before) && add(group, node) && add(group, after);
+    for (size_t i = 0; i < between.count && all; i++)
+        all = add(group, between.nodes[i]);
+    return all;
+}
+
+/* --- were they fused? ------------------------------------------------------------------------- */
+
+/* Layers that hold nodes of the group; what their times are together, and the longest. A layer that was counted before is not counted again. */
+static size_t layers_of(const struct assay__advice *a, const struct group *group, bool *taken,
+                        double *sum, double *longest)
+{
+    size_t seen[GROUP_MOST], count = 0;
+    *sum = *longest = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        size_t layer = a->layer_of[group->nodes[i]];
+        bool known = layer == ASSAY__MAP_NONE || taken[layer];
+        for (size_t k = 0; k < count && !known; k++)
+            known = seen[k] == layer;
+        if (known) continue;
+        double time = assay__advice_time(&a->trial->layers.items[layer]);
+        seen[count++] = layer;
+        *sum += time;
+        if (time > *longest) *longest = time;
+    }
+    for (size_t k = 0; k < count && count > 1; k++)
+        taken[seen[k]] = true;
+    return count;
+}
+
+static enum assay__rule_outcome missed(struct assay__advice *a, struct assay__rule_result *r,
+                                       group_fn *find, const char *what)
+{
+    bool *taken = assay__arena_array(a->arena, a->trial->layers.count + 1, sizeof *taken);
+    size_t groups = 0, missed_count = 0, layers = 0, first = SIZE_MAX;
+    double saved = 0, spent = 0;
+    if (!taken) a->failed = true;
+    for (size_t i = 0; taken && i < a->model->graph.node_count; i++) {
+        struct group group = {.count = 0};
+        double sum, longest;
+        if (!find(a, i, &group)) continue;
+        groups++;
+        size_t own = layers_of(a, &group, taken, &sum, &longest);
+        if (own < 2) continue;
+        if (missed_count++ == 0) first = i;
+        layers += own;
+        spent += sum;
+        saved += sum - longest;
+    }
+    if (!missed_count) return ASSAY__RULE_NOTHING;
+    double share = fmin(saved / a->p50_ns, 1);
+    assay__rule_evidence(a, r, "%zu of %zu groups %s ran as %zu layers, such as at '%s'",
+                         missed_count, groups, what, layers, assay__advice_node_name(at(a, first)));
+    assay__rule_evidence(
+        a, r, "they take %.3g %% of the latency; all but the longest layer of each: %.3g %%",
+        100 * spent / a->p50_ns, share * 100);
+    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+}
+
+static enum assay__rule_outcome fuse_norm(struct assay__advice *a, struct assay__rule_result *r)
+{
+    assay__rule_advice(
+        a, r,
+        "fold the normalisation into the weights of the convolution: --opt basic or more does it "
+        "when weights are constants, or export it folded");
+    return missed(a, r, conv_norm, "of Conv and BatchNormalization");
+}
+
+static enum assay__rule_outcome fuse_activation(struct assay__advice *a,
+                                                struct assay__rule_result *r)
+{
+    assay__rule_advice(
+        a, r,
+        "--opt extended or more joins them; an activation that the engine cannot join can often be "
+        "exchanged for one that it can (Relu, Clip)");
+    return missed(a, r, activation, "of a product and its activation");
+}
+
+static enum assay__rule_outcome fuse_layer_norm(struct assay__advice *a,
+                                                struct assay__rule_result *r)
+{
+    assay__rule_advice(
+        a, r,
+        "export with opset 17 or newer, where LayerNormalization is one operator, or --opt extended");
+    return missed(a, r, layer_norm, "of the nodes of a layer normalisation");
+}
+
+static enum assay__rule_outcome fuse_gelu(struct assay__advice *a, struct assay__rule_result *r)
+{
+    assay__rule_advice(
+        a, r, "export with opset 20 or newer, where Gelu is one operator, or --opt extended");
+    return missed(a, r, gelu, "of the nodes of a Gelu");
+}
+
+static enum assay__rule_outcome fuse_attention(struct assay__advice *a,
+                                               struct assay__rule_result *r)
+{
+    assay__rule_advice(
+        a, r,
+        "use the fused operator: ONNX Runtime's transformers optimizer makes Attention or MultiHeadAttention of "
+        "them, opset 23 has Attention");
+    return missed(a, r, attention, "of MatMul, Softmax, MatMul");
+}
+
+#define NEEDED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_MODEL)
+
+const struct assay__rule assay__rules_fusion[] = {
+    {"fusion-norm", "fusion", "medium", "Convolutions and their normalisation run apart",
+     "Conv followed by BatchNormalization in the graph, as several layers", NEEDED, "small",
+     fuse_norm, NULL},
+    {"fusion-activation", "fusion", "medium", "Products and their activation run apart",
+     "Conv, Gemm or BatchNormalization followed by an activation, as several layers", NEEDED,
+     "small", fuse_activation, NULL},
+    {"fusion-layer-norm", "fusion", "medium", "A layer normalisation runs node by node",
+     "ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, as several layers", NEEDED, "medium",
+     fuse_layer_norm, NULL},
+    {"fusion-gelu", "fusion", "medium", "A Gelu runs node by node",
+     "Div, Erf, Add, Mul, as several layers", NEEDED, "medium", fuse_gelu, NULL},
+    {"fusion-attention", "fusion", "medium", "Attention runs node by node",
+     "MatMul, scale and mask, Softmax, MatMul, as several layers", NEEDED, "medium", fuse_attention,
+     NULL},
+    {0},
+};

@@ -1,0 +1,248 @@
+/* rules_machine.c - rules about the machine and what else it did: clocks, heat, neighbours, faults; and how far the numbers can be trusted. */
+#include "advise/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CLOCK_FALL 0.05  /* over the run: the same that the report calls a disturbance */
+#define CLOCK_BELOW 0.9  /* of the highest clock */
+#define STEAL_SHARE 0.01 /* the same */
+#define OTHER_SHARE 0.05 /* the same */
+#define TAIL_RATIO 2.0   /* p99 over p50: users feel the tail */
+#define FAULT_S \
+    0.5e-6 /* a minor page fault with a page to clear: 0.25 to 1 µs on common processors */
+#define MAJOR_LEAST 10.0  /* a few come with loading */
+#define SWITCHES_EACH 1.0 /* per inference */
+#define STABLE_CV 0.025   /* trtexec warns above that */
+
+static enum assay__rule_outcome heat(struct assay__advice *a, struct assay__rule_result *r)
+{
+    static const char *const words[] = {"for heat", "held its clocks down", "thermal pressure"};
+    const struct assay__environment *e = &a->profile->environment;
+    double change = assay__advice_metric(a, "disturbance.frequency_change");
+    for (size_t i = 0; i < e->disturbance_count; i++)
+        for (size_t w = 0; w < sizeof words / sizeof words[0]; w++)
+            if (strstr(e->disturbances[i], words[w]))
+                assay__rule_evidence(a, r, "%s", e->disturbances[i]);
+    bool fell = change <= -CLOCK_FALL && change > -1;
+    if (fell) assay__rule_evidence(a, r, "the clock fell by %.3g %% during the run", -change * 100);
+    if (!r->finding.evidence_count)
+        return isfinite(change) ? ASSAY__RULE_NOTHING
+                                : assay__rule_without(a, r, "disturbance.frequency_change");
+    assay__rule_advice(
+        a, r,
+        "better cooling, a power limit that the machine can hold, or pauses between runs; measure short runs and "
+        "long ones apart");
+    return assay__rule_found(r, fell ? 1 / (1 + change) : NAN);
+}
+
+static enum assay__rule_outcome clock_below(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double hz = assay__advice_metric(a, "disturbance.frequency"),
+           most = a->profile->environment.cpu_max_hz;
+    const char *governor = a->profile->environment.governor;
+    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!isfinite(hz)) return assay__rule_without(a, r, "disturbance.frequency");
+    if (!(most > 0)) return assay__rule_missing(r, "machine: its highest clock is not known");
+    if (hz >= CLOCK_BELOW * most) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "the CPUs ran at %s of %s; governor '%s'",
+                         assay__advice_scaled(a, hz, "Hz"), assay__advice_scaled(a, most, "Hz"),
+                         governor && *governor ? governor : "not known");
+    assay__rule_advice(
+        a, r,
+        "let the clock rise: cpupower frequency-set -g performance, turbo on; the highest clock is one core's, all "
+        "cores together may not reach it");
+    return assay__rule_found(r, most / hz);
+}
+
+static enum assay__rule_outcome governor(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const char *own = a->profile->environment.governor;
+    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!own || !*own)
+        return assay__rule_missing(r, "machine: no governor can be read (no cpufreq)");
+    if (strcmp(own, "performance") == 0) return ASSAY__RULE_NOTHING;
+    double first = assay__advice_metric(a, "timing.first");
+    assay__rule_evidence(a, r, "the governor is '%s' on %d cores", own,
+                         a->profile->environment.cores);
+    if (isfinite(first))
+        assay__rule_evidence(a, r, "the first inference took %s",
+                             assay__advice_scaled(a, first, "s"));
+    assay__rule_advice(
+        a, r,
+        "for steady latencies: cpupower frequency-set -g performance; other governors are slow to raise the clock "
+        "after a pause");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome steal(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double share = assay__advice_metric(a, "disturbance.steal");
+    if (!isfinite(share)) return assay__rule_without(a, r, "disturbance.steal");
+    if (share < STEAL_SHARE || share >= 1) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "the hypervisor gave %.3g %% of the CPU time to others",
+                         share * 100);
+    assay__rule_advice(a, r, "a machine or an instance of its own, or dedicated cores");
+    return assay__rule_found(r, 1 / (1 - share));
+}
+
+static enum assay__rule_outcome neighbours(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double share = assay__advice_metric(a, "disturbance.cpu_other");
+    if (!isfinite(share)) return assay__rule_without(a, r, "disturbance.cpu_other");
+    if (share < OTHER_SHARE) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "other processes used %.3g %% of the machine's CPU time",
+                         share * 100);
+    assay__rule_advice(
+        a, r, "stop them and measure again, or keep the worker on cores of its own: --cpus LIST");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome quota(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double held = assay__advice_metric(a, "disturbance.throttled");
+    if (!isfinite(held)) return assay__rule_without(a, r, "disturbance.throttled");
+    if (!(held > 0)) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "the control group's CPU quota held the run up for %s",
+                         assay__advice_scaled(a, held, "s"));
+    assay__rule_advice(
+        a, r, "a higher quota (cpu.max), or as many threads as the quota has CPUs: --threads N");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome switches(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double each = assay__advice_metric(a, "hardware.context_switches");
+    if (!isfinite(each)) return assay__rule_without(a, r, "hardware.context_switches");
+    if (each < SWITCHES_EACH) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%.3g context switches in an inference of %s", each,
+                         assay__advice_scaled(a, a->p50_ns / 1e9, "s"));
+    assay__rule_advice(
+        a, r,
+        "fewer threads than cores, or cores of its own (--cpus LIST); threads that sleep between layers switch too: "
+        "compare with and without --no-spinning");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome faults(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double each = assay__advice_metric(a, "hardware.page_faults");
+    if (!isfinite(each)) return assay__rule_without(a, r, "hardware.page_faults");
+    double share = each * FAULT_S * 1e9 / a->p50_ns;
+    if (each < 1) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%.3g page faults in a warm inference", each);
+    assay__rule_evidence(a, r, "estimated at %.3g µs each: %.3g %% of the latency", FAULT_S * 1e6,
+                         share * 100);
+    assay__rule_advice(
+        a, r,
+        "keep memory between inferences: the engine's arena on, outputs bound to memory of the caller, "
+        "MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ high");
+    r->estimated = true;
+    return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
+}
+
+static enum assay__rule_outcome major_faults(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double count = assay__advice_metric(a, "disturbance.page_faults_major");
+    if (!isfinite(count)) return assay__rule_without(a, r, "disturbance.page_faults_major");
+    if (count < MAJOR_LEAST) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "page faults that waited for the disk: %.0f", count);
+    if (isfinite(a->profile->environment.memory_bytes))
+        assay__rule_evidence(a, r, "the machine has %s of memory",
+                             assay__advice_scaled(a, a->profile->environment.memory_bytes, "B"));
+    assay__rule_advice(
+        a, r,
+        "read the model's file once before measuring; when it goes on, the memory is too small for the workload");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome few_samples(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__stability *s = &a->trial->stability;
+    double samples = assay__advice_metric(a, "latency.samples");
+    if (!s->verdict || !*s->verdict)
+        return assay__rule_missing(r, "stability: the run was not judged");
+    if (strcmp(s->verdict, "too-few") != 0) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "the statistics rest on %.0f samples",
+                         isfinite(samples) ? samples : 0.0);
+    if (s->more_iterations > 0)
+        assay__rule_evidence(a, r, "%lld more would bring the median within 1 %%",
+                             (long long)s->more_iterations);
+    assay__rule_advice(a, r, "measure longer before deciding anything: --time 10s, or --iters N");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome unstable(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__stability *s = &a->trial->stability;
+    double cv = assay__advice_metric(a, "latency.cv");
+    if (!s->verdict || !*s->verdict)
+        return assay__rule_missing(r, "stability: the run was not judged");
+    if (strcmp(s->verdict, "unstable") != 0) return ASSAY__RULE_NOTHING;
+    for (size_t i = 0; i < s->reason_count && i < 3; i++)
+        assay__rule_evidence(a, r, "%s", s->reasons[i]);
+    if (isfinite(cv) && cv > STABLE_CV)
+        assay__rule_evidence(a, r, "the latency varies by %.3g %% (standard deviation over mean)",
+                             cv * 100);
+    if (!r->finding.evidence_count) return ASSAY__RULE_NOTHING;
+    assay__rule_advice(
+        a, r,
+        "compare nothing with this run: quiet the machine, pin the worker (--cpus LIST), use several launches "
+        "(--launches 10)");
+    return assay__rule_found(r, NAN);
+}
+
+static void more_samples(const struct assay__advice *a, struct assay__change *change)
+{
+    double samples = assay__advice_metric(a, "latency.samples");
+    int64_t more = a->trial->stability.more_iterations;
+    if (more > 0 && isfinite(samples) && samples < 1e9)
+        *change = (struct assay__change){ASSAY__CHANGE_ITERATIONS, (int64_t)samples + more, NULL,
+                                         0};
+}
+
+static enum assay__rule_outcome tail(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double p99 = assay__advice_metric(a, "latency.p99"), p50 = a->p50_ns / 1e9;
+    if (!isfinite(p99)) return assay__rule_without(a, r, "latency.p99");
+    if (p99 < TAIL_RATIO * p50) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "p99 is %s, %.3g times the median of %s",
+                         assay__advice_scaled(a, p99, "s"), p99 / p50,
+                         assay__advice_scaled(a, p50, "s"));
+    assay__rule_advice(
+        a, r,
+        "one thread less than there are cores, cores of its own (--cpus LIST), the governor 'performance'; see the "
+        "disturbances of the report");
+    return assay__rule_found(r, NAN);
+}
+
+const struct assay__rule assay__rules_machine[] = {
+    {"thermal-throttling", "machine", "high", "The processor was slowed down for heat or power",
+     "a disturbance that says so, or a clock that fell by 5 % or more during the run", 0, "medium",
+     heat, NULL},
+    {"clock-below", "machine", "low", "The clock stays below its highest",
+     "a mean clock below 90 % of the highest", 0, "small", clock_below, NULL},
+    {"governor", "machine", "note", "The governor saves power", "a governor other than performance",
+     0, "small", governor, NULL},
+    {"steal", "machine", "medium", "The hypervisor takes CPU time away",
+     "1 % or more of the CPU time stolen", 0, "medium", steal, NULL},
+    {"neighbours", "machine", "medium", "Other processes use the machine",
+     "5 % or more of its CPU time", 0, "small", neighbours, NULL},
+    {"cpu-quota", "machine", "high", "A CPU quota holds the run up",
+     "any time throttled by the control group", 0, "small", quota, NULL},
+    {"context-switches", "machine", "low", "Threads leave their CPUs",
+     "one context switch per inference or more", ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS,
+     "small", switches, NULL},
+    {"page-faults", "machine", "low", "Warm inferences touch new memory",
+     "one page fault per warm inference or more; potential at an estimated 0.5 µs each",
+     ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS, "small", faults, NULL},
+    {"major-faults", "machine", "medium", "Memory came from the disk",
+     "10 page faults or more that needed input or output", 0, "small", major_faults, NULL},
+    {"few-samples", "machine", "medium", "Too few samples to say anything",
+     "the stability verdict too-few", 0, "small", few_samples, more_samples},
+    {"unstable", "machine", "medium", "The measurement was not stable",
+     "the stability verdict unstable", 0, "small", unstable, NULL},
+    {"latency-tail", "machine", "medium", "The slowest inferences are far from the median",
+     "p99 of twice the median or more", ASSAY__NEED_LATENCY, "small", tail, NULL},
+    {0},
+};

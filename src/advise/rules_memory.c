@@ -1,0 +1,126 @@
+/* rules_memory.c - rules about memory: growth, allocations, what is held and not used. */
+#include "advise/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ALLOCATION_S 50e-9 /* an allocation and its release in a common C library: 20 to 100 ns */
+#define FRAGMENTED 0.5     /* of the heap not in use */
+#define HEAP_LEAST 16777216.0 /* below 16 MiB it does not matter */
+#define ARENA_TIMES 4.0       /* what the engine's arena holds over what the graph needs */
+#define COPIES_TIMES 2.5 /* peak of the worker over the weights: two copies and the activations */
+
+static enum assay__rule_outcome growth(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__allocations *m = &a->trial->allocations;
+    if (!isfinite(m->growth_bytes) || !isfinite(m->growth_low))
+        return assay__rule_without(a, r, "memory.growth");
+    if (!(m->growth_low > 0)) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(
+        a, r, "live memory grows by %s with every inference (95 %% interval %s to %s)",
+        assay__advice_scaled(a, m->growth_bytes, "B"), assay__advice_scaled(a, m->growth_low, "B"),
+        assay__advice_scaled(a, m->growth_high, "B"));
+    assay__rule_evidence(a, r, "a million inferences: %s",
+                         assay__advice_scaled(a, m->growth_bytes * 1e6, "B"));
+    assay__rule_advice(
+        a, r,
+        "find who keeps it: assay memory MODEL lists the call sites; release every output, and update the engine");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome allocations(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double count = assay__advice_metric(a, "memory.allocations"),
+           bytes = assay__advice_metric(a, "memory.allocated");
+    if (!isfinite(count)) return assay__rule_without(a, r, "memory.allocations");
+    double share = count * ALLOCATION_S * 1e9 / a->p50_ns;
+    assay__rule_evidence(a, r, "%.0f allocations in a warm inference%s%s", count,
+                         isfinite(bytes) ? ", " : "",
+                         isfinite(bytes) ? assay__advice_scaled(a, bytes, "B") : "");
+    assay__rule_evidence(a, r,
+                         "estimated at %.3g ns each with their release: %.3g %% of the latency",
+                         ALLOCATION_S * 1e9, share * 100);
+    assay__rule_advice(
+        a, r,
+        "bind outputs to memory that stays (I/O binding), the engine's arena on, fixed shapes (memory patterns)");
+    r->estimated = true;
+    return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
+}
+
+static enum assay__rule_outcome fragmentation(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double unused = assay__advice_metric(a, "memory.fragmentation"),
+           heap = a->trial->allocations.heap_bytes;
+    if (!isfinite(unused)) return assay__rule_without(a, r, "memory.fragmentation");
+    if (unused < FRAGMENTED || !(heap >= HEAP_LEAST)) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%.3g %% of the %s that the allocator holds is not in use",
+                         unused * 100, assay__advice_scaled(a, heap, "B"));
+    assay__rule_advice(
+        a, r,
+        "give it back after loading (malloc_trim), or use another allocator (jemalloc, mimalloc)");
+    return assay__rule_found(r, NAN);
+}
+
+/* The arena holds weights beside activations, so what is beyond both is what nobody needs. */
+static enum assay__rule_outcome arena(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double held = assay__advice_metric(a, "memory.activation.arena"),
+           needed = assay__advice_metric(a, "memory.activation.predicted"),
+           weights = assay__advice_metric(a, "memory.model");
+    if (!isfinite(held)) return assay__rule_without(a, r, "memory.activation.arena");
+    if (!isfinite(needed)) return assay__rule_without(a, r, "memory.activation.predicted");
+    if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");
+    double beyond = held - weights;
+    if (beyond < HEAP_LEAST || beyond < ARENA_TIMES * needed) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(
+        a, r,
+        "the engine's arena holds %s: %s beside the weights, where activations need %s at once",
+        assay__advice_scaled(a, held, "B"), assay__advice_scaled(a, beyond, "B"),
+        assay__advice_scaled(a, needed, "B"));
+    assay__rule_advice(
+        a, r,
+        "let the arena grow by what is asked for (arena_extend_strategy kSameAsRequested), or shrink it after a run "
+        "(memory.enable_memory_arena_shrinkage)");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome weight_copies(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double peak = assay__advice_metric(a, "memory.peak.worker"),
+           weights = assay__advice_metric(a, "memory.model"),
+           activations = assay__advice_metric(a, "memory.activation.predicted");
+    if (!isfinite(peak)) return assay__rule_without(a, r, "memory.peak.worker");
+    if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");
+    if (!isfinite(activations)) return assay__rule_without(a, r, "memory.activation.predicted");
+    peak -= activations;
+    if (weights < HEAP_LEAST || peak < COPIES_TIMES * weights) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(
+        a, r, "the worker's peak beside the activations is %s, %.3g times the weights of %s",
+        assay__advice_scaled(a, peak, "B"), peak / weights, assay__advice_scaled(a, weights, "B"));
+    assay__rule_advice(
+        a, r,
+        "weights are packed into a second copy: session.disable_prepacking = 1 where memory is short, or external "
+        "data that is mapped and shared between sessions");
+    return assay__rule_found(r, NAN);
+}
+
+#define TRACKED (ASSAY__NEED_LATENCY | ASSAY__NEED_ALLOCATIONS)
+
+const struct assay__rule assay__rules_memory[] = {
+    {"memory-growth", "memory", "high", "Memory grows with every inference",
+     "growth of live memory per inference whose 95 % interval lies above 0",
+     ASSAY__NEED_ALLOCATIONS, "medium", growth, NULL},
+    {"allocations", "memory", "low", "Warm inferences allocate",
+     "allocations that take 2 % of the latency or more at an estimated 50 ns each", TRACKED,
+     "small", allocations, NULL},
+    {"fragmentation", "memory", "low", "The heap is mostly unused",
+     "50 % or more of a heap of 16 MiB or more", ASSAY__NEED_ALLOCATIONS, "small", fragmentation,
+     NULL},
+    {"arena-held", "memory", "low", "The engine holds far more than the graph needs",
+     "an arena with 16 MiB beside the weights or more, and 4 times the predicted activations or more",
+     0, "small", arena, NULL},
+    {"weight-copies", "memory", "low", "The weights are in memory more than once",
+     "a peak beside the activations of 2.5 times the weights or more, for weights of 16 MiB or more",
+     ASSAY__NEED_MEMORY, "small", weight_copies, NULL},
+    {0},
+};

@@ -1,0 +1,220 @@
+/* rules_precision.c - rules about number formats. Compute-bound layers gain what the device's ceilings of the two formats differ by, memory-bound
+ * ones what their bytes shrink by; layers that are bound by neither gain nothing. */
+#include "advise/rule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A layer below that of its roof is held up by something else, which another format does not change. */
+#define ROOF_NEAR 0.3
+/* A format whose ceiling is not that much higher is not worth its rounding. */
+#define FORMAT_RATIO 1.2
+#define WEIGHTED "MatMul|Gemm|FusedMatMul|FusedGemm|Conv|FusedConv|Gather|LSTM|GRU"
+#define PRODUCTS "MatMul|Gemm|FusedMatMul|FusedGemm|Conv|FusedConv"
+
+static const char *bare(const char *device)
+{
+    const char *slash = strrchr(device, '/');
+    return slash ? slash + 1 : device;
+}
+
+/* Ceiling of a format on the trial's device: "compute.float16.all-cores", or ".matmul" behind an engine; NaN unknown. */
+static double ceiling_of(const struct assay__advice *a, const char *type)
+{
+    static const char *const suffixes[] = {"all-cores", "matmul"};
+    char name[64];
+    for (size_t s = 0; s < 2; s++) {
+        snprintf(name, sizeof name, "compute.%s.%s", type, suffixes[s]);
+        for (size_t i = 0; i < a->profile->ceiling_count; i++) {
+            const struct assay__ceiling_info *c = &a->profile->ceilings[i];
+            if (strcmp(bare(c->device), bare(a->trial->device)) == 0 &&
+                strcmp(c->name, name) == 0 && c->value > 0)
+                return c->value;
+        }
+    }
+    return NAN;
+}
+
+/* Is layer i limited by that roof: bound by it, and near enough to it? */
+static bool is_limited(const struct assay__advice *a, size_t i, enum assay__bound bound)
+{
+    const struct assay__roofline_layer *placed = &a->roofline.layers[i];
+    return placed->bound == bound && placed->utilization >= ROOF_NEAR;
+}
+
+static double limited_share(const struct assay__advice *a, enum assay__bound bound)
+{
+    double sum = 0;
+    for (size_t i = 0; i < a->roofline.layer_count; i++)
+        if (is_limited(a, i, bound)) sum += assay__advice_time(&a->trial->layers.items[i]);
+    return sum / a->p50_ns;
+}
+
+static bool is_arm(const struct assay__advice *a)
+{
+    const char *architecture = a->profile->environment.architecture;
+    return architecture &&
+           (strcmp(architecture, "aarch64") == 0 || strcmp(architecture, "arm64") == 0);
+}
+
+static enum assay__rule_outcome half(struct assay__advice *a, struct assay__rule_result *r,
+                                     const char *type)
+{
+    double full = ceiling_of(a, "float32"), narrow = ceiling_of(a, type), ratio = narrow / full;
+    double compute = limited_share(a, ASSAY__BOUND_COMPUTE),
+           memory = limited_share(a, ASSAY__BOUND_MEMORY);
+    if (strcmp(a->roofline.type, "float32") != 0) return ASSAY__RULE_NOTHING;
+    /* on x86 the engine's CPU provider computes 16-bit floats as float32, with conversions */
+    if (assay__advice_on_host(a) && !is_arm(a)) return ASSAY__RULE_NOTHING;
+    if (!isfinite(narrow)) {
+        const char *why = assay__arena_printf(a->profile->arena,
+                                              "ceilings: compute.%s of %s is not known (assay "
+                                              "devices --ceilings)",
+                                              type, a->trial->device);
+        if (!why) a->failed = true;
+        return assay__rule_missing(r, why ? why : "ceilings");
+    }
+    if (!(ratio >= FORMAT_RATIO)) return ASSAY__RULE_NOTHING;
+    double saved = compute * (1 - 1 / ratio) + memory / 2; /* half the bytes */
+    assay__rule_evidence(a, r,
+                         "the model computes in float32; the ceiling of %s is %.3g times as high",
+                         type, ratio);
+    assay__rule_evidence(
+        a, r, "compute-bound layers take %.3g %%, memory-bound ones %.3g %% of the latency",
+        compute * 100, memory * 100);
+    return assay__rule_found(r, saved < 1 ? 1 / (1 - saved) : NAN);
+}
+
+static enum assay__rule_outcome float16(struct assay__advice *a, struct assay__rule_result *r)
+{
+    assay__rule_advice(
+        a, r,
+        "compute in float16 and compare the outputs: assay make --from MODEL --float16 -o FILE");
+    return half(a, r, "float16");
+}
+
+static void to_float16(const struct assay__advice *a, struct assay__change *change)
+{
+    (void)a;
+    change->kind = ASSAY__CHANGE_FLOAT16;
+}
+
+static enum assay__rule_outcome bfloat16(struct assay__advice *a, struct assay__rule_result *r)
+{
+    assay__rule_advice(a, r,
+                       assay__advice_on_host(a)
+                           ? "let float32 products use bfloat16: session option "
+                             "mlas.enable_gemm_fastmath_arm64_bfloat16 = 1"
+                           : "export the model in bfloat16: the range of float32, half the bytes");
+    return half(a, r, "bfloat16");
+}
+
+/* --- int8 ------------------------------------------------------------------------------------- */
+
+static enum assay__rule_outcome weights_int8(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    double saved = 0, time = 0, bytes = 0;
+    size_t count = 0;
+    if (strcmp(a->roofline.type, "float32") != 0) return ASSAY__RULE_NOTHING;
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *l = &layers->items[i];
+        if (!is_limited(a, i, ASSAY__BOUND_MEMORY) || !assay__op_among(l->op, WEIGHTED) ||
+            !(l->weight_bytes > 0) || !(l->bytes > 0))
+            continue;
+        double part = 0.75 * fmin(l->weight_bytes / l->bytes, 1); /* 4 bytes become 1 */
+        saved += assay__advice_time(l) * part;
+        time += assay__advice_time(l);
+        bytes += l->weight_bytes;
+        count++;
+    }
+    if (!count) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(
+        a, r, "%zu memory-bound layers read %s of float32 weights in %.3g %% of the latency", count,
+        assay__advice_scaled(a, bytes, "B"), 100 * time / a->p50_ns);
+    assay__rule_advice(
+        a, r,
+        "store the weights as int8 and compare the outputs: assay make --from MODEL --int8 weights -o FILE");
+    double share = saved / a->p50_ns;
+    return assay__rule_found(r, share < 1 ? 1 / (1 - share) : NAN);
+}
+
+static void to_weights_int8(const struct assay__advice *a, struct assay__change *change)
+{
+    (void)a;
+    change->kind = ASSAY__CHANGE_WEIGHTS_INT8;
+}
+
+static enum assay__rule_outcome products_int8(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    double ratio = ceiling_of(a, "int8") / ceiling_of(a, "float32"), time = 0;
+    size_t count = 0;
+    if (strcmp(a->roofline.type, "float32") != 0) return ASSAY__RULE_NOTHING;
+    if (!isfinite(ratio))
+        return assay__rule_missing(
+            r, "ceilings: compute.int8 of the device is not known (assay devices --ceilings)");
+    for (size_t i = 0; i < layers->count; i++) {
+        if (!is_limited(a, i, ASSAY__BOUND_COMPUTE) ||
+            !assay__op_among(layers->items[i].op, PRODUCTS))
+            continue;
+        time += assay__advice_time(&layers->items[i]);
+        count++;
+    }
+    double share = fmin(time / a->p50_ns, 1);
+    if (!count || ratio < FORMAT_RATIO) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%zu compute-bound products take %.3g %% of the latency", count,
+                         share * 100);
+    assay__rule_evidence(a, r, "the int8 ceiling is %.3g times the float32 one", ratio);
+    assay__rule_advice(
+        a, r,
+        "integer products, activations quantised while running: assay make --from MODEL --int8 dynamic -o FILE; compare the outputs");
+    return assay__rule_found(r, assay__amdahl(share, ratio));
+}
+
+static void to_dynamic_int8(const struct assay__advice *a, struct assay__change *change)
+{
+    (void)a;
+    change->kind = ASSAY__CHANGE_DYNAMIC_INT8;
+}
+
+static enum assay__rule_outcome float64(struct assay__advice *a, struct assay__rule_result *r)
+{
+    int64_t bytes = 0, all = 0, tensors = 0;
+    for (size_t i = 0; i < a->analysis->parameter_type_count; i++) {
+        const struct assay__parameter_total *t = &a->analysis->parameters_by_type[i];
+        if (t->elements <= t->tensors) continue; /* scalars weigh nothing */
+        all += t->bytes;
+        if (t->dtype != ASSAY__FLOAT64) continue;
+        bytes += t->bytes;
+        tensors += t->tensors;
+    }
+    if (!bytes) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%lld tensors hold %s of float64, of %s in all", (long long)tensors,
+                         assay__advice_scaled(a, (double)bytes, "B"),
+                         assay__advice_scaled(a, (double)all, "B"));
+    assay__rule_advice(
+        a, r,
+        "export the model in float32: half the bytes, twice the numbers in a vector register");
+    return assay__rule_found(r, NAN);
+}
+
+#define CEILED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS)
+
+const struct assay__rule assay__rules_precision[] = {
+    {"float16", "precision", "medium", "float16 would be faster on this device",
+     "a float32 model on a device whose float16 ceiling is 1.2 times as high or more; layers at 30 % of their roof or more count; the CPU only on Arm",
+     CEILED, "medium", float16, to_float16},
+    {"bfloat16", "precision", "medium", "bfloat16 would be faster on this device",
+     "the same with bfloat16", CEILED, "medium", bfloat16, NULL},
+    {"weights-int8", "precision", "medium", "Memory-bound layers read float32 weights",
+     "memory-bound products and gathers with float32 weights, at 30 % of their roof or more; three quarters of those bytes go",
+     CEILED, "medium", weights_int8, to_weights_int8},
+    {"products-int8", "precision", "medium", "Compute-bound products could be integer products",
+     "compute-bound products at 30 % of their roof or more, and an int8 ceiling 1.2 times the float32 one or more",
+     CEILED, "medium", products_int8, to_dynamic_int8},
+    {"float64", "precision", "medium", "Weights are float64", "a weight tensor of float64",
+     ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "medium", float64, NULL},
+    {0},
+};

@@ -1,0 +1,60 @@
+/* rules_require.c - the thresholds of a requirement table as rules: floors are missed below 0.8 of what is required, budgets are near from 0.8 on and exceeded
+ * above 1. What is missing to the requirement is no potential: none is stated. */
+#include "advise/rule.h"
+
+#include <math.h>
+
+#define FLOOR 0.8       /* the monitoring guide recommends a change below that of a floor … */
+#define BUDGET_NEAR 0.8 /* … and warns above that of a budget */
+
+static const char no_table[] =
+    "requirement: the run was not held against a table (assay run --require TABLE)";
+
+static enum assay__rule_outcome rate(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double share = assay__advice_metric(a, "compute.efficiency"),
+           own = assay__advice_metric(a, "compute.rate");
+    if (!isfinite(share)) return assay__rule_missing(r, no_table);
+    if (share >= FLOOR) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%s is %.3g %% of the rate that is required",
+                         assay__advice_scaled(a, own, "FLOP/s"), share * 100);
+    assay__rule_advice(
+        a, r,
+        "larger batches first (assay sweep MODEL --batch 1,2,4,8,16,32), then the findings above");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome budget(struct assay__advice *a, struct assay__rule_result *r,
+                                       const char *metric, const char *what, const char *change)
+{
+    double share = assay__advice_metric(a, metric);
+    if (!isfinite(share)) return assay__rule_missing(r, no_table);
+    if (share <= BUDGET_NEAR) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%s is %.3g %% of the budget%s", what, share * 100,
+                         share > 1 ? ": it is exceeded" : "");
+    assay__rule_advice(a, r, "%s", change);
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome memory(struct assay__advice *a, struct assay__rule_result *r)
+{
+    return budget(
+        a, r, "memory.budget_share", "peak memory",
+        "a smaller batch, 16-bit or int8 weights, fewer requests in flight; assay memory MODEL shows where it goes");
+}
+
+static enum assay__rule_outcome power(struct assay__advice *a, struct assay__rule_result *r)
+{
+    return budget(a, r, "power.budget_share", "power",
+                  "fewer threads, a lower clock or power limit, a more efficient device");
+}
+
+const struct assay__rule assay__rules_require[] = {
+    {"rate-required", "requirement", "high", "The rate is below what is required",
+     "less than 0.8 of the table's FLOP/s", 0, "large", rate, NULL},
+    {"memory-budget", "requirement", "high", "Memory is near or above its budget",
+     "more than 0.8 of the table's budget", 0, "medium", memory, NULL},
+    {"power-budget", "requirement", "high", "Power is near or above its budget",
+     "more than 0.8 of the table's budget", 0, "medium", power, NULL},
+    {0},
+};

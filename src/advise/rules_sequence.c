@@ -1,0 +1,172 @@
+/* rules_sequence.c - rules about work over time: recurrent cells, sparse wirings, text generation. */
+#include "advise/rule.h"
+
+#include "advise/comparison.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STEPS_LEAST 8 /* shorter loops are not worth another form */
+#define ENGINE_SHARE \
+    0.05 /* of the latency in the engine's cost per run, which grows with the nodes */
+#define SCAN_SHARE 0.5
+#define NEEDED_SHARE \
+    0.75 /* of the FLOPs that the wiring needs: above it a sparse kernel gains nothing */
+#define CACHE_GROWTH 1.2 /* last quarter of a generation over its first */
+#define DECODE_NEAR 0.4  /* of the memory's bandwidth in reading weights */
+#define PRODUCTS "Gemm|MatMul|FusedGemm|FusedMatMul"
+
+static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__cell_info *cell = &a->profile->model.cell;
+    const struct assay__layers *layers = &a->trial->layers;
+    double share = layers->engine_ns / a->p50_ns;
+    if (!cell->kind || !*cell->kind || strcmp(cell->form, "unrolled") != 0 ||
+        cell->steps < STEPS_LEAST)
+        return ASSAY__RULE_NOTHING;
+    if (!isfinite(share))
+        return assay__rule_missing(r, "layers: the engine's cost per run is not known");
+    if (share < ENGINE_SHARE || share >= 1) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%lld steps of a %s are unrolled into %lld nodes",
+                         (long long)cell->steps, cell->kind,
+                         (long long)a->profile->model.node_count);
+    assay__rule_evidence(a, r, "the engine's cost per run is %s, %.3g %% of the latency",
+                         assay__advice_scaled(a, layers->engine_ns / 1e9, "s"), share * 100);
+    assay__rule_advice(
+        a, r,
+        "compare with the same cell as one Scan (form=scan of the zoo): one node for the engine; its steps may cost "
+        "more than is saved");
+    return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
+}
+
+static enum assay__rule_outcome scanned(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__cell_info *cell = &a->profile->model.cell;
+    size_t count = 0;
+    double share = assay__advice_share(a, "Scan|Loop", &count);
+    if (!cell->kind || !*cell->kind || strcmp(cell->form, "scan") != 0 ||
+        cell->steps < STEPS_LEAST || !count || share < SCAN_SHARE)
+        return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(
+        a, r, "the Scan of %lld steps takes %.3g %% of the latency: %s per step",
+        (long long)cell->steps, share * 100,
+        assay__advice_scaled(a, share * a->p50_ns / 1e9 / (double)cell->steps, "s"));
+    assay__rule_advice(
+        a, r,
+        "compare with the unrolled form (form=unrolled of the zoo): the engine optimises across steps, for a longer "
+        "start and a larger graph");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome sparse(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const struct assay__cell_info *cell = &a->profile->model.cell;
+    double flops = 0, needed = 0;
+    size_t count = 0;
+    if (!cell->kind || !*cell->kind) return ASSAY__RULE_NOTHING;
+    for (size_t i = 0; i < cell->group_count; i++) {
+        if (!isfinite(cell->groups[i].flops) || !isfinite(cell->groups[i].flops_needed)) continue;
+        flops += cell->groups[i].flops;
+        needed += cell->groups[i].flops_needed;
+    }
+    double share = assay__advice_share(a, PRODUCTS, &count);
+    if (!(needed > 0) || needed > NEEDED_SHARE * flops || !count) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r,
+                         "the wiring needs %s of the %s that the dense graph executes (%.3g %%)",
+                         assay__advice_scaled(a, needed, "FLOP"),
+                         assay__advice_scaled(a, flops, "FLOP"), 100 * needed / flops);
+    assay__rule_evidence(a, r, "%zu products take %.3g %% of the latency", count, share * 100);
+    assay__rule_advice(
+        a, r,
+        "leave missing synapses out: smaller products per group of neurons, or a sparse kernel; products that are "
+        "bound by calls gain nothing");
+    return assay__rule_found(r, assay__amdahl(share, flops / needed));
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static bool generates(const struct assay__advice *a)
+{
+    return assay__advice_number(a, "generate") > 0;
+}
+
+static enum assay__rule_outcome cache(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double first = assay__advice_metric(a, "llm.itl_first"),
+           last = assay__advice_metric(a, "llm.itl_last"), all = assay__advice_metric(a, "llm.itl");
+    if (!generates(a)) return ASSAY__RULE_NOTHING;
+    if (!isfinite(first)) return assay__rule_without(a, r, "llm.itl_first");
+    if (!isfinite(last)) return assay__rule_without(a, r, "llm.itl_last");
+    if (last < CACHE_GROWTH * first) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r,
+                         "a token takes %s in the first quarter of a generation and %s in the last",
+                         assay__advice_scaled(a, first, "s"), assay__advice_scaled(a, last, "s"));
+    assay__rule_advice(
+        a, r,
+        "do not copy the cache with every token: one buffer for past and present (GroupQueryAttention, "
+        "past_present_share_buffer), a window, or a cache of 16 or 8 bits");
+    r->gain_of = "time per token";
+    return assay__rule_found(r, isfinite(all) ? all / first : NAN);
+}
+
+/* The bandwidth of the memory that holds the weights: main memory, or the device's; NaN. */
+static double bandwidth(const struct assay__advice *a)
+{
+    for (size_t i = 0; i < a->profile->ceiling_count; i++) {
+        const struct assay__ceiling_info *c = &a->profile->ceilings[i];
+        if (strcmp(c->device, a->trial->device) == 0 && c->value > 0 &&
+            assay__op_among(c->name, "bandwidth.dram.read.all-cores|bandwidth.device.copy"))
+            return c->value;
+    }
+    return NAN;
+}
+
+static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double token = assay__advice_metric(a, "llm.itl"), most = bandwidth(a),
+           weights = assay__advice_metric(a, "memory.model");
+    if (!generates(a)) return ASSAY__RULE_NOTHING;
+    if (!isfinite(token)) return assay__rule_without(a, r, "llm.itl");
+    if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");
+    if (!isfinite(most))
+        return assay__rule_missing(
+            r, "ceilings: the memory's bandwidth is not known (assay devices --ceilings)");
+    double share = weights / most / token;
+    if (share < DECODE_NEAR || share > 1) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(
+        a, r, "every token reads %s of weights: at %s that alone takes %.3g %% of a token's %s",
+        assay__advice_scaled(a, weights, "B"), assay__advice_scaled(a, most, "B/s"), share * 100,
+        assay__advice_scaled(a, token, "s"));
+    assay__rule_advice(
+        a, r,
+        "fewer bytes per token: int8 weights (assay make --from MODEL --int8 weights -o FILE), several sequences at "
+        "once (--batch); the potential is that of a quarter of the bytes");
+    r->gain_of = "time per token";
+    return assay__rule_found(r, assay__amdahl(share, 4));
+}
+
+static void to_weights_int8(const struct assay__advice *a, struct assay__change *change)
+{
+    (void)a;
+    change->kind = ASSAY__CHANGE_WEIGHTS_INT8;
+}
+
+#define TIMED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS)
+
+const struct assay__rule assay__rules_sequence[] = {
+    {"cell-unrolled", "sequence", "note", "An unrolled cell makes the engine's graph long",
+     "a recurrent cell of 8 steps or more, unrolled, with 5 % of the latency or more in the engine's cost per run",
+     TIMED, "medium", unrolled, NULL},
+    {"cell-scan", "sequence", "note", "A Scan keeps the engine from optimising across steps",
+     "a recurrent cell of 8 steps or more as a Scan with half of the latency or more", TIMED,
+     "medium", scanned, NULL},
+    {"sparse-as-dense", "sequence", "medium", "A sparse wiring is executed as a dense one",
+     "a wiring that needs 75 % of the executed FLOPs or less", TIMED, "large", sparse, NULL},
+    {"cache-growth", "sequence", "medium", "Tokens become slower as the cache grows",
+     "the last quarter of a generation 1.2 times as slow as the first or more", 0, "large", cache,
+     NULL},
+    {"decode-bandwidth", "sequence", "medium", "A token's time goes into reading the weights",
+     "weights over the memory's bandwidth take 40 % of a token's time or more; potential of int8 weights",
+     0, "medium", decode, to_weights_int8},
+    {0},
+};

@@ -1,0 +1,67 @@
+/* rules_start.c - rules about what happens before the first warm inference. Their gain is of the start, not of the latency: none is stated. */
+#include "advise/rule.h"
+
+#include <math.h>
+
+#define COLD_TIMES 100.0 /* inferences: shorter waits are not noticed beside the work … */
+#define COLD_LEAST_S 0.5 /* … nor are these */
+#define COMPILE_SHARE 0.5
+#define COMPILE_LEAST_S 0.2
+#define FIRST_TIMES 5.0
+
+static enum assay__rule_outcome cold_start(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double session = assay__advice_metric(a, "timing.session"), p50 = a->p50_ns / 1e9;
+    if (!isfinite(session)) return assay__rule_without(a, r, "timing.session");
+    if (session < COLD_LEAST_S || session < COLD_TIMES * p50) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "creating the session takes %s, as long as %.0f inferences",
+                         assay__advice_scaled(a, session, "s"), session / p50);
+    assay__rule_advice(
+        a, r,
+        "keep one session for many inferences; for short-lived processes weights as external data that is mapped, "
+        "and a model that is optimised already");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome compile(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double session = assay__advice_metric(a, "timing.session"),
+           own = assay__advice_metric(a, "timing.compile");
+    if (!isfinite(own)) return assay__rule_without(a, r, "timing.compile");
+    if (!isfinite(session)) return assay__rule_without(a, r, "timing.session");
+    if (own < COMPILE_LEAST_S || own < COMPILE_SHARE * session) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "optimising and compiling the graph takes %s of the session's %s",
+                         assay__advice_scaled(a, own, "s"), assay__advice_scaled(a, session, "s"));
+    assay__rule_advice(
+        a, r,
+        "optimise once and keep the result: optimized_model_filepath, then --opt none; on accelerators the "
+        "provider's cache (ep.context_enable)");
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome first(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double own = assay__advice_metric(a, "timing.first"), p50 = a->p50_ns / 1e9;
+    if (!isfinite(own)) return assay__rule_without(a, r, "timing.first");
+    if (own < FIRST_TIMES * p50) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "the first inference takes %s, %.3g times a warm one (%s)",
+                         assay__advice_scaled(a, own, "s"), own / p50,
+                         assay__advice_scaled(a, p50, "s"));
+    assay__rule_advice(
+        a, r,
+        "run one inference of every shape before the first request: memory, kernels and clocks are then warm");
+    return assay__rule_found(r, NAN);
+}
+
+const struct assay__rule assay__rules_start[] = {
+    {"cold-start", "start", "low", "Starting takes long",
+     "a session's creation of 0.5 s or more, and as long as 100 inferences or more",
+     ASSAY__NEED_LATENCY | ASSAY__NEED_START, "medium", cold_start, NULL},
+    {"compile-time", "start", "low", "The graph is compiled at every start",
+     "0.2 s or more, and half of the session's creation or more", ASSAY__NEED_START, "medium",
+     compile, NULL},
+    {"first-inference", "start", "note", "The first inference is slow",
+     "5 times a warm inference or more", ASSAY__NEED_LATENCY | ASSAY__NEED_START, "small", first,
+     NULL},
+    {0},
+};

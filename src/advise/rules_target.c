@@ -1,0 +1,177 @@
+/* rules_target.c - rules about how the engine was set up: threads, spinning, optimisation, streams. The number of threads that is right is
+ * that of the cores it may run on; how much a wrong one costs depends on the model, so most of these have no potential before they are tried. */
+#include "advise/rule.h"
+
+#include "advise/comparison.h"
+#include "base/cpu_list.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Less than that of the time in compute-bound layers leaves more threads little to do. */
+#define UNDER_COMPUTE_SHARE 0.3
+/* CPUs kept busy, of the threads there are, from which on waiting must be spinning … */
+#define SPINNING_BUSY 0.9
+/* … when the layers reach less than that of their roofs. */
+#define SPINNING_UTILIZATION 0.1
+
+static void count_cpu(void *context, unsigned cpu)
+{
+    (void)cpu;
+    ++*(int *)context;
+}
+
+/* Cores and hardware threads that the worker may use; 0 unknown. */
+static void room(const struct assay__advice *a, int *cores, int *threads)
+{
+    const struct assay__environment *e = &a->profile->environment;
+    int pinned = 0;
+    *cores = e->cores;
+    *threads = e->threads > 0 ? e->threads : e->cores;
+    if (!assay__cpu_list_each(assay__trial_option(a->trial, "cpus"), count_cpu, &pinned)) return;
+    if (pinned > 0 && (!*threads || pinned < *threads)) *threads = pinned;
+    if (pinned > 0 && (!*cores || pinned < *cores)) *cores = pinned;
+}
+
+static const char no_cores[] = "machine: the number of its cores is not known";
+
+static enum assay__rule_outcome threads_over(struct assay__advice *a, struct assay__rule_result *r)
+{
+    int cores, threads;
+    long own = assay__advice_number(a, "threads");
+    room(a, &cores, &threads);
+    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (threads <= 0) return assay__rule_missing(r, no_cores);
+    if (own <= threads) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%ld threads of the engine on %d hardware threads (%d cores)", own,
+                         threads, cores);
+    assay__rule_advice(a, r, "run with as many threads as cores: --threads %d", cores);
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome threads_smt(struct assay__advice *a, struct assay__rule_result *r)
+{
+    int cores, threads;
+    long own = assay__advice_number(a, "threads");
+    room(a, &cores, &threads);
+    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (cores <= 0) return assay__rule_missing(r, no_cores);
+    if (own <= cores || own > threads) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%ld threads on %d cores: %ld of them share a core with another",
+                         own, cores, own - cores);
+    assay__rule_advice(a, r,
+                       "two threads of one core share its arithmetic units: try one thread per "
+                       "core, --threads %d",
+                       cores);
+    return assay__rule_found(r, NAN);
+}
+
+static enum assay__rule_outcome threads_under(struct assay__advice *a, struct assay__rule_result *r)
+{
+    int cores, threads;
+    long own = assay__advice_number(a, "threads");
+    double share = a->roofline.time_ns[ASSAY__BOUND_COMPUTE] / a->p50_ns;
+    room(a, &cores, &threads);
+    if (!assay__advice_on_host(a) || own <= 0) return ASSAY__RULE_NOTHING;
+    if (cores <= 0) return assay__rule_missing(r, no_cores);
+    if (own >= cores || share < UNDER_COMPUTE_SHARE) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%ld of %d cores are used", own, cores);
+    assay__rule_evidence(a, r, "layers bound by computing take %.3g %% of the latency",
+                         share * 100);
+    assay__rule_advice(a, r, "use all cores: --threads %d", cores);
+    return assay__rule_found(r, assay__amdahl(share < 1 ? share : 1, (double)cores / (double)own));
+}
+
+static void use_cores(const struct assay__advice *a, struct assay__change *change)
+{
+    int cores, threads;
+    room(a, &cores, &threads);
+    if (cores > 0) *change = (struct assay__change){ASSAY__CHANGE_THREADS, cores, NULL, 0};
+}
+
+static enum assay__rule_outcome spinning(struct assay__advice *a, struct assay__rule_result *r)
+{
+    long own = assay__advice_number(a, "threads");
+    double busy = assay__advice_metric(a, "hardware.cpus_busy"),
+           used = a->roofline.least_ns / a->roofline.least_of_ns;
+    if (!assay__advice_on_host(a) || strcmp(assay__trial_option(a->trial, "spinning"), "off") == 0)
+        return ASSAY__RULE_NOTHING;
+    if (!isfinite(busy)) return assay__rule_without(a, r, "hardware.cpus_busy");
+    if (own <= 0) own = a->profile->environment.cores;
+    if (own < 2 || busy < SPINNING_BUSY * (double)own || !(used < SPINNING_UTILIZATION))
+        return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "%.3g CPUs are busy with %ld threads", busy, own);
+    assay__rule_evidence(a, r, "the layers reach %.3g %% of what their roofs allow", used * 100);
+    assay__rule_advice(a, r,
+                       "let waiting threads sleep: --no-spinning (session.intra_op.allow_spinning "
+                       "= 0); it saves energy and the neighbours' time, and may cost latency");
+    return assay__rule_found(r, NAN);
+}
+
+static void spin_off(const struct assay__advice *a, struct assay__change *change)
+{
+    (void)a;
+    change->kind = ASSAY__CHANGE_SPINNING_OFF;
+}
+
+static enum assay__rule_outcome optimization(struct assay__advice *a, struct assay__rule_result *r)
+{
+    const char *level = assay__trial_option(a->trial, "opt");
+    if (!*level || strcmp(level, "all") == 0) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(a, r, "graph optimisation is '%s', not 'all'", level);
+    if (a->trial->layers.count)
+        assay__rule_evidence(a, r, "%lld nodes of the model ran as %zu layers",
+                             (long long)a->profile->model.node_count, a->trial->layers.count);
+    else
+        assay__rule_evidence(a, r, "the model has %lld nodes",
+                             (long long)a->profile->model.node_count);
+    assay__rule_advice(a, r, "let the engine optimise the graph: --opt all");
+    return assay__rule_found(r, NAN);
+}
+
+static void optimize(const struct assay__advice *a, struct assay__change *change)
+{
+    (void)a;
+    change->kind = ASSAY__CHANGE_OPTIMIZE;
+}
+
+static enum assay__rule_outcome streams_over(struct assay__advice *a, struct assay__rule_result *r)
+{
+    int cores, threads;
+    long own = assay__advice_number(a, "threads"), streams = assay__advice_number(a, "streams");
+    room(a, &cores, &threads);
+    if (!assay__advice_on_host(a) || streams < 2) return ASSAY__RULE_NOTHING;
+    if (cores <= 0) return assay__rule_missing(r, no_cores);
+    if (own <= 0) own = cores; /* the engine's default */
+    if (streams <= threads || own < 2) return ASSAY__RULE_NOTHING;
+    assay__rule_evidence(
+        a, r, "%ld requests in flight and %ld threads of the engine on %d hardware threads",
+        streams, own, threads);
+    assay__rule_advice(a, r,
+                       "fewer requests at once or one thread each: --streams %d --threads 1 "
+                       "--no-spinning",
+                       cores);
+    return assay__rule_found(r, NAN);
+}
+
+#define CEILED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS)
+
+const struct assay__rule assay__rules_target[] = {
+    {"threads-over", "target", "medium", "More threads than the processor has",
+     "threads of the engine above the hardware threads it may use", 0, "small", threads_over,
+     use_cores},
+    {"threads-smt", "target", "low", "Two threads share a core",
+     "threads above the cores, not above the hardware threads", 0, "small", threads_smt, use_cores},
+    {"threads-under", "target", "medium", "Cores stay unused",
+     "fewer threads than cores, and 30 % or more of the latency in compute-bound layers", CEILED,
+     "small", threads_under, use_cores},
+    {"spinning", "target", "low", "Idle threads spin",
+     "90 % or more of the threads' CPUs busy while layers reach less than 10 % of their roofs",
+     CEILED | ASSAY__NEED_COUNTERS, "small", spinning, spin_off},
+    {"optimization-off", "target", "high", "Graph optimisation is not fully on",
+     "an optimisation level other than all", 0, "small", optimization, optimize},
+    {"streams-over", "target", "medium", "Requests compete for the cores",
+     "more requests in flight than hardware threads, each with several threads", 0, "small",
+     streams_over, NULL},
+    {0},
+};

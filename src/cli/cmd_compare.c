@@ -1,0 +1,270 @@
+/* cmd_compare.c - assay compare: one model on several devices, or several models on one, launches alternating. Devices are those of
+ * every build of ONNX Runtime that run a tiny model; each build's own CPU provider takes part as a control, so that a
+ * difference of versions is not taken for one of devices. */
+#include "base/text.h"
+#include "base/vec.h"
+#include "cli/devices.h"
+#include "cli/run_command.h"
+#include "profile/profile.h"
+#include "run/arms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAUNCHES 10
+#define TIME_S 0.5
+
+struct compare_options {
+    struct assay__run_flags run; /* first: the shared rows write it */
+    const char *devices;
+    bool no_power, no_drift;
+};
+
+#define AT(member) offsetof(struct compare_options, member)
+
+static const struct assay__option options[] = {
+    {"devices", 0, ASSAY__OPTION_STRING, AT(devices), "LIST",
+     "Devices, separated by commas: names ('assay devices') or the classes cpu, gpu, npu (default: all that are usable).",
+     NULL, NULL, 0, 0, false},
+    {"no-power", 0, ASSAY__OPTION_FLAG, AT(no_power), NULL, "Do not read the sensors.", NULL, NULL,
+     0, 0, false},
+    {"no-drift", 0, ASSAY__OPTION_FLAG, AT(no_drift), NULL, "Do not compare the outputs.", NULL,
+     NULL, 0, 0, false},
+    {0},
+};
+
+/* One arm to be: what differs from the others. */
+struct entry {
+    const char *model, *device, *label, *role;
+};
+
+struct plan {
+    struct assay__arena *arena;
+    struct entry *items;
+    size_t count, capacity;
+};
+
+static int add(struct plan *plan, const char *model, const char *device, const char *label,
+               const char *role)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (strcmp(plan->items[i].label, label) == 0) return 0;
+    if (assay__vec_grow((void **)&plan->items, &plan->capacity, plan->count + 1,
+                        sizeof *plan->items))
+        return assay__fail(ASSAY_ENOMEM, NULL);
+    plan->items[plan->count++] = (struct entry){model, device, label, role};
+    return 0;
+}
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+static const char *role_of(const struct assay__found_device *item, bool named)
+{
+    bool prefixed = strchr(item->name, '/') != NULL;
+    if (item->device.software) return "software";
+    if (!named && prefixed && strcmp(item->device.name, "cpu") == 0) return "control";
+    return NULL;
+}
+
+/* The devices that a word of --devices stands for. 0, or an exit status after it was said. */
+static int add_word(struct plan *plan, const struct assay__found *found, const char *model,
+                    const char *word)
+{
+    bool class = strcmp(word, "cpu") == 0 || strcmp(word, "gpu") == 0 || strcmp(word, "npu") == 0;
+    size_t before = plan->count;
+    int status = 0;
+    for (size_t i = 0; i < found->count && !status; i++) {
+        const struct assay__found_device *item = &found->items[i];
+        bool named = strcmp(item->name, word) == 0;
+        if (!named && !(class && strcmp(item->device.kind, word) == 0)) continue;
+        if (!item->device.available && named && !class) {
+            assay__say("compare: %s cannot be used: %s", item->name, item->device.reason);
+            return ASSAY__EXIT_FAILED;
+        }
+        if (item->device.available)
+            status = add(plan, model, item->name, item->name, role_of(item, named && !class));
+    }
+    if (!status && plan->count == before && !class) {
+        assay__say("compare: there is no device '%s'; 'assay devices' lists them", word);
+        return ASSAY__EXIT_USAGE;
+    }
+    if (!status && plan->count == before)
+        assay__say("compare: no device of class %s can be used here", word);
+    return status;
+}
+
+static int add_all(struct plan *plan, const struct assay__found *found, const char *model)
+{
+    int status = 0;
+    for (size_t i = 0; i < found->count && !status; i++) {
+        const struct assay__found_device *item = &found->items[i];
+        if (item->device.available)
+            status = add(plan, model, item->name, item->name, role_of(item, false));
+    }
+    return status;
+}
+
+static int plan_devices(struct plan *plan, const struct compare_options *o,
+                        const struct assay__found *found, const char *model)
+{
+    if (!o->devices) return add_all(plan, found, model);
+    int status = 0;
+    for (const char *at = o->devices; *at && !status;) {
+        size_t length = strcspn(at, ",");
+        const char *word = assay__arena_strndup(plan->arena, at, length);
+        if (!word) return assay__fail(ASSAY_ENOMEM, NULL);
+        if (*word) status = add_word(plan, found, model, word);
+        at += length;
+        at += *at == ',';
+    }
+    return status;
+}
+
+/* The default build's CPU, wherever it stands, else the first. */
+static void choose_reference(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->items[i].device && strcmp(plan->items[i].device, "cpu") == 0) {
+            struct entry kept = plan->items[i];
+            memmove(&plan->items[1], &plan->items[0], i * sizeof kept);
+            plan->items[0] = kept;
+        }
+    if (plan->count) plan->items[0].role = "reference";
+}
+
+static int make_plan(struct assay__invocation *invocation, struct plan *plan)
+{
+    const struct compare_options *o = invocation->options;
+    if (invocation->argument_count > 1) {
+        int status = 0;
+        for (size_t i = 0; i < invocation->argument_count && !status; i++) {
+            const char *label = assay__arena_printf(plan->arena, "%zu: %s", i + 1,
+                                                    invocation->arguments[i]);
+            if (!label) return assay__fail(ASSAY_ENOMEM, NULL);
+            status = add(plan, invocation->arguments[i], o->run.device, label, NULL);
+        }
+        if (plan->count) plan->items[0].role = "reference";
+        return status;
+    }
+    struct assay__devices_flags flags = {
+        .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet};
+    struct assay__found found = {.arena = plan->arena};
+    int status = assay__devices_find(&flags, &found);
+    if (!status) status = plan_devices(plan, o, &found, invocation->arguments[0]);
+    if (!status) choose_reference(plan);
+    found.arena = NULL; /* the plan's names lie in it */
+    assay__devices_free(&found);
+    return status;
+}
+
+/* --- measuring -------------------------------------------------------------------------------- */
+
+static int measure(struct assay__arms *arms, const struct plan *plan,
+                   const struct compare_options *o, const struct assay_run_options *whole,
+                   struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < plan->count && !code; i++) {
+        const struct entry *entry = &plan->items[i];
+        struct assay_run_options one = *whole;
+        one.model = entry->model;
+        one.device = entry->device;
+        one.label = entry->label;
+        one.role = entry->role;
+        if (entry->device && strchr(entry->device, '/')) one.library = NULL;
+        code = assay__arms_add(arms, &one, NULL, error);
+    }
+    if (!code) code = assay__arms_start(arms, error);
+    if (!code) code = assay__arms_launch(arms, 0, arms->count, whole->launches, error);
+    for (size_t i = 0; i < arms->count && !code; i++)
+        code = assay__arms_conclude(arms, i, error);
+    if (!code && !o->no_drift) code = assay__arms_drift(arms, 0, error);
+    return code;
+}
+
+static int finish(const struct compare_options *o, struct assay_profile *profile, int code,
+                  const struct assay_error *error)
+{
+    struct assay__buf out = {0};
+    struct assay_error failed = {0};
+    size_t usable = 0;
+    if (!profile) return assay__fail(code, error);
+    int rendered = assay__render(profile, &o->run.render, false, &out, &failed);
+    int status = rendered ? assay__fail(rendered, &failed) : assay__print(&out);
+    for (size_t i = 0; i < profile->trial_count; i++)
+        usable += profile->trials[i].state == ASSAY__TRIAL_OK;
+    if (code == ASSAY_EINTERRUPTED) {
+        assay__say(o->run.output ? "interrupted; what was measured is kept in %s" : "interrupted",
+                   o->run.output);
+        return ASSAY__EXIT_INTERRUPTED;
+    }
+    if (code) return assay__fail(code, error);
+    if (!status && usable < profile->trial_count) {
+        assay__say("compare: %zu of %zu could not be measured; the report says why",
+                   profile->trial_count - usable, profile->trial_count);
+        return ASSAY__EXIT_FAILED;
+    }
+    if (!status && o->run.output && !o->run.quiet) assay__say("profile kept in %s", o->run.output);
+    return status;
+}
+
+static int run(struct assay__invocation *invocation)
+{
+    struct compare_options *o = invocation->options;
+    struct plan plan = {.arena = assay__arena_new()};
+    struct assay__arms arms = {.count = 0};
+    struct assay_profile *profile = NULL;
+    struct assay_error error = {0};
+    struct assay__bar bar;
+    int status = assay__run_check(invocation);
+    if (status || !plan.arena) goto out;
+    assay__catch_interrupts();
+    status = make_plan(invocation, &plan);
+    if (!status && plan.count == 0) {
+        assay__say("compare: nothing here can run it; 'assay devices' says why");
+        status = ASSAY__EXIT_FAILED;
+    }
+    if (status) goto out;
+    struct assay_run_options whole = assay__run_options_of(invocation);
+    whole.command = "compare";
+    whole.launches = o->run.launches ? (int)o->run.launches : LAUNCHES;
+    if (!o->run.iters && !(o->run.time_s > 0)) whole.time_s = TIME_S;
+    if (!assay__option_given(invocation, "layers")) whole.layers = ASSAY_LAYERS_OFF;
+    whole.power = !o->no_power;
+    whole.progress = assay__bar_update;
+    whole.progress_context = &bar;
+    assay__bar_start(&bar, o->run.quiet);
+    int code = assay__arms_begin(&arms, &whole, &error);
+    if (!code) code = measure(&arms, &plan, o, &whole, &error);
+    if (!code) code = assay__arms_finish(&arms, &profile, &error);
+    assay__bar_erase(&bar);
+    status = finish(o, profile, code, &error);
+    assay_profile_close(profile);
+    assay__arms_end(&arms);
+out:
+    free(plan.items);
+    assay__arena_free(plan.arena);
+    return status;
+}
+
+const struct assay__command assay__command_compare = {
+    .name = "compare",
+    .summary = "run a model on every device here, or several models on one, and say which is best",
+    .arguments = "MODEL [MODEL …]",
+    .min_arguments = 1,
+    .max_arguments = 16,
+    .description =
+        "Runs MODEL on every usable device, launches alternating, and compares latency, throughput, energy, memory and the "
+        "numbers that come out. With several models it compares those on one device.\n\n"
+        "The process is the unit of replication: a difference is claimed only when the 95 % interval of the ratio of the "
+        "launches' medians excludes 1; otherwise the smallest difference that could have been shown is given. The CPU provider "
+        "of every further build of ONNX Runtime takes part as a control.",
+    .examples = "  assay compare resnet50\n"
+                "  assay compare model.onnx --devices cpu,ovn/openvino:cpu\n"
+                "  assay compare old.onnx new.onnx --launches 10 -o compared.assay\n",
+    .options = options,
+    .shared = assay__run_rows,
+    .options_size = sizeof(struct compare_options),
+    .run = run,
+};

@@ -1,0 +1,451 @@
+/* cmd_predict.c - assay predict: what a chip that is not here would do, by an analytic model, each value with the error that the model was
+ * found to have; the measurements that error comes from; and the efficiencies of this machine. */
+#include "cli/cli.h"
+
+#include "base/file.h"
+#include "cli/predict_targets.h"
+#include "report/predict.h"
+#include "run/describe.h"
+#include "zoo/open.h"
+
+#include <assay/report.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define TOP_DEFAULT 10
+
+struct predict_options {
+    const char *chip, *unit, *precision, *output;
+    int64_t batch, seq, top, columns, launches;
+    double time_s;
+    struct assay__option_list dims, shapes;
+    bool json, ascii, no_color, validate, calibrate, whole, chips, quiet;
+};
+
+#define AT(member) offsetof(struct predict_options, member)
+
+static const struct assay__option options[] = {
+    {"chip", 'c', ASSAY__OPTION_STRING, AT(chip), "CHIP",
+     "Chip (\"M1 Max\"), 'this' machine, or a profile with ceilings (FILE.assay).", NULL, NULL, 0,
+     0, false},
+    {"unit", 'u', ASSAY__OPTION_CHOICE, AT(unit), "UNIT", "One unit of it (default: all).",
+     "cpu|gpu|ane", NULL, 0, 0, false},
+    {"precision", 'p', ASSAY__OPTION_CHOICE, AT(precision), "TYPE",
+     "Weights and activations (default: float16, on a CPU float32).",
+     "float32|float16|w8|w8a8|w6|w4", NULL, 0, 0, false},
+    {"batch", 0, ASSAY__OPTION_INTEGER, AT(batch), "N", "Size of the batch axis of every input.",
+     NULL, NULL, 1, 1e9, false},
+    {"seq", 0, ASSAY__OPTION_INTEGER, AT(seq), "N",
+     "Length of the sequence axis, where the model has one.", NULL, NULL, 1, 1e9, false},
+    {"dim", 0, ASSAY__OPTION_LIST, AT(dims), "NAME=N",
+     "Set a symbolic dimension; may be given again. Unset ones become 1.", NULL, NULL, 0, 0, false},
+    {"shape", 0, ASSAY__OPTION_LIST, AT(shapes), "INPUT=AxBxC",
+     "Set the whole shape of an input; may be given again.", NULL, NULL, 0, 0, false},
+    {"chips", 0, ASSAY__OPTION_FLAG, AT(chips), NULL,
+     "List the chips, their numbers and what is not known.", NULL, NULL, 0, 0, false},
+    {"validate", 0, ASSAY__OPTION_FLAG, AT(validate), NULL,
+     "Show published measurements against predictions, or with --chip this those of --calibrate.",
+     NULL, NULL, 0, 0, false},
+    {"calibrate", 0, ASSAY__OPTION_FLAG, AT(calibrate), NULL,
+     "Run a set of small models here (and MODELs) and keep this machine's efficiencies.", NULL,
+     NULL, 0, 0, false},
+    {"whole", 0, ASSAY__OPTION_FLAG, AT(whole), NULL, "Calibrate with the whole zoo.", NULL, NULL,
+     0, 0, false},
+    {"launches", 0, ASSAY__OPTION_INTEGER, AT(launches), "N",
+     "Calibrate: undisturbed launches of each model (default 3).", NULL, NULL, 1, 100, false},
+    {"time", 't', ASSAY__OPTION_DURATION, AT(time_s), "TIME",
+     "Calibrate: measuring time of each launch (default 0.3s).", NULL, NULL, 0.01, 60, false},
+    {"top", 0, ASSAY__OPTION_INTEGER, AT(top), "N",
+     "Layers shown (default 10; 0 shows none, -1 all).", NULL, NULL, -1, 1e6, false},
+    {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE", "Write to FILE instead of stdout.",
+     NULL, NULL, 0, 0, false},
+    {"json", 0, ASSAY__OPTION_FLAG, AT(json), NULL, "Print JSON.", NULL, NULL, 0, 0, false},
+    {"columns", 0, ASSAY__OPTION_INTEGER, AT(columns), "N",
+     "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 200, false},
+    {"ascii", 0, ASSAY__OPTION_FLAG, AT(ascii), NULL,
+     "Draw with ASCII characters only (so without a UTF-8 locale anyway).", NULL, NULL, 0, 0,
+     false},
+    {"no-color", 0, ASSAY__OPTION_FLAG, AT(no_color), NULL, "No colours (NO_COLOR does the same).",
+     NULL, NULL, 0, 0, false},
+    {"quiet", 'q', ASSAY__OPTION_FLAG, AT(quiet), NULL, "No progress bar.", NULL, NULL, 0, 0,
+     false},
+    {0},
+};
+
+static struct assay__page page_of(const struct predict_options *o, bool top_given,
+                                  struct assay__buf *out)
+{
+    bool to_file = o->output != NULL;
+    struct assay__page page = {.out = out};
+    page.ascii = o->ascii || (!to_file && !assay__locale_is_utf8());
+    page.color = !to_file && !o->no_color && assay__stdout_color();
+    page.columns = o->columns ? (int)o->columns : to_file ? 80 : assay__stdout_columns();
+    if (!o->columns && page.columns > 120) page.columns = 120; /* longer lines read worse */
+    page.top = top_given ? (int)o->top : TOP_DEFAULT;
+    return page;
+}
+
+static int finish(const struct predict_options *o, struct assay__buf *out)
+{
+    struct assay_error error = {0};
+    if (out->failed) {
+        assay__say("out of memory");
+        return ASSAY__EXIT_FAILED;
+    }
+    if (!o->output) return assay__write_stdout(out->data ? out->data : "", out->length);
+    int code = assay__file_write(o->output, out->data, out->length, &error);
+    return code ? assay__fail(code, &error) : ASSAY__EXIT_DONE;
+}
+
+/* --- a model ----------------------------------------------------------------------------------- */
+
+struct predicting {
+    const struct assay__invocation *invocation;
+    struct assay__arena *arena;
+    struct assay__model *model;
+    struct assay__workload *workload;
+    struct assay__analysis *analysis;
+    struct assay_profile *profile;
+    struct assay__predict_targets targets;
+    bool zoo;
+};
+
+static void predicting_free(struct predicting *p)
+{
+    assay__analysis_free(p->analysis);
+    assay__workload_free(p->workload);
+    assay_profile_close(p->profile);
+    assay__model_free(p->model);
+}
+
+static const char *created(struct assay__arena *arena)
+{
+    char text[32] = "";
+    time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    const char *copy = assay__arena_strdup(arena, text);
+    return copy ? copy : "";
+}
+
+static int open_model(struct predicting *p, struct assay_error *error)
+{
+    const struct predict_options *o = p->invocation->options;
+    const char *name = p->invocation->arguments[0];
+    struct assay__workload_options wanted = {
+        .batch = o->batch,
+        .sequence = o->seq,
+        .dims = o->dims.items,
+        .dim_count = o->dims.count,
+        .shapes = o->shapes.items,
+        .shape_count = o->shapes.count,
+    };
+    struct assay__model_costs costs = {0};
+    int code = assay__model_open(name, &p->model, &p->zoo, error);
+    if (!code && assay__workload_plan(p->model, &wanted, &p->workload, error)) {
+        wanted.shapes_only = true; /* what cannot be fed can still be predicted */
+        code = assay__workload_plan(p->model, &wanted, &p->workload, error);
+    }
+    p->profile = assay__profile_new();
+    if (!code && !p->profile) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (code) return code;
+    p->profile->command = "predict";
+    p->profile->command_line = p->invocation->command_line;
+    p->profile->created = created(p->profile->arena);
+    p->profile->complete = true;
+    code = assay__describe_machine(p->profile, error);
+    if (!code)
+        code = assay__describe_model(p->profile, p->model, p->workload, name, p->zoo ? "" : name,
+                                     &costs, error);
+    assay__costs_free(&costs);
+    if (!code) code = assay__analyse(p->model, p->workload, &p->analysis, error);
+    return code;
+}
+
+/* A mistyped -o must not cost a model. */
+static int check_owned(const struct predicting *p)
+{
+    const struct predict_options *o = p->invocation->options;
+    const char *how = o->output ? assay__model_owns(p->model, p->invocation->arguments[0], p->zoo,
+                                                    o->output)
+                                : NULL;
+    if (!how) return 0;
+    assay__say("predict: '%s' %s; give another name", o->output, how);
+    return ASSAY__EXIT_USAGE;
+}
+
+static const struct assay__precision *precision_of(const struct predict_options *o,
+                                                   const struct assay__work *work,
+                                                   enum assay__unit unit)
+{
+    if (o->precision) return assay__precision_find(o->precision);
+    if (unit == ASSAY__UNIT_CPU)
+        return assay__precision_find(work->activation_bits <= 16 ? "float16" : "float32");
+    return assay__precision_find(work->weight_bits <= 4   ? "w4"
+                                 : work->weight_bits <= 8 ? "w8"
+                                                          : "float16");
+}
+
+static int predict_all(struct predicting *p, struct assay_error *error)
+{
+    struct assay__work *work = NULL;
+    int code = assay__work_of(p->analysis, false, p->arena, &work, error);
+    if (code) return code;
+    struct assay__predicted_item *items = assay__arena_array(p->arena, work->count + 1,
+                                                             sizeof *items);
+    for (size_t i = 0; i < p->targets.count && items && !code; i++) {
+        const struct assay__target *target = &p->targets.items[i];
+        const struct assay__precision *precision = precision_of(p->invocation->options, work,
+                                                                target->unit);
+        struct assay__prediction prediction;
+        memset(items, 0, work->count * sizeof *items);
+        assay__predict(work, target, precision, &p->targets.fits[i], items, &prediction);
+        code = assay__predict_trial(p->profile, p->analysis, work, target, precision,
+                                    &p->targets.fits[i], items, &prediction);
+    }
+    return code || !items ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
+}
+
+/* 3 when no unit could be predicted. */
+static int outcome(const struct assay_profile *profile)
+{
+    for (size_t i = 0; i < profile->trial_count; i++)
+        if (profile->trials[i].state == ASSAY__TRIAL_OK) return ASSAY__EXIT_DONE;
+    return ASSAY__EXIT_FAILED;
+}
+
+static int predict_model(const struct assay__invocation *invocation, struct assay__arena *arena)
+{
+    const struct predict_options *o = invocation->options;
+    struct predicting p = {.invocation = invocation, .arena = arena};
+    struct assay_error error = {0};
+    struct assay__buf out = {0};
+    int status = assay__predict_targets(arena, o->chip, o->unit, &p.targets);
+    if (status) return status;
+    int code = open_model(&p, &error);
+    status = code ? 0 : check_owned(&p);
+    if (status) {
+        predicting_free(&p);
+        return status;
+    }
+    if (!code) code = predict_all(&p, &error);
+    if (!code && o->json) {
+        const struct assay_report_options report = {.size = sizeof report};
+        code = assay__report_json(p.profile, &report, &out, &error);
+    } else if (!code) {
+        struct assay__page page = page_of(o, assay__option_given(invocation, "top"), &out);
+        assay__predict_text(&page, p.profile, p.targets.fits);
+    }
+    status = code ? assay__fail(code, &error) : finish(o, &out);
+    if (!status) status = outcome(p.profile);
+    assay__buf_free(&out);
+    predicting_free(&p);
+    return status;
+}
+
+/* --- validation and calibration ---------------------------------------------------------------- */
+
+static int load_calibration(struct assay__arena *arena, const char *chip, const char *key,
+                            struct assay__calibration *out, struct assay_error *error)
+{
+    char path[4096];
+    size_t length = strlen(chip);
+    if (length > 5 && strcmp(chip + length - 5, ".json") == 0)
+        return assay__calibration_load(arena, chip, NULL, out, error);
+    int code = assay__calibration_path(key, path, sizeof path, error);
+    if (!code) code = assay__calibration_load(arena, path, key, out, error);
+    if (code == ASSAY_ENOTFOUND)
+        return assay_error_set(error, code,
+                               "this machine was not calibrated: assay predict --calibrate does it "
+                               "(about a minute)");
+    return code;
+}
+
+static int validate(const struct assay__invocation *invocation, struct assay__arena *arena)
+{
+    const struct predict_options *o = invocation->options;
+    struct assay__validation validation;
+    struct assay__calibration kept;
+    struct assay__target target;
+    struct assay_error error = {0};
+    struct assay__buf out = {0};
+    const char *key = NULL;
+    bool published = o->chip == NULL;
+    int code = published ? assay__validate_published(arena, &validation, &error)
+                         : assay__predict_this(arena, false, NULL, &target, &key, &error);
+    if (!code && !published) code = load_calibration(arena, o->chip, key, &kept, &error);
+    if (!code && !published)
+        code = assay__validate_calibration(&kept, &target, arena, &validation, &error);
+    if (code) return assay__fail(code, &error);
+    if (o->json) {
+        assay__validation_json(&out, &validation, published);
+    } else {
+        struct assay__page page = page_of(o, false, &out);
+        assay__validation_text(&page, &validation, published);
+    }
+    int status = finish(o, &out);
+    assay__buf_free(&out);
+    return status;
+}
+
+static bool on_model(void *context, const char *model, size_t index, size_t count)
+{
+    double done = count ? (double)index / (double)count : -1;
+    assay__bar_update(context, &(struct assay_progress){.phase = model, .done = done});
+    return assay__interrupted != 0;
+}
+
+static int calibrate(const struct assay__invocation *invocation, struct assay__arena *arena)
+{
+    const struct predict_options *o = invocation->options;
+    struct assay__bar bar;
+    struct assay__target target;
+    struct assay__calibration made;
+    struct assay_error error = {0};
+    const char *key = NULL;
+    char path[4096];
+    const struct assay__calibrate_options wanted = {.models = invocation->arguments,
+                                                    .model_count = invocation->argument_count,
+                                                    .whole = o->whole,
+                                                    .time_s = o->time_s,
+                                                    .launches = (int)o->launches,
+                                                    .progress = on_model,
+                                                    .context = &bar,
+                                                    .interrupt = &assay__interrupted};
+    assay__catch_interrupts();
+    assay__bar_start(&bar, o->quiet);
+    int code = assay__predict_this(arena, true, &bar, &target, &key, &error);
+    if (!code) code = assay__calibrate(arena, &target, &wanted, key, &made, &error);
+    assay__bar_erase(&bar);
+    if (!code) code = assay__calibration_path(key, path, sizeof path, &error);
+    if (!code) code = assay__calibration_save(&made, path, &error);
+    if (code) return assay__fail(code, &error);
+    assay__say("predict: %zu models measured; error %.0f %% (median), %.0f %% (90th percentile) "
+               "leaving one family out; in sample %.0f %%",
+               made.count, made.fit.out.median * 100, made.fit.out.p90 * 100,
+               made.fit.in.median * 100);
+    if (made.disturbed)
+        assay__say(
+            "predict: every launch of %zu of them was disturbed by other processes: on a quiet "
+            "machine the fit is better",
+            made.disturbed);
+    assay__say("predict: kept in %s; --chip this uses it, --validate --chip this shows it", path);
+    return ASSAY__EXIT_DONE;
+}
+
+/* --- the list ---------------------------------------------------------------------------------- */
+
+static void put_cell(struct assay__page *page, const struct assay__cell *cell, double scale,
+                     int columns)
+{
+    char text[32] = "—";
+    if (isfinite(cell->value)) snprintf(text, sizeof text, "%.4g", cell->value / scale);
+    assay__page_right(page, text, columns);
+}
+
+static int list_chips(const struct predict_options *o)
+{
+    struct assay__buf out = {0};
+    struct assay__page page = page_of(o, false, &out);
+    assay__page_title(&page, "Chips that predict knows", "assay");
+    assay__page_style(&page, ASSAY__STYLE_DIM);
+    assay__buf_puts(&out, "              memory  memory     GPU      ANE       ANE\n"
+                          "  chip          GB/s      GB  TFLOP/s  TFLOP/s    GB/s   power\n");
+    assay__page_style(&page, ASSAY__STYLE_PLAIN);
+    const struct assay__chip *chip;
+    for (size_t i = 0; (chip = assay__chip_at(i)); i++) {
+        assay__buf_puts(&out, "  ");
+        assay__page_fit(&page, chip->name, 10, 0);
+        put_cell(&page, &chip->bandwidth, 1e9, 8);
+        put_cell(&page, &chip->memory, 1e9, 8);
+        put_cell(&page, &chip->gpu_flops, 1e12, 9);
+        put_cell(&page, &chip->ane_flops, 1e12, 9);
+        put_cell(&page, &chip->ane_bandwidth, 1e9, 8);
+        assay__page_right(&page, isfinite(chip->ane_conv_watts.value) ? "yes" : "—", 8);
+        assay__buf_putc(&out, '\n');
+    }
+    assay__page_wrap(&page, ASSAY__STYLE_DIM, "  ",
+                     "ANE: Neural Engine, float16. A unit whose number no source gives is not "
+                     "predicted; no source gives the CPU's. 'this' is this machine's CPU by its "
+                     "measured ceilings.");
+    if (page.ascii) assay__page_to_ascii(&out, 0);
+    int status = finish(o, &out);
+    assay__buf_free(&out);
+    return status;
+}
+
+/* --- the command ------------------------------------------------------------------------------- */
+
+static int misuse(const char *text)
+{
+    assay__say("predict: %s", text);
+    return ASSAY__EXIT_USAGE;
+}
+
+static int check(const struct assay__invocation *invocation)
+{
+    const struct predict_options *o = invocation->options;
+    size_t models = invocation->argument_count;
+    int modes = o->validate + o->calibrate + o->chips;
+    if (modes > 1) return misuse("--validate, --calibrate and --chips exclude each other");
+    if (o->chips || o->validate) {
+        if (models) return misuse("this takes no MODEL");
+        if (o->validate && o->chip && strcmp(o->chip, "this") != 0 && !strstr(o->chip, ".json"))
+            return misuse("--validate is of the published rows, of --chip this, or of --chip "
+                          "FILE.json that --calibrate wrote");
+        return 0;
+    }
+    if (!o->calibrate && (o->whole || assay__option_given(invocation, "launches") || o->time_s > 0))
+        return misuse("--whole, --launches and --time are for --calibrate");
+    if (o->calibrate) {
+        if (o->chip && strcmp(o->chip, "this") != 0)
+            return misuse("--calibrate measures this machine and no other");
+        return 0;
+    }
+    if (models == 0) return misuse("which MODEL? (or --validate, --calibrate, --chips)");
+    if (models > 1) return misuse("one MODEL at a time");
+    if (!o->chip) return misuse("which chip? --chip NAME; --chips lists them");
+    return 0;
+}
+
+static int run(struct assay__invocation *invocation)
+{
+    const struct predict_options *o = invocation->options;
+    int status = check(invocation);
+    if (status) return status;
+    if (o->chips) return list_chips(o);
+    struct assay__arena *arena = assay__arena_new();
+    if (!arena) {
+        assay__say("out of memory");
+        return ASSAY__EXIT_FAILED;
+    }
+    status = o->validate    ? validate(invocation, arena)
+             : o->calibrate ? calibrate(invocation, arena)
+                            : predict_model(invocation, arena);
+    assay__arena_free(arena);
+    return status;
+}
+
+const struct assay__command assay__command_predict = {
+    .name = "predict",
+    .summary = "estimate a model on a chip that is not here, with the estimate's error",
+    .arguments = "[MODEL]",
+    .min_arguments = 0,
+    .max_arguments = 256,
+    .description =
+        "Estimates how long MODEL takes on a chip: an analytic model per operator with the chip's published numbers. Every "
+        "value is an estimate and stands with the error that such estimates were found to have of measurements that "
+        "the model had not seen. A unit for which a number is not public is not estimated, and the reason is given. No "
+        "weight is read.\n\n"
+        "--validate shows those measurements. --calibrate measures this machine's own efficiencies, which --chip this "
+        "then uses.",
+    .examples = "  assay predict resnet50 --chip \"M1 Max\"\n"
+                "  assay predict model.onnx --chip a17pro --unit ane --precision w8a8\n"
+                "  assay predict --validate\n"
+                "  assay predict --calibrate && assay predict bert:seq=128 --chip this\n",
+    .options = options,
+    .options_size = sizeof(struct predict_options),
+    .run = run,
+};

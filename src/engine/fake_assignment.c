@@ -1,0 +1,84 @@
+/* fake_assignment.c - the fake engine's answer to "who runs which node". The model is read and every node of its main graph goes
+ * to the device ("FakeExecutionProvider"), but for operators that $ASSAY_FAKE_ASSIGNMENT lists ("Softmax,Gather"), which go to
+ * "CPUExecutionProvider". Neighbours in the file's order that share a provider are one piece.
+ *
+ * Instead of a list: "old" (this build cannot say), "refuse" (no session can be made), "crash" (SIGSEGV), "hang". */
+#include "engine/engine.h"
+
+#include "model/graph.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool listed(const char *list, const char *op)
+{
+    size_t length = strlen(op);
+    while (list && *list) {
+        size_t item = strcspn(list, ",");
+        if (item == length && strncmp(list, op, item) == 0) return true;
+        list += item + (list[item] == ',');
+    }
+    return false;
+}
+
+static void misbehave(const char *script)
+{
+    if (strcmp(script, "crash") == 0) {
+        signal(SIGSEGV, SIG_DFL); /* a sanitizer would catch it */
+        raise(SIGSEGV);
+    }
+    while (strcmp(script, "hang") == 0)
+        pause();
+}
+
+static int tell(const struct assay__model *model, const char *script, assay_assigned_fn *found,
+                void *context)
+{
+    const struct assay__graph *graph = &model->graph;
+    size_t piece = 0;
+    bool before = false;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        bool away = listed(script, node->op);
+        if (i > 0 && away != before) piece++;
+        before = away;
+        struct assay_assigned_node told = {
+            .name = node->name ? node->name : "",
+            .op = node->op,
+            .domain = node->domain,
+            .provider = away ? "CPUExecutionProvider" : "FakeExecutionProvider",
+            .subgraph = piece,
+            .target = "FakeExecutionProvider",
+            .version = "1",
+        };
+        int code = found(context, &told);
+        if (code) return code;
+    }
+    return 0;
+}
+
+int assay__fake_assignment(const struct assay_assignment_options *given, assay_assigned_fn *found,
+                           void *context, struct assay_error *error)
+{
+    const char *script = getenv("ASSAY_FAKE_ASSIGNMENT");
+    struct assay_assignment_options options;
+    struct assay__model *model = NULL;
+    int code = assay__assignment_options_read(given, &options, error);
+    if (code) return code;
+    if (!script) script = "";
+    misbehave(script);
+    if (strcmp(script, "old") == 0)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "this build of the fake engine cannot say which nodes run where");
+    if (strcmp(script, "refuse") == 0)
+        return assay_error_set(error, ASSAY_EENGINE, "the script refuses the model");
+    if (options.device && !assay__fake_has_device(options.device))
+        return assay_error_set(error, ASSAY_ENOTFOUND, "the fake engine has no device '%s'",
+                               options.device);
+    code = assay__model_read(options.model_path, &model, error);
+    if (code == 0) code = tell(model, script, found, context);
+    assay__model_free(model);
+    return code;
+}

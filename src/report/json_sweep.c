@@ -1,0 +1,73 @@
+/* json_sweep.c - "sweep": the axes, every point, the optimum and the knee of a swept profile (design section 10). */
+#include "advise/sweep.h"
+#include "report/parts.h"
+
+#include <math.h>
+#include <stdint.h>
+
+static void put_point(struct assay__json_writer *w, const struct assay_profile *profile,
+                      const struct assay__sweep *sweep, const struct assay__sweep_point *p)
+{
+    assay__json_object(w);
+    assay__json_put_integer(w, "trial", profile->trials[p->trial].id);
+    assay__json_put_string(w, "label", p->label);
+    assay__json_key(w, "values");
+    assay__json_object(w);
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        assay__json_put_text(w, sweep->axes[a], p->values[a]);
+    assay__json_object_end(w);
+    assay__json_put_bool(w, "usable", p->usable);
+    assay__json_put_bool(w, "within_limits", p->within);
+    assay__json_put_text(w, "reason", p->reason);
+    assay__json_put_number(w, "latency_s", p->latency_s);
+    assay__json_put_number(w, "latency_low_s", p->low_s);
+    assay__json_put_number(w, "latency_high_s", p->high_s);
+    assay__json_put_number(w, "throughput_per_s", p->throughput);
+    assay__json_put_number(w, "memory_bytes", p->memory_bytes);
+    assay__json_put_number(w, "energy_j", p->energy_j);
+    assay__json_put_number(w, "bandwidth", p->bandwidth);
+    assay__json_put_number(w, "utilization", p->utilization);
+    assay__json_put_number(w, "scaling_efficiency", p->efficiency);
+    assay__json_object_end(w);
+}
+
+static void put_label(struct assay__json_writer *w, const char *key,
+                      const struct assay__sweep *sweep, size_t point)
+{
+    assay__json_put_text(w, key, point == SIZE_MAX ? "" : sweep->points[point].label);
+}
+
+void assay__json_sweep(struct assay__json_writer *w, const struct assay_profile *profile)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
+    struct assay__sweep sweep;
+    if (!arena || assay__sweep(profile, &limits, arena, &sweep)) {
+        assay__json_put_null(w, "sweep"); /* out of memory */
+        assay__arena_free(arena);
+        return;
+    }
+    assay__json_key(w, "sweep");
+    assay__json_object(w);
+    assay__json_key(w, "axes");
+    assay__json_array(w);
+    for (size_t a = 0; a < sweep.axis_count; a++)
+        assay__json_string(w, sweep.axes[a]);
+    assay__json_array_end(w);
+    assay__json_key(w, "points");
+    assay__json_array(w);
+    for (size_t i = 0; i < sweep.count; i++)
+        put_point(w, profile, &sweep, &sweep.points[i]);
+    assay__json_array_end(w);
+    put_label(w, "optimal", &sweep, sweep.best);
+    put_label(w, "knee", &sweep, sweep.knee);
+    assay__json_put_string(w, "why", sweep.why);
+    assay__json_put_string(w, "knee_why", sweep.knee_why);
+    assay__json_key(w, "not_apart");
+    assay__json_array(w);
+    for (size_t i = 0; i < sweep.alike_count; i++)
+        assay__json_string(w, sweep.points[sweep.alike[i]].label);
+    assay__json_array_end(w);
+    assay__json_object_end(w);
+    assay__arena_free(arena);
+}

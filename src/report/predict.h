@@ -1,0 +1,19 @@
+/* predict.h - the pages of `assay predict`: an estimate, and the table of measurements against predictions. JSON of an estimate is the
+ * ordinary document of a profile. */
+#ifndef ASSAY_REPORT_PREDICT_H
+#define ASSAY_REPORT_PREDICT_H
+
+#include "advise/predict.h"
+#include "report/page.h"
+
+/** One trial per unit; the fastest is shown in detail. fits: one per trial. */
+void assay__predict_text(struct assay__page *page, const struct assay_profile *profile,
+                         const struct assay__fit *fits);
+/** published: rows A to I and the two ways of leaving out; else measured on one machine. */
+void assay__validation_text(struct assay__page *page, const struct assay__validation *validation,
+                            bool published);
+/** {"assay", "command", "validation": {"rows": [ … ], "in_sample", "leave_chip_out", "leave_model_out", "held_out", "fit"}} */
+void assay__validation_json(struct assay__buf *out, const struct assay__validation *validation,
+                            bool published);
+
+#endif

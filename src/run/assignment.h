@@ -1,0 +1,62 @@
+/* assignment.h - asks an engine, from a child process, which provider would run which node of a model. The child is assay-worker
+ * with another kind of job, one JSON object per line:
+ *
+ *   parent -> {"job": 1, "assignment": true, "engine": "ort", "library": null, "device": "cuda:0", "model": "…",
+ *              "optimization": null, "dims": [["batch", 1], …]}
+ *   worker -> {"log": "…"}                                      an error that the engine logs meanwhile
+ *             {"target": "CUDAExecutionProvider", "version": "1.31.1"}
+ *             {"nodes": [[name, op, domain, provider, subgraph], …]}   as often as needed
+ *             {"done": true}                                    then it exits
+ *             {"error": {"code": -8, "message": "…"}}           instead
+ *
+ * No input is made and nothing is run: a session is created, read and closed. */
+#ifndef ASSAY_RUN_ASSIGNMENT_H
+#define ASSAY_RUN_ASSIGNMENT_H
+
+#include "base/arena.h"
+
+#include <assay/engine.h>
+#include <assay/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct assay__channel;
+
+#define ASSAY__ASSIGNMENT_TIMEOUT_S 300.0
+
+struct assay__assignment_request {
+    const char *engine, *library, *device, *model; /* library NULL: the engine's default */
+    const char *optimization;                      /* NULL: all */
+    const char *const *dim_names;
+    const int64_t *dim_values;
+    size_t dim_count;
+    double timeout_s; /* 0: 300 */
+    const volatile int *interrupt;
+};
+
+struct assay__assigned {
+    const char *name, *op, *domain, *provider;
+    size_t subgraph;
+};
+
+struct assay__assignment {
+    const char *target, *version;  /* the device's own provider; "" when no node was told of */
+    struct assay__assigned *nodes; /* in the engine's order */
+    size_t count;
+};
+
+/** Everything lies in the arena. ASSAY_EUNSUPPORTED: this build cannot say; ASSAY_ECRASH, ASSAY_ETIMEOUT: what became of the child;
+ *  ASSAY_EENGINE and others: the engine's own words. */
+int assay__assignment_ask(const struct assay__assignment_request *request,
+                          struct assay__arena *arena, struct assay__assignment *assignment,
+                          struct assay_error *error);
+
+/* --- the child's side (assignment_worker.c) --------------------------------------------------- */
+
+/** True when the line is such a job. */
+bool assay__assignment_asked(const char *line, size_t length);
+/** Answers the job. */
+int assay__assignment_answer(struct assay__channel *channel, const char *line, size_t length,
+                             struct assay_error *error);
+
+#endif

@@ -1,0 +1,36 @@
+# compare: several models on one device, launches alternating; rows, drift, recommendation, JSON; what cannot run is a row.
+# alone: it compares times
+. "$ROOT/tests/cli/lib.sh"
+expect_exit 0 "$ASSAY" devices
+grep -q '^ *cpu .* yes ' out || skip "ONNX Runtime is not here"
+model=$ROOT/tests/fixtures/models/encoder/model.onnx
+# the same model twice: identical outputs, six launches each, in one profile
+expect_exit 0 "$ASSAY" compare "$model" "$model" --launches 6 --iters 20 --no-power --json -o c.assay
+expect_equal "$(json_get out '.command')" compare
+expect_equal "$(json_get out '.trials[1].launches[5].state')" ok
+expect_equal "$(json_get out '.comparison.rows[0].role')" reference
+expect_equal "$(json_get out '.comparison.rows[1].usable')" true
+expect_equal "$(json_get out '.trials[1].metrics["drift.max_absolute"].value')" 0
+python3 - out <<'PYTHON'
+import json, sys
+d = json.load(open(sys.argv[1]))
+row = d["comparison"]["rows"][1]
+assert row["speedup_low"] <= row["speedup"] <= row["speedup_high"], row
+assert 0 < row["p_value"] <= 1 and row["smallest_difference"] > 0, row
+assert set(d["comparison"]["recommendation"]) == {"latency", "throughput", "energy", "why"}
+# alternating: the launches of the two arms do not stand in blocks
+assert len(d["trials"]) == 2 and all(len(t["launches"]) == 6 for t in d["trials"])
+PYTHON
+expect_exit 0 "$ASSAY" report c.assay
+expect_has out "Comparison"
+expect_has out "reference"
+# an arm that cannot run is a row with its reason, the others are measured; status 3
+expect_exit 3 "$ASSAY" compare "$model" missing.onnx --launches 5 --iters 10 --no-power
+expect_has out "missing.onnx"
+expect_has out "—"
+expect_has err "1 of 2 could not be measured"
+# devices by class and by name
+expect_exit 0 "$ASSAY" compare "$model" --devices cpu --launches 5 --iters 10 --no-power --json
+expect_equal "$(json_get out '.comparison.rows[0].device' 2>/dev/null || json_get out '.trials[0].target.device')" cpu
+expect_error 2 "there is no device 'nothing'" "$ASSAY" compare "$model" --devices nothing
+expect_error 2 "MODEL is missing" "$ASSAY" compare

@@ -1,0 +1,114 @@
+# assay predict: estimates with their error, chips and units that cannot be predicted, the published measurements, and bad input.
+# Nothing here is timed, but one bound: a model of 6 GB is predicted without its weights.
+. "$ROOT/tests/cli/lib.sh"
+export XDG_CACHE_HOME=$PWD/cache # no ceilings, no calibration
+
+# an estimate: every unit, or its reason
+expect_exit 0 "$ASSAY" predict resnet50 --chip "M1 Max" --columns 80
+expect_lines err 0
+expect_has out "~2.08 ms (±14 %)"
+expect_has out "error unknown"
+expect_has out "— no source gives the arithmetic rate of its CPU's matrix units"
+expect_has out "=51.2 MB of weights"
+expect_has out "of 64.0 GB (published): fits"
+expect_has out "not validated"
+expect_has out "leaving out one chip, or one model"
+for width in 40 56 72 80 120; do
+    "$ASSAY" predict distilbert:seq=128 --chip a15 --columns $width >out
+    "$ASSAY" predict --validate --columns $((width < 80 ? 80 : width)) >>out
+    awk -v most=$((width < 80 ? 80 : width)) '{ gsub(/[\200-\277]/, ""); if (length($0) > most) { print; bad = 1 } } END { exit bad }' out >long ||
+        { cat long >&2; fail "lines longer than $width"; }
+done
+expect_exit 0 "$ASSAY" predict mobilenetv2 --chip m1 --ascii
+if LC_ALL=C grep -q '[^ -~]' out; then fail "--ascii is not ASCII"; fi
+
+# JSON: trials like those of a run, every value estimated, derived or published, or unavailable with a reason
+expect_exit 0 "$ASSAY" predict resnet50 --chip m2max --json
+python3 "$ROOT/tests/schema_check.py" run out || fail "not the shape of a run"
+python3 - out <<'EOF' || fail "not the promised JSON"
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["command"] == "predict" and d["model"]["name"] == "resnet50"
+assert [t["target"]["device"] for t in d["trials"]] == ["M2 Max/ane", "M2 Max/gpu", "M2 Max/cpu"]
+assert [t["state"] for t in d["trials"]] == ["ok", "ok", "skipped"]
+ane, gpu, cpu = d["trials"]
+for t in (ane, gpu):
+    for name, m in t["metrics"].items():
+        assert m["state"] in ("estimated", "derived", "published", "unavailable"), (name, m)
+        assert m["note"] or m["source"], (name, m)
+        assert (m["value"] is None) == (m["state"] == "unavailable"), (name, m)
+    assert t["metrics"]["latency.p50"]["state"] == "estimated"
+    total = sum(l["time_us"] for l in t["layers"]) + t["engine_us"]
+    assert abs(total * 1e-6 / t["metrics"]["latency.p50"]["value"] - 1) < 1e-9
+    assert all(l["state"] == "estimated" and l["bound"] in ("compute", "memory", "overhead") for l in t["layers"])
+assert "14 %" in ane["metrics"]["latency.p50"]["note"] and "46 %" in ane["metrics"]["latency.p50"]["note"]
+assert "never validated" in gpu["metrics"]["latency.p50"]["note"]
+assert ane["metrics"]["memory.capacity_share"]["state"] == "unavailable"  # nobody says how much memory it has at most
+assert gpu["metrics"]["power.average"]["value"] is None
+assert cpu["metrics"]["latency.p50"]["value"] is None and cpu["reason"]
+EOF
+
+# precision: fewer bits are never slower; a batch is never faster than its part
+latency() { "$ASSAY" predict "$@" --json >out && json_get out '.trials[0].metrics["latency.p50"].value'; }
+f16=$(latency resnet50 --chip a17pro --unit ane) w8=$(latency resnet50 --chip a17pro --unit ane --precision w8)
+w8a8=$(latency resnet50 --chip a17pro --unit ane --precision w8a8) b8=$(latency resnet50 --chip a17pro --unit ane --batch 8)
+awk "BEGIN { exit !($w8a8 < $w8 && $w8 < $f16 && $f16 < $b8 && $b8 < 8 * $f16) }" || fail "order: $w8a8 $w8 $f16 $b8"
+
+# every number of a chip is missing: a reason each, and status 3
+expect_exit 3 "$ASSAY" predict mobilenetv2 --chip "M5 Pro"
+expect_has out "Apple does not say how fast its Neural Engine is"
+expect_exit 3 "$ASSAY" predict mobilenetv2 --chip M3pro --unit ane
+expect_has out "no source gives the bandwidth of its Neural Engine"
+
+# 6.2 GB of weights: no weight is made or read
+start=$(date +%s%N)
+expect_exit 0 "$ASSAY" predict gpt2:size=xl,seq=512 --chip "M2 Ultra"
+took=$((($(date +%s%N) - start) / 1000000))
+[ "$SANITIZED" = yes ] || [ $took -lt 1000 ] || fail "took $took ms" # 40 ms by itself; room for a busy machine
+expect_has out "3.12 GB of weights"
+
+# the published measurements
+expect_exit 0 "$ASSAY" predict --validate
+expect_has out "one chip out     median 12.6 %"
+expect_has out "one model out    median 14.3 %"
+expect_has out "beside the"
+expect_has out "training, not inference"
+expect_exit 0 "$ASSAY" predict --validate --json
+python3 - out <<'EOF' || fail "not the promised validation"
+import json, sys
+v = json.load(open(sys.argv[1]))["validation"]
+used = [r for r in v["rows"] if r["excluded"] is None]
+assert len(used) == 26 and all(r["measured_s"] and r["chip_out_s"] and r["model_out_s"] for r in used)
+assert {r["row"] for r in v["rows"]} == {"A", "B", "C", "D", "E", "F", "G", "G+", "H", "I"}
+errors = sorted(abs(r["model_out_s"] / r["measured_s"] - 1) for r in used)
+assert abs((errors[12] + errors[13]) / 2 - v["leave_model_out"]["median"]) < 1e-12
+assert v["leave_chip_out"]["median"] <= 0.25 and v["leave_model_out"]["median"] <= 0.25
+EOF
+expect_exit 0 "$ASSAY" predict --chips
+expect_has out "A18 Pro"
+
+# bad input: one clear line each
+expect_error 2 "did you mean 'M1 Max'?" "$ASSAY" predict resnet50 --chip "M1 Mux"
+expect_error 2 "unknown chip 'Pentium'" "$ASSAY" predict resnet50 --chip Pentium
+expect_error 2 "which chip?" "$ASSAY" predict resnet50
+expect_error 2 "which MODEL?" "$ASSAY" predict --chip M1
+expect_error 2 "one MODEL at a time" "$ASSAY" predict resnet50 resnet18 --chip M1
+expect_error 2 "exclude each other" "$ASSAY" predict --validate --calibrate
+expect_error 2 "for --calibrate" "$ASSAY" predict resnet50 --chip M1 --whole
+expect_error 2 "measures this machine" "$ASSAY" predict --calibrate --chip M1
+expect_error 2 "--validate is of" "$ASSAY" predict --validate --chip M1
+expect_error 2 "CPU's ceilings only" "$ASSAY" predict resnet50 --chip this --unit ane
+expect_exit 3 "$ASSAY" predict resnet50 --chip this
+expect_has err "assay devices --ceilings"
+expect_exit 3 "$ASSAY" predict --validate --chip this
+"$ASSAY" predict no-such-model --chip M1 >out 2>err && fail "a model that is not there"
+expect_has err "no-such-model"
+"$ASSAY" predict resnet50 --chip gone.assay >out 2>err && fail "a profile that is not there"
+expect_has err "gone.assay"
+cp "$ROOT/tests/fixtures/models/inspect/mlp.onnx" .
+cp mlp.onnx kept.onnx
+expect_error 2 "give another name" "$ASSAY" predict mlp.onnx --chip M1 -o mlp.onnx
+cmp mlp.onnx kept.onnx || fail "-o cost a model"
+expect_exit 0 "$ASSAY" predict mlp.onnx --chip M1 --json -o file.json
+expect_lines out 0
+expect_equal "$(json_get file.json '.trials.length')" 3

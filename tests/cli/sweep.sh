@@ -1,0 +1,26 @@
+# sweep: a grid of points in one profile; best, JSON, limits, a point that fails, wrong usage.
+# alone: it compares times
+. "$ROOT/tests/cli/lib.sh"
+expect_exit 0 "$ASSAY" devices
+grep -q '^ *cpu .* yes ' out || skip "ONNX Runtime is not here"
+expect_exit 0 "$ASSAY" sweep mlp --batch 1,4 --threads 1,2 --iters 10 --launches 2 --json -o s.assay
+expect_equal "$(json_get out '.command')" sweep
+expect_equal "$(json_get out '.sweep.axes[0]')" threads
+expect_equal "$(json_get out '.sweep.points[3].label')" "threads=2 batch=4"
+expect_equal "$(json_get out '.sweep.points[3].values.batch')" 4
+expect_equal "$(json_get out '.trials[3].workload.batch')" 4
+expect_equal "$(json_get out '.sweep.points[3].usable')" true
+expect_exit 0 "$ASSAY" report s.assay
+expect_has out "Sweep"
+expect_has out "best throughput:"
+# a precision is a rewritten copy that really runs; a limit nobody keeps is said
+expect_exit 0 "$ASSAY" sweep mlp --precision float32,float16 --iters 5 --launches 1 --slo p50=1us
+expect_has out "no point keeps the limits"
+expect_has out "precision=float16"
+expect_error 2 "nothing varies" "$ASSAY" sweep mlp --batch 1
+expect_error 2 "is not a value of it" "$ASSAY" sweep mlp --batch 1,x
+expect_error 2 "is not a value of it" "$ASSAY" sweep mlp --batch ,
+expect_error 2 "is not of the form p99=20ms" "$ASSAY" sweep mlp --batch 1,2 --slo fast
+# a device that is not there is a point that failed, the rest is measured
+expect_exit 0 "$ASSAY" sweep mlp --devices cpu,cuda:7 --iters 5 --launches 1 --json
+expect_equal "$(json_get out '.sweep.points[1].usable')" false

@@ -1,0 +1,157 @@
+/* test_comparison.c - trials against each other, on hand-made profiles whose launch medians are chosen: verdicts, roles,
+ * recommendations, and what cannot be said. */
+#include "harness.h"
+
+#include "advise/comparison.h"
+
+#include <assay/assay.h>
+
+static struct assay_profile *profile_new(void)
+{
+    struct assay_profile *profile = assay__profile_new();
+    CHECK(profile != NULL);
+    return profile;
+}
+
+/* A trial of `count` launches around p50_us, a thousandth apart. */
+static struct assay__trial *add(struct assay_profile *profile, const char *label, const char *role,
+                                double p50_us, size_t count)
+{
+    static struct assay__pair pairs[16][2];
+    static size_t used;
+    struct assay__trial *trial = assay__profile_trial(profile);
+    struct assay__pair *options = pairs[used++ % 16];
+    options[0] = (struct assay__pair){"label", label};
+    options[1] = (struct assay__pair){"role", role};
+    trial->options = options;
+    trial->option_count = 2;
+    trial->device = label;
+    trial->state = ASSAY__TRIAL_OK;
+    for (size_t i = 0; i < count; i++) {
+        struct assay__launch *launch = assay__trial_launch(profile, trial);
+        launch->state = ASSAY__TRIAL_OK;
+        launch->p50_ns = p50_us * 1e3 * (1 + 0.001 * ((double)i - (double)(count / 2)));
+    }
+    assay_metrics_measured(trial->metrics, "latency.p50", p50_us / 1e6, "clock", "");
+    assay_metrics_measured(trial->metrics, "throughput.inferences", 1e6 / p50_us, "clock", "");
+    return trial;
+}
+
+static void faster_and_slower(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    add(profile, "cpu", "reference", 100, 10);
+    add(profile, "twice", "", 50, 10);
+    add(profile, "half", "", 200, 10);
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.reference == 0 && all.count == 3);
+    CHECK(all.rows[1].verdict == ASSAY__VERDICT_FASTER);
+    CHECK_NEAR(all.rows[1].speed.ratio, 2, 1e-9);
+    CHECK(all.rows[1].speed.ci.low > 1.98 && all.rows[1].speed.ci.high < 2.02);
+    CHECK(all.rows[2].verdict == ASSAY__VERDICT_SLOWER);
+    CHECK_NEAR(all.rows[2].speed.ratio, 0.5, 1e-9);
+    CHECK(isnan(all.rows[0].speed.ratio));
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
+    CHECK(all.recommendations[ASSAY__FOR_THROUGHPUT].row == 1);
+    CHECK(all.recommendations[ASSAY__FOR_ENERGY].row == SIZE_MAX);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void no_difference_is_said(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    add(profile, "a", "reference", 100, 10);
+    add(profile, "b", "", 100, 10);
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.rows[1].verdict == ASSAY__VERDICT_SAME);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == SIZE_MAX);
+    CHECK(strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "no difference shown") != NULL);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void controls_and_software_are_never_recommended(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    add(profile, "cpu", "reference", 100, 10);
+    add(profile, "ovn/cpu", "control", 10, 10);
+    add(profile, "swift", "software", 5, 10);
+    add(profile, "gpu", "", 50, 10);
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.rows[1].verdict == ASSAY__VERDICT_FASTER);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 3);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void too_few_launches_give_no_verdict(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    add(profile, "a", "reference", 100, 10);
+    add(profile, "b", "", 50, 4);
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.rows[1].verdict == ASSAY__VERDICT_NONE);
+    CHECK(strstr(all.rows[1].reason, "at least 5 launches") != NULL);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == SIZE_MAX);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void a_failed_trial_is_a_row_with_its_reason(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    struct assay__trial *lost = add(profile, "npu", "reference", 100, 0);
+    lost->state = ASSAY__TRIAL_FAILED;
+    lost->reason = "the provider refuses the model";
+    add(profile, "cpu", "", 100, 10);
+    add(profile, "gpu", "", 20, 10);
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.reference == 1); /* the one that was to be it did not run */
+    CHECK(!all.rows[0].usable);
+    CHECK_STR(all.rows[0].reason, "the provider refuses the model");
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 2);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void energy_is_compared_where_it_is_known(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    struct assay__trial *a = add(profile, "a", "reference", 100, 10);
+    assay_metrics_measured(a->metrics, "energy.inference.gross", 0.004, "rapl", "");
+    struct assay__trial *b = add(profile, "b", "", 200, 10);
+    assay_metrics_measured(b->metrics, "energy.inference.gross", 0.001, "nvml", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK_NEAR(all.rows[1].energy_ratio, 0.25, 1e-12);
+    CHECK(all.recommendations[ASSAY__FOR_ENERGY].row == 1);
+    CHECK(strstr(all.recommendations[ASSAY__FOR_ENERGY].why, "no interval") != NULL);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct harness_test tests[] = {
+        {"faster_and_slower", faster_and_slower},
+        {"no_difference_is_said", no_difference_is_said},
+        {"controls_and_software_are_never_recommended",
+         controls_and_software_are_never_recommended},
+        {"too_few_launches_give_no_verdict", too_few_launches_give_no_verdict},
+        {"a_failed_trial_is_a_row_with_its_reason", a_failed_trial_is_a_row_with_its_reason},
+        {"energy_is_compared_where_it_is_known", energy_is_compared_where_it_is_known},
+    };
+    return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
