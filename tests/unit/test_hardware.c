@@ -175,6 +175,16 @@ static void test_nvml(void)
     CHECK_STR(items[0].driver_version, "");
 }
 
+/* A real host's files (an H200 in a virtual machine), cut to two CPUs: the card by PCI and by its driver's own file. */
+static void test_nvidia_host(void)
+{
+    look(FIXTURE("nvidia-host"));
+    CHECK_INT(count, 1);
+    check(&items[0], "gpu", "NVIDIA H200", "NVIDIA", "nvidia", 0, "/sys/bus/pci/devices");
+    CHECK_STR(items[0].pci, "0000:00:06.0");
+    CHECK_HAS(items[0].note, "NVML does not list it");
+}
+
 /* --- shown ------------------------------------------------------------------------------------ */
 
 static void test_shown(void)
@@ -218,7 +228,8 @@ int main(int argc, char **argv)
     static const struct harness_test tests[] = {
         {"cards", test_cards}, {"without_driver", test_without_driver},
         {"npus", test_npus},   {"bad_files", test_bad_files},
-        {"nvml", test_nvml},   {"shown", test_shown},
+        {"nvml", test_nvml},   {"nvidia_host", test_nvidia_host},
+        {"shown", test_shown},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
