@@ -35,32 +35,40 @@ static const struct assay__option options[] = {
     {0},
 };
 
+/* Options of sampling without anything that samples are a mistake. */
+static int check_sampling(const struct assay__invocation *invocation, bool power, bool memory)
+{
+    if (assay__option_given(invocation, "idle") && !power) {
+        assay__say("run: --idle needs --power: without it nothing is sampled");
+        return ASSAY__EXIT_USAGE;
+    }
+    if (assay__option_given(invocation, "interval") && !power && !memory) {
+        assay__say("run: --interval needs --power or --memory: without it nothing is sampled");
+        return ASSAY__EXIT_USAGE;
+    }
+    return 0;
+}
+
 static int run(struct assay__invocation *invocation)
 {
     struct run_options *o = invocation->options;
-    static const char *const of_power[] = {"interval", "idle"};
     struct assay__arena *arena = NULL;
     int status = assay__run_check(invocation);
-    if (status) return status;
-    for (size_t i = 0; i < sizeof of_power / sizeof of_power[0]; i++) {
-        bool idle = strcmp(of_power[i], "idle") == 0;
-        if (!assay__option_given(invocation, of_power[i]) || o->power || (!idle && o->memory))
-            continue;
-        assay__say("run: --%s needs --power%s: without it nothing is sampled", of_power[i],
-                   idle ? "" : " or --memory");
-        return ASSAY__EXIT_USAGE;
-    }
-    if (o->require) status = assay__require_option("run", o->require, &arena, &o->run.table);
-    if (status) return status;
-    struct assay_run_options library = assay__run_options_of(invocation);
+    if (!status && o->require)
+        status = assay__require_option("run", o->require, &arena, &o->run.table);
     /* what the table asks for is measured */
-    library.power = o->power ||
-                    (o->run.table && assay__require_asks(o->run.table, ASSAY__REQUIRE_POWER));
-    library.memory = o->memory;
-    library.counters = o->counters;
-    library.interval_s = o->interval_s;
-    library.idle_plus_1_s = assay__option_given(invocation, "idle") ? o->idle_s + 1 : 0;
-    status = assay__run_go(invocation, &library);
+    bool power = o->power || (!status && o->run.table &&
+                              assay__require_asks(o->run.table, ASSAY__REQUIRE_POWER));
+    if (!status) status = check_sampling(invocation, power, o->memory);
+    if (!status) {
+        struct assay_run_options library = assay__run_options_of(invocation);
+        library.power = power;
+        library.memory = o->memory;
+        library.counters = o->counters;
+        library.interval_s = o->interval_s;
+        library.idle_plus_1_s = assay__option_given(invocation, "idle") ? o->idle_s + 1 : 0;
+        status = assay__run_go(invocation, &library);
+    }
     assay__arena_free(arena);
     return status;
 }
