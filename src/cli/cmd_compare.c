@@ -53,7 +53,10 @@ static int add(struct plan *plan, const char *model, const char *device, const c
     if (assay__vec_grow((void **)&plan->items, &plan->capacity, plan->count + 1,
                         sizeof *plan->items))
         return assay__fail(ASSAY_ENOMEM, NULL);
-    plan->items[plan->count++] = (struct entry){model, device, label, role};
+    struct entry made = {model, NULL, assay__arena_strdup(plan->arena, label), role};
+    if (device) made.device = assay__arena_strdup(plan->arena, device);
+    if (!made.label || (device && !made.device)) return assay__fail(ASSAY_ENOMEM, NULL);
+    plan->items[plan->count++] = made;
     return 0;
 }
 
@@ -149,11 +152,10 @@ static int make_plan(struct assay__invocation *invocation, struct plan *plan)
     }
     struct assay__devices_flags flags = {
         .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet};
-    struct assay__found found = {.arena = plan->arena};
+    struct assay__found found = {.count = 0};
     int status = assay__devices_find(&flags, &found);
     if (!status) status = plan_devices(plan, o, &found, invocation->arguments[0]);
     if (!status) choose_reference(plan);
-    found.arena = NULL; /* the plan's names lie in it */
     assay__devices_free(&found);
     return status;
 }

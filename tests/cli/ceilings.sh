@@ -1,5 +1,4 @@
 # devices --ceilings: measured once, then kept; asked again only when told to; Ctrl-C; bad options. One row only: time.
-# alone: it measures ceilings
 . "$ROOT/tests/cli/lib.sh"
 export XDG_CACHE_HOME=$PWD/cache
 rows=(--ceilings --only compute.float32.one-core)

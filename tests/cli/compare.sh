@@ -1,5 +1,4 @@
 # compare: several models on one device, launches alternating; rows, drift, recommendation, JSON; what cannot run is a row.
-# alone: it compares times
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" devices
 grep -q '^ *cpu .* yes ' out || skip "ONNX Runtime is not here"

@@ -1,5 +1,4 @@
 # assay counters: exact counts of a script, what this machine really has, and every row that it has not says why.
-# alone: it compares times
 . "$ROOT/tests/cli/lib.sh"
 value() { json_get out ".trials[0].metrics[\"$1\"].value"; }
 

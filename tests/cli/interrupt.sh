@@ -1,5 +1,4 @@
 # Ctrl-C: status 130, the partial profile is kept and marked, and no worker is left behind; kill -9: incomplete.
-# alone: it sends signals at given moments
 . "$ROOT/tests/cli/lib.sh"
 script='steady=100us;pace=2ms'
 cat >interrupt.py <<'PYTHON'

@@ -1,6 +1,5 @@
 # assay power: the page and its numbers on the files of another machine, whose energy counter is moved meanwhile; sensors that fail in
 # mid-run; Ctrl-C while the idle machine is watched; a machine that tells nothing.
-# alone: a feeder writes beside it
 . "$ROOT/tests/cli/lib.sh"
 script='clock=real;steady=2ms'
 energy=sys/class/powercap/intel-rapl:0/energy_uj

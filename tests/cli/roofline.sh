@@ -1,6 +1,5 @@
 # What bounds a layer: against ceilings that are kept (made up here, in the file of this machine), nothing without them; JSON, CSV,
 # query and text say the same, and a report of the kept profile is the same text.
-# alone: it measures ceilings
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" devices
 grep -q '^ *cpu .* yes ' out || skip "ONNX Runtime is not here"

@@ -1,5 +1,4 @@
 # Ctrl-C: status 130, the partial profile is kept and marked. kill -9: the profile so far is readable and called incomplete.
-# alone: it sends signals at given moments
 . "$ROOT/tests/cli/lib.sh"
 
 start() { # start FILE: in the background, a window a second; sets pid. A shell's background jobs ignore SIGINT: python undoes that.

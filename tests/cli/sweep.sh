@@ -1,5 +1,4 @@
 # sweep: a grid of points in one profile; best, JSON, limits, a point that fails, wrong usage.
-# alone: it compares times
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" devices
 grep -q '^ *cpu .* yes ' out || skip "ONNX Runtime is not here"
