@@ -1,3 +1,4 @@
+# plain-only: real models; its parts run under sanitizers as unit tests
 # run --generate: wrong use, the report, the JSON, and a real decoder of the zoo.
 . "$ROOT/tests/cli/lib.sh"
 wrong() { # wrong TEXT-IN-ERROR ARGUMENT…

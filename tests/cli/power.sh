@@ -1,3 +1,4 @@
+# plain-only: real seconds of sampling; its parts run under sanitizers as unit tests
 # assay power: the page and its numbers on the files of another machine, whose energy counter is moved meanwhile; sensors that fail in
 # mid-run; Ctrl-C while the idle machine is watched; a machine that tells nothing.
 . "$ROOT/tests/cli/lib.sh"

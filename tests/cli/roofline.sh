@@ -1,3 +1,4 @@
+# plain-only: ceilings; its parts run under sanitizers as unit tests
 # What bounds a layer: against ceilings that are kept (made up here, in the file of this machine), nothing without them; JSON, CSV,
 # query and text say the same, and a report of the kept profile is the same text.
 . "$ROOT/tests/cli/lib.sh"

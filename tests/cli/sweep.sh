@@ -1,3 +1,4 @@
+# plain-only: many workers; its parts run under sanitizers as unit tests
 # sweep: a grid of points in one profile; best, JSON, limits, a point that fails, wrong usage.
 . "$ROOT/tests/cli/lib.sh"
 expect_exit 0 "$ASSAY" devices
