@@ -38,9 +38,10 @@ double *assay__trial_medians(const struct assay__trial *trial, size_t *count)
     return medians;
 }
 
-static double known(const struct assay__trial *trial, const char *name)
+double assay__trial_known(const struct assay__trial *trial, const char *name)
 {
-    const struct assay_metric *m = trial->metrics ? assay_metrics_get(trial->metrics, name) : NULL;
+    const struct assay_metric *m = trial->metrics && name ? assay_metrics_get(trial->metrics, name)
+                                                          : NULL;
     return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m->value : NAN;
 }
 
@@ -49,17 +50,18 @@ static void fill_row(const struct assay_profile *profile, size_t index,
 {
     const struct assay__trial *trial = &profile->trials[index];
     const char *label = assay__trial_option(trial, "label");
-    double samples = known(trial, "throughput.samples");
+    double samples = assay__trial_known(trial, "throughput.samples");
     *row = (struct assay__comparison_row){
         .trial = index,
         .label = *label ? label : trial->device,
         .role = assay__trial_option(trial, "role"),
         .reason = trial->reason ? trial->reason : "",
         .speed = {NAN, {NAN, NAN, false}, NAN, NAN},
-        .latency_s = known(trial, "latency.p50"),
-        .throughput = isfinite(samples) ? samples : known(trial, "throughput.inferences"),
-        .energy_j = known(trial, "energy.inference.gross"),
-        .memory_bytes = known(trial, "memory.peak.worker"),
+        .latency_s = assay__trial_known(trial, "latency.p50"),
+        .throughput = isfinite(samples) ? samples
+                                        : assay__trial_known(trial, "throughput.inferences"),
+        .energy_j = assay__trial_known(trial, "energy.inference.gross"),
+        .memory_bytes = assay__trial_known(trial, "memory.peak.worker"),
         .energy_ratio = NAN,
     };
     row->usable = trial->state == ASSAY__TRIAL_OK && isfinite(row->latency_s);

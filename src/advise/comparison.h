@@ -54,6 +54,8 @@ int assay__comparison(const struct assay_profile *profile, struct assay__arena *
                       struct assay__comparison *out);
 /** Option of a trial ("label") or "". */
 const char *assay__trial_option(const struct assay__trial *trial, const char *key);
+/** Value of a metric of the trial; NaN when it is unavailable or not there. name NULL legal. */
+double assay__trial_known(const struct assay__trial *trial, const char *name);
 /** The medians of a trial's good launches, in seconds; free() them. *count may be 0. NULL: out of memory. */
 double *assay__trial_medians(const struct assay__trial *trial, size_t *count);
 /** "faster", "slower", "no difference shown", "" */

@@ -347,19 +347,6 @@ static void put_file(struct assay__json_writer *w, const struct assay__calibrati
     assay__json_object_end(w);
 }
 
-static int make_folder(const char *path, struct assay_error *error)
-{
-    char folder[4096], above[4096];
-    if (assay__path_folder(path, folder, sizeof folder) ||
-        assay__path_folder(folder, above, sizeof above))
-        return assay_error_set(error, ASSAY_ELIMIT, "the path of the cache folder is too long");
-    if ((mkdir(above, 0700) != 0 && errno != EEXIST) ||
-        (mkdir(folder, 0700) != 0 && errno != EEXIST))
-        return assay_error_set(error, errno == EACCES ? ASSAY_EDENIED : ASSAY_EIO,
-                               "cannot make the folder '%s': %s", folder, strerror(errno));
-    return 0;
-}
-
 int assay__calibration_save(const struct assay__calibration *calibration, const char *path,
                             struct assay_error *error)
 {
@@ -368,7 +355,7 @@ int assay__calibration_save(const struct assay__calibration *calibration, const 
     assay__json_start(&json, &buf, true);
     put_file(&json, calibration);
     assay__buf_putc(&buf, '\n');
-    int code = buf.failed ? no_memory(error) : make_folder(path, error);
+    int code = buf.failed ? no_memory(error) : assay__folder_for(path, error);
     if (!code) code = assay__file_write(path, buf.data, buf.length, error);
     assay__buf_free(&buf);
     return code;

@@ -51,13 +51,6 @@ struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *pr
 
 /* --- points ----------------------------------------------------------------------------------- */
 
-static double known(const struct assay__trial *trial, const char *name)
-{
-    const struct assay_metric *m = trial->metrics && name ? assay_metrics_get(trial->metrics, name)
-                                                          : NULL;
-    return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m->value : NAN;
-}
-
 static size_t axis_of(struct assay__sweep *sweep, const char *name, size_t length,
                       struct assay__arena *arena)
 {
@@ -95,7 +88,7 @@ static int fill_point(const struct assay_profile *profile, size_t index,
                       const struct assay__sweep_limits *limits, struct assay__sweep_point *point)
 {
     const struct assay__trial *trial = &profile->trials[index];
-    double samples = known(trial, "throughput.samples");
+    double samples = assay__trial_known(trial, "throughput.samples");
     size_t count = 0;
     double *medians = assay__trial_medians(trial, &count);
     if (!medians) return ASSAY_ENOMEM;
@@ -107,12 +100,13 @@ static int fill_point(const struct assay_profile *profile, size_t index,
         .latency_s = count ? assay__stats_median(medians, count) : NAN,
         .low_s = count ? medians[0] : NAN,
         .high_s = count ? medians[count - 1] : NAN,
-        .throughput = isfinite(samples) ? samples : known(trial, "throughput.inferences"),
-        .slo_s = known(trial, limits->slo_metric),
-        .memory_bytes = known(trial, "memory.peak.worker"),
-        .energy_j = known(trial, "energy.inference.gross"),
-        .bandwidth = known(trial, "memory.bandwidth"),
-        .utilization = known(trial, "compute.utilization"),
+        .throughput = isfinite(samples) ? samples
+                                        : assay__trial_known(trial, "throughput.inferences"),
+        .slo_s = assay__trial_known(trial, limits->slo_metric),
+        .memory_bytes = assay__trial_known(trial, "memory.peak.worker"),
+        .energy_j = assay__trial_known(trial, "energy.inference.gross"),
+        .bandwidth = assay__trial_known(trial, "memory.bandwidth"),
+        .utilization = assay__trial_known(trial, "compute.utilization"),
         .efficiency = NAN,
     };
     free(medians);

@@ -288,3 +288,16 @@ int assay__folder_temporary(char *out, size_t out_size, struct assay_error *erro
     if (!mkdtemp(out)) return fail(error, "make a temporary folder like", out);
     return 0;
 }
+
+int assay__folder_for(const char *path, struct assay_error *error)
+{
+    char folder[4096], above[4096];
+    if (assay__path_folder(path, folder, sizeof folder) ||
+        assay__path_folder(folder, above, sizeof above))
+        return assay_error_set(error, ASSAY_ELIMIT, "the path of the cache folder is too long");
+    if ((mkdir(above, 0700) != 0 && errno != EEXIST) ||
+        (mkdir(folder, 0700) != 0 && errno != EEXIST))
+        return assay_error_set(error, errno == EACCES ? ASSAY_EDENIED : ASSAY_EIO,
+                               "cannot make the folder '%s': %s", folder, strerror(errno));
+    return 0;
+}

@@ -136,20 +136,6 @@ static void put_set(struct assay__json_writer *json, const struct assay__ceiling
     assay__json_object_end(json);
 }
 
-/* The folder and the one above it ("~/.cache" may not be there yet); what is there already is fine. */
-static int make_folder(const char *path, struct assay_error *error)
-{
-    char folder[4096], above[4096];
-    if (assay__path_folder(path, folder, sizeof folder) ||
-        assay__path_folder(folder, above, sizeof above))
-        return assay_error_set(error, ASSAY_ELIMIT, "the path of the cache folder is too long");
-    if ((mkdir(above, 0700) != 0 && errno != EEXIST) ||
-        (mkdir(folder, 0700) != 0 && errno != EEXIST))
-        return assay_error_set(error, errno == EACCES ? ASSAY_EDENIED : ASSAY_EIO,
-                               "cannot make the folder '%s': %s", folder, strerror(errno));
-    return 0;
-}
-
 int assay__ceilings_save(const struct assay__ceilings *set, const char *path,
                          struct assay_error *error)
 {
@@ -159,7 +145,7 @@ int assay__ceilings_save(const struct assay__ceilings *set, const char *path,
     put_set(&json, set);
     assay__buf_putc(&buf, '\n');
     int code = buf.failed ? assay_error_set(error, ASSAY_ENOMEM, "out of memory")
-                          : make_folder(path, error);
+                          : assay__folder_for(path, error);
     if (!code) code = assay__file_write(path, buf.data, buf.length, error);
     assay__buf_free(&buf);
     return code;

@@ -224,20 +224,8 @@ static int measure(struct assay__arms *arms, const struct grid *grid,
 static int finish(const struct sweep_options *o, struct assay_profile *profile, int code,
                   const struct assay_error *error)
 {
-    struct assay__buf out = {0};
-    struct assay_error failed = {0};
     size_t usable = 0;
-    if (!profile) return assay__fail(code, error);
-    int rendered = assay__render(profile, &o->run.render, false, &out, &failed);
-    int status = rendered ? assay__fail(rendered, &failed) : assay__print(&out);
-    for (size_t i = 0; i < profile->trial_count; i++)
-        usable += profile->trials[i].state == ASSAY__TRIAL_OK;
-    if (code == ASSAY_EINTERRUPTED) {
-        assay__say(o->run.output ? "interrupted; what was measured is kept in %s" : "interrupted",
-                   o->run.output);
-        return ASSAY__EXIT_INTERRUPTED;
-    }
-    if (code) return assay__fail(code, error);
+    int status = assay__run_show(&o->run, profile, code, error, &usable);
     if (!status && !usable) {
         assay__say("sweep: no point could be measured; the report says why");
         return ASSAY__EXIT_FAILED;

@@ -300,3 +300,22 @@ int assay__run_go(struct assay__invocation *invocation, const struct assay_run_o
     assay__arena_free(arena);
     return status;
 }
+
+int assay__run_show(const struct assay__run_flags *flags, const struct assay_profile *profile,
+                    int code, const struct assay_error *error, size_t *usable)
+{
+    struct assay__buf out = {0};
+    struct assay_error failed = {0};
+    *usable = 0;
+    if (!profile) return assay__fail(code, error);
+    int rendered = assay__render(profile, &flags->render, false, &out, &failed);
+    int status = rendered ? assay__fail(rendered, &failed) : assay__print(&out);
+    for (size_t i = 0; i < profile->trial_count; i++)
+        *usable += profile->trials[i].state == ASSAY__TRIAL_OK;
+    if (code == ASSAY_EINTERRUPTED) {
+        assay__say(flags->output ? "interrupted; what was measured is kept in %s" : "interrupted",
+                   flags->output);
+        return ASSAY__EXIT_INTERRUPTED;
+    }
+    return code ? assay__fail(code, error) : status;
+}

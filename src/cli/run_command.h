@@ -29,4 +29,9 @@ struct assay_run_options assay__run_options_of(const struct assay__invocation *i
 /** Runs with a progress bar, prints the report, says what went wrong. The exit status. */
 int assay__run_go(struct assay__invocation *invocation, const struct assay_run_options *library);
 
+/** For commands of several trials: prints the report of what there is, says what went wrong or that it was interrupted. The exit
+ *  status; *usable is the number of trials that ended well. */
+int assay__run_show(const struct assay__run_flags *flags, const struct assay_profile *profile,
+                    int code, const struct assay_error *error, size_t *usable);
+
 #endif
