@@ -126,6 +126,15 @@ static int launch_one(struct assay__arms *arms, size_t index, struct assay_error
     return code ? code : assay__arm_launch(arm, error);
 }
 
+int assay__arms_round(struct assay__arms *arms, const size_t *indexes, size_t count, bool back,
+                      struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++)
+        code = launch_one(arms, indexes[back ? count - 1 - i : i], error);
+    return code;
+}
+
 int assay__arms_launch(struct assay__arms *arms, size_t first, size_t count, int launches,
                        struct assay_error *error)
 {

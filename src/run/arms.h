@@ -28,6 +28,9 @@ int assay__arms_start(struct assay__arms *arms, struct assay_error *error);
 /** `launches` more of each of the arms first … first + count - 1, alternating; ends early when interrupted. */
 int assay__arms_launch(struct assay__arms *arms, size_t first, size_t count, int launches,
                        struct assay_error *error);
+/** One round of the named arms, in that order; the reverse of it when `back`. */
+int assay__arms_round(struct assay__arms *arms, const size_t *indexes, size_t count, bool back,
+                      struct assay_error *error);
 /** Concludes one arm: its metrics stand afterwards. Does nothing the second time. */
 int assay__arms_conclude(struct assay__arms *arms, size_t index, struct assay_error *error);
 /** Numerical drift of every arm's first outputs from those of `reference`, as metrics drift.*. After conclude. */

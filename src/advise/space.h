@@ -1,0 +1,66 @@
+/* space.h - the configurations of one model that a sweep visits all of and a tune some of: axes with their values, points, what a point means
+ * for a run. Rewritten copies of the model (precision) are made once per value, in a folder of the space's own. */
+#ifndef ASSAY_ADVISE_SPACE_H
+#define ASSAY_ADVISE_SPACE_H
+
+#include "base/arena.h"
+
+#include <assay/error.h>
+#include <assay/run.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ASSAY__SPACE_VALUES 64 /* of an axis, at most */
+
+/* In the order of labels and of points: the last axis moves fastest. */
+enum assay__space_axis {
+    ASSAY__AXIS_DEVICE,
+    ASSAY__AXIS_PRECISION,
+    ASSAY__AXIS_OPT,
+    ASSAY__AXIS_THREADS,
+    ASSAY__AXIS_SPINNING,
+    ASSAY__AXIS_SEQ,
+    ASSAY__AXIS_BATCH,
+    ASSAY__AXIS_COUNT
+};
+
+struct assay__space_values {
+    const char *values[ASSAY__SPACE_VALUES];
+    size_t count; /* 0: the axis does not vary and is not part of the labels */
+};
+
+struct assay__space {
+    struct assay__arena *arena; /* the caller's */
+    struct assay__space_values axes[ASSAY__AXIS_COUNT];
+    size_t points; /* product of the counts; at least 1 once counted */
+    const char
+        *models[ASSAY__SPACE_VALUES]; /* by precision: the file; NULL: the rewrite failed … */
+    const char
+        *refusals[ASSAY__SPACE_VALUES]; /* … for that reason: such points are failed trials */
+    char folder[PATH_MAX];              /* "" until a copy was made */
+};
+
+/** "device", "precision", …: as it stands in labels and in JSON. */
+const char *assay__space_axis_name(enum assay__space_axis axis);
+/** Adds the values of a comma-separated list, twins once. ASSAY_EINVAL with a message for people: not a value of the axis, an
+ *  empty list, too many. Device names are taken as they are. */
+int assay__space_read(struct assay__space *space, enum assay__space_axis axis, const char *list,
+                      struct assay_error *error);
+/** Counts the points. ASSAY_EINVAL when there are more than `most`. */
+int assay__space_count(struct assay__space *space, size_t most, struct assay_error *error);
+/** Makes the rewritten copies of `model` that the precision axis needs. A rewrite that fails is a refusal, not an error. */
+int assay__space_rewrite(struct assay__space *space, const char *model, struct assay_error *error);
+/** The value of the axis at a point (index into its values; 0 where it does not vary). */
+size_t assay__space_choice(const struct assay__space *space, size_t point,
+                           enum assay__space_axis axis);
+/** The point with these choices, by axis. */
+size_t assay__space_point(const struct assay__space *space, const size_t *choices);
+/** What the point means for a run: device, model, options, and the label "device=cpu batch=8" in the arena. ASSAY_EUNSUPPORTED with the
+ *  reason when its rewrite was refused (the label is set all the same). */
+int assay__space_apply(const struct assay__space *space, size_t point,
+                       struct assay_run_options *options, struct assay_error *error);
+/** Removes the copies. */
+void assay__space_end(struct assay__space *space);
+
+#endif
