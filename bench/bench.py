@@ -3,7 +3,7 @@
 
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
 these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget
-inspect build_model.
+inspect build_model figures page.
 
     bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [section ...]
 
@@ -230,9 +230,30 @@ class Bench:
     def build_model(self):
         bench_inspect.build(self, say, judge, spread)
 
+    # --- the page ----------------------------------------------------------------------------------------
+    def page(self):
+        say("page: the HTML report of a made-up profile, rendered in memory, then written once")
+        for layers, samples, rounds in ((1000, 100000, 15), (100000, 1000, 1)):
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([str(self.build / "bench/report_page"), str(layers), str(samples), str(rounds),
+                                       f"{folder}/page.html"], stdout=subprocess.PIPE, check=True)
+            result = json.loads(done.stdout)
+            took = result["median_s"] + result["write_s"]
+            text = f"{layers:,} layers, {samples:,} samples: {took * 1e3:.0f} ms, {result['bytes'] / 1e6:.2f} MB"
+            if layers > 1000:
+                say(f"        {text}")
+            else:
+                judge(took <= 0.150 and result["bytes"] <= 2e6, f"{text}, floor: 150 ms, 2 MB")
+
+    def figures(self):
+        say("figures: SVG of large data, least of 5")
+        done = subprocess.run([str(self.build / "bench/figures")], capture_output=True, text=True)
+        say(done.stdout.rstrip())
+        judge(done.returncode == 0, "every figure in at most 50 ms")
+
 
 def main():
-    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model"]
+    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "figures", "page"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)

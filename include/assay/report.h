@@ -9,7 +9,7 @@
 
 struct assay_report_options {
     size_t size;
-    const char *format; /* "text" | "json" | "csv" | "markdown" | "junit"; NULL: text */
+    const char *format; /* "text" | "json" | "csv" | "markdown" | "junit" | "html"; NULL: text */
     int columns;        /* text: width; 0: 80 */
     bool color, ascii;
     int top; /* layers shown in text and Markdown; 0: 20; -1: all */

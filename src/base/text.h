@@ -11,6 +11,9 @@
 /** A base-unit value as people read it: (0.0000205, "s") -> "20.5 µs"; (3.2e9, "B") -> "3.20 GB" (decimal);
  *  "FLOP/s" -> "210 GFLOP/s"; "1/s" -> "48.7 k/s"; "ratio" -> "75.0 %" ; three significant digits. NaN -> "—". */
 void assay__text_scaled(char *out, size_t out_size, double value, const char *unit);
+/** One unit for a whole axis or column whose greatest value is `most`: its name into `out` ("ms", "GB/s", "%"; "" for counts), and
+ *  what values are multiplied by. */
+double assay__text_axis_unit(char *out, size_t out_size, double most, const char *unit);
 /** Replaces control characters and invalid UTF-8, so that a name from a file cannot drive the terminal. */
 void assay__text_safe(struct assay__buf *out, const char *text);
 /** Columns a UTF-8 string takes (East Asian wide = 2, combining = 0). */

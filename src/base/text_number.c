@@ -136,6 +136,26 @@ void assay__text_scaled(char *out, size_t out_size, double value, const char *un
     snprintf(out, out_size, "%s%s%s%s", value < 0 ? "-" : "", digits, behind[0] ? " " : "", behind);
 }
 
+double assay__text_axis_unit(char *out, size_t out_size, double most, const char *unit)
+{
+    if (!unit) unit = "";
+    if (!isfinite(most)) most = 0;
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        const struct family *family = &families[i];
+        if (strcmp(family->unit, unit) != 0) continue;
+        int power = family->least;
+        while (power < family->most && fabs(most) * pow(1000, family->stored - power) >= 999.5)
+            power++;
+        if (most == 0) power = family->stored;
+        snprintf(out, out_size, "%s%s", prefixes[power + 3], family->behind);
+        return pow(1000, family->stored - power);
+    }
+    bool percent = strcmp(unit, "ratio") == 0,
+         none = strcmp(unit, "count") == 0 || strcmp(unit, "points") == 0;
+    snprintf(out, out_size, "%s", percent ? "%" : none ? "" : unit);
+    return percent ? 100 : 1;
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 int assay__text_int64(const char *text, int64_t *value)

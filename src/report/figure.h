@@ -25,7 +25,9 @@ struct assay__figure_series {
     const char *const *links;   /* "#layer-12": what a click goes to; NULL */
     const unsigned char *flags; /* ASSAY__POINT_…; NULL */
     size_t count;
-    bool faint; /* drawn in the background (warm-up, all samples) */
+    bool faint;  /* drawn in the background (warm-up, all samples) */
+    bool joined; /* scatter: its points are joined by a line (a front) */
+    bool steps;  /* lines: a value holds until the next x; filled down to the axis */
 };
 enum { ASSAY__POINT_MARKED = 1, ASSAY__POINT_FAULT = 2, ASSAY__POINT_FAINT = 4 };
 
@@ -51,6 +53,9 @@ struct assay__figure {
     const char *x_title, *x_unit, *y_title, *y_unit; /* base units: scaled for people; "" none */
     bool x_log, y_log, y_zero;                       /* y_zero: the scale begins at 0 */
     const char *const *categories; /* bars: what the bars (or groups) are called */
+    const double
+        *x_ticks; /* where the x axis is labelled (batch 1, 2, 4, …); NULL: round numbers */
+    size_t x_tick_count;
     struct assay__figure_series *series;
     size_t series_count;
     struct assay__figure_mark *marks;
@@ -61,6 +66,7 @@ struct assay__figure {
     size_t span_count;
     const char *caption;     /* one plain sentence: how to read it */
     const char *description; /* the text alternative: what it shows, with its numbers */
+    const char *note; /* what must be said of it: samples outside, …; NULL or "": nothing */
 };
 
 struct assay__svg_options {
@@ -72,6 +78,11 @@ struct assay__svg_options {
 /** Appends one <svg>. No script, no outside reference. */
 void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figure,
                        const struct assay__svg_options *options);
+/** Several figures below each other in one file of its own, each with its title. */
+void assay__figures_svg(struct assay__buf *out, const struct assay__figure *figures, size_t count);
+/** The style sheet that a page needs once for all its figures: classes that begin with "fig", colours as CSS variables that
+ *  follow prefers-color-scheme and, where the page sets it, <html data-theme="light|dark">. */
+const char *assay__figure_css(void);
 /** The same content in text. */
 void assay__figure_text(struct assay__page *page, const struct assay__figure *figure);
 
@@ -88,5 +99,11 @@ struct assay__figure_row {
 };
 const struct assay__figure_row *assay__figure_row_at(size_t index); /* NULL past the end */
 const struct assay__figure_row *assay__figure_row_find(const char *name);
+/** All figures of that row, of every trial and part, at most ASSAY__FIGURES_MOST; *left_out says how many trials were not looked at.
+ *  0 with at least one; ASSAY_ENOTFOUND with the first reason why there is none; ASSAY_ENOMEM. */
+int assay__figures_of(const struct assay_profile *profile, const struct assay__figure_row *row,
+                      struct assay__arena *arena, struct assay__figure **figures, size_t *count,
+                      size_t *left_out, struct assay_error *error);
+#define ASSAY__FIGURES_MOST 24
 
 #endif

@@ -16,7 +16,7 @@ typedef int assay__report_fn(const struct assay_profile *profile,
                              struct assay_error *error);
 
 assay__report_fn assay__report_text, assay__report_json, assay__report_csv, assay__report_markdown,
-    assay__report_junit;
+    assay__report_junit, assay__report_model_explorer, assay__report_html;
 
 /** The shortest decimal form that reads back as the same number; nothing for a non-finite value. */
 void assay__render_number(struct assay__buf *out, double value);

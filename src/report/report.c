@@ -11,7 +11,7 @@ static const struct {
 } formats[] = {
     {"text", assay__report_text},   {"json", assay__report_json},
     {"csv", assay__report_csv},     {"markdown", assay__report_markdown},
-    {"junit", assay__report_junit},
+    {"junit", assay__report_junit}, {"html", assay__report_html},
 };
 
 #define FORMAT_COUNT (sizeof formats / sizeof formats[0])

@@ -1,7 +1,9 @@
-/* roofline_plot.c - see roofline_plot.h. Lines are drawn in dots of two by four to a character (braille patterns), or with
+/* roofline_plot.c - a roofline as text: operations per byte to the right, operations per second upwards, both by decades; the roofs as
+ * lines, layers as letters. Lines are drawn in dots of two by four to a character (braille patterns), or with
  * . - ' in ASCII. A letter stands in the cell of its layer; where that is taken, in the nearest free one of the same row,
  * at most NUDGE columns away: the table below has the numbers. A line's name stands beside it where there is room. */
-#include "report/roofline_plot.h"
+#include "report/figure_canvas.h"
+#include "report/figure_text.h"
 
 #include "base/text.h"
 
@@ -10,26 +12,26 @@
 #include <string.h>
 
 #define ROWS 15
-#define MOST_COLUMNS 200
 #define MARGIN 9 /* of the scale: "100 G |" */
-#define NUDGE 4
 #define ROOFS 8
 
+struct roof {
+    char label[48]; /* printable ASCII */
+    double value;
+};
+
 struct plot {
-    struct assay__page *page;
-    int columns;
+    struct assay__canvas canvas;
     double x0, x1, y0, y1; /* log10 of the edges */
-    unsigned char dots[ROWS][MOST_COLUMNS];
-    char text[ROWS][MOST_COLUMNS]; /* 0: none */
-    bool letter[ROWS][MOST_COLUMNS];
-    const struct assay__roof *peaks[ROOFS], *levels[ROOFS];
+    struct roof peaks[ROOFS], levels[ROOFS];
     size_t peak_count, level_count;
     double highest; /* of the compute roofs */
 };
 
 static int dot_column(const struct plot *p, double intensity)
 {
-    return (int)floor((log10(intensity) - p->x0) / (p->x1 - p->x0) * (p->columns * 2 - 1) + 0.5);
+    return (int)floor((log10(intensity) - p->x0) / (p->x1 - p->x0) * (p->canvas.columns * 2 - 1) +
+                      0.5);
 }
 
 static int dot_row(const struct plot *p, double rate)
@@ -45,46 +47,48 @@ static bool plausible(double value)
     return value > 1e-12 && value < 1e24;
 }
 
-bool assay__roofline_placeable(const struct assay__roofline_layer *layer)
+static bool placeable(const struct assay__figure_series *points, size_t i)
 {
-    return plausible(layer->rate) && plausible(layer->intensity);
+    return plausible(points->y[i]) && plausible(points->x[i]);
 }
 
-static void use(const struct assay__roof *roof, const struct assay__roof **roofs, size_t *count)
+static void use(struct roof *roofs, size_t *count, const char *name, double value)
 {
-    for (size_t i = 0; i < *count; i++)
-        if (roofs[i] == roof) return;
-    if (roof && plausible(roof->value) && *count < ROOFS) roofs[(*count)++] = roof;
+    size_t at = 0;
+    if (!plausible(value) || *count == ROOFS) return;
+    struct roof *roof = &roofs[(*count)++];
+    roof->value = value;
+    for (; name && name[at] && at < sizeof roof->label - 1; at++)
+        roof->label[at] = name[at] >= ' ' && name[at] <= '~' ? name[at] : '?';
+    roof->label[at] = 0;
 }
 
-/* The roofs of the points, and always the furthest memory: it is what larger layers meet. */
-static void choose(struct plot *p, const struct assay__roofline *r,
-                   const struct assay__roofline_point *points, size_t count)
+static void choose(struct plot *p, const struct assay__figure *figure)
 {
-    for (size_t i = 0; i < count; i++) {
-        use(points[i].layer->peak, p->peaks, &p->peak_count);
-        use(points[i].layer->level, p->levels, &p->level_count);
+    for (size_t i = 0; i < figure->roof_count; i++) {
+        const struct assay__figure_roof *roof = &figure->roofs[i];
+        use(p->peaks, &p->peak_count, roof->name, roof->flops_per_s);
+        use(p->levels, &p->level_count, roof->name, roof->bytes_per_s);
     }
-    use(r->peak, p->peaks, &p->peak_count);
-    if (r->level_count) use(&r->levels[r->level_count - 1], p->levels, &p->level_count);
     for (size_t i = 0; i < p->peak_count; i++)
-        p->highest = fmax(p->highest, p->peaks[i]->value);
+        p->highest = fmax(p->highest, p->peaks[i].value);
 }
 
 /* Every point and every ridge inside, with a margin. */
-static void scale(struct plot *p, const struct assay__roofline_point *points, size_t count)
+static void scale(struct plot *p, const struct assay__figure_series *points)
 {
     double x0 = INFINITY, x1 = 0, y0 = INFINITY, y1 = p->highest * 1.6;
     for (size_t i = 0; i < p->level_count; i++) {
-        double ridge = p->highest / p->levels[i]->value;
+        double ridge = p->highest / p->levels[i].value;
         x0 = fmin(x0, ridge / 4);
         x1 = fmax(x1, ridge * 4);
     }
-    for (size_t i = 0; i < count; i++) {
-        x0 = fmin(x0, points[i].layer->intensity / 1.5);
-        x1 = fmax(x1, points[i].layer->intensity * 1.5);
-        y0 = fmin(y0, points[i].layer->rate / 1.5);
-        y1 = fmax(y1, points[i].layer->rate * 1.6);
+    for (size_t i = 0; i < points->count; i++) {
+        if (!placeable(points, i)) continue;
+        x0 = fmin(x0, points->x[i] / 1.5);
+        x1 = fmax(x1, points->x[i] * 1.5);
+        y0 = fmin(y0, points->y[i] / 1.5);
+        y1 = fmax(y1, points->y[i] * 1.6);
     }
     y0 = fmin(y0, p->highest / 30); /* a decade and a half of slope at least */
     p->x0 = log10(x0), p->x1 = log10(x1), p->y0 = log10(y0), p->y1 = log10(y1);
@@ -92,65 +96,44 @@ static void scale(struct plot *p, const struct assay__roofline_point *points, si
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static void dot(struct plot *p, int column, int row)
-{
-    static const unsigned char bits[4][2] = {
-        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    if (column < 0 || row < 0 || column >= p->columns * 2 || row >= ROWS * 4) return;
-    p->dots[row / 4][column / 2] |= bits[row % 4][column % 2];
-}
-
 static double intensity_at(const struct plot *p, int column)
 {
-    return pow(10, p->x0 + (p->x1 - p->x0) * column / (p->columns * 2 - 1));
+    return pow(10, p->x0 + (p->x1 - p->x0) * column / (p->canvas.columns * 2 - 1));
 }
 
-static void draw_slope(struct plot *p, const struct assay__roof *level)
+static void draw_slope(struct plot *p, const struct roof *level)
 {
     int before = -1; /* row of the column before; -1: none */
-    for (int column = 0; column < p->columns * 2; column++) {
+    for (int column = 0; column < p->canvas.columns * 2; column++) {
         double rate = intensity_at(p, column) * level->value;
         if (rate > p->highest) break;
         int row = dot_row(p, rate);
-        dot(p, column, row);
+        assay__canvas_dot(&p->canvas, column, row);
         for (int r = row + 1; r < before; r++) /* no gaps where it is steep */
-            dot(p, column, r);
+            assay__canvas_dot(&p->canvas, column, r);
         before = row;
     }
 }
 
-static void draw_flat(struct plot *p, const struct assay__roof *peak)
+static void draw_flat(struct plot *p, const struct roof *peak)
 {
     double fastest = 0;
     for (size_t i = 0; i < p->level_count; i++)
-        fastest = fmax(fastest, p->levels[i]->value);
+        fastest = fmax(fastest, p->levels[i].value);
     int first = fastest > 0 ? dot_column(p, peak->value / fastest) : 0;
-    for (int column = first > 0 ? first : 0; column < p->columns * 2; column++)
-        dot(p, column, dot_row(p, peak->value));
+    for (int column = first > 0 ? first : 0; column < p->canvas.columns * 2; column++)
+        assay__canvas_dot(&p->canvas, column, dot_row(p, peak->value));
 }
 
 /* --- letters and names ------------------------------------------------------------------------ */
 
-static void put_letter(struct plot *p, const struct assay__roofline_point *point)
-{
-    int column = dot_column(p, point->layer->intensity) / 2,
-        row = dot_row(p, point->layer->rate) / 4;
-    for (int away = 0; away <= 2 * NUDGE; away++) {
-        int at = column + (away % 2 ? (away + 1) / 2 : -(away / 2));
-        if (row < 0 || row >= ROWS || at < 0 || at >= p->columns || p->text[row][at]) continue;
-        p->text[row][at] = point->letter;
-        p->letter[row][at] = true;
-        return;
-    }
-}
-
 static bool free_for(const struct plot *p, int row, int column, int length, bool tight)
 {
-    if (row < 0 || row >= ROWS || column < 0 || column + length > p->columns) return false;
+    if (row < 0 || row >= ROWS || column < 0 || column + length > p->canvas.columns) return false;
     for (int i = column > 0 ? -1 : 0; i <= length; i++) {
-        if (column + i >= p->columns) continue;
-        if (p->text[row][column + i]) return false;
-        if (i >= 0 && (i < length || !tight) && p->dots[row][column + i]) return false;
+        if (column + i >= p->canvas.columns) continue;
+        if (p->canvas.text[row][column + i]) return false;
+        if (i >= 0 && (i < length || !tight) && p->canvas.dots[row][column + i]) return false;
     }
     return true;
 }
@@ -160,11 +143,11 @@ static bool put_name(struct plot *p, const char *name, int row, int column, bool
 {
     int length = (int)strlen(name);
     if (!free_for(p, row, column, length, tight)) return false;
-    memcpy(&p->text[row][column], name, (size_t)length);
+    memcpy(&p->canvas.text[row][column], name, (size_t)length);
     return true;
 }
 
-static void roof_name(char *out, size_t size, const struct assay__roof *roof, const char *unit)
+static void roof_name(char *out, size_t size, const struct roof *roof, const char *unit)
 {
     char scaled[48];
     assay__text_scaled(scaled, sizeof scaled, roof->value, unit);
@@ -172,12 +155,12 @@ static void roof_name(char *out, size_t size, const struct assay__roof *roof, co
 }
 
 /* Above the line at its right end, else below it. */
-static void name_flat(struct plot *p, const struct assay__roof *peak)
+static void name_flat(struct plot *p, const struct roof *peak)
 {
     char name[96];
     roof_name(name, sizeof name, peak, strcmp(peak->label, "int8") == 0 ? "OP/s" : "FLOP/s");
     int row = dot_row(p, peak->value) / 4, length = (int)strlen(name);
-    for (int column = p->columns - length; column > 0; column--)
+    for (int column = p->canvas.columns - length; column > 0; column--)
         if (put_name(p, name, row - 1, column, false) || put_name(p, name, row + 1, column, false))
             return;
 }
@@ -185,30 +168,30 @@ static void name_flat(struct plot *p, const struct assay__roof *peak)
 /* The first column without a dot from `column` on, to the right (1) or to the left (-1). */
 static int run_end(const struct plot *p, int row, int column, int step)
 {
-    while (column >= 0 && column < p->columns && p->dots[row][column])
+    while (column >= 0 && column < p->canvas.columns && p->canvas.dots[row][column])
         column += step;
     return column;
 }
 
-static bool is_fastest(const struct plot *p, const struct assay__roof *level)
+static bool is_fastest(const struct plot *p, const struct roof *level)
 {
     for (size_t i = 0; i < p->level_count; i++)
-        if (p->levels[i]->value > level->value) return false;
+        if (p->levels[i].value > level->value) return false;
     return true;
 }
 
 /* The column of the line in that row, where the row has any of it below the highest roof; -1: none. */
-static int column_in(const struct plot *p, const struct assay__roof *level, int row)
+static int column_in(const struct plot *p, const struct roof *level, int row)
 {
     for (double dots = 1.5; dots < 4; dots++) {
         double rate = pow(10, p->y1 - (p->y1 - p->y0) * (row * 4 + dots) / (ROWS * 4 - 1));
         int column = dot_column(p, rate / level->value) / 2;
-        if (rate <= p->highest && column >= 0 && column < p->columns) return column;
+        if (rate <= p->highest && column >= 0 && column < p->canvas.columns) return column;
     }
     return -1;
 }
 
-static bool name_beside(struct plot *p, const struct assay__roof *level, const char *name, int row,
+static bool name_beside(struct plot *p, const struct roof *level, const char *name, int row,
                         bool on_left, bool tight)
 {
     int column = column_in(p, level, row), length = (int)strlen(name);
@@ -220,7 +203,7 @@ static bool name_beside(struct plot *p, const struct assay__roof *level, const c
 /* Beside the line's dots, from its middle downwards, then upwards; with its value, else without. What stands to the left of a slope
  * is above it and to the right below it: so the fastest level, which no other line is above, has its name on the left where
  * there is room, the others always on the right. */
-static void name_slope(struct plot *p, const struct assay__roof *level)
+static void name_slope(struct plot *p, const struct roof *level)
 {
     char names[2][96];
     bool fastest = is_fastest(p, level);
@@ -235,39 +218,6 @@ static void name_slope(struct plot *p, const struct assay__roof *level)
 }
 
 /* --- printing --------------------------------------------------------------------------------- */
-
-static void put_dots(const struct plot *p, unsigned char bits)
-{
-    if (!p->page->ascii) {
-        const char braille[] = {(char)0xe2, (char)(0xa0 | bits >> 6), (char)(0x80 | (bits & 63)),
-                                0};
-        assay__buf_puts(p->page->out, braille);
-        return;
-    }
-    bool top = bits & 0x09, middle = bits & 0x36, bottom = bits & 0xc0;
-    assay__buf_putc(p->page->out, middle || (top && bottom) ? '-' : top ? '\'' : '.');
-}
-
-static void put_row(const struct plot *p, int row)
-{
-    int last = p->columns;
-    while (last > 0 && !p->text[row][last - 1] && !p->dots[row][last - 1])
-        last--;
-    for (int i = 0; i < last; i++) {
-        if (p->letter[row][i]) {
-            assay__page_style(p->page, ASSAY__STYLE_BOLD);
-            assay__buf_putc(p->page->out, p->text[row][i]);
-            assay__page_style(p->page, ASSAY__STYLE_PLAIN);
-        } else if (p->text[row][i]) {
-            assay__buf_putc(p->page->out, p->text[row][i]);
-        } else if (p->dots[row][i]) {
-            put_dots(p, p->dots[row][i]);
-        } else {
-            assay__buf_putc(p->page->out, ' ');
-        }
-    }
-    assay__buf_putc(p->page->out, '\n');
-}
 
 /* "100 G" where a decade begins in this row; "" elsewhere */
 static void scale_text(const struct plot *p, int row, char *out, size_t size)
@@ -288,7 +238,7 @@ static void put_axis(const struct plot *p)
     assay__buf_repeat(&line, " ", MARGIN - 2);
     assay__buf_puts(&line, "└");
     assay__buf_puts(&numbers, " FLOP/B ");
-    for (int column = 0; column < p->columns; column++) {
+    for (int column = 0; column < p->canvas.columns; column++) {
         int decade = (int)ceil(p->x0);
         while (decade <= p->x1 && dot_column(p, pow(10, decade)) / 2 != column)
             decade++;
@@ -297,45 +247,47 @@ static void put_axis(const struct plot *p)
         if (!tick) continue;
         char number[32];
         snprintf(number, sizeof number, "%.4g", pow(10, decade));
-        int at = column - (int)strlen(number) / 2, last = p->columns - (int)strlen(number);
+        int at = column - (int)strlen(number) / 2, last = p->canvas.columns - (int)strlen(number);
         if (at > last) at = last;
         if (at < used + (used > 0)) continue;
         assay__buf_repeat(&numbers, " ", (size_t)(at - used));
         assay__buf_puts(&numbers, number);
         used = at + (int)strlen(number);
     }
-    assay__buf_printf(p->page->out, "%s\n%s\n", line.data ? line.data : "",
+    assay__buf_printf(p->canvas.page->out, "%s\n%s\n", line.data ? line.data : "",
                       numbers.data ? numbers.data : "");
-    if (line.failed || numbers.failed) p->page->out->failed = true;
+    if (line.failed || numbers.failed) p->canvas.page->out->failed = true;
     assay__buf_free(&line);
     assay__buf_free(&numbers);
 }
 
-void assay__page_roofline(struct assay__page *page, const struct assay__roofline *roofline,
-                          const struct assay__roofline_point *points, size_t count)
+void assay__text_roofline(struct assay__page *page, const struct assay__figure *figure)
 {
-    struct plot p = {.page = page, .columns = page->columns - MARGIN};
-    if (p.columns > MOST_COLUMNS) p.columns = MOST_COLUMNS;
-    choose(&p, roofline, points, count);
-    if (count == 0 || p.peak_count == 0 || p.level_count == 0) return;
-    scale(&p, points, count);
+    struct plot p = {.canvas = {.page = page, .columns = page->columns - MARGIN, .rows = ROWS}};
+    const struct assay__figure_series *points = figure->series;
+    if (p.canvas.columns > ASSAY__CANVAS_COLUMNS) p.canvas.columns = ASSAY__CANVAS_COLUMNS;
+    choose(&p, figure);
+    if (!figure->series_count || !points->count || !p.peak_count || !p.level_count) return;
+    scale(&p, points);
     for (size_t i = 0; i < p.level_count; i++)
-        draw_slope(&p, p.levels[i]);
+        draw_slope(&p, &p.levels[i]);
     for (size_t i = 0; i < p.peak_count; i++)
-        draw_flat(&p, p.peaks[i]);
-    for (size_t i = 0; i < count; i++)
-        put_letter(&p, &points[i]);
+        draw_flat(&p, &p.peaks[i]);
+    for (size_t i = 0; i < points->count && i < ASSAY__TEXT_LETTERS; i++)
+        if (placeable(points, i))
+            assay__canvas_letter(&p.canvas, dot_column(&p, points->x[i]) / 2,
+                                 dot_row(&p, points->y[i]) / 4, (char)('A' + i));
     for (size_t i = 0; i < p.peak_count; i++)
-        name_flat(&p, p.peaks[i]);
+        name_flat(&p, &p.peaks[i]);
     for (size_t i = 0; i < p.level_count; i++)
-        name_slope(&p, p.levels[i]);
+        name_slope(&p, &p.levels[i]);
     assay__buf_puts(page->out, " FLOP/s\n");
     for (int row = 0; row < ROWS; row++) {
         char scale_at[32];
         scale_text(&p, row, scale_at, sizeof scale_at);
         assay__page_right(page, scale_at, MARGIN - 3);
         assay__buf_puts(page->out, !scale_at[0] ? " │" : page->ascii ? " +" : " ┤");
-        put_row(&p, row);
+        assay__canvas_put(&p.canvas, row);
     }
     put_axis(&p);
 }

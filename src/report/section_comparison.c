@@ -3,6 +3,7 @@
 
 #include "advise/comparison.h"
 #include "base/text.h"
+#include "report/figure_text.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -65,6 +66,20 @@ static void put_row(struct assay__page *page, const struct assay__comparison *al
     assay__buf_free(&speed);
 }
 
+/* The latencies once more, to look at. */
+static void put_bars(struct assay__page *page, const struct assay_profile *profile,
+                     struct assay__arena *arena)
+{
+    struct assay__figure figure;
+    int code = assay__figure_row_find("compare")->make(profile, profile->trials, 0, arena, &figure,
+                                                       NULL);
+    if (code == ASSAY_ENOMEM) page->out->failed = true;
+    if (code) return;
+    assay__buf_putc(page->out, '\n');
+    assay__text_bars(page, &figure);
+    assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", "p50: shorter is faster");
+}
+
 static void put_drift(struct assay__page *page, const struct assay_profile *profile,
                       const struct assay__comparison *all)
 {
@@ -104,6 +119,7 @@ void assay__section_comparison(struct assay__page *page, const struct assay_prof
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     for (size_t i = 0; i < all.count; i++)
         put_row(page, &all, i, width);
+    put_bars(page, profile, arena);
     put_drift(page, profile, &all);
     for (size_t i = 0; i < ASSAY__FOR_COUNT; i++) {
         struct assay__buf text = {0};

@@ -3,7 +3,9 @@
 #include "report/sections.h"
 
 #include "base/text.h"
-#include "report/roofline_plot.h"
+#include "cost/roofline.h"
+#include "report/figure_text.h"
+#include "report/figures.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -197,6 +199,13 @@ static void put_shown(struct assay__page *page, const struct shown *s, double p5
 
 /* --- together --------------------------------------------------------------------------------- */
 
+/* Whether it has a place in the picture (figures_roofline.c): it computes and moves something, in numbers that a machine could have. */
+static bool placeable(const struct assay__roofline_layer *layer)
+{
+    return layer->rate > 1e-12 && layer->rate < 1e24 && layer->intensity > 1e-12 &&
+           layer->intensity < 1e24;
+}
+
 static size_t choose(const struct assay__layers *layers, const size_t *order,
                      const struct assay__roofline *r, struct shown *shown)
 {
@@ -206,17 +215,18 @@ static size_t choose(const struct assay__layers *layers, const size_t *order,
         const struct assay__layer *layer = &layers->items[order[i]];
         const struct assay__roofline_layer *placed = &r->layers[order[i]];
         if (layer->state == ASSAY_UNAVAILABLE || !isfinite(layer->time_ns)) continue;
-        bool place = assay__roofline_placeable(placed);
+        bool place = placeable(placed);
         shown[count++] = (struct shown){layer, placed, place ? letter++ : ' '};
     }
     return count;
 }
 
 static void put_section(struct assay__page *page, const struct assay_profile *profile,
-                        const struct assay__trial *trial, const struct assay__roofline *r)
+                        const struct assay__trial *trial, const struct assay__roofline *r,
+                        struct assay__arena *arena)
 {
     struct shown shown[SHOWN];
-    struct assay__roofline_point points[SHOWN];
+    struct assay__figure figure;
     size_t *order = assay__render_layer_order(&trial->layers), point_count = 0;
     const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
     if (!order) {
@@ -232,11 +242,11 @@ static void put_section(struct assay__page *page, const struct assay_profile *pr
     assay__page_heading(page, "Roofline", remark.data ? remark.data : "");
     put_sentence(page, r);
     for (size_t i = 0; i < count; i++)
-        if (shown[i].letter != ' ')
-            points[point_count++] = (struct assay__roofline_point){shown[i].letter,
-                                                                   shown[i].placed};
+        point_count += shown[i].letter != ' ';
     if (point_count) assay__buf_putc(page->out, '\n');
-    assay__page_roofline(page, r, points, point_count);
+    int code = assay__figure_roofline_of(profile, trial, point_count, arena, &figure, NULL);
+    if (code == ASSAY_ENOMEM) page->out->failed = true;
+    if (!code) assay__text_roofline(page, &figure);
     put_head(page);
     for (size_t i = 0; i < count; i++)
         put_shown(page, &shown[i], p50 ? p50->value * 1e9 : (double)NAN);
@@ -257,6 +267,6 @@ void assay__section_roofline(struct assay__page *page, const struct assay_profil
     else if (!r.reason[0] && r.time_ns[ASSAY__BOUND_COMPUTE] + r.time_ns[ASSAY__BOUND_MEMORY] +
                                      r.time_ns[ASSAY__BOUND_OVERHEAD] >
                                  0)
-        put_section(page, profile, trial, &r);
+        put_section(page, profile, trial, &r, arena);
     assay__arena_free(arena);
 }

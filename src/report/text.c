@@ -2,6 +2,7 @@
  * and where, the one sentence that answers where the time goes, latency with its histogram, the other metrics in families,
  * the layer table, how far to trust it, and what is not available and why. Marks before numbers: none measured,
  * "=" derived, "~" estimated; "(published)" after; "—" unavailable. Nothing unknown is printed as 0. */
+#include "report/figure_text.h"
 #include "report/ncp_groups.h"
 #include "report/page.h"
 #include "report/require.h"
@@ -230,6 +231,32 @@ static void put_interval(struct assay__page *page, const struct assay__trial *tr
     assay__buf_free(&text);
 }
 
+#define ORDER_LEAST 16
+#define ORDER_MOST 36
+
+/* The samples in the order they were taken, in one line: drift and steps show. Of several streams or launches the first. */
+static void put_order(struct assay__page *page, const struct assay__trial *trial)
+{
+    const struct assay__launch *l = trial->launch_count ? &trial->launches[0] : NULL;
+    double low, high;
+    struct assay__buf text = {0};
+    if (!l || !l->samples_ns) return;
+    size_t end = l->stream_offsets && l->streams > 1 ? l->stream_offsets[1] : l->sample_count;
+    if (end > l->sample_count || end < l->warmup + ORDER_LEAST) return;
+    int room = page->columns - 16;
+    if (assay__text_sparkline(&text, l->samples_ns + l->warmup, end - l->warmup,
+                              room < ORDER_MOST ? (size_t)room : ORDER_MOST, page->ascii, &low,
+                              &high)) {
+        assay__buf_puts(&text, " medians ");
+        assay__render_ns(&text, low);
+        assay__buf_puts(&text, " to ");
+        assay__render_ns(&text, high);
+        assay__page_row(page, "in order", text.data ? text.data : "");
+    }
+    if (text.failed) page->out->failed = true;
+    assay__buf_free(&text);
+}
+
 static void put_latency(struct assay__page *page, const struct assay__trial *trial)
 {
     static const char *const spread[][2] = {{"latency.mean", "mean"},
@@ -240,6 +267,7 @@ static void put_latency(struct assay__page *page, const struct assay__trial *tri
     put_percentiles(page, trial);
     assay__page_histogram(page, trial);
     put_samples(page, trial);
+    put_order(page, trial);
     put_interval(page, trial, "within", "latency.ci_low", "latency.ci_high");
     if (trial->launch_count > 1)
         put_interval(page, trial, "between", "latency.between_low", "latency.between_high");

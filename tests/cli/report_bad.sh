@@ -11,8 +11,7 @@ for path in missing.assay folder empty.assay text.assay; do
 done
 expect_exit 2 "$ASSAY" report
 expect_lines err 1
-expect_exit 2 "$ASSAY" report a.assay b.assay
-expect_has err "b.assay"
+expect_error 3 "a.assay" "$ASSAY" report a.assay b.assay # two are compared, and neither is there
 
 # A report never takes the place of a profile or of another database.
 expect_exit 0 "$ASSAY" run --engine fake --script 'steady=100us' --iters 20 -q -o good.assay

@@ -54,5 +54,5 @@ expect_exit 0 "$ASSAY" report p.assay --format csv --table layers
 expect_lines out 5
 expect_exit 0 "$ASSAY" report p.assay --format markdown
 expect_has out "| latency.p50 | 100 µs | measured |"
-expect_exit 2 "$ASSAY" report p.assay --format html
+expect_exit 2 "$ASSAY" report p.assay --format pdf
 expect_has err "text|json|csv|markdown"

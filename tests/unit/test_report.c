@@ -649,9 +649,9 @@ static void test_options(void)
     struct assay_profile *p = document();
     char *text = NULL;
     struct assay_error error = {0};
-    struct assay_report_options options = {.size = sizeof options, .format = "html"};
+    struct assay_report_options options = {.size = sizeof options, .format = "pdf"};
     CHECK_INT(assay_report(p, &options, &text, NULL, &error), ASSAY_EINVAL);
-    CHECK_HAS(error.message, "html");
+    CHECK_HAS(error.message, "pdf");
     CHECK(text == NULL);
     options = (struct assay_report_options){
         .size = sizeof options, .format = "csv", .table = "nothing"};

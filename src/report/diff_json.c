@@ -1,0 +1,205 @@
+/* diff_json.c - several profiles side by side as one JSON object: every row, folded or not, each with why it has no interval. Numbers are in
+ * base units; times of layers in microseconds, as in every JSON of ours. */
+#include "report/report_diff.h"
+
+#include "base/json.h"
+
+#include <math.h>
+
+static void put_delta(struct assay__json_writer *w, const struct assay__diff *diff, size_t s,
+                      const struct assay__diff_delta *d, enum assay__diff_sense sense)
+{
+    assay__json_object(w);
+    assay__json_put_string(w, "profile", diff->sides[s].name);
+    assay__json_put_number(w, "ratio", d->ratio);
+    assay__json_put_number(w, "low", d->ci.low);
+    assay__json_put_number(w, "high", d->ci.high);
+    assay__json_put_number(w, "difference", d->difference);
+    if (d->ci.known) {
+        assay__json_put_number(w, "p_value", d->p_value);
+        assay__json_put_number(w, "smallest_difference", d->smallest);
+    }
+    assay__json_put_string(w, "verdict", assay__diff_verdict_name(d->verdict, sense));
+    assay__json_put_text(w, "reason", d->reason);
+    assay__json_object_end(w);
+}
+
+/* There may be 100,000 of them: what is not known is left out, and why single layers have no interval stands once. */
+static void put_layer_delta(struct assay__json_writer *w, const struct assay__diff_delta *d,
+                            bool single)
+{
+    assay__json_object(w);
+    assay__json_put_number(w, "ratio", d->ratio);
+    assay__json_put_number(w, "difference_us", d->difference / 1e3);
+    if (d->ci.known) {
+        assay__json_put_number(w, "low", d->ci.low);
+        assay__json_put_number(w, "high", d->ci.high);
+        assay__json_put_number(w, "p_value", d->p_value);
+    }
+    assay__json_put_string(w, "verdict", assay__diff_verdict_name(d->verdict, ASSAY__DIFF_TIME));
+    if (*d->reason && !(single && d->verdict == ASSAY__DIFF_UNJUDGED))
+        assay__json_put_string(w, "reason", d->reason);
+    assay__json_object_end(w);
+}
+
+static void put_profiles(struct assay__json_writer *w, const struct assay__diff *diff)
+{
+    assay__json_key(w, "profiles");
+    assay__json_array(w);
+    for (size_t s = 0; s < diff->count; s++) {
+        const struct assay__diff_side *side = &diff->sides[s];
+        assay__json_object(w);
+        assay__json_put_string(w, "name", side->name);
+        assay__json_put_bool(w, "base", s == 0);
+        assay__json_put_text(w, "assay_version", side->profile->assay_version);
+        assay__json_put_text(w, "created", side->profile->created);
+        assay__json_put_text(w, "command_line", side->profile->command_line);
+        assay__json_put_bool(w, "complete", side->profile->complete);
+        assay__json_put_text(w, "model", side->profile->model.name);
+        assay__json_put_text(w, "fingerprint", side->profile->model.fingerprint);
+        if (side->trial)
+            assay__json_put_integer(w, "trial", side->trial->id);
+        else
+            assay__json_put_null(w, "trial");
+        assay__json_put_text(w, "trial_label", side->trial_label);
+        assay__json_put_text(w, "device", side->trial ? side->trial->device : "");
+        assay__json_put_bool(w, "usable", side->usable);
+        assay__json_put_text(w, "reason", side->reason);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+}
+
+static void put_metric(struct assay__json_writer *w, const struct assay__diff *diff,
+                       const struct assay__diff_metric *row)
+{
+    assay__json_object(w);
+    assay__json_put_string(w, "name", row->name);
+    assay__json_put_string(w, "unit", row->unit);
+    assay__json_key(w, "values");
+    assay__json_array(w);
+    for (size_t s = 0; s < diff->count; s++) {
+        const struct assay_metric *m = row->values[s];
+        if (!m) {
+            assay__json_null(w);
+            continue;
+        }
+        assay__json_object(w);
+        assay__json_put_number(w, "value", m->value);
+        assay__json_put_string(w, "state", assay_state_name(m->state));
+        assay__json_put_string(w, "source", m->source);
+        assay__json_put_string(w, "note", m->note);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+    assay__json_key(w, "deltas");
+    assay__json_array(w);
+    for (size_t s = 1; s < diff->count; s++)
+        put_delta(w, diff, s, &row->deltas[s], row->sense);
+    assay__json_array_end(w);
+    assay__json_put_bool(w, "folded", assay__diff_fold(diff, row) != ASSAY__DIFF_LINE);
+    assay__json_object_end(w);
+}
+
+static void put_members(struct assay__json_writer *w, const struct assay__diff *diff,
+                        const struct assay__diff_layer *row)
+{
+    assay__json_key(w, "members");
+    assay__json_array(w);
+    for (size_t s = 0; s < diff->count; s++) {
+        assay__json_array(w);
+        for (size_t i = row->starts[s]; i < row->starts[s + 1]; i++) {
+            const struct assay__layer *layer = &diff->sides[s].trial->layers.items[row->members[i]];
+            assay__json_object(w);
+            assay__json_put_integer(w, "index", layer->index);
+            assay__json_put_string(w, "name", layer->name);
+            assay__json_put_string(w, "op", layer->op);
+            assay__json_put_number(w, "time_us", layer->time_ns / 1e3);
+            assay__json_object_end(w);
+        }
+        assay__json_array_end(w);
+    }
+    assay__json_array_end(w);
+}
+
+static void put_layer(struct assay__json_writer *w, const struct assay__diff *diff,
+                      const struct assay__diff_layer *row)
+{
+    static const char *const kinds[] = {"layer", "engine", "unattributed", "sum"};
+    assay__json_object(w);
+    assay__json_put_string(w, "kind", kinds[row->kind]);
+    assay__json_put_string(w, "name", assay__diff_layer_title(diff, row));
+    assay__json_put_string(w, "match", assay__diff_match_name(row->match));
+    assay__json_put_bool(w, "grouped", row->grouped);
+    if (row->kind == ASSAY__DIFF_LAYER) put_members(w, diff, row);
+    assay__json_key(w, "times_us");
+    assay__json_array(w);
+    for (size_t s = 0; s < diff->count; s++)
+        assay__json_number(w, row->times_ns[s] / 1e3);
+    assay__json_array_end(w);
+    assay__json_key(w, "deltas");
+    assay__json_array(w);
+    for (size_t s = 1; s < diff->count; s++)
+        put_layer_delta(w, &row->deltas[s], row->kind == ASSAY__DIFF_LAYER);
+    assay__json_array_end(w);
+    assay__json_put_bool(w, "folded", !row->shown);
+    assay__json_object_end(w);
+}
+
+static void put_causes(struct assay__json_writer *w, const struct assay__diff *diff)
+{
+    assay__json_key(w, "differences");
+    assay__json_array(w);
+    for (size_t i = 0; i < diff->cause_count; i++) {
+        const struct assay__diff_cause *cause = &diff->causes[i];
+        assay__json_object(w);
+        assay__json_put_string(w, "kind", cause->kind);
+        assay__json_put_string(w, "name", cause->name);
+        assay__json_put_string(w, "explains", assay__diff_likelihood(cause->weight));
+        assay__json_key(w, "values");
+        assay__json_array(w);
+        for (size_t s = 0; s < diff->count; s++)
+            assay__json_string(w, *cause->values[s] ? cause->values[s] : NULL);
+        assay__json_array_end(w);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+}
+
+int assay__diff_json(const struct assay__diff *diff, const struct assay_report_options *options,
+                     struct assay__buf *out, struct assay_error *error)
+{
+    struct assay__json_writer writer, *w = &writer;
+    (void)options;
+    (void)error;
+    assay__json_start(w, out, true);
+    assay__render_json_head(w, diff->sides[0].profile->assay_version,
+                            diff->sides[0].profile->schema);
+    assay__json_put_string(w, "command", "report");
+    assay__json_put_string(w, "summary", diff->summary);
+    put_profiles(w, diff);
+    if (diff->model_known)
+        assay__json_put_bool(w, "same_model", diff->same_model);
+    else
+        assay__json_put_null(w, "same_model");
+    assay__json_key(w, "metrics");
+    assay__json_array(w);
+    for (size_t i = 0; i < diff->metric_count; i++)
+        put_metric(w, diff, &diff->metrics[i]);
+    assay__json_array_end(w);
+    assay__json_key(w, "layers");
+    assay__json_array(w);
+    for (size_t i = 0; i < diff->layer_count; i++)
+        put_layer(w, diff, &diff->layers[i]);
+    assay__json_array_end(w);
+    assay__json_put_text(w, "layers_reason", diff->layers_reason);
+    assay__json_put_text(w, "layers_rule", diff->layers_rule);
+    assay__json_put_text(w, "layers_interval_reason",
+                         "a profile keeps one time of each layer, not one per launch");
+    assay__json_put_number(w, "layers_spread", diff->layers_spread);
+    put_causes(w, diff);
+    assay__json_put_strings(w, "notes", diff->notes, diff->note_count);
+    assay__json_object_end(w);
+    assay__buf_putc(out, '\n');
+    return 0;
+}

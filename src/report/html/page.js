@@ -1,0 +1,469 @@
+/* page.js - what the page can do with JavaScript: sort, filter, details of a layer, views (0 1 2 3), search (/), keys (?), theme, downloads. The
+ * page is complete without it: nothing here draws what a reader without it would miss, except layers beyond the first thousand. Text reaches
+ * the page only through textContent; data comes from the page itself. */
+(function () {
+    'use strict';
+    var ROWS = 1000; /* rows of a table that are shown at once */
+    var root = document.documentElement;
+    var data = null;
+
+    function read(id) {
+        var block = document.getElementById(id);
+        try { return block ? JSON.parse(block.textContent) : null; } catch (fault) { return null; }
+    }
+    function profile() { return data || (data = read('assay-data') || {trials: []}); }
+
+    function make(tag, attributes, children) {
+        var element = document.createElement(tag);
+        Object.keys(attributes || {}).forEach(function (key) { element.setAttribute(key, attributes[key]); });
+        (children || []).forEach(function (child) {
+            element.append(child);
+        });
+        return element;
+    }
+    function button(text, press, attributes) {
+        var element = make('button', attributes, [text]);
+        element.type = 'button';
+        element.addEventListener('click', press);
+        return element;
+    }
+    function known(value) { return typeof value === 'number' && isFinite(value); }
+
+    /* Three significant digits and a prefix, as the C side writes them. */
+    function scaled(value, unit) {
+        var i, prefixes, size = Math.abs(value);
+        if (!known(value)) return '—';
+        if (unit === 'ratio') return (value * 100).toFixed(size < 0.0995 ? 2 : 1) + ' %';
+        if (unit === 's' && size < 1) {
+            prefixes = ['m', 'µ', 'n'];
+            for (i = 0; i < 3; i++) { value *= 1000; if (Math.abs(value) >= 0.9995 || i === 2) break; }
+            return digits(value) + ' ' + prefixes[i] + 's';
+        }
+        prefixes = ['', 'k', 'M', 'G', 'T', 'P'];
+        for (i = 0; i < 5 && Math.abs(value) >= 999.5; i++) value /= 1000;
+        return (i ? digits(value) : digits(value).replace(/\.0+$/, '')) + ' ' + prefixes[i] + unit;
+    }
+    function digits(value) {
+        var size = Math.abs(value);
+        return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+    }
+    function count(value) { return value.toLocaleString('en-US'); }
+
+    /* --- theme ----------------------------------------------------------------------------------- */
+    function stored(key, value) {
+        try {
+            if (value === undefined) return localStorage.getItem(key);
+            localStorage.setItem(key, value);
+        } catch (fault) { /* a page from disk may have none */ }
+        return null;
+    }
+    function isDark() {
+        var chosen = root.getAttribute('data-theme');
+        return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    }
+    var themeButton = button('', function () { setTheme(isDark() ? 'light' : 'dark'); }, {id: 'theme'});
+    function setTheme(theme) {
+        if (theme === 'light' || theme === 'dark') {
+            root.setAttribute('data-theme', theme);
+            stored('assay-theme', theme);
+        }
+        themeButton.textContent = isDark() ? 'Light' : 'Dark';
+        themeButton.setAttribute('aria-label', 'Switch to the ' + (isDark() ? 'light' : 'dark') + ' theme');
+    }
+
+    /* --- views ----------------------------------------------------------------------------------- */
+    var views = [['All', 0], ['Overview', 1], ['Layers', 2], ['Machine', 4]];
+    var viewButtons = views.map(function (view, index) {
+        return button(view[0], function () { setView(index); }, {'aria-pressed': 'false', title: 'key ' + index, 'data-view': index});
+    });
+    function setView(index) {
+        var bit = views[index][1];
+        document.querySelectorAll('[data-views]').forEach(function (element) {
+            element.hidden = bit !== 0 && !(Number(element.getAttribute('data-views')) & bit);
+        });
+        viewButtons.forEach(function (element, at) { element.setAttribute('aria-pressed', String(at === index)); });
+    }
+    /* Paper is light, whole and unfolded. */
+    var chosenTheme = null;
+    window.addEventListener('beforeprint', function () {
+        setView(0);
+        document.querySelectorAll('details').forEach(function (element) { element.open = true; });
+        chosenTheme = root.getAttribute('data-theme');
+        root.setAttribute('data-theme', 'light');
+    });
+    window.addEventListener('afterprint', function () {
+        if (chosenTheme) root.setAttribute('data-theme', chosenTheme);
+        else root.removeAttribute('data-theme');
+    });
+
+    /* --- sorting of any table --------------------------------------------------------------------- */
+    function headButtons(table, sort) {
+        Array.prototype.forEach.call(table.tHead.rows[0].cells, function (cell, column) {
+            var text = cell.textContent;
+            cell.textContent = '';
+            cell.append(button(text, function () {
+                var numbers = cell.classList.contains('n'), now = cell.getAttribute('aria-sort');
+                var direction = now === 'descending' ? 'ascending' : now === 'ascending' ? 'descending' : numbers ? 'descending' : 'ascending';
+                Array.prototype.forEach.call(table.tHead.rows[0].cells, function (other) { other.removeAttribute('aria-sort'); });
+                cell.setAttribute('aria-sort', direction);
+                sort(column, direction === 'ascending' ? 1 : -1, numbers);
+            }));
+        });
+    }
+    /* What is not known stands last in both directions. */
+    function compare(a, b, direction) {
+        var none = function (value) { return value === null || value === undefined || value === '' || value === '—'; };
+        if (none(a) || none(b)) return none(a) - none(b);
+        if (typeof a === 'number' && typeof b === 'number') return (a - b) * direction;
+        return String(a).localeCompare(String(b), 'en', {numeric: true}) * direction;
+    }
+    function cellValue(row, column) {
+        var cell = row.cells[column], own = cell ? cell.getAttribute('data-v') : null;
+        if (own !== null) return Number(own);
+        var text = cell ? cell.textContent.trim() : '';
+        return text !== '' && isFinite(Number(text)) ? Number(text) : text;
+    }
+    document.querySelectorAll('table.sortable').forEach(function (table) {
+        headButtons(table, function (column, direction) {
+            var body = table.tBodies[0], rows = Array.prototype.slice.call(body.rows);
+            var values = new Map(rows.map(function (row) { return [row, cellValue(row, column)]; }));
+            rows.sort(function (a, b) { return compare(values.get(a), values.get(b), direction); });
+            body.append.apply(body, rows);
+        });
+    });
+
+    /* --- layers ---------------------------------------------------------------------------------- */
+    function trialOf(table) {
+        var trials = profile().trials || [], id = Number(table.closest('[data-trial]').getAttribute('data-trial'));
+        return trials.filter(function (trial) { return trial.id === id; })[0] || trials[0] || {layers: []};
+    }
+    function titleOf(layer) { return (layer.from && layer.from[0]) || layer.name || layer.op; }
+
+    function LayerTable(table) {
+        var self = this;
+        this.table = table;
+        this.prefix = table.id.replace(/layer-table$/, '');
+        this.body = table.tBodies[0];
+        this.rows = {};
+        this.limit = ROWS;
+        this.order = null;
+        this.query = '';
+        Array.prototype.forEach.call(this.body.rows, function (row) { self.rows[row.id] = row; });
+        this.more = button('', function () { self.limit += ROWS; self.show(); });
+        this.more.hidden = true;
+        this.output = make('output', {'aria-live': 'polite'});
+        this.input = make('input', {type: 'search', placeholder: 'Name, operator, provider, bound …', 'aria-label': 'Filter layers', id: this.prefix + 'layer-filter'});
+        this.input.addEventListener('input', function () { self.query = self.input.value.toLowerCase(); self.limit = ROWS; self.show(); });
+        var box = table.closest('.scroll');
+        box.before(make('div', {'class': 'search'}, [this.input, this.output]));
+        box.after(this.more);
+        headButtons(table, function (column, direction) { self.sort(column, direction); });
+        table.tHead.rows[0].cells[2].setAttribute('aria-sort', 'descending');
+        this.body.addEventListener('click', function (event) {
+            var row = event.target.closest('tr');
+            if (!row || !self.body.contains(row) || row.classList.contains('detail') || row.classList.contains('extra')) return;
+            if (event.target.closest('a')) event.preventDefault();
+            history.replaceState(null, '', '#' + row.id);
+            self.toggle(row);
+        });
+        /* Rows that are not in the page yet: said at once, made when asked for. The data is read then, not now. */
+        var all = Number(table.closest('[data-count]').getAttribute('data-count'));
+        var here = table.querySelectorAll('tbody tr:not(.extra)').length;
+        if (here < all) {
+            this.limit = here;
+            this.more.hidden = false;
+            this.more.textContent = 'Show ' + count(Math.min(ROWS, all - here)) + ' more';
+            this.output.textContent = count(here) + ' shown of ' + count(all);
+        }
+    }
+    LayerTable.prototype.load = function () {
+        var self = this;
+        if (this.entries) return;
+        this.trial = trialOf(this.table);
+        this.roofs = null;
+        this.entries = (this.trial.layers || []).map(function (layer, position) {
+            return {
+                id: self.prefix + 'layer-' + layer.index, layer: layer, position: position,
+                text: [layer.name, layer.op, layer.provider, layer.bound, layer.method].concat(layer.from || []).join('\n').toLowerCase()
+            };
+        });
+        this.longest = 0;
+        this.entries.forEach(function (entry) { if (entry.layer.share > self.longest) self.longest = entry.layer.share; });
+        var total = this.total = (this.trial.metrics && this.trial.metrics['latency.p50'] || {}).value;
+        ['engine', 'unattributed'].forEach(function (name) {
+            var row = self.rows[self.prefix + 'layer-' + name];
+            if (row) self.entries.push({id: row.id, position: self.entries.length, text: name + (name === 'engine' ? ' per run' : ''),
+                layer: {name: row.cells[1].textContent, time_us: self.trial[name + '_us'], share: known(total) ? self.trial[name + '_us'] / 1e6 / total : null}});
+        });
+        this.order = this.entries.slice().sort(function (a, b) { return compare(a.layer.time_us, b.layer.time_us, -1) || a.position - b.position; });
+    };
+    LayerTable.prototype.sort = function (column, direction) {
+        var keys = [
+            function (l) { return l.index; }, titleOf, function (l) { return l.time_us; }, function (l) { return l.share; },
+            function (l) { return l.op; }, function (l) { return l.provider; }, function (l) { return l.flops; },
+            function (l) { return l.bytes; }, function (l) { return l.bound === 'unknown' ? null : l.bound; }, function (l) { return l.method; }];
+        var key = keys[column];
+        this.load();
+        this.order.sort(function (a, b) { return compare(key(a.layer), key(b.layer), direction) || a.position - b.position; });
+        this.show();
+    };
+    LayerTable.prototype.rowOf = function (entry) {
+        var l = entry.layer, row = this.rows[entry.id], mark = l.state === 'derived' ? '=' : l.state === 'estimated' ? '~' : '';
+        if (row) return row;
+        function cell(text, numbers) { return make('td', numbers ? {'class': 'n'} : {}, [text]); }
+        row = make('tr', {id: entry.id}, [
+            cell(String(l.index), true),
+            make('th', {scope: 'row'}, [make('a', {href: '#' + entry.id}, [make('bdi', {}, [shorten(titleOf(l))])])]),
+            cell(known(l.time_us) ? mark + scaled(l.time_us / 1e6, 's') : '—', true), make('td', {'class': 'n share'}, l.share > 0 && this.longest > 0
+                ? [make('i', {'class': 'w' + Math.max(1, Math.round(l.share / this.longest * 50))}), scaled(l.share, 'ratio')] : [scaled(l.share, 'ratio')]),
+            cell(l.op + (l.from && l.from.length > 1 ? '+' + (l.from.length - 1) : '')), cell((l.provider || '—').replace(/ExecutionProvider$/, '')),
+            cell(scaled(l.flops, 'FLOP'), true), cell(scaled(l.bytes, 'B'), true),
+            cell(l.bound && l.bound !== 'unknown' ? l.bound : '—'), cell(l.method || '—')]);
+        this.rows[entry.id] = row;
+        return row;
+    };
+    function shorten(text) {
+        var letters = Array.from(text);
+        return letters.length > 160 ? letters.slice(0, 78).join('') + '…' + letters.slice(-78).join('') : text;
+    }
+    LayerTable.prototype.show = function () {
+        var self = this, words, matching, shown;
+        this.load();
+        words = this.query.split(/\s+/).filter(Boolean);
+        matching = words.length ? this.order.filter(function (entry) {
+            return words.every(function (word) { return entry.text.indexOf(word) >= 0; });
+        }) : this.order;
+        shown = matching.slice(0, this.limit);
+        this.body.replaceChildren.apply(this.body, shown.map(function (entry) { return self.rowOf(entry); }));
+        this.output.textContent = words.length || shown.length < matching.length
+            ? count(shown.length) + ' shown of ' + count(this.entries.length) + (words.length ? ', ' + count(matching.length) + ' match' : '') : '';
+        this.more.hidden = shown.length >= matching.length;
+        this.more.textContent = 'Show ' + count(Math.min(ROWS, matching.length - shown.length)) + ' more';
+    };
+    LayerTable.prototype.find = function (id) {
+        this.load();
+        return this.entries.filter(function (entry) { return entry.id === id; })[0];
+    };
+    LayerTable.prototype.place = function (entry) {
+        var id = this.trial.id;
+        if (!this.roofs) this.roofs = (read('assay-roofline') || []).filter(function (item) { return item.trial === id; })[0] || {};
+        var at = entry.position, r = this.roofs;
+        return {reason: r.reason, attainable: (r.attainable || [])[at], utilization: (r.utilization || [])[at], roof: (r.roof || [])[at]};
+    };
+    LayerTable.prototype.toggle = function (row, open) {
+        var next = row.nextElementSibling, is = next && next.classList.contains('detail');
+        if (is) { if (!open) { next.remove(); row.classList.remove('open'); } return; }
+        var entry = this.find(row.id);
+        if (!entry) return;
+        row.classList.add('open');
+        row.after(make('tr', {'class': 'detail'}, [make('td', {colspan: row.cells.length}, [this.describe(entry)])]));
+    };
+    LayerTable.prototype.describe = function (entry) {
+        var l = entry.layer, place = this.place(entry), list = make('dl', {'class': 'facts'});
+        function fact(term, text) {
+            if (text && text.length > 1000) text = text.slice(0, 1000) + '… (' + count(text.length) + ' characters, all in the data)';
+            if (text !== null && text !== undefined && text !== '') list.append(make('div', {}, [make('dt', {}, [term]), make('dd', {}, [make('bdi', {}, [text])])]));
+        }
+        var time = known(l.time_us) ? l.time_us / 1e6 : null, rate = known(l.flops) && time ? l.flops / time : null;
+        fact('name', l.name);
+        fact('operator', l.op);
+        fact('provider', l.provider || '— not told by the engine');
+        fact('time', time === null ? '— ' + (l.note || 'not known') : scaled(time, 's') + ' (' + l.state + ', ' + (l.method || '?') + ')');
+        fact('share', known(l.share) ? scaled(l.share, 'ratio') + ' of latency.p50' : '');
+        fact('enqueued in', known(l.host_enqueue_us) ? scaled(l.host_enqueue_us / 1e6, 's') + ' of the host' : '');
+        fact('work', known(l.flops) ? scaled(l.flops, 'FLOP') + ' by the graph' : '— not known of this operator');
+        fact('bytes', known(l.bytes) ? scaled(l.bytes, 'B') + ', ' + (known(l.weight_bytes) ? scaled(l.weight_bytes, 'B') + ' of it weights' : 'weights not known') : '— not known');
+        fact('intensity', known(l.flops) && l.bytes > 0 ? (l.flops / l.bytes).toPrecision(3) + ' FLOP/B = work / bytes' : '');
+        fact('rate', rate ? scaled(rate, 'FLOP/s') + ' = work / time' : '');
+        fact('bound', l.bound && l.bound !== 'unknown' ? l.bound : '— not known');
+        if (place.reason) fact('roofline', '— ' + place.reason);
+        else if (known(place.utilization))
+            fact('roofline', scaled(place.utilization, 'ratio') + ' of what its roof' + (place.roof ? ' (' + place.roof + ')' : '') + ' allows' +
+                (known(place.attainable) ? ', at most ' + scaled(place.attainable, 'FLOP/s') : '') +
+                (place.utilization > 1.05 ? ': above its roof, so FLOPs, bytes or the ceiling are wrong' : ''));
+        fact('alive meanwhile', known(l.live_bytes) ? scaled(l.live_bytes, 'B') + ' of activations' : '');
+        fact('note', time === null ? '' : l.note);
+        if (l.from && l.from.length)
+            fact(l.from.length > 1 ? 'fused from ' + l.from.length + ' nodes' : 'from node', l.from.join(', '));
+        fact('shapes, attributes', 'not kept in a profile: assay inspect MODEL --json has the shapes, --dot the graph');
+        return list;
+    };
+
+    var tables = Array.prototype.map.call(document.querySelectorAll('table.layers'), function (table) { return new LayerTable(table); });
+
+    /* A deep link to a layer: it is shown, whatever the view, the filter and the fold, and opened. */
+    function follow() {
+        var id = decodeURIComponent(location.hash.slice(1)), element = id && document.getElementById(id);
+        if (!id) return;
+        if (/^(t\d+-)?layer-\d+$/.test(id)) {
+            tables.forEach(function (table) {
+                if (!id.startsWith(table.prefix + 'layer-')) return;
+                var entry = table.find(id), row;
+                if (!entry) return;
+                row = table.rowOf(entry);
+                if (!row.isConnected) {
+                    table.query = table.input.value = '';
+                    table.limit = Math.max(table.limit, table.order.indexOf(entry) + 1);
+                    table.show();
+                }
+                element = row;
+                table.toggle(row, true);
+            });
+        }
+        if (!element) return;
+        for (var up = element; up; up = up.parentElement) {
+            if (up.tagName === 'DETAILS') up.open = true;
+            if (up.tagName === 'SECTION' && up.hidden) setView(0);
+        }
+        element.scrollIntoView({block: element.tagName === 'TR' ? 'center' : 'start'});
+    }
+    window.addEventListener('hashchange', follow);
+    document.addEventListener('click', function (event) { /* the same link again; a picture's link */
+        var link = event.target.closest && event.target.closest('a'), to = link && link.getAttribute('href');
+        if (to && to === location.hash) follow();
+    });
+
+    /* --- keys ------------------------------------------------------------------------------------ */
+    var keys = [['0', 'everything'], ['1', 'overview'], ['2', 'layers'], ['3', 'machine and data'], ['/', 'search the layers'],
+        ['t', 'light or dark'], ['?', 'these keys'], ['Esc', 'close']];
+    var dialog = make('dialog', {'aria-labelledby': 'keys-title'}, [
+        make('h2', {id: 'keys-title'}, ['Keys']),
+        make('dl', {'class': 'facts'}, keys.map(function (key) {
+            return make('div', {}, [make('dt', {}, [make('kbd', {}, [key[0]])]), make('dd', {}, [key[1]])]);
+        })),
+        button('Close', function () { dialog.close(); })]);
+    document.body.append(dialog);
+    function search() {
+        var table = tables[0];
+        if (!table) return;
+        if (table.table.closest('section').hidden) setView(2);
+        table.input.focus();
+        table.input.select();
+    }
+    document.addEventListener('keydown', function (event) {
+        var field = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+        if (event.key === 'Escape' && field) event.target.blur();
+        if (event.key === 'Escape') document.querySelectorAll('.tipped').forEach(function (tip) { tip.classList.add('quiet'); });
+        if (field || event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
+        if (event.key >= '0' && event.key <= '3' && event.key.length === 1) setView(Number(event.key));
+        else if (event.key === '/') { event.preventDefault(); search(); }
+        else if (event.key === '?') dialog.showModal();
+        else if (event.key === 't') setTheme(isDark() ? 'light' : 'dark');
+    });
+
+    /* --- tips beside their numbers ------------------------------------------------------------------ */
+    function placeTip(event) {
+        var tipped = event.target.closest && event.target.closest('.tipped');
+        if (!tipped) return;
+        var tip = tipped.querySelector('.tip'), at = tipped.getBoundingClientRect(), own = tip.getBoundingClientRect();
+        tipped.classList.remove('quiet');
+        var left = Math.min(Math.max(8, at.left), innerWidth - own.width - 8);
+        var below = at.bottom + 8 + own.height < innerHeight;
+        tip.style.left = Math.max(8, left) + 'px';
+        tip.style.bottom = 'auto';
+        tip.style.top = (below ? at.bottom + 6 : Math.max(8, at.top - own.height - 6)) + 'px';
+    }
+    document.addEventListener('mouseover', placeTip);
+    document.addEventListener('focusin', placeTip);
+
+    /* --- where one is ------------------------------------------------------------------------------- */
+    if (window.IntersectionObserver) {
+        var links = {}, seen = new Set();
+        document.querySelectorAll('nav a').forEach(function (link) { links[link.getAttribute('href').slice(1)] = link; });
+        var observer = new IntersectionObserver(function (entries) {
+            entries.forEach(function (entry) { if (entry.isIntersecting) seen.add(entry.target); else seen.delete(entry.target); });
+            var first = null;
+            document.querySelectorAll('main > section').forEach(function (section) { if (!first && seen.has(section)) first = section; });
+            Object.keys(links).forEach(function (id) {
+                if (first && id === first.id) links[id].setAttribute('aria-current', 'true');
+                else links[id].removeAttribute('aria-current');
+            });
+        }, {rootMargin: '-15% 0px -60% 0px'});
+        document.querySelectorAll('main > section').forEach(function (section) { observer.observe(section); });
+    }
+
+    /* --- downloads ----------------------------------------------------------------------------------- */
+    function save(name, type, parts) {
+        var link = make('a', {download: name}), address = URL.createObjectURL(new Blob(parts, {type: type}));
+        link.href = address;
+        document.body.append(link);
+        link.click();
+        link.remove();
+        setTimeout(function () { URL.revokeObjectURL(address); }, 10000);
+    }
+    /* A cell: quoted where it must be; what a spreadsheet would take for a formula is made text. */
+    function cell(value) {
+        if (value === null || value === undefined) return '';
+        if (typeof value === 'number') return String(value);
+        var text = String(value).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, '?'), guard = /^[=+\-@\t\r]/.test(String(value));
+        if (guard) text = "'" + text;
+        return guard || /[",]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+    }
+    function csv(head, rows) { return [head].concat(rows).map(function (row) { return row.map(cell).join(',') + '\n'; }); }
+    function named(what) {
+        var model = (profile().model || {}).name || 'profile';
+        return (model.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[-.]+/, '').slice(0, 60) || 'profile') + '-' + what;
+    }
+    function eachTrial(rows) {
+        return [].concat.apply([], (profile().trials || []).map(function (trial) { return rows(trial); }));
+    }
+    function samples() {
+        var rows = [];
+        ((read('assay-samples') || {}).launches || []).forEach(function (launch) {
+            var bytes = launch.data ? atob(launch.data) : '', previous = 0, at = 0, stream = 0, first = 0;
+            for (var i = 0; i < launch.count; i++) {
+                var code = 0, weight = 1, byte;
+                if (launch.values) {
+                    previous = launch.values[i];
+                } else {
+                    do { byte = bytes.charCodeAt(at++); code += (byte & 127) * weight; weight *= 128; } while (byte > 127);
+                    previous += code % 2 ? -(code + 1) / 2 : code / 2;
+                }
+                while (stream + 1 < launch.streams.length && i >= launch.streams[stream + 1]) first = launch.streams[++stream];
+                rows.push([launch.trial, launch.launch, stream, i - first, previous, i - first < launch.warmup ? 1 : 0]);
+            }
+        });
+        return rows;
+    }
+    var downloads = document.getElementById('downloads');
+    if (downloads) {
+        [['JSON', function () { save(named('report.json'), 'application/json', [JSON.stringify(profile(), null, 2), '\n']); }],
+            ['Metrics (CSV)', function () {
+                save(named('metrics.csv'), 'text/csv', csv(['trial', 'metric', 'value', 'unit', 'state', 'source', 'note'], eachTrial(function (trial) {
+                    return Object.keys(trial.metrics || {}).map(function (name) {
+                        var m = trial.metrics[name];
+                        return [trial.id, name, m.value, m.unit, m.state, m.source, m.note];
+                    });
+                })));
+            }],
+            ['Layers (CSV)', function () {
+                var names = ['index', 'name', 'op', 'provider', 'time_us', 'share', 'flops', 'bytes', 'bound', 'state', 'method', 'host_enqueue_us', 'note', 'from', 'weight_bytes', 'live_bytes'];
+                save(named('layers.csv'), 'text/csv', csv(['trial'].concat(names), eachTrial(function (trial) {
+                    var rest = [['(engine per run)', trial.engine_us, 'measured'], ['(unattributed)', trial.unattributed_us, 'derived']];
+                    var p50 = ((trial.metrics || {})['latency.p50'] || {}).value, method = (trial.layer_timing || {}).method;
+                    return (trial.layers || []).concat(!(trial.layers || []).length ? [] : rest.map(function (item) {
+                        return {name: item[0], time_us: item[1], share: known(item[1]) && p50 > 0 ? item[1] / 1e6 / p50 : null,
+                            state: known(item[1]) ? item[2] : 'unavailable', method: method};
+                    })).map(function (layer) {
+                        return [trial.id].concat(names.map(function (name) { return name === 'from' ? (layer.from || []).join('; ') : layer[name]; }));
+                    });
+                })));
+            }],
+            ['Samples (CSV)', function () {
+                save(named('samples.csv'), 'text/csv', csv(['trial', 'launch', 'stream', 'seq', 'ns', 'warmup'], samples()));
+            }]].forEach(function (item) { downloads.append(button(item[0], item[1])); });
+        downloads.hidden = false;
+    }
+
+    /* --- start ----------------------------------------------------------------------------------------- */
+    var tools = document.getElementById('tools');
+    if (tools) {
+        var group = make('div', {'class': 'group', role: 'group', 'aria-label': 'Views'}, viewButtons);
+        tools.append(group, themeButton, button('?', function () { dialog.showModal(); }, {'aria-label': 'Keys'}));
+        tools.hidden = false;
+    }
+    setTheme(stored('assay-theme'));
+    setView(0);
+    follow();
+    root.setAttribute('data-script', 'on');
+})();

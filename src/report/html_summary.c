@@ -1,0 +1,322 @@
+/* html_summary.c - the top of the page: what must be said first, where the time goes in one sentence, five numbers, the first thing to try; then the
+ * findings and the requirement table. Without kept findings it shows what the profile itself says (advise/review.h). */
+#include "report/html_sections.h"
+
+#include "advise/comparison.h"
+#include "advise/review.h"
+#include "advise/sweep.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *text_of(const struct assay__buf *buf)
+{
+    return buf->data ? buf->data : "";
+}
+
+/* --- five numbers ------------------------------------------------------------------------------------ */
+
+struct number {
+    const char *label;
+    const char *names[4]; /* the first that is known stands for it; NULL ends */
+};
+
+static const struct number numbers[] = {
+    {"per inference", {"latency.p50", NULL}},
+    {"throughput", {"throughput.tokens", "throughput.samples", "throughput.inferences", NULL}},
+    {"compute", {"compute.rate", NULL}},
+    {"memory at most", {"memory.total", "memory.peak.worker", "memory.peak.device", NULL}},
+    {"energy per inference",
+     {"energy.inference.net", "energy.inference.gross", "power.average", NULL}},
+};
+
+void assay__html_p50_interval(struct assay__buf *out, const struct assay__trial *trial)
+{
+    static const char *const pairs[][3] = {
+        {"latency.between_low", "latency.between_high", "95 % between launches"},
+        {"latency.ci_low", "latency.ci_high", "95 % of the median, within the run"}};
+    for (size_t i = 0; i < 2; i++) {
+        const struct assay_metric *low = assay__render_known(trial, pairs[i][0]),
+                                  *high = assay__render_known(trial, pairs[i][1]);
+        char a[64], b[64];
+        if (!low || !high) continue;
+        assay__text_scaled(a, sizeof a, low->value, "s");
+        assay__text_scaled(b, sizeof b, high->value, "s");
+        assay__buf_printf(out, "%s to %s, %s", a, b, pairs[i][2]);
+        return;
+    }
+}
+
+static void put_number(struct assay__html *page, const struct assay__trial *trial,
+                       const struct number *number)
+{
+    struct assay__buf interval = {0};
+    const struct assay_metric *metric = NULL;
+    for (size_t i = 0; i < 4 && number->names[i] && !metric; i++)
+        metric = assay__render_known(trial, number->names[i]);
+    for (size_t i = 0; i < 4 && number->names[i] && !metric; i++)
+        metric = trial->metrics ? assay_metrics_get(trial->metrics, number->names[i]) : NULL;
+    bool known = metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
+    if (known && strcmp(metric->name, "latency.p50") == 0)
+        assay__html_p50_interval(&interval, trial);
+    assay__buf_puts(&page->body, "<div class=\"card\"><dt>");
+    assay__html_text(&page->body,
+                     known && strcmp(metric->name, "power.average") == 0 ? "power" : number->label);
+    assay__buf_puts(&page->body, "</dt><dd class=\"big\">");
+    assay__html_metric(page, metric, text_of(&interval));
+    assay__buf_puts(&page->body, "</dd><dd class=\"from\">");
+    if (known) {
+        assay__buf_printf(&page->body, "<span class=\"state %s\">%s</span> ",
+                          assay_state_name(metric->state), assay_state_name(metric->state));
+        assay__html_text(&page->body, interval.length ? text_of(&interval) : metric->name);
+    } else {
+        assay__buf_puts(&page->body, "<span class=\"state unavailable\">unavailable</span> ");
+        const char *why = metric && metric->note && *metric->note ? metric->note
+                                                                  : "it was not measured";
+        size_t first = strcspn(why, ";");
+        assay__buf_puts(&page->body, "<span class=\"why\">");
+        struct assay__buf cut = {0};
+        assay__buf_add(&cut, why, first);
+        assay__html_text(&page->body, text_of(&cut));
+        assay__buf_free(&cut);
+        assay__buf_puts(&page->body, "</span>");
+    }
+    assay__buf_puts(&page->body, "</dd></div>\n");
+    assay__buf_free(&interval);
+}
+
+/* --- the sentence ------------------------------------------------------------------------------------ */
+
+/* What a comparison or a sweep answers comes before where the time goes. */
+static void put_verdict(struct assay__html *page, const struct assay_profile *profile)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__buf text = {0};
+    if (!arena) {
+        page->body.failed = true;
+    } else if (strcmp(profile->command, "compare") == 0) {
+        struct assay__comparison all;
+        if (!assay__comparison(profile, arena, &all)) {
+            const struct assay__recommendation *r = &all.recommendations[ASSAY__FOR_LATENCY];
+            if (r->row != SIZE_MAX && !strstr(r->why, all.rows[r->row].label))
+                assay__buf_printf(&text, "%s: ", all.rows[r->row].label);
+            assay__buf_puts(&text, r->why);
+        }
+    } else if (strcmp(profile->command, "sweep") == 0) {
+        struct assay__sweep sweep;
+        struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
+        if (!assay__sweep(profile, &limits, arena, &sweep)) assay__buf_puts(&text, sweep.why);
+    }
+    assay__html_paragraph(page, "lead", text_of(&text));
+    assay__buf_free(&text);
+    assay__arena_free(arena);
+}
+
+/* A run that was not stable says so beside its numbers. */
+static void put_stability(struct assay__html *page, const struct assay__trial *trial)
+{
+    const struct assay__stability *s = &trial->stability;
+    if (!s->verdict || !*s->verdict || strcmp(s->verdict, "stable") == 0) return;
+    bool few = strcmp(s->verdict, "too-few") == 0;
+    assay__buf_printf(&page->body, "<p><span class=\"verdict %s\">%s</span> ",
+                      few ? "unavailable" : "fail", few ? "too few samples" : "unstable");
+    if (s->reason_count) assay__html_text(&page->body, s->reasons[0]);
+    if (s->reason_count > 1)
+        assay__buf_printf(&page->body, " <a href=\"#environment\">and %zu more</a>",
+                          s->reason_count - 1);
+    assay__buf_puts(&page->body, "</p>\n");
+}
+
+static void put_first(struct assay__html *page, const struct assay_profile *profile,
+                      const struct assay__trial *trial)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__review review;
+    const char *first = NULL;
+    if (profile->finding_count)
+        first = profile->findings[0].title;
+    else if (arena && trial && !assay__review(profile, trial, arena, &review))
+        first = review.recommendations.count ? review.recommendations.items[0]
+                : review.bottlenecks.count   ? review.bottlenecks.items[0]
+                                             : NULL;
+    if (first) {
+        assay__buf_puts(&page->body, "<p class=\"first\"><b>First finding:</b> ");
+        assay__html_text(&page->body, first);
+        assay__buf_puts(&page->body, " <a href=\"#findings\">All findings</a></p>\n");
+    }
+    assay__arena_free(arena);
+}
+
+void assay__html_summary(struct assay__html *page, const struct assay_profile *profile,
+                         const struct assay__trial *trial)
+{
+    struct assay__buf text = {0};
+    assay__html_section(page, "summary", "Summary", ASSAY__HTML_OVERVIEW);
+    for (size_t i = 0; i < 32 && assay__render_alert(&text, profile, i); i++) {
+        assay__html_paragraph(page, "alert", text_of(&text));
+        assay__buf_clear(&text);
+    }
+    if (trial) {
+        if (profile->trial_count > 1) {
+            put_verdict(page, profile);
+            assay__buf_printf(&text, "%s: ", assay__html_trial_label(trial));
+        }
+        assay__render_answer(&text, trial);
+        assay__html_paragraph(page, profile->trial_count > 1 ? "answer small" : "lead answer",
+                              text_of(&text));
+        assay__buf_puts(&page->body, "<dl class=\"cards\">\n");
+        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+            put_number(page, trial, &numbers[i]);
+        assay__buf_puts(&page->body, "</dl>\n");
+        assay__html_paragraph(
+            page, "note key",
+            "Plain numbers were measured; = is derived from measured ones, ~ "
+            "estimated by a model, — not available. Hover or focus a number to see "
+            "what it is and where it comes from.");
+        put_stability(page, trial);
+        put_first(page, profile, trial);
+    }
+    assay__buf_free(&text);
+    assay__html_section_end(page);
+}
+
+/* --- findings ---------------------------------------------------------------------------------------- */
+
+/* "1.4 ×" */
+static void put_gain(struct assay__html *page, const char *label, double gain)
+{
+    assay__buf_printf(&page->body, "<div><dt>%s</dt><dd>", label);
+    if (isfinite(gain))
+        assay__buf_printf(&page->body, "%.3g ×", gain);
+    else
+        assay__buf_puts(&page->body, "—");
+    assay__buf_puts(&page->body, "</dd></div>");
+}
+
+static void put_finding(struct assay__html *page, const struct assay__finding *f)
+{
+    struct assay__buf *out = &page->body;
+    const char *state = f->state && *f->state ? f->state : "open";
+    assay__buf_puts(out, "<article class=\"finding\"><h3>");
+    assay__html_text(out, f->title);
+    assay__buf_puts(out, "</h3>\n<p class=\"tags\"><span class=\"tag\">");
+    assay__html_text(out, f->severity);
+    assay__buf_puts(out, "</span> <span class=\"tag\">");
+    assay__html_text(out, state);
+    assay__buf_puts(out, "</span> <code>");
+    assay__html_text(out, f->id);
+    assay__buf_puts(out, "</code></p>\n");
+    assay__html_list(page, f->evidence, f->evidence_count);
+    assay__html_paragraph(page, "advice", f->advice);
+    assay__buf_puts(out, "<dl class=\"gains\">");
+    put_gain(page, "expected gain", f->expected_gain);
+    put_gain(page, "measured gain", f->verified_gain);
+    if (isfinite(f->energy_saving))
+        assay__buf_printf(out, "<div><dt>energy saved</dt><dd>%.3g %%</dd></div>",
+                          f->energy_saving * 100);
+    assay__buf_puts(out, "</dl>\n");
+    if (!isfinite(f->verified_gain))
+        assay__html_paragraph(page, "note",
+                              f->reason && *f->reason ? f->reason : "It was not tried yet.");
+    else
+        assay__html_paragraph(page, "note", f->reason);
+    assay__buf_puts(out, "</article>\n");
+}
+
+static void put_sentences(struct assay__html *page, const char *heading,
+                          const struct assay__sentence_list *list)
+{
+    if (!list->count) return;
+    assay__html_heading(page, heading);
+    assay__html_list(page, list->items, list->count);
+}
+
+void assay__html_findings(struct assay__html *page, const struct assay_profile *profile,
+                          const struct assay__trial *trial)
+{
+    assay__html_section(page, "findings", "Findings", ASSAY__HTML_OVERVIEW);
+    for (size_t i = 0; i < profile->finding_count; i++)
+        put_finding(page, &profile->findings[i]);
+    if (!profile->finding_count) {
+        struct assay__arena *arena = assay__arena_new();
+        struct assay__review review;
+        assay__html_paragraph(
+            page, "note",
+            "No findings are kept in this profile: assay advise evaluates its rules over it, with evidence and gains. What the "
+            "profile itself says follows; nothing of it was tried.");
+        if (!arena || (trial && assay__review(profile, trial, arena, &review))) {
+            page->body.failed = true;
+        } else if (trial) {
+            put_sentences(page, "Bottlenecks", &review.bottlenecks);
+            put_sentences(page, "Opportunities: upper bounds, not promises", &review.opportunities);
+            put_sentences(page, "To try", &review.recommendations);
+        }
+        assay__arena_free(arena);
+    }
+    assay__html_section_end(page);
+}
+
+/* --- requirements ------------------------------------------------------------------------------------ */
+
+static void put_verdict_cell(struct assay__html *page, double required, double ratio,
+                             enum assay__require_state state, const char *unit)
+{
+    struct assay__buf *out = &page->body;
+    assay__html_cell_number(page, required, unit, "");
+    if (!isfinite(required)) {
+        assay__buf_puts(out, "<td>not required</td>");
+        return;
+    }
+    const char *name = assay__require_state_name(state);
+    assay__buf_printf(out, "<td><span class=\"verdict %s\">%s</span>", name, name);
+    if (isfinite(ratio)) assay__buf_printf(out, " %.3g ×", ratio);
+    assay__buf_puts(out, "</td>");
+}
+
+void assay__html_requirements(struct assay__html *page, const struct assay_profile *profile,
+                              const struct assay__trial *trial)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__review review = {0};
+    struct assay__buf text = {0};
+    if (!arena || assay__review(profile, trial, arena, &review)) page->body.failed = true;
+    if (page->body.failed || !review.required) goto out;
+    const struct assay__judgement *j = &review.judgement;
+    assay__html_section(page, "requirements", "Requirements", ASSAY__HTML_OVERVIEW);
+    assay__buf_printf(&text, "%s: minimum %s, target %s.", j->table->name,
+                      assay__require_state_name(j->minimum), assay__require_state_name(j->target));
+    assay__html_paragraph(page, "answer small", text_of(&text));
+    assay__html_table(page, "", NULL, "Requirements: measured against minimum and target",
+                      "Requirement|>Measured|>Minimum|Verdict|>Target|Verdict");
+    for (size_t i = 0; i < j->count; i++) {
+        const struct assay__requirement *row = &j->rows[i];
+        assay__html_row(page, "");
+        assay__html_cell_name(page, row->info->label);
+        assay__buf_puts(&page->body, "<td class=\"n\">");
+        assay__html_metric(page, row->measured, "");
+        assay__buf_puts(&page->body, "</td>");
+        put_verdict_cell(page, row->minimum, row->minimum_ratio, row->minimum_state,
+                         row->info->unit);
+        put_verdict_cell(page, row->target, row->target_ratio, row->target_state, row->info->unit);
+        assay__html_row_end(page);
+    }
+    assay__html_table_end(page);
+    for (size_t i = 0; i < j->count; i++) {
+        const struct assay__requirement *row = &j->rows[i];
+        const char *const lines[] = {row->reason, row->note, row->unreachable, row->beyond,
+                                     row->advice};
+        for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++) {
+            if (!lines[k] || !*lines[k]) continue;
+            assay__buf_clear(&text);
+            assay__buf_printf(&text, "%s: %s", row->info->label, lines[k]);
+            assay__html_paragraph(page, "note", text_of(&text));
+        }
+    }
+    assay__html_section_end(page);
+out:
+    assay__buf_free(&text);
+    assay__arena_free(arena);
+}

@@ -1,0 +1,270 @@
+/* html_trials.c - several trials of one profile: the comparison with drift and who ran what, the sweep with its best point and knee, and each
+ * other trial folded below. */
+#include "report/html_sections.h"
+
+#include "advise/comparison.h"
+#include "advise/sweep.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TRIALS_MOST = 48, TRIAL_ROWS = 100, PROVIDERS = 4 };
+
+static const char *text_of(const struct assay__buf *buf)
+{
+    return buf->data ? buf->data : "";
+}
+
+/* "WebGPU 90, CPU 3": layers by provider, in the order they first appear; "" without layers. */
+static void who_ran(struct assay__buf *out, const struct assay__trial *trial)
+{
+    const char *names[PROVIDERS];
+    size_t counts[PROVIDERS] = {0}, count = 0, others = 0;
+    for (size_t i = 0; i < trial->layers.count; i++) {
+        const char *provider = trial->layers.items[i].provider;
+        size_t at = 0;
+        if (!provider || !*provider) provider = "unknown";
+        while (at < count && strcmp(names[at], provider) != 0)
+            at++;
+        if (at == PROVIDERS) {
+            others++;
+            continue;
+        }
+        if (at == count) names[count++] = provider;
+        counts[at]++;
+    }
+    for (size_t i = 0; i < count; i++)
+        assay__buf_printf(out, "%s%.60s %zu", i ? ", " : "", names[i], counts[i]);
+    if (others) assay__buf_printf(out, ", others %zu", others);
+}
+
+/* --- comparison -------------------------------------------------------------------------------------- */
+
+static void put_speed(struct assay__html *page, const struct assay__comparison *all, size_t i)
+{
+    const struct assay__comparison_row *row = &all->rows[i];
+    struct assay__buf text = {0}, tip = {0};
+    assay__buf_puts(&page->body, "<td>");
+    if (i == all->reference) {
+        assay__buf_puts(&page->body, "reference");
+    } else if (isfinite(row->speed.ratio)) {
+        assay__buf_printf(&text, "=%.3g × (%.3g to %.3g)", row->speed.ratio, row->speed.ci.low,
+                          row->speed.ci.high);
+        assay__buf_printf(
+            &tip,
+            "median of the reference's launches over this one's; 95 %% interval by the exact rank test on "
+            "launches, p = %.3g; the smallest difference this run could have shown is %.2g %%",
+            row->speed.p_value, row->speed.smallest * 100);
+        assay__html_tip(page, text_of(&text), text_of(&tip));
+        assay__buf_puts(&page->body, " <span class=\"verdict ");
+        assay__buf_puts(&page->body, row->verdict == ASSAY__VERDICT_FASTER   ? "pass\">"
+                                     : row->verdict == ASSAY__VERDICT_SLOWER ? "fail\">"
+                                                                             : "unavailable\">");
+        assay__html_text(&page->body, assay__verdict_name(row->verdict));
+        assay__buf_puts(&page->body, "</span>");
+    } else {
+        assay__buf_puts(&page->body, "— ");
+        assay__html_text(&page->body, row->reason);
+    }
+    if (*row->role && strcmp(row->role, "reference") != 0) {
+        assay__buf_puts(&page->body, " <span class=\"tag\">");
+        assay__html_text(&page->body, row->role);
+        assay__buf_puts(&page->body, "</span>");
+    }
+    assay__buf_puts(&page->body, "</td>");
+    assay__buf_free(&text);
+    assay__buf_free(&tip);
+}
+
+static void put_drift(struct assay__html *page, const struct assay__trial *trial)
+{
+    static const char *const names[] = {"drift.relative_l2", "drift.cosine", "drift.top1"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct assay_metric *m = trial->metrics ? assay_metrics_get(trial->metrics, names[i])
+                                                      : NULL;
+        char text[64];
+        assay__buf_puts(&page->body, "<td class=\"n\">");
+        if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value)) {
+            snprintf(text, sizeof text, i == 0 ? "%.2g" : i == 1 ? "%.6f" : "%.3g", m->value);
+            assay__html_tip(page, text, m->note && *m->note ? m->note : m->source);
+        } else {
+            assay__html_metric(page, m, "");
+        }
+        assay__buf_puts(&page->body, "</td>");
+    }
+}
+
+static void put_comparison(struct assay__html *page, const struct assay_profile *profile,
+                           const struct assay__comparison *all)
+{
+    assay__html_table(page, "", "sortable", "Trials against the reference",
+                      "Trial|>p50|>Per second|>Energy|>Memory|Speed-up");
+    for (size_t i = 0; i < all->count; i++) {
+        const struct assay__comparison_row *row = &all->rows[i];
+        assay__html_row(page, "");
+        assay__html_cell_name(page, row->label);
+        assay__html_cell_number(page, row->latency_s, "s", "");
+        assay__html_cell_number(page, row->throughput, "1/s", "=");
+        assay__html_cell_number(page, row->energy_j, "J", "=");
+        assay__html_cell_number(page, row->memory_bytes, "B", "");
+        put_speed(page, all, i);
+        assay__html_row_end(page);
+    }
+    assay__html_table_end(page);
+    assay__html_heading(page, "Drift and fallback");
+    assay__html_table(page, "", "sortable",
+                      "How far the outputs are from the reference's, and who ran the layers",
+                      "Trial|>Relative L2|>Cosine|>Same first class|Layers by provider");
+    for (size_t i = 0; i < all->count; i++) {
+        const struct assay__trial *trial = &profile->trials[all->rows[i].trial];
+        struct assay__buf who = {0};
+        who_ran(&who, trial);
+        assay__html_row(page, "");
+        assay__html_cell_name(page, all->rows[i].label);
+        put_drift(page, trial);
+        assay__html_cell_text(page, who.length ? who.data : "— its layers were not timed");
+        assay__html_row_end(page);
+        assay__buf_free(&who);
+    }
+    assay__html_table_end(page);
+}
+
+void assay__html_comparison(struct assay__html *page, const struct assay_profile *profile,
+                            const struct assay__trial *trial)
+{
+    static const char *const goals[] = {"latency", "throughput", "energy"};
+    struct assay__arena *arena = NULL;
+    struct assay__comparison all;
+    if (strcmp(profile->command, "compare") != 0) return;
+    arena = assay__arena_new();
+    if (!arena || assay__comparison(profile, arena, &all)) {
+        page->body.failed = true;
+        goto out;
+    }
+    assay__html_section(page, "comparison", "Comparison", ASSAY__HTML_OVERVIEW);
+    assay__html_figure(page, profile, trial, "compare", true);
+    put_comparison(page, profile, &all);
+    assay__html_heading(page, "What to choose");
+    assay__html_facts(page);
+    for (size_t i = 0; i < ASSAY__FOR_COUNT; i++) {
+        struct assay__buf text = {0};
+        const struct assay__recommendation *r = &all.recommendations[i];
+        if (r->row != SIZE_MAX && !strstr(r->why, all.rows[r->row].label))
+            assay__buf_printf(&text, "%s: ", all.rows[r->row].label);
+        assay__buf_puts(&text, r->why);
+        assay__html_fact(page, goals[i], text_of(&text));
+        assay__buf_free(&text);
+    }
+    assay__html_facts_end(page);
+    assay__html_figure(page, profile, trial, "devices", false);
+    assay__html_section_end(page);
+out:
+    assay__arena_free(arena);
+}
+
+/* --- sweep ------------------------------------------------------------------------------------------- */
+
+static void put_point(struct assay__html *page, const struct assay__sweep *sweep, size_t i)
+{
+    const struct assay__sweep_point *p = &sweep->points[i];
+    assay__html_row(page, "");
+    assay__buf_puts(&page->body, "<th scope=\"row\">");
+    assay__html_name(&page->body, p->label);
+    if (i == sweep->best) assay__buf_puts(&page->body, " <span class=\"verdict pass\">best</span>");
+    if (i == sweep->knee) assay__buf_puts(&page->body, " <span class=\"tag\">knee</span>");
+    assay__buf_puts(&page->body, "</th>");
+    assay__html_cell_number(page, p->latency_s, "s", "");
+    assay__html_cell_number(page, p->low_s, "s", "");
+    assay__html_cell_number(page, p->high_s, "s", "");
+    assay__html_cell_number(page, p->throughput, "1/s", "=");
+    assay__html_cell_number(page, p->memory_bytes, "B", "");
+    assay__html_cell_number(page, p->energy_j, "J", "=");
+    assay__html_cell_number(page, p->bandwidth, "B/s", "=");
+    assay__html_cell_number(page, p->efficiency, "ratio", "=");
+    assay__html_cell_text(page, p->reason);
+    assay__html_row_end(page);
+}
+
+void assay__html_sweep(struct assay__html *page, const struct assay_profile *profile,
+                       const struct assay__trial *trial)
+{
+    struct assay__sweep sweep;
+    struct assay__buf text = {0};
+    if (strcmp(profile->command, "sweep") != 0 && strcmp(profile->command, "tune") != 0) return;
+    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
+    struct assay__arena *arena = assay__arena_new();
+    if (!arena || assay__sweep(profile, &limits, arena, &sweep)) {
+        page->body.failed = true;
+        goto out;
+    }
+    assay__html_section(page, "sweep", strcmp(profile->command, "tune") == 0 ? "Tune" : "Sweep",
+                        ASSAY__HTML_OVERVIEW);
+    assay__html_figure(page, profile, trial, "sweep", true);
+    assay__html_figure(page, profile, trial, "pareto", false);
+    assay__html_facts(page);
+    assay__html_fact(page, "best", sweep.why);
+    for (size_t i = 0; i < sweep.alike_count; i++)
+        assay__buf_printf(&text, "%s%s", i ? ", " : "", sweep.points[sweep.alike[i]].label);
+    if (text.length)
+        assay__buf_puts(
+            &text,
+            ": their launches overlap those of the best; more launches could tell them apart");
+    assay__html_fact(page, "not apart", text_of(&text));
+    assay__html_fact(page, "knee", sweep.knee_why);
+    assay__html_facts_end(page);
+    assay__html_table(
+        page, "", "sortable", "The points of the sweep",
+        "Point|>p50|>Least|>Most|>Per second|>Memory|>Energy|>Bandwidth|>Scaling|Remark");
+    for (size_t i = 0; i < sweep.count; i++)
+        put_point(page, &sweep, i);
+    assay__html_table_end(page);
+    assay__html_paragraph(
+        page, "note",
+        "Least and most are the medians of single launches. Scaling is the throughput over that of the smallest batch (else "
+        "fewest threads), over their ratio: 100 % is linear.");
+    assay__html_section_end(page);
+out:
+    assay__buf_free(&text);
+    assay__arena_free(arena);
+}
+
+/* --- each other trial -------------------------------------------------------------------------------- */
+
+void assay__html_trials(struct assay__html *page, const struct assay_profile *profile,
+                        const struct assay__trial *trial)
+{
+    size_t shown = 0;
+    struct assay__buf text = {0};
+    if (profile->trial_count < 2) return;
+    assay__html_section(page, "trials", "The other trials", ASSAY__HTML_LAYERS);
+    assay__buf_printf(&text, "Latency, layers and machine above are of %s.",
+                      assay__html_trial_label(trial));
+    assay__html_paragraph(page, "note", text_of(&text));
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        const struct assay__trial *t = &profile->trials[i];
+        char prefix[32];
+        if (t == trial) continue;
+        if (shown++ == TRIALS_MOST) {
+            assay__html_paragraph(page, "note",
+                                  "The others are in the data at the end of the page.");
+            break;
+        }
+        assay__buf_printf(&page->body, "<details class=\"trial\" id=\"trial-%d\"><summary>", t->id);
+        assay__html_name(&page->body, assay__html_trial_label(t));
+        assay__buf_puts(&page->body, "</summary>\n");
+        assay__buf_clear(&text);
+        if (t->state != ASSAY__TRIAL_OK && t->reason && *t->reason)
+            assay__html_paragraph(page, "alert", t->reason);
+        assay__render_answer(&text, t);
+        assay__html_paragraph(page, NULL, text_of(&text));
+        if (assay__render_known(t, "latency.p50")) assay__html_percentiles(page, t);
+        snprintf(prefix, sizeof prefix, "t%d-", t->id);
+        if (t->layers.count) assay__html_layer_table(page, t, TRIAL_ROWS, prefix);
+        assay__buf_puts(&page->body, "</details>\n");
+    }
+    assay__html_section_end(page);
+    assay__buf_free(&text);
+}

@@ -1,0 +1,386 @@
+/* test_diff.c - several profiles side by side, on hand-made profiles whose numbers are chosen: verdicts and intervals, which trial, what is
+ * said of what cannot be compared, what else differs, and what each format does with hostile names. */
+#include "harness.h"
+
+#include "advise/diff.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/report_diff.h"
+
+#include <assay/assay.h>
+
+static struct assay__arena *arena;
+
+/* A profile of one trial with `launches` launches around p50_us, a thousandth apart. */
+static struct assay_profile *make(double p50_us, size_t launches)
+{
+    struct assay_profile *profile = assay__profile_new();
+    CHECK(profile != NULL);
+    if (!arena) arena = assay__arena_new();
+    struct assay__trial *trial = assay__profile_trial(profile);
+    profile->complete = true;
+    profile->assay_version = "0.1.0";
+    profile->schema = 1;
+    profile->command = "run";
+    profile->model.name = "net";
+    profile->model.fingerprint = "f00";
+    trial->state = ASSAY__TRIAL_OK;
+    trial->engine = "fake";
+    trial->engine_version = "1";
+    trial->device = "cpu";
+    for (size_t i = 0; i < launches; i++) {
+        struct assay__launch *launch = assay__trial_launch(profile, trial);
+        double p50 = p50_us * (1 + 0.001 * ((double)i - (double)(launches / 2)));
+        launch->state = ASSAY__TRIAL_OK;
+        launch->p50_ns = p50 * 1e3;
+        assay_metrics_measured(launch->metrics, "throughput.inferences", 1e6 / p50, "clock", "");
+    }
+    assay_metrics_measured(trial->metrics, "latency.p50", p50_us / 1e6, "clock", "");
+    assay_metrics_measured(trial->metrics, "throughput.inferences", 1e6 / p50_us, "clock", "");
+    assay_metrics_derived(trial->metrics, "compute.flops", 1e6, "graph", "sum");
+    assay_metrics_derived(trial->metrics, "compute.rate", 1e12 / p50_us, "clock",
+                          "compute.flops / latency.p50");
+    return profile;
+}
+
+static struct assay__diff compare(struct assay_profile *const *profiles, size_t count)
+{
+    static const char *const names[] = {"dir/a.assay", "dir/b.assay", "dir/c.assay"};
+    struct assay__diff_input inputs[3];
+    struct assay__diff diff;
+    for (size_t i = 0; i < count; i++)
+        inputs[i] = (struct assay__diff_input){profiles[i], names[i], NULL};
+    CHECK_INT(assay__diff(inputs, count, arena, &diff, NULL), 0);
+    return diff;
+}
+
+static struct assay__diff compare_two(struct assay_profile *a, struct assay_profile *b)
+{
+    struct assay_profile *both[] = {a, b};
+    return compare(both, 2);
+}
+
+static const struct assay__diff_delta *delta(const struct assay__diff *diff, const char *name,
+                                             size_t side)
+{
+    const struct assay__diff_metric *row = assay__diff_metric_find(diff, name);
+    CHECK(row != NULL);
+    return &row->deltas[side];
+}
+
+static void a_difference_has_its_interval(void)
+{
+    struct assay__diff diff = compare_two(make(100, 10), make(50, 10));
+    const struct assay__diff_delta *d = delta(&diff, "latency.p50", 1);
+    CHECK_INT(d->verdict, ASSAY__DIFF_LOWER);
+    CHECK_NEAR(d->ratio, 0.5, 1e-12);
+    CHECK(d->ci.known && d->ci.low > 0.495 && d->ci.low < 0.5 && d->ci.high > 0.5 &&
+          d->ci.high < 0.505);
+    CHECK_NEAR(d->difference, -50e-6, 1e-15);
+    CHECK_STR(assay__diff_verdict_name(d->verdict, ASSAY__DIFF_TIME), "faster");
+    /* a rate goes the other way, and one that follows from the latency has its interval */
+    const struct assay__diff_metric *rate = assay__diff_metric_find(&diff, "compute.rate");
+    CHECK_INT(rate->deltas[1].verdict, ASSAY__DIFF_HIGHER);
+    CHECK_NEAR(rate->deltas[1].ratio, 2, 1e-12);
+    CHECK_NEAR(rate->deltas[1].ci.low, 1 / d->ci.high, 1e-9);
+    CHECK_NEAR(rate->deltas[1].ci.high, 1 / d->ci.low, 1e-9);
+    CHECK_STR(assay__diff_verdict_name(rate->deltas[1].verdict, rate->sense), "faster");
+    CHECK_INT(delta(&diff, "throughput.inferences", 1)->verdict, ASSAY__DIFF_HIGHER);
+    CHECK_INT(delta(&diff, "compute.flops", 1)->verdict, ASSAY__DIFF_EQUAL);
+    CHECK_HAS(diff.summary, "b.assay is faster: 50.0 µs against 100 µs, 0.5 × the time of a.assay");
+    CHECK_INT(diff.judged, 3);
+}
+
+static void the_same_shows_nothing(void)
+{
+    struct assay__diff diff = compare_two(make(100, 10), make(100, 10));
+    const struct assay__diff_delta *d = delta(&diff, "latency.p50", 1);
+    CHECK_INT(d->verdict, ASSAY__DIFF_SAME);
+    CHECK(d->smallest > 0 && d->smallest < 0.02);
+    CHECK_HAS(diff.summary, "No difference in latency shown");
+    for (size_t i = 0; i < diff.metric_count; i++)
+        CHECK(!assay__diff_is_shown(diff.metrics[i].deltas[1].verdict));
+    CHECK_INT(diff.cause_count, 0);
+}
+
+static void few_launches_give_no_verdict(void)
+{
+    struct assay__diff diff = compare_two(make(100, 10), make(50, 4));
+    const struct assay__diff_delta *d = delta(&diff, "latency.p50", 1);
+    CHECK_INT(d->verdict, ASSAY__DIFF_UNJUDGED);
+    CHECK_NEAR(d->ratio, 0.5, 1e-12);
+    CHECK(!d->ci.known && isnan(d->ci.low) && isnan(d->p_value));
+    CHECK_HAS(d->reason, "at least 5 launches");
+    CHECK_HAS(diff.summary, "no verdict");
+    CHECK_INT(diff.judged, 0);
+}
+
+static void what_one_side_lacks_is_not_compared(void)
+{
+    struct assay_profile *a = make(100, 5), *b = make(100, 5);
+    assay_metrics_measured(a->trials[0].metrics, "memory.peak.worker", 5e6, "process", "");
+    assay_metrics_unavailable(b->trials[0].metrics, "memory.peak.worker", "no /proc here");
+    assay_metrics_measured(a->trials[0].metrics, "power.average", 3, "sensor", "");
+    struct assay__diff diff = compare_two(a, b);
+    const struct assay__diff_delta *d = delta(&diff, "memory.peak.worker", 1);
+    CHECK_INT(d->verdict, ASSAY__DIFF_NOT_COMPARABLE);
+    CHECK(isnan(d->ratio) && isnan(d->difference));
+    CHECK_STR(d->reason, "b.assay: no /proc here");
+    CHECK_STR(delta(&diff, "power.average", 1)->reason,
+              "b.assay: it was not asked for in that run");
+}
+
+static void the_graph_counts_exactly(void)
+{
+    struct assay_profile *a = make(100, 5), *b = make(100, 5);
+    assay_metrics_derived(b->trials[0].metrics, "compute.flops", 2e6, "graph", "sum");
+    struct assay__diff diff = compare_two(a, b);
+    CHECK_INT(delta(&diff, "compute.flops", 1)->verdict, ASSAY__DIFF_EXACT);
+    CHECK_NEAR(delta(&diff, "compute.flops", 1)->ratio, 2, 0);
+    CHECK_INT(assay__diff_fold(&diff, assay__diff_metric_find(&diff, "compute.flops")),
+              ASSAY__DIFF_LINE);
+}
+
+static void three_runs_are_each_held_against_the_first(void)
+{
+    struct assay_profile *all[] = {make(100, 6), make(50, 6), make(200, 6)};
+    struct assay__diff diff = compare(all, 3);
+    CHECK_INT(delta(&diff, "latency.p50", 1)->verdict, ASSAY__DIFF_LOWER);
+    CHECK_INT(delta(&diff, "latency.p50", 2)->verdict, ASSAY__DIFF_HIGHER);
+    CHECK_NEAR(delta(&diff, "latency.p50", 2)->ratio, 2, 1e-12);
+    CHECK_HAS(diff.summary, "b.assay is faster");
+    CHECK_HAS(diff.summary, "c.assay is slower");
+}
+
+static void options_of(struct assay__trial *trial, struct assay__pair *pairs, size_t count)
+{
+    trial->options = pairs;
+    trial->option_count = count;
+}
+
+static void what_else_differs_is_ranked(void)
+{
+    static struct assay__pair one[] = {{"seed", "0"}, {"threads", "1"}, {"opt", "all"}};
+    static struct assay__pair two[] = {{"seed", "7"}, {"threads", "2"}, {"opt", "all"}};
+    struct assay_profile *a = make(100, 5), *b = make(50, 5);
+    options_of(&a->trials[0], one, 3);
+    options_of(&b->trials[0], two, 3);
+    a->environment.kernel = "6.1";
+    b->environment.kernel = "6.6";
+    a->environment.governor = "performance"; /* of b it is not known: no difference */
+    b->trials[0].engine_version = "2";
+    assay_metrics_measured(a->trials[0].metrics, "disturbance.steal", 0.001, "process", "");
+    assay_metrics_measured(b->trials[0].metrics, "disturbance.steal", 0.2, "process", "");
+    assay_metrics_measured(a->trials[0].metrics, "disturbance.cpu_other", 0.10, "process", "");
+    assay_metrics_measured(b->trials[0].metrics, "disturbance.cpu_other", 0.11, "process", "");
+    struct assay__diff diff = compare_two(a, b);
+    static const char *const expected[] = {"threads", "engine version", "stolen time", "kernel",
+                                           "seed"};
+    CHECK_INT(diff.cause_count, 5);
+    for (size_t i = 0; i < 5; i++)
+        CHECK_STR(diff.causes[i].name, expected[i]);
+    CHECK_STR(diff.causes[0].values[0], "1");
+    CHECK_STR(diff.causes[0].values[1], "2");
+    CHECK_STR(assay__diff_likelihood(diff.causes[0].weight), "likely");
+    CHECK_STR(assay__diff_likelihood(diff.causes[2].weight), "possible");
+    CHECK_STR(assay__diff_likelihood(diff.causes[4].weight), "unlikely");
+    CHECK_HAS(diff.summary, "first of all: threads (1, 2)");
+}
+
+static void trials_are_chosen_by_label(void)
+{
+    static struct assay__pair x[] = {{"label", "batch=1"}}, y[] = {{"label", "batch=8"}};
+    struct assay_profile *a = make(100, 5), *b = make(70, 5);
+    struct assay__trial *second = assay__profile_trial(b);
+    options_of(&a->trials[0], y, 1);
+    options_of(&b->trials[0], x, 1);
+    second->state = ASSAY__TRIAL_OK;
+    second->device = second->engine = second->engine_version = "";
+    options_of(second, y, 1);
+    assay_metrics_measured(second->metrics, "latency.p50", 25e-6, "clock", "");
+    struct assay__diff diff = compare_two(a, b);
+    CHECK_NEAR(delta(&diff, "latency.p50", 1)->ratio, 0.25, 1e-12);
+    CHECK_STR(diff.sides[1].trial_label, "batch=8");
+    struct assay__diff_input inputs[] = {{a, "a", NULL}, {b, "b", "1"}};
+    CHECK_INT(assay__diff(inputs, 2, arena, &diff, NULL), 0);
+    CHECK_NEAR(delta(&diff, "latency.p50", 1)->ratio, 0.7, 1e-12);
+    struct assay_error error = {0};
+    inputs[1].trial = "batch=9";
+    CHECK_INT(assay__diff(inputs, 2, arena, &diff, &error), ASSAY_ENOTFOUND);
+    CHECK_HAS(error.message, "no trial 'batch=9'");
+}
+
+static bool has_note(const struct assay__diff *diff, const char *text)
+{
+    for (size_t i = 0; i < diff->note_count; i++)
+        if (strstr(diff->notes[i], text)) return true;
+    return false;
+}
+
+static void notes_say_what_is_wrong(void)
+{
+    struct assay_profile *a = make(100, 5), *b = make(100, 5), *empty = assay__profile_new();
+    a->created = b->created = "2026-01-01T00:00:00Z";
+    a->command_line = b->command_line = "assay run x";
+    b->complete = false;
+    empty->model.fingerprint = "other";
+    struct assay_profile *all[] = {a, b, empty};
+    struct assay__diff diff = compare(all, 3);
+    CHECK(has_note(&diff, "b.assay is INCOMPLETE"));
+    CHECK(has_note(&diff, "a.assay and b.assay are the same capture"));
+    CHECK(has_note(&diff, "c.assay cannot be compared: it holds no trial"));
+    CHECK(has_note(&diff, "The models are not the same"));
+    CHECK(has_note(&diff, "not taken in turns"));
+    CHECK(!diff.sides[2].usable);
+    CHECK_HAS(diff.summary, "c.assay cannot be compared with a.assay");
+    diff = compare_two(a, b); /* trials of one run alternate */
+    CHECK(!has_note(&diff, "not taken in turns"));
+    b->trials[0].state = ASSAY__TRIAL_FAILED;
+    assay_metrics_unavailable(b->trials[0].metrics, "latency.p50", "it crashed");
+    b->trials[0].reason = "the worker crashed";
+    diff = compare_two(a, b);
+    CHECK(has_note(&diff, "b.assay cannot be compared: the worker crashed"));
+}
+
+static void names_tell_the_runs_apart(void)
+{
+    struct assay_profile *a = make(100, 5), *b = make(100, 5);
+    struct assay__diff_input inputs[] = {{a, "x/p.assay", NULL}, {b, "y/p.assay", NULL}};
+    struct assay__diff diff;
+    CHECK_INT(assay__diff(inputs, 2, arena, &diff, NULL), 0);
+    CHECK_STR(diff.sides[0].name, "x/p.assay");
+    CHECK_STR(diff.sides[1].name, "y/p.assay");
+    CHECK_INT(assay__diff(inputs, 1, arena, &diff, NULL), ASSAY_EINVAL);
+    CHECK_INT(assay__diff(inputs, 17, arena, &diff, NULL), ASSAY_EINVAL);
+}
+
+/* --- formats ------------------------------------------------------------------------------------------ */
+
+#define HOSTILE "<script>alert(1)</script>\x1b[31m|`x`\n\xff\xe2\x80\xae</td>"
+
+static struct assay__layer hostile_layers[2];
+
+static struct assay__diff hostile(void)
+{
+    struct assay_profile *a = make(100, 5), *b = make(200, 5);
+    for (size_t i = 0; i < 2; i++)
+        hostile_layers[i] = (struct assay__layer){.name = HOSTILE,
+                                                  .op = HOSTILE,
+                                                  .provider = "",
+                                                  .time_ns = 1e5 * (double)(i + 1),
+                                                  .flops = NAN,
+                                                  .bytes = NAN,
+                                                  .weight_bytes = NAN,
+                                                  .live_bytes = NAN,
+                                                  .host_enqueue_ns = NAN,
+                                                  .bound = "",
+                                                  .state = ASSAY_MEASURED,
+                                                  .method = "",
+                                                  .note = ""};
+    a->model.name = b->model.name = HOSTILE;
+    a->trials[0].layers.items = &hostile_layers[0];
+    b->trials[0].layers.items = &hostile_layers[1];
+    a->trials[0].layers.count = b->trials[0].layers.count = 1;
+    a->trials[0].device = HOSTILE;
+    struct assay__diff_input inputs[] = {{a, HOSTILE, NULL}, {b, "b|c>d.assay", NULL}};
+    struct assay__diff diff;
+    CHECK_INT(assay__diff(inputs, 2, arena, &diff, NULL), 0);
+    CHECK_INT(diff.layer_count, 2); /* the layer and the sum */
+    return diff;
+}
+
+static struct assay__buf render(const struct assay__diff *diff, const char *format, int columns)
+{
+    struct assay_report_options options = {
+        .size = sizeof options, .format = format, .columns = columns};
+    struct assay__buf out = {0};
+    CHECK_INT(assay__diff_report(diff, &options, &out, NULL), 0);
+    return out;
+}
+
+static void hostile_names_are_escaped(void)
+{
+    struct assay__diff diff = hostile();
+    static const char *const formats[] = {"text", "markdown", "html"};
+    for (size_t i = 0; i < 3; i++) {
+        struct assay__buf out = render(&diff, formats[i], 80);
+        CHECK(!strchr(out.data, '\x1b'));
+        CHECK(!strchr(out.data, '\xff'));
+        if (i) CHECK(!strstr(out.data, "<script>alert"));
+        if (i == 1) CHECK(!strstr(out.data, "m|`x`"));
+        char *data = strstr(out.data, "<script type=\"application/json\"");
+        CHECK(i < 2 || data != NULL);
+        if (i == 2) *data = 0; /* the data holds names as they are */
+        if (i == 2) CHECK(!strstr(out.data, "\xe2\x80\xae"));
+        assay__buf_free(&out);
+    }
+    struct assay__buf json = render(&diff, "json", 80);
+    struct assay__json *root = NULL;
+    CHECK_INT(assay__json_parse(arena, json.data, json.length, &root, NULL), 0);
+    CHECK_STR(assay__json_get_string(assay__json_get(root, "metrics")->first, "name", ""),
+              "latency.p50");
+    assay__buf_free(&json);
+}
+
+static void lines_fit_the_page(void)
+{
+    struct assay__diff diff = hostile();
+    static const int widths[] = {40, 60, 80, 120};
+    for (size_t i = 0; i < 4; i++) {
+        struct assay__buf out = render(&diff, "text", widths[i]);
+        for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n"))
+            if (assay__text_width(line) > (size_t)widths[i]) {
+                printf("  width %d: %s\n", widths[i], line);
+                CHECK(false);
+            }
+        assay__buf_free(&out);
+    }
+}
+
+static void formats_of_one_profile_are_refused(void)
+{
+    struct assay__diff diff = hostile();
+    struct assay_report_options options = {.size = sizeof options, .format = "csv"};
+    struct assay__buf out = {0};
+    struct assay_error error = {0};
+    CHECK_INT(assay__diff_report(&diff, &options, &out, &error), ASSAY_EINVAL);
+    CHECK_HAS(error.message, "not as csv");
+}
+
+static void json_holds_every_number(void)
+{
+    struct assay__diff diff = compare_two(make(100, 10), make(50, 4));
+    struct assay__buf json = render(&diff, "json", 80);
+    struct assay__json *root = NULL;
+    CHECK_INT(assay__json_parse(arena, json.data, json.length, &root, NULL), 0);
+    const struct assay__json *p50 = assay__json_get(root, "metrics")->first;
+    const struct assay__json *d = assay__json_get(p50, "deltas")->first;
+    CHECK_NEAR(assay__json_get_number(d, "ratio", 0), 0.5, 1e-12);
+    CHECK(assay__json_get(d, "low")->kind == ASSAY__JSON_NULL);
+    CHECK_STR(assay__json_get_string(d, "verdict", ""), "no verdict");
+    CHECK_HAS(assay__json_get_string(d, "reason", ""), "at least 5 launches");
+    CHECK_STR(assay__json_get_string(assay__json_get(p50, "values")->first, "state", ""),
+              "measured");
+    assay__buf_free(&json);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct harness_test tests[] = {
+        {"a_difference_has_its_interval", a_difference_has_its_interval},
+        {"the_same_shows_nothing", the_same_shows_nothing},
+        {"few_launches_give_no_verdict", few_launches_give_no_verdict},
+        {"what_one_side_lacks_is_not_compared", what_one_side_lacks_is_not_compared},
+        {"the_graph_counts_exactly", the_graph_counts_exactly},
+        {"three_runs_are_each_held_against_the_first", three_runs_are_each_held_against_the_first},
+        {"what_else_differs_is_ranked", what_else_differs_is_ranked},
+        {"trials_are_chosen_by_label", trials_are_chosen_by_label},
+        {"notes_say_what_is_wrong", notes_say_what_is_wrong},
+        {"names_tell_the_runs_apart", names_tell_the_runs_apart},
+        {"hostile_names_are_escaped", hostile_names_are_escaped},
+        {"lines_fit_the_page", lines_fit_the_page},
+        {"formats_of_one_profile_are_refused", formats_of_one_profile_are_refused},
+        {"json_holds_every_number", json_holds_every_number},
+    };
+    return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}

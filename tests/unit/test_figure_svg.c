@@ -1,0 +1,508 @@
+/* test_figure_svg.c - figures as SVG: well-formed whatever the names are, lengths that tell the values, round ticks, nothing drawn for what is
+ * not known, many points thinned without hiding any. */
+#include "harness.h"
+#include "report/figure.h"
+#include "report/figure_scale.h"
+#include "report/figure_svg.h"
+
+#include <ctype.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* --- a small checker of XML ------------------------------------------------------------------------- */
+
+/* Tags closed in order, attributes quoted, entities known, no character that XML forbids. The place of the fault, or NULL. */
+static const char *xml_fault(const char *text)
+{
+    static char stack[64][16];
+    size_t depth = 0;
+    const char *at = text;
+    if (strncmp(at, "<?xml", 5) == 0) at = strstr(at, "?>") + 2;
+    for (; *at; at++) {
+        if ((unsigned char)*at < 0x20 && *at != '\n') return at;
+        if (*at == '>') return at;
+        if (*at == '&') {
+            size_t length = strcspn(at, ";");
+            if (length > 6 ||
+                (strncmp(at, "&amp;", 5) && strncmp(at, "&lt;", 4) && strncmp(at, "&gt;", 4) &&
+                 strncmp(at, "&quot;", 6) && strncmp(at, "&#39;", 5)))
+                return at;
+        }
+        if (*at != '<') continue;
+        bool closing = at[1] == '/';
+        const char *name = at + 1 + closing;
+        size_t length = strcspn(name, " />\n");
+        if (!length || length > 15) return at;
+        if (closing) {
+            if (!depth || strncmp(stack[depth - 1], name, length) || stack[depth - 1][length])
+                return at;
+            depth--;
+        }
+        bool quoted = false;
+        const char *end = name + length;
+        for (; *end && (quoted || *end != '>'); end++) {
+            if (*end == '"') quoted = !quoted;
+            if (*end == '<' || (unsigned char)*end < 0x20) return end;
+        }
+        if (!*end || quoted) return at;
+        if (!closing && end[-1] != '/') {
+            if (depth == 64) return at;
+            memcpy(stack[depth], name, length);
+            stack[depth++][length] = 0;
+        }
+        at = end;
+    }
+    return depth ? at : NULL;
+}
+
+static void check_xml(const char *text)
+{
+    const char *fault = xml_fault(text);
+    if (fault) printf("  not well-formed at: %.60s\n", fault);
+    CHECK(fault == NULL);
+    CHECK(strstr(text, "<script") == NULL);
+    CHECK(strstr(text, "url(") == NULL);
+    const char *http = strstr(text, "http"); /* only the name space */
+    CHECK(!http || strncmp(http, "http://www.w3.org/2000/svg\"", 27) == 0);
+    CHECK(!http || strstr(http + 4, "http") == NULL);
+}
+
+static struct assay__buf draw(const struct assay__figure *figure, bool standalone)
+{
+    struct assay__buf out = {0};
+    assay__figure_svg(&out, figure,
+                      &(struct assay__svg_options){.standalone = standalone, .id = "fig1"});
+    CHECK(!out.failed);
+    check_xml(out.data);
+    return out;
+}
+
+/* The attribute of the index-th element of that class. */
+static double attribute(const char *text, const char *class_name, size_t index, const char *name)
+{
+    char wanted[64];
+    const char *at = text;
+    snprintf(wanted, sizeof wanted, " %s=\"", name);
+    for (size_t i = 0; i <= index; i++) {
+        at = strstr(i ? at + 1 : at, class_name);
+        if (!at) return NAN;
+    }
+    const char *value = strstr(at, wanted);
+    return value && value < strchr(at, '>') ? strtod(value + strlen(wanted), NULL) : (double)NAN;
+}
+
+static size_t occurrences(const char *text, const char *needle)
+{
+    size_t count = 0;
+    for (const char *at = strstr(text, needle); at; at = strstr(at + 1, needle))
+        count++;
+    return count;
+}
+
+static struct assay__figure figure_of(enum assay__figure_kind kind,
+                                      struct assay__figure_series *series, size_t count)
+{
+    return (struct assay__figure){.kind = kind,
+                                  .name = "f",
+                                  .title = "A figure",
+                                  .x_title = "x",
+                                  .x_unit = "",
+                                  .y_title = "time",
+                                  .y_unit = "s",
+                                  .y_zero = true,
+                                  .series = series,
+                                  .series_count = count,
+                                  .caption = "How to read it.",
+                                  .description = "What it shows."};
+}
+
+/* --- bars ------------------------------------------------------------------------------------------- */
+
+static void test_bars(void)
+{
+    const double values[] = {4e-3, 1e-3, NAN, -2e-3};
+    const char *const names[] = {"a", "b", "c", "d"};
+    struct assay__figure_series series = {.y = values, .names = names, .count = 4};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_BARS, &series, 1);
+    struct assay__buf out = draw(&figure, true);
+    double first = attribute(out.data, "fig-bar", 0, "width");
+    CHECK(first > 100);
+    CHECK_NEAR(attribute(out.data, "fig-bar", 1, "width"), first / 4, 0.11);
+    CHECK_NEAR(attribute(out.data, "fig-bar", 2, "width"), first / 2, 0.11); /* the negative one */
+    double zero = attribute(out.data, "fig-bar", 0, "x");
+    CHECK_NEAR(attribute(out.data, "fig-bar", 2, "x"), zero - first / 2, 0.11);
+    CHECK_INT(occurrences(out.data, "fig-bar"), 3);
+    CHECK_HAS(out.data, ">4.00 ms</text>");
+    CHECK_HAS(out.data, ">—</text>"); /* what is not known has its row, and no bar */
+    CHECK_HAS(out.data, "role=\"img\"");
+    CHECK_HAS(out.data, "aria-labelledby=\"fig1-title fig1-desc\"");
+    CHECK_HAS(out.data, "<title id=\"fig1-title\">A figure</title>");
+    CHECK_HAS(out.data, "<desc id=\"fig1-desc\">What it shows.</desc>");
+    CHECK_HAS(out.data, "How to read it.");
+    assay__buf_free(&out);
+    out = draw(&figure, false); /* in a page: no style, no caption, no xml head */
+    CHECK(strstr(out.data, "<style") == NULL && strstr(out.data, "How to read it.") == NULL);
+    CHECK(strncmp(out.data, "<svg ", 5) == 0);
+    assay__buf_free(&out);
+}
+
+static void test_grouped(void)
+{
+    const double compute[] = {0.5, 0.25}, memory[] = {1, NAN}, low[] = {0.4, 0.2},
+                 high[] = {0.6, 0.3};
+    const char *const names[] = {"cpu", "gpu"};
+    struct assay__figure_series series[] = {
+        {.name = "compute", .y = compute, .low = low, .high = high, .count = 2},
+        {.name = "memory", .y = memory, .count = 2}};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_BARS, series, 2);
+    figure.categories = names, figure.y_unit = "ratio";
+    struct assay__buf out = draw(&figure, true);
+    CHECK_INT(occurrences(out.data, "fig-bar"), 3);
+    double half = attribute(out.data, "fig-bar", 0, "width");
+    CHECK_NEAR(attribute(out.data, "fig-bar", 1, "width"), half * 2, 0.21);
+    CHECK_NEAR(attribute(out.data, "fig-bar", 2, "width"), half / 2, 0.11);
+    CHECK_HAS(out.data, ">compute</text>"); /* the legend */
+    CHECK_HAS(out.data, ">memory</text>");
+    CHECK_INT(occurrences(out.data, "fig-i\" d="), 2); /* intervals */
+    assay__buf_free(&out);
+}
+
+/* --- scales ----------------------------------------------------------------------------------------- */
+
+static bool is_round(double value)
+{
+    if (value == 0) return true;
+    double mantissa = fabs(value) / pow(10, floor(log10(fabs(value)) + 1e-9));
+    return fabs(mantissa - 1) < 1e-6 || fabs(mantissa - 2) < 1e-6 || fabs(mantissa - 5) < 1e-6;
+}
+
+static void test_ticks(void)
+{
+    static const double ranges[][2] = {{0, 1}, {0.00123, 0.0456}, {-3, 17},  {1e9, 1.001e9}, {5, 5},
+                                       {0, 0}, {NAN, NAN},        {1e-9, 3}, {-1e300, 1e300}};
+    static const char *const units[] = {"s", "B/s", "count", "ratio", "", "°C"};
+    for (size_t r = 0; r < COUNT(ranges); r++)
+        for (size_t u = 0; u < COUNT(units); u++) {
+            struct assay__scale scale;
+            assay__scale_make(&scale, ranges[r][0], ranges[r][1], false, units[u], 6);
+            CHECK(scale.high > scale.low && scale.tick_count >= 2 && scale.tick_count <= 9);
+            CHECK(!(scale.low > ranges[r][0] + fabs(ranges[r][0]) * 1e-9));
+            CHECK(!(scale.high < ranges[r][1] - fabs(ranges[r][1]) * 1e-9));
+            double step = (scale.ticks[1] - scale.ticks[0]) * scale.factor;
+            CHECK(is_round(step));
+            CHECK_NEAR(assay__scale_at(&scale, scale.low), 0, 1e-12);
+            CHECK_NEAR(assay__scale_at(&scale, scale.high), 1, 1e-12);
+            for (size_t i = 0; i < scale.tick_count; i++) { /* multiples of the step */
+                double count = scale.ticks[i] * scale.factor / step;
+                CHECK_NEAR(count, round(count), 1e-6 * (1 + fabs(count)));
+            }
+        }
+}
+
+static void test_tick_labels(void)
+{
+    struct assay__scale scale;
+    char label[64];
+    assay__scale_make(&scale, 0, 0.0042, false, "s", 6);
+    CHECK_STR(scale.unit, "ms");
+    CHECK_INT(scale.tick_count, 6);
+    assay__scale_label(&scale, scale.ticks[1], label, sizeof label);
+    CHECK_STR(label, "1");
+    assay__scale_make(&scale, 3e9, 2e12, true, "FLOP/s", 6);
+    CHECK_INT(scale.tick_count, 3);
+    assay__scale_label(&scale, scale.ticks[0], label, sizeof label);
+    CHECK_STR(label, "10 GFLOP/s");
+    assay__scale_label(&scale, scale.ticks[2], label, sizeof label);
+    CHECK_STR(label, "1 TFLOP/s");
+    for (size_t i = 0; i < scale.tick_count; i++)
+        CHECK(is_round(scale.ticks[i]));
+    CHECK(isnan(assay__scale_at(&scale, 0)));
+    CHECK(isnan(assay__scale_at(&scale, -1)));
+    CHECK_NEAR(assay__scale_at(&scale, sqrt(3e9 * 2e12)), 0.5, 1e-12);
+    assay__scale_make(&scale, 0, 0.31, false, "ratio", 4);
+    assay__scale_label(&scale, scale.ticks[scale.tick_count - 1], label, sizeof label);
+    CHECK_STR(label, "40");
+    CHECK_STR(scale.unit, "%");
+}
+
+/* --- lines and points -------------------------------------------------------------------------------- */
+
+static void test_lines(void)
+{
+    const double x[] = {0, 1, 2, 3, 4}, y[] = {1, 2, NAN, 2, 1}, flat[] = {5, 5, 5, 5, 5};
+    struct assay__figure_series series[] = {{.name = "one", .x = x, .y = y, .count = 5},
+                                            {.name = "two", .x = x, .y = flat, .count = 5}};
+    struct assay__figure_mark marks[] = {{true, 1, "knee"}, {false, 4, "limit"}};
+    struct assay__figure_span spans[] = {{1, 3, "measure"}};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_LINES, series, 2);
+    figure.marks = marks, figure.mark_count = 2, figure.spans = spans, figure.span_count = 1;
+    struct assay__buf out = draw(&figure, true);
+    const char *path = strstr(out.data, "<path class=\"fig-k fig-d0 fig-s0\" d=\"");
+    CHECK(path != NULL);
+    const char *end = strchr(path + 40, '"');
+    size_t moves = 0;
+    for (const char *at = path + 36; at < end; at++)
+        moves += *at == 'M';
+    CHECK_INT(moves, 2); /* a gap where the value is not known */
+    CHECK_INT(occurrences(out.data, "<circle"), 4);
+    CHECK_HAS(out.data, "fig-d1 fig-s1"); /* the second line has a dash too */
+    CHECK_HAS(out.data, ">knee</text>");
+    CHECK_HAS(out.data, ">limit</text>");
+    CHECK_HAS(out.data, ">measure</text>");
+    CHECK_HAS(out.data, ">two</text>");
+    assay__buf_free(&out);
+}
+
+/* 100,000 points: small, and the one high among them is still there. */
+static void test_thinned(void)
+{
+    enum { MANY = 100000 };
+    double *x = malloc(MANY * sizeof *x), *y = malloc(MANY * sizeof *y);
+    CHECK(x && y);
+    for (size_t i = 0; i < MANY; i++)
+        x[i] = (double)i, y[i] = 1 + (double)(i % 7) * 0.01;
+    y[54321] = 9;
+    struct assay__figure_series series = {.name = "many", .x = x, .y = y, .count = MANY};
+    static const enum assay__figure_kind kinds[] = {ASSAY__FIGURE_SCATTER, ASSAY__FIGURE_LINES};
+    for (size_t k = 0; k < 2; k++) {
+        struct assay__figure figure = figure_of(kinds[k], &series, 1);
+        struct assay__buf out = draw(&figure, true);
+        CHECK(out.length < 60000);
+        CHECK_HAS(out.data, "100,000 points: each pixel column shows the least and the greatest");
+        /* The scale ends at 10: 9 lies at a tenth of the height from the top of the plot. */
+        struct assay__svg svg = {.out = &(struct assay__buf){0}, .figure = &figure, .width = 720};
+        assay__svg_axes(&svg, 0, MANY - 1, 0, 9);
+        double expected = assay__svg_y(&svg, 9);
+        char peak[32];
+        struct assay__buf number = {0};
+        assay__svg_number(&number, expected);
+        snprintf(peak, sizeof peak, "%s", number.data);
+        CHECK_HAS(out.data, peak);
+        assay__buf_free(&number);
+        assay__buf_free(svg.out);
+        assay__buf_free(&out);
+    }
+    free(x);
+    free(y);
+}
+
+static void test_histogram(void)
+{
+    const double x[] = {1e-3, 2e-3, 3e-3, 4e-3}, y[] = {10, 0, 5};
+    struct assay__figure_series series = {.name = "n", .x = x, .y = y, .count = 3};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_HISTOGRAM, &series, 1);
+    figure.x_unit = "s", figure.y_unit = "count";
+    struct assay__buf out = draw(&figure, true);
+    CHECK_INT(occurrences(out.data, "fig-bin"), 2); /* an empty bin is not drawn */
+    CHECK_NEAR(attribute(out.data, "fig-bin", 0, "height"),
+               2 * attribute(out.data, "fig-bin", 1, "height"), 0.21);
+    CHECK_HAS(out.data, "<title>1.00 ms to 2.00 ms: 10</title>");
+    assay__buf_free(&out);
+}
+
+/* --- treemap ---------------------------------------------------------------------------------------- */
+
+static void test_treemap(void)
+{
+    const double y[] = {6, 6, 4, 3, 2, 2, 1, NAN, -1, 0};
+    const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "nan", "minus", "zero"};
+    struct assay__figure_series series = {.name = "op", .y = y, .names = names, .count = 10};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_TREEMAP, &series, 1);
+    struct assay__buf out = {0};
+    assay__figure_svg(&out, &figure, &(struct assay__svg_options){.width = 600, .height = 404});
+    check_xml(out.data);
+    CHECK_INT(occurrences(out.data, "fig-leaf"), 7);
+    double area = 0, worst = 1;
+    for (size_t i = 0; i < 7; i++) {
+        double width = attribute(out.data, "fig-leaf", i, "width"),
+               height = attribute(out.data, "fig-leaf", i, "height");
+        CHECK_NEAR(width * height, 600 * 400 * y[i] / 24, 600 * 400 * 0.002);
+        area += width * height;
+        worst = fmax(worst, fmax(width / height, height / width));
+    }
+    CHECK_NEAR(area, 600 * 400, 600 * 400 * 0.002);
+    CHECK(worst < 4); /* the example of Bruls, Huizing and van Wijk: 2.67 at worst */
+    CHECK_HAS(out.data, "<title>a: 6.00 s (25.0 %)</title>");
+    assay__buf_free(&out);
+}
+
+static void test_treemap_groups(void)
+{
+    const double y[] = {1, 2, 3, 4};
+    const char *const names[] = {"/l1.0.conv", "/l1.1.conv", "/l2.0.conv", "/fc"};
+    const char *const groups[] = {"l1/0", "l1/1", "l2/0", ""};
+    const char *const links[] = {"#layer-1", "#layer-2", "javascript:alert(1)", ""};
+    struct assay__figure_series series = {
+        .name = "Conv", .y = y, .names = names, .groups = groups, .links = links, .count = 4};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_TREEMAP, &series, 1);
+    struct assay__buf out = draw(&figure, false);
+    CHECK_INT(occurrences(out.data, "fig-leaf"), 4);
+    CHECK_HAS(out.data, ">l1</text>"); /* the group of two has its name */
+    CHECK_INT(occurrences(out.data, "<a href=\"#layer-"), 2);
+    CHECK(strstr(out.data, "javascript") == NULL); /* links lead into the page only */
+    assay__buf_free(&out);
+}
+
+static void test_treemap_many(void)
+{
+    enum { MANY = 5000 };
+    static double y[MANY];
+    static char texts[MANY][24];
+    static const char *names[MANY], *groups[MANY];
+    for (size_t i = 0; i < MANY; i++) {
+        y[i] = 1 + (double)(i % 50);
+        snprintf(texts[i], sizeof texts[i], "n%zu", i);
+        names[i] = texts[i], groups[i] = i % 2 ? "a/b/c/d/e/f/g/h/i" : "";
+    }
+    struct assay__figure_series series = {
+        .name = "op", .y = y, .names = names, .groups = groups, .count = MANY};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_TREEMAP, &series, 1);
+    struct assay__buf out = draw(&figure, true);
+    CHECK_INT(occurrences(out.data, "fig-leaf"), 300);
+    CHECK_HAS(out.data, "4701 smaller ones");
+    CHECK(out.length < 65000);
+    assay__buf_free(&out);
+}
+
+/* --- roofline --------------------------------------------------------------------------------------- */
+
+static void test_roofline(void)
+{
+    const double x[] = {0.5, 20, 20, NAN, 1}, y[] = {4e10, 1e11, 9e11, 1e9, 0};
+    const char *const names[] = {"slow", "good", "impossible", "nan", "zero"};
+    struct assay__figure_roof roofs[] = {{"float32", 2e11, NAN}, {"dram", NAN, 1e11}};
+    struct assay__figure_series series = {.name = "l", .x = x, .y = y, .names = names, .count = 5};
+    struct assay__figure figure = figure_of(ASSAY__FIGURE_ROOFLINE, &series, 1);
+    figure.roofs = roofs, figure.roof_count = 2, figure.x_log = figure.y_log = true;
+    figure.y_unit = "FLOP/s";
+    struct assay__buf out = draw(&figure, true);
+    CHECK_INT(occurrences(out.data, "fig-roof"), 2);
+    CHECK_INT(occurrences(out.data, "<circle"), 2);
+    CHECK_HAS(
+        out.data,
+        "impossible: 900 GFLOP/s at 20.0 FLOP/B; above its roof: FLOPs, bytes or a unit is wrong");
+    CHECK_INT(occurrences(out.data, "fig-k fig-fault"), 1);
+    CHECK_HAS(out.data, "× above its roof");
+    CHECK_HAS(out.data, ">float32 200 GFLOP/s</text>");
+    CHECK_HAS(out.data, ">dram 100 GB/s</text>");
+    CHECK(strstr(out.data, ">nan<") == NULL && strstr(out.data, ">zero<") == NULL);
+    assay__buf_free(&out);
+}
+
+/* --- hostile names ---------------------------------------------------------------------------------- */
+
+static void test_hostile(void)
+{
+    static char longest[10001];
+    memset(longest, 'x', sizeof longest - 1);
+    memcpy(longest, "BEGIN", 5);
+    memcpy(longest + 9997, "END", 3);
+    const char *const names[] = {"</title><script>alert(1)</script>",
+                                 "\" onload=\"alert(1)",
+                                 "a & b < c > d ' e",
+                                 "\x01\x08\x1b[31m\x7f",
+                                 "\xff\xfe broken \xc3",
+                                 "\xef\xbf\xbf nonchar",
+                                 "\xe2\x80\xae"
+                                 "override",
+                                 "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",
+                                 "\xf0\x9f\x9a\x80 rocket",
+                                 longest};
+    const double values[COUNT(names)] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    static const enum assay__figure_kind kinds[] = {ASSAY__FIGURE_BARS, ASSAY__FIGURE_LINES,
+                                                    ASSAY__FIGURE_SCATTER, ASSAY__FIGURE_TREEMAP,
+                                                    ASSAY__FIGURE_ROOFLINE};
+    for (size_t k = 0; k < COUNT(kinds); k++)
+        for (size_t n = 0; n < COUNT(names); n++) {
+            struct assay__figure_series series = {.name = names[n],
+                                                  .x = values,
+                                                  .y = values,
+                                                  .names = names,
+                                                  .groups = names,
+                                                  .count = COUNT(names)};
+            struct assay__figure_series twice[] = {series, series};
+            struct assay__figure figure = figure_of(kinds[k], twice, 2);
+            struct assay__figure_mark mark = {true, 3, names[n]};
+            struct assay__figure_roof roofs[] = {{names[n], 5, NAN}, {names[n], NAN, 3}};
+            figure.title = figure.caption = figure.description = figure.note = names[n];
+            figure.x_title = figure.y_title = names[n];
+            figure.marks = &mark, figure.mark_count = 1, figure.roofs = roofs,
+            figure.roof_count = 2;
+            struct assay__buf out = draw(&figure, true);
+            CHECK(strstr(out.data, "onload=\"alert") == NULL);
+            CHECK(strstr(out.data, "\x1b") == NULL);
+            CHECK(strstr(out.data, "\xe2\x80\xae") == NULL); /* no override of the direction */
+            CHECK(strstr(out.data, "\xef\xbf\xbf") == NULL); /* U+FFFF is no character of XML */
+            assay__buf_free(&out);
+        }
+}
+
+static void test_cut_and_isolated(void)
+{
+    struct assay__buf out = {0};
+    CHECK(assay__svg_cut(&out, "/encoder/layer.11/attention/output/dense/MatMul", 150));
+    CHECK_HAS(out.data, "…");
+    CHECK(strncmp(out.data, "/enc", 4) == 0); /* both ends are kept */
+    CHECK_STR(out.data + strlen(out.data) - 6, "MatMul");
+    CHECK(assay__svg_width(out.data) <= 150);
+    assay__buf_clear(&out);
+    CHECK(!assay__svg_cut(&out, "short", 150));
+    CHECK_STR(out.data, "short");
+    assay__buf_clear(&out);
+    assay__svg_escape(&out, "\xd7\xa9<");
+    CHECK_STR(out.data, "\xe2\x81\xa8\xd7\xa9&lt;\xe2\x81\xa9");
+    assay__buf_clear(&out);
+    assay__svg_number(&out, -0.04);
+    assay__buf_putc(&out, ' ');
+    assay__svg_number(&out, -12.36);
+    assay__buf_putc(&out, ' ');
+    assay__svg_number(&out, NAN);
+    CHECK_STR(out.data, "0 -12.4 0");
+    assay__buf_free(&out);
+}
+
+/* Nothing, one point, endless and equal values: still a picture. */
+static void test_empty(void)
+{
+    const double one[] = {3, 3}, endless[] = {INFINITY, -INFINITY};
+    for (int kind = ASSAY__FIGURE_BARS; kind <= ASSAY__FIGURE_ROOFLINE; kind++) {
+        struct assay__figure_series series[] = {{.name = "", .x = one, .y = one, .count = 1},
+                                                {.name = "i", .x = one, .y = endless, .count = 1}};
+        for (size_t count = 0; count <= 2; count++) {
+            struct assay__figure figure = figure_of((enum assay__figure_kind)kind, series, count);
+            struct assay__buf out = draw(&figure, count == 1);
+            CHECK_HAS(out.data, "</svg>");
+            CHECK(strstr(out.data, "nan") == NULL && strstr(out.data, "inf") == NULL);
+            assay__buf_free(&out);
+        }
+        struct assay__figure several[] = {figure_of((enum assay__figure_kind)kind, series, 2),
+                                          figure_of((enum assay__figure_kind)kind, series, 1)};
+        struct assay__buf out = {0};
+        assay__figures_svg(&out, several, 2);
+        check_xml(out.data);
+        CHECK_INT(occurrences(out.data, "role=\"img\""), 2);
+        CHECK_INT(occurrences(out.data, "<style>"), 1);
+        assay__buf_free(&out);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct harness_test tests[] = {
+        {"bars", test_bars},
+        {"grouped", test_grouped},
+        {"ticks", test_ticks},
+        {"tick_labels", test_tick_labels},
+        {"lines", test_lines},
+        {"thinned", test_thinned},
+        {"histogram", test_histogram},
+        {"treemap", test_treemap},
+        {"treemap_groups", test_treemap_groups},
+        {"treemap_many", test_treemap_many},
+        {"roofline", test_roofline},
+        {"hostile", test_hostile},
+        {"cut_and_isolated", test_cut_and_isolated},
+        {"empty", test_empty},
+    };
+    return harness_main(argc, argv, tests, COUNT(tests));
+}
