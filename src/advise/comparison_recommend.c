@@ -113,6 +113,27 @@ static void choose_few(const struct assay_profile *profile, const struct assay__
         assay__buf_puts(text, "nothing that ran can be recommended");
 }
 
+static bool is_single(const struct assay__trial *trial)
+{
+    return trial->launch_count && trial->launches[0].streams == 1;
+}
+
+/* With one request at a time the rate is the latency over again: a second test of the same launches would claim a difference that is not
+ * there more often than one test may. So what the medians do not show is not claimed of the rates: the interval holds both. */
+static int join_latency(const struct assay__trial *a, const struct assay__trial *b,
+                        struct assay__ratio *ratio)
+{
+    struct assay__ratio speed = {NAN, {NAN, NAN, false}, NAN, NAN};
+    const char *none = "";
+    int code = assay__comparison_speed(b, a, &speed, &none);
+    if (code || !isfinite(speed.ratio) || !isfinite(ratio->ratio)) return code;
+    ratio->ci.low = fmin(ratio->ci.low, speed.ci.low);
+    ratio->ci.high = fmax(ratio->ci.high, speed.ci.high);
+    ratio->smallest = fmax(ratio->smallest, speed.smallest);
+    ratio->p_value = fmax(ratio->p_value, speed.p_value);
+    return 0;
+}
+
 /* Inferences per second, times samples in one where the two take different batches. */
 static int judge_rate(const struct assay__trial *a, const struct assay__trial *b,
                       struct assay__ratio *ratio, const char **reason)
@@ -120,6 +141,7 @@ static int judge_rate(const struct assay__trial *a, const struct assay__trial *b
     const char *none = "";
     int code = assay__comparison_launches(b, a, "throughput.inferences", ratio, &none);
     if (!code && !isfinite(ratio->ratio)) code = assay__comparison_speed(b, a, ratio, reason);
+    if (!code && is_single(a) && is_single(b)) code = join_latency(a, b, ratio);
     if (a->batch > 0 && b->batch > 0 && a->batch != b->batch) {
         double samples = (double)a->batch / (double)b->batch;
         ratio->ratio *= samples;

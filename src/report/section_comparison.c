@@ -161,6 +161,13 @@ static bool same_reason(const struct assay_metric *a, const struct assay_metric 
     return same;
 }
 
+/* What follows from power is not told again of a row whose power is not known. */
+static bool is_told(const struct view *v, size_t row, size_t column)
+{
+    const struct assay_metric *power = metric_of(v, row, POWER);
+    return column > POWER && !(power && is_known(power));
+}
+
 /* Why a row has no number there: the same reason is told once, with the rows it is of. */
 static void put_reasons(const struct view *v, size_t column)
 {
@@ -168,11 +175,12 @@ static void put_reasons(const struct view *v, size_t column)
         const struct assay_metric *m = metric_of(v, i, column);
         struct assay__buf text = {0}, labels = {0};
         bool told = false, alone = true;
-        if (!v->all->rows[i].usable || !m || is_known(m)) continue;
+        if (!v->all->rows[i].usable || !m || is_known(m) || is_told(v, i, column)) continue;
         for (size_t k = 0; k < v->all->count; k++) {
             const struct assay_metric *other = metric_of(v, k, column);
             if (!v->all->rows[k].usable) continue;
-            bool same = other && !is_known(other) && same_reason(other, m);
+            bool same = other && !is_known(other) && !is_told(v, k, column) &&
+                        same_reason(other, m);
             told |= same && k < i;
             alone &= same;
             if (same)
@@ -380,16 +388,27 @@ static void put_placement(const struct view *v)
 /* What the tables leave out, and what would provide it. */
 static void put_unknown(const struct view *v)
 {
-    bool powerless = !any_known(v, POWER), any = false;
-    for (size_t i = 0; i < v->all->count; i++)
-        any |= v->all->rows[i].usable;
-    if (!any) return;
-    assay__page_heading(v->page, "Not known", "");
-    for (size_t c = 0; c < COLUMN_COUNT; c++)
-        if (c != ON_DEVICE && !(powerless && c > POWER)) put_reasons(v, c);
-    if (powerless)
-        assay__page_wrap(v->page, ASSAY__STYLE_PLAIN, "              ",
-                         "so energy, OPS/W and the score, which needs it, are not known either");
+    struct assay__buf rows = {0}, text = {0};
+    size_t usable = 0, powerless = 0;
+    for (size_t i = 0; i < v->all->count; i++) {
+        if (!v->all->rows[i].usable) continue;
+        usable++;
+        if (!is_told(v, i, POWER + 1)) continue;
+        powerless++;
+        assay__buf_printf(&rows, "%s%s", rows.length ? ", " : " of ", v->all->rows[i].label);
+    }
+    assay__buf_printf(&text,
+                      "so energy, OPS/W and the score%s, which needs it, are not known either",
+                      powerless < usable && rows.data ? rows.data : "");
+    if (usable) assay__page_heading(v->page, "Not known", "");
+    for (size_t c = 0; c < COLUMN_COUNT && usable; c++) {
+        if (c != ON_DEVICE) put_reasons(v, c);
+        if (c == POWER && powerless)
+            assay__page_wrap(v->page, ASSAY__STYLE_PLAIN, "              ",
+                             text.data ? text.data : "");
+    }
+    assay__buf_free(&rows);
+    assay__buf_free(&text);
 }
 
 /* --- together ----------------------------------------------------------------------------------- */
