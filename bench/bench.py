@@ -3,7 +3,7 @@
 
 Standard library only. Each section alternates both sides over several rounds and prints median and spread:
 these machines are shared, so a single number means little. Sections: loop start memory big repeat layers budget
-inspect build_model figures page.
+inspect build_model claims figures page.
 
     bench/bench.py [--build DIR] [--rounds N] [--model NAME]... [section ...]
 
@@ -230,6 +230,13 @@ class Bench:
     def build_model(self):
         bench_inspect.build(self, say, judge, spread)
 
+    # --- comparisons on the fake engine: nothing is timed -------------------------------------------------------
+    def claims(self):
+        say("claims: comparisons that claim what is not there, and that find 5 % (bench/aa_real.py measures the same)")
+        done = subprocess.run([str(self.build / "bench/aa_simulate")], stdout=subprocess.PIPE, check=False)
+        say(done.stdout.decode())
+        judge(done.returncode == 0, "claims at most 5.5 %, found at least 95 %, of every kind of noise")
+
     # --- the page ----------------------------------------------------------------------------------------
     def page(self):
         say("page: the HTML report of a made-up profile, rendered in memory, then written once")
@@ -253,7 +260,7 @@ class Bench:
 
 
 def main():
-    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "figures", "page"]
+    sections = ["loop", "start", "memory", "big", "repeat", "layers", "budget", "inspect", "build_model", "claims", "figures", "page"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--rounds", type=int, default=7)

@@ -423,8 +423,16 @@ def findings(root):
         texts(at, finding, "evidence")
         for name in ("advice", "effort", "state", "reason"):
             member(at, finding, name, str, null=True)
-        for name in ("expected_gain", "verified_gain", "energy_saving"):
+        for name in ("expected_gain", "verified_gain", "energy_saving", "verified_low", "verified_high",
+                     "smallest_difference", "verified_energy", "verified_energy_low",
+                     "verified_energy_high", "drift_relative_l2"):
             member(at, finding, name, NUMBER, null=True)
+        for name in ("tried", "verified_of", "drift_note"):
+            member(at, finding, name, str, null=True)
+        if finding["state"] == "verified" and not finding["verified_gain"]:
+            fault(at, "verified without a gain")
+        if finding["state"] == "withdrawn" and not finding["reason"]:
+            fault(at, "withdrawn without a reason")
 
 
 def advise(root):
@@ -448,6 +456,14 @@ def advise(root):
         if (outcome == "found") != (member(at, rule, "id", str) in found):
             fault(at, "the findings do not agree")
         member(at, rule, "change", dict, null=True)
+    verification = member("$", root, "verification", dict, null=True)
+    if verification:
+        for name in ("launches", "changes", "tried", "verified", "withdrawn"):
+            member("$.verification", verification, name, int)
+        for name in ("budget_s", "spent_s", "baseline_us"):
+            member("$.verification", verification, name, NUMBER, null=True)
+        if verification["tried"] != verification["verified"] + verification["withdrawn"]:
+            fault("$.verification", "tried is not verified and withdrawn together")
     summary = member("$", root, "summary", dict) or {}
     for name, outcome in (("found", "found"), ("nothing", "nothing"), ("not_evaluated", "not-evaluated")):
         if summary.get(name) != outcomes[outcome]:

@@ -73,6 +73,8 @@ struct assay_run_options {
     size_t tag_count;
     assay_conclude_fn *conclude; /* NULL: none */
     void *conclude_context;
+    double
+        launch_limit_s; /* a launch that takes longer as a whole is killed; what it has measured stays; 0: none */
 };
 
 /** Returns 0 with *profile (assay_profile_close it). When launches failed the profile is there too (trial state failed) and the code says why. */

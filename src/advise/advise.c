@@ -195,7 +195,10 @@ static void evaluate(struct assay__advice *advice, const struct assay__rule *rul
                     .effort = rule->effort,
                     .state = "open",
                     .reason = "",
-                    .energy_saving = NAN},
+                    .energy_saving = NAN,
+                    .verified_of = "",
+                    .tried = "",
+                    .drift_note = ""},
     };
     for (size_t i = 0; i < ASSAY__NEED_COUNT && !why; i++)
         if (rule->needs & (1u << i)) why = missing[i](advice);

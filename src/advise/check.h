@@ -159,11 +159,12 @@ struct assay__check {
 };
 
 struct assay__check_options {
-    const char *target;  /* "ane", or a device: "cuda:0", "ovn/openvino:npu" */
-    const char *chip;    /* of target ane; NULL: all */
-    const char *engine;  /* NULL: "ort" */
-    const char *library; /* of the engine; NULL: its default */
-    const char *name;    /* of the model, as the user wrote it */
+    const char *target;       /* "ane", or a device: "cuda:0", "ovn/openvino:npu" */
+    const char *chip;         /* of target ane; NULL: all */
+    const char *engine;       /* NULL: "ort" */
+    const char *library;      /* of the engine; NULL: its default */
+    const char *optimization; /* of the session; NULL: all */
+    const char *name;         /* of the model, as the user wrote it */
     bool zoo;
     const struct assay__workload_options *workload;
     double timeout_s; /* for the engine; 0: its default */

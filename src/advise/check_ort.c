@@ -178,6 +178,7 @@ static int ask(struct search *search, const char *model_path, struct assay__assi
         .library = search->library,
         .device = search->device,
         .model = model_path,
+        .optimization = search->options->optimization,
         .timeout_s = search->options->timeout_s,
         .interrupt = search->options->interrupt,
     };

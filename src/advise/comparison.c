@@ -1,10 +1,6 @@
-/* comparison.c - see comparison.h.
- *
- * Recommendation. Candidates are usable trials that are neither controls nor software devices. The best one by its number is named
- * when it beats the reference by the rank test (latency and throughput both follow from the launches' medians at one request in
- * flight; at several, throughput has one number per trial and only a difference above the smallest that the latency test could have shown is
- * claimed). When the runner-up cannot be told from the best, both are named. Energy is compared without an interval,
- * and that is said. */
+/* comparison.c - see comparison.h. Speed is the launches' medians, energy the launches' energies (run/sensors_launches.c); both are
+ * judged by the same rank test. Where a launch's energy is not known (no sensor, or one that updates too seldom for one launch)
+ * there is a ratio without an interval, and the reason. */
 #include "advise/comparison.h"
 
 #include <math.h>
@@ -12,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const struct assay__ratio unknown_ratio = {NAN, {NAN, NAN, false}, NAN, NAN};
 
 const char *assay__trial_option(const struct assay__trial *trial, const char *key)
 {
@@ -45,8 +43,8 @@ double assay__trial_known(const struct assay__trial *trial, const char *name)
     return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m->value : NAN;
 }
 
-static void fill_row(const struct assay_profile *profile, size_t index,
-                     struct assay__comparison_row *row)
+static int fill_row(const struct assay_profile *profile, size_t index, struct assay__arena *arena,
+                    struct assay__comparison_row *row)
 {
     const struct assay__trial *trial = &profile->trials[index];
     const char *label = assay__trial_option(trial, "label");
@@ -56,16 +54,27 @@ static void fill_row(const struct assay_profile *profile, size_t index,
         .label = *label ? label : trial->device,
         .role = assay__trial_option(trial, "role"),
         .reason = trial->reason ? trial->reason : "",
-        .speed = {NAN, {NAN, NAN, false}, NAN, NAN},
+        .speed = unknown_ratio,
+        .energy = unknown_ratio,
+        .energy_reason = "",
         .latency_s = assay__trial_known(trial, "latency.p50"),
         .throughput = isfinite(samples) ? samples
                                         : assay__trial_known(trial, "throughput.inferences"),
         .energy_j = assay__trial_known(trial, "energy.inference.gross"),
         .memory_bytes = assay__trial_known(trial, "memory.peak.worker"),
+        .device_memory_bytes = assay__trial_known(trial, "memory.peak.device"),
         .energy_ratio = NAN,
+        .latency_p99_s = assay__trial_known(trial, "latency.p99"),
+        .power_w = assay__trial_known(trial, "power.average"),
+        .tops_per_watt = assay__trial_known(trial, "efficiency.tops_per_watt"),
+        .score = assay__trial_known(trial, "score.efficiency"),
+        .nonfinite = assay__trial_known(trial, "drift.nonfinite"),
     };
-    row->usable = trial->state == ASSAY__TRIAL_OK && isfinite(row->latency_s);
+    /* launches that ended before an interrupt are as good as any: the arms took turns */
+    row->usable = (trial->state == ASSAY__TRIAL_OK || trial->state == ASSAY__TRIAL_INTERRUPTED) &&
+                  isfinite(row->latency_s);
     if (!row->usable && !*row->reason) row->reason = "it has no latency";
+    return assay__fallback_read(trial, arena, &row->fallback);
 }
 
 static size_t find_reference(const struct assay__comparison *all)
@@ -79,15 +88,20 @@ static size_t find_reference(const struct assay__comparison *all)
     return first;
 }
 
+/* --- launches against launches ------------------------------------------------------------------ */
+
+#define TOO_FEW "no verdict: each side needs at least 5 launches that ended well (--launches)"
+
 /* ratio = median(a) / median(b): how much faster b is. */
-static int compare_speed(const struct assay__trial *a, const struct assay__trial *b,
-                         struct assay__ratio *ratio, const char **reason)
+int assay__comparison_speed(const struct assay__trial *a, const struct assay__trial *b,
+                            struct assay__ratio *ratio, const char **reason)
 {
     size_t a_count = 0, b_count = 0;
+    *ratio = unknown_ratio;
     double *x = assay__trial_medians(a, &a_count), *y = assay__trial_medians(b, &b_count);
     int code = x && y ? 0 : ASSAY_ENOMEM;
     if (!code && (a_count < ASSAY__COMPARISON_LAUNCHES || b_count < ASSAY__COMPARISON_LAUNCHES))
-        *reason = "no verdict: each side needs at least 5 launches that ended well (--launches)";
+        *reason = TOO_FEW;
     else if (!code)
         code = assay__stats_compare(y, b_count, x, a_count, ratio);
     free(x);
@@ -95,129 +109,78 @@ static int compare_speed(const struct assay__trial *a, const struct assay__trial
     return code;
 }
 
-static enum assay__verdict verdict_of(const struct assay__ratio *speed)
+/* Of the launches that ended well; *why: what the first without a value says. */
+static double *launch_values(const struct assay__trial *trial, const char *name, size_t *count,
+                             const char **why)
 {
-    if (!isfinite(speed->ratio)) return ASSAY__VERDICT_NONE;
-    if (speed->ci.low > 1) return ASSAY__VERDICT_FASTER;
-    if (speed->ci.high < 1) return ASSAY__VERDICT_SLOWER;
+    double *values = calloc(trial->launch_count + 1, sizeof *values);
+    *count = 0;
+    for (size_t i = 0; values && i < trial->launch_count; i++) {
+        const struct assay__launch *launch = &trial->launches[i];
+        const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
+                                                       : NULL;
+        if (launch->state != ASSAY__TRIAL_OK) continue;
+        if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) && m->value > 0)
+            values[(*count)++] = m->value;
+        else if (m && !**why)
+            *why = m->note;
+    }
+    return values;
+}
+
+int assay__comparison_launches(const struct assay__trial *a, const struct assay__trial *b,
+                               const char *metric, struct assay__ratio *ratio, const char **reason)
+{
+    size_t a_count = 0, b_count = 0;
+    const char *why = "";
+    *ratio = unknown_ratio;
+    double *x = launch_values(a, metric, &a_count, &why),
+           *y = launch_values(b, metric, &b_count, &why);
+    int code = x && y ? 0 : ASSAY_ENOMEM;
+    if (!code && (a_count < ASSAY__COMPARISON_LAUNCHES || b_count < ASSAY__COMPARISON_LAUNCHES))
+        *reason = *why ? why : "fewer than 5 launches of either side have one of their own";
+    else if (!code)
+        code = assay__stats_compare(x, a_count, y, b_count, ratio);
+    free(x);
+    free(y);
+    return code;
+}
+
+/* better: the ratio is above 1 when the row is. */
+static enum assay__verdict verdict_of(const struct assay__ratio *ratio, bool above)
+{
+    if (!isfinite(ratio->ratio)) return ASSAY__VERDICT_NONE;
+    if (ratio->ci.low > 1) return above ? ASSAY__VERDICT_FASTER : ASSAY__VERDICT_SLOWER;
+    if (ratio->ci.high < 1) return above ? ASSAY__VERDICT_SLOWER : ASSAY__VERDICT_FASTER;
     return ASSAY__VERDICT_SAME;
 }
 
-/* --- recommendation --------------------------------------------------------------------------- */
-
-static double value_for(const struct assay__comparison_row *row, enum assay__goal_kind goal)
+static int compare_rows(const struct assay_profile *profile,
+                        const struct assay__comparison_row *base, struct assay__comparison_row *row)
 {
-    switch (goal) {
-    case ASSAY__FOR_LATENCY: return row->latency_s;
-    case ASSAY__FOR_THROUGHPUT: return row->throughput > 0 ? 1 / row->throughput : NAN;
-    case ASSAY__FOR_ENERGY: return row->energy_j;
-    case ASSAY__FOR_COUNT: break;
-    }
-    return NAN;
-}
-
-static bool is_candidate(const struct assay__comparison_row *row, enum assay__goal_kind goal)
-{
-    return row->usable && isfinite(value_for(row, goal)) && strcmp(row->role, "control") != 0 &&
-           strcmp(row->role, "software") != 0;
-}
-
-/* The smallest value but `other` (SIZE_MAX: none is left out). */
-static size_t best_of(const struct assay__comparison *all, enum assay__goal_kind goal, size_t other)
-{
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < all->count; i++) {
-        if (i == other || !is_candidate(&all->rows[i], goal)) continue;
-        if (best == SIZE_MAX || value_for(&all->rows[i], goal) < value_for(&all->rows[best], goal))
-            best = i;
-    }
-    return best;
-}
-
-static const char *say(struct assay__arena *arena, const char *text)
-{
-    const char *copy = text ? assay__arena_strdup(arena, text) : NULL;
-    return copy ? copy : "";
-}
-
-static int recommend_speed(const struct assay_profile *profile, struct assay__arena *arena,
-                           const struct assay__comparison *all, enum assay__goal_kind goal,
-                           struct assay__recommendation *out)
-{
-    static const char *const words[] = {"latency", "throughput", "energy"};
-    size_t best = best_of(all, goal, SIZE_MAX), next = best_of(all, goal, best);
-    char text[512];
-    *out = (struct assay__recommendation){SIZE_MAX, ""};
-    if (best == SIZE_MAX || next == SIZE_MAX) {
-        out->why = best == SIZE_MAX ? "nothing that ran can be recommended"
-                                    : "only one candidate ran: there is nothing to choose from";
-        if (best != SIZE_MAX) out->row = best;
-        return 0;
-    }
-    const struct assay__comparison_row *first = &all->rows[best], *second = &all->rows[next];
-    struct assay__ratio ratio = {NAN, {NAN, NAN, false}, NAN, NAN};
-    const char *reason = "";
-    int code = compare_speed(&profile->trials[second->trial], &profile->trials[first->trial],
-                             &ratio, &reason);
-    if (code) return code;
-    double gain = value_for(second, goal) / value_for(first, goal);
-    if (!isfinite(ratio.ratio)) {
-        out->why = reason;
-    } else if (ratio.ci.low > 1 || (goal == ASSAY__FOR_THROUGHPUT && gain > 1 + ratio.smallest)) {
-        out->row = best;
-        snprintf(text, sizeof text,
-                 "%s is %.3g × as good in %s as the next best, %s (speed-up %.3g to %.3g, 95 %%)",
-                 first->label, gain, words[goal], second->label, ratio.ci.low, ratio.ci.high);
-        out->why = say(arena, text);
-    } else {
-        snprintf(text, sizeof text,
-                 "no difference shown between %s and %s; this run could have shown %.2g %%",
-                 first->label, second->label, ratio.smallest * 100);
-        out->why = say(arena, text);
-    }
-    return 0;
-}
-
-static void recommend_energy(struct assay__arena *arena, const struct assay__comparison *all,
-                             struct assay__recommendation *out)
-{
-    size_t best = best_of(all, ASSAY__FOR_ENERGY, SIZE_MAX),
-           next = best_of(all, ASSAY__FOR_ENERGY, best);
-    char text[512];
-    *out = (struct assay__recommendation){SIZE_MAX, "energy is not known of any candidate"};
-    if (best == SIZE_MAX) return;
-    if (next == SIZE_MAX) {
-        out->why = "energy is known of one candidate only";
-        return;
-    }
-    out->row = best;
-    snprintf(text, sizeof text, "%s took %.3g mJ per inference, %s %.3g mJ; no interval is known",
-             all->rows[best].label, all->rows[best].energy_j * 1e3, all->rows[next].label,
-             all->rows[next].energy_j * 1e3);
-    out->why = say(arena, text);
+    const struct assay__trial *a = &profile->trials[base->trial], *b = &profile->trials[row->trial];
+    row->energy_ratio = row->energy_j / base->energy_j;
+    int code = assay__comparison_speed(a, b, &row->speed, &row->reason);
+    row->verdict = verdict_of(&row->speed, true);
+    if (!code && isfinite(row->energy_ratio))
+        code = assay__comparison_launches(a, b, "energy.inference.gross", &row->energy,
+                                          &row->energy_reason);
+    row->energy_verdict = verdict_of(&row->energy, false);
+    return code;
 }
 
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
                       struct assay__comparison *out)
 {
+    int code = 0;
     *out = (struct assay__comparison){.count = profile->trial_count};
     out->rows = assay__arena_array(arena, profile->trial_count, sizeof *out->rows);
     if (!out->rows) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < out->count; i++)
-        fill_row(profile, i, &out->rows[i]);
+    for (size_t i = 0; i < out->count && code == 0; i++)
+        code = fill_row(profile, i, arena, &out->rows[i]);
     out->reference = find_reference(out);
-    int code = 0;
-    for (size_t i = 0; i < out->count && out->reference != SIZE_MAX && code == 0; i++) {
-        struct assay__comparison_row *row = &out->rows[i], *base = &out->rows[out->reference];
-        if (i == out->reference || !row->usable) continue;
-        row->energy_ratio = row->energy_j / base->energy_j;
-        code = compare_speed(&profile->trials[base->trial], &profile->trials[row->trial],
-                             &row->speed, &row->reason);
-        row->verdict = verdict_of(&row->speed);
-    }
-    for (int goal = ASSAY__FOR_LATENCY; goal <= ASSAY__FOR_THROUGHPUT && code == 0; goal++)
-        code = recommend_speed(profile, arena, out, (enum assay__goal_kind)goal,
-                               &out->recommendations[goal]);
-    recommend_energy(arena, out, &out->recommendations[ASSAY__FOR_ENERGY]);
-    return code;
+    for (size_t i = 0; i < out->count && out->reference != SIZE_MAX && code == 0; i++)
+        if (i != out->reference && out->rows[i].usable)
+            code = compare_rows(profile, &out->rows[out->reference], &out->rows[i]);
+    return code ? code : assay__comparison_recommend(profile, arena, out);
 }

@@ -4,6 +4,7 @@
 #ifndef ASSAY_ADVISE_COMPARISON_H
 #define ASSAY_ADVISE_COMPARISON_H
 
+#include "advise/fallback.h"
 #include "base/arena.h"
 #include "base/stats.h"
 #include "profile/profile.h"
@@ -29,6 +30,15 @@ struct assay__comparison_row {
     double latency_s, throughput, energy_j,
         memory_bytes;    /* NaN unknown; throughput in samples/s, else inferences/s */
     double energy_ratio; /* this / reference; NaN unknown */
+    struct assay__ratio
+        energy; /* the same by launches, with its interval; NaN without one: energy_reason */
+    const char *energy_reason;          /* why there is no interval; "" */
+    enum assay__verdict energy_verdict; /* FASTER: it takes less */
+    double device_memory_bytes;         /* memory_bytes is the worker's; NaN unknown */
+    double latency_p99_s, power_w, tops_per_watt, score; /* NaN unknown */
+    double
+        nonfinite; /* values that are NaN or infinite, unlike the reference's; NaN not compared */
+    struct assay__fallback fallback;
 };
 
 enum assay__goal_kind {
@@ -48,6 +58,18 @@ struct assay__comparison {
     size_t count, reference; /* reference SIZE_MAX: none is usable */
     struct assay__recommendation recommendations[ASSAY__FOR_COUNT];
 };
+
+/** Fills the recommendations from the rows (comparison_recommend.c). */
+int assay__comparison_recommend(const struct assay_profile *profile, struct assay__arena *arena,
+                                struct assay__comparison *all);
+/** Ratio of median(b) to median(a) of a metric of the launches; *reason says why there is none. 0 or ASSAY_ENOMEM. */
+int assay__comparison_launches(const struct assay__trial *a, const struct assay__trial *b,
+                               const char *metric, struct assay__ratio *ratio, const char **reason);
+/** The same of the launches' medians, upside down: how many times as fast b is. */
+int assay__comparison_speed(const struct assay__trial *a, const struct assay__trial *b,
+                            struct assay__ratio *ratio, const char **reason);
+/** "latency", "throughput", "energy" */
+const char *assay__goal_name(enum assay__goal_kind goal);
 
 /** The reference is the trial whose role says so, else the first usable one. Everything lives in the arena; 0 or ASSAY_ENOMEM. */
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,

@@ -44,6 +44,7 @@ enum assay__rule_outcome {
 };
 
 struct assay__rule;
+struct assay__verification;
 
 struct assay__rule_result {
     const struct assay__rule *rule;
@@ -74,7 +75,8 @@ struct assay__advice {
     size_t *layer_of; /* by node: the layer it went into; SIZE_MAX unknown */
     struct assay__rule_result *results; /* in the order of the tables */
     size_t result_count, found, nothing, missing;
-    bool failed; /* out of memory on the way */
+    bool failed;                                    /* out of memory on the way */
+    const struct assay__verification *verification; /* verify.h; NULL: nothing was tried */
 };
 
 struct assay__rule {
@@ -134,6 +136,13 @@ size_t assay__advice_producer(const struct assay__advice *advice, const char *va
 size_t assay__advice_only_reader(const struct assay__advice *advice, size_t node);
 /** What people know the node by. */
 const char *assay__advice_node_name(const struct assay__node *node);
+
+/* rule_changes.c: changes that several rules would have one try */
+void assay__try_optimization(const struct assay__advice *advice, struct assay__change *change);
+void assay__try_batch(const struct assay__advice *advice, struct assay__change *change);
+void assay__try_weights_int8(const struct assay__advice *advice, struct assay__change *change);
+void assay__try_spinning_off(const struct assay__advice *advice, struct assay__change *change);
+#define ASSAY__BATCH_TIMES 8 /* the larger batch: so many times the trial's */
 
 /* advise_model.c */
 int assay__advice_open_model(struct assay__advice *advice, const char *path);

@@ -6,7 +6,6 @@
 
 /* A larger batch is worth a try when that much of the time does not grow with it. */
 #define BATCH_FIXED_SHARE 0.2
-#define BATCH_TIMES 8 /* the batch that the potential is stated for: so many times this one */
 #define BATCH_MOST 64 /* beyond it a batch is not small */
 #define ROOF_NEAR 0.3 /* below that of its roof it is not reading weights that takes the time */
 #define STEP_LOSS 0.9 /* samples per second that a size must keep of its smaller neighbour's */
@@ -46,14 +45,9 @@ static enum assay__rule_outcome batch_small(struct assay__advice *a, struct assa
     assay__rule_advice(a, r,
                        "more samples per inference, where latency allows it: --batch %lld; the "
                        "potential is samples per second at that batch, one inference takes longer",
-                       (long long)a->trial->batch * BATCH_TIMES);
+                       (long long)a->trial->batch * ASSAY__BATCH_TIMES);
     r->gain_of = "samples per second";
-    return assay__rule_found(r, assay__amdahl(share, BATCH_TIMES));
-}
-
-static void more_batch(const struct assay__advice *a, struct assay__change *change)
-{
-    *change = (struct assay__change){ASSAY__CHANGE_BATCH, a->trial->batch * BATCH_TIMES, NULL, 0};
+    return assay__rule_found(r, assay__amdahl(share, ASSAY__BATCH_TIMES));
 }
 
 /* --- symbolic dimensions ---------------------------------------------------------------------- */
@@ -187,16 +181,26 @@ static enum assay__rule_outcome size_steps(struct assay__advice *a, struct assay
     return assay__rule_found(r, 1 / worst);
 }
 
+/* The power of two below the trial's own batch, when that is none. */
+static void power_of_two(const struct assay__advice *a, struct assay__change *change)
+{
+    int64_t power = 1;
+    if (a->trial->batch < 1 || is_power(a->trial->batch)) return;
+    while (2 * power <= a->trial->batch)
+        power *= 2;
+    *change = (struct assay__change){ASSAY__CHANGE_BATCH, power, NULL, 0};
+}
+
 const struct assay__rule assay__rules_batch[] = {
     {"batch-small", "batch", "medium", "The batch is small for what an inference costs anyway",
      "batch of at most 64, and 20 % or more of the latency that does not grow with it: calls, "
      "engine, weights of memory-bound layers near their roof; potential at 8 times the batch",
      ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS, "small",
-     batch_small, more_batch},
+     batch_small, assay__try_batch},
     {"dynamic-shapes", "batch", "note", "The model's shapes are symbolic",
      "an input with a symbolic dimension", 0, "medium", dynamic_shapes, fix_dims},
     {"size-steps", "batch", "low", "Sizes between powers of two cost more here",
      "a batch with less than 90 % of the samples per second of the power of two below it, as measured",
-     ASSAY__NEED_TRIALS, "small", size_steps, NULL},
+     ASSAY__NEED_TRIALS, "small", size_steps, power_of_two},
     {0},
 };

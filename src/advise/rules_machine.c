@@ -232,7 +232,7 @@ const struct assay__rule assay__rules_machine[] = {
      "any time throttled by the control group", 0, "small", quota, NULL},
     {"context-switches", "machine", "low", "Threads leave their CPUs",
      "one context switch per inference or more", ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS,
-     "small", switches, NULL},
+     "small", switches, assay__try_spinning_off},
     {"page-faults", "machine", "low", "Warm inferences touch new memory",
      "one page fault per warm inference or more; potential at an estimated 0.5 µs each",
      ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS, "small", faults, NULL},

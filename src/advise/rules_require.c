@@ -51,7 +51,7 @@ static enum assay__rule_outcome power(struct assay__advice *a, struct assay__rul
 
 const struct assay__rule assay__rules_require[] = {
     {"rate-required", "requirement", "high", "The rate is below what is required",
-     "less than 0.8 of the table's FLOP/s", 0, "large", rate, NULL},
+     "less than 0.8 of the table's FLOP/s", 0, "large", rate, assay__try_batch},
     {"memory-budget", "requirement", "high", "Memory is near or above its budget",
      "more than 0.8 of the table's budget", 0, "medium", memory, NULL},
     {"power-budget", "requirement", "high", "Power is near or above its budget",

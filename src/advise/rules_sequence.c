@@ -2,6 +2,7 @@
 #include "advise/rule.h"
 
 #include "advise/comparison.h"
+#include "zoo/zoo.h"
 
 #include <math.h>
 #include <string.h>
@@ -145,10 +146,21 @@ static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__ru
     return assay__rule_found(r, assay__amdahl(share, 4));
 }
 
-static void to_weights_int8(const struct assay__advice *a, struct assay__change *change)
+/* The zoo's model in the other form: the same weights, so the same outputs. Nobody but the zoo can make it. */
+static void other_form(const struct assay__advice *a, struct assay__change *change)
 {
-    (void)a;
-    change->kind = ASSAY__CHANGE_WEIGHTS_INT8;
+    const struct assay__model_info *m = &a->profile->model;
+    const char *old = m->cell.form, *form = strcmp(old, "scan") == 0 ? "unrolled" : "scan";
+    const char *at = m->name ? strstr(m->name, "form=") : NULL;
+    const char **names = assay__arena_array(a->profile->arena, 1, sizeof *names);
+    if (!names || !m->name || (m->path && *m->path) || !assay__zoo_knows(m->name)) return;
+    if (at)
+        names[0] = assay__arena_printf(a->profile->arena, "%.*sform=%s%s", (int)(at - m->name),
+                                       m->name, form, at + strcspn(at, ","));
+    else
+        names[0] = assay__arena_printf(a->profile->arena, "%s%sform=%s", m->name,
+                                       strchr(m->name, ':') ? "," : ":", form);
+    if (names[0]) *change = (struct assay__change){ASSAY__CHANGE_ZOO, 0, names, 1};
 }
 
 #define TIMED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS)
@@ -156,10 +168,10 @@ static void to_weights_int8(const struct assay__advice *a, struct assay__change 
 const struct assay__rule assay__rules_sequence[] = {
     {"cell-unrolled", "sequence", "note", "An unrolled cell makes the engine's graph long",
      "a recurrent cell of 8 steps or more, unrolled, with 5 % of the latency or more in the engine's cost per run",
-     TIMED, "medium", unrolled, NULL},
+     TIMED, "medium", unrolled, other_form},
     {"cell-scan", "sequence", "note", "A Scan keeps the engine from optimising across steps",
      "a recurrent cell of 8 steps or more as a Scan with half of the latency or more", TIMED,
-     "medium", scanned, NULL},
+     "medium", scanned, other_form},
     {"sparse-as-dense", "sequence", "medium", "A sparse wiring is executed as a dense one",
      "a wiring that needs 75 % of the executed FLOPs or less", TIMED, "large", sparse, NULL},
     {"cache-growth", "sequence", "medium", "Tokens become slower as the cache grows",
@@ -167,6 +179,6 @@ const struct assay__rule assay__rules_sequence[] = {
      NULL},
     {"decode-bandwidth", "sequence", "medium", "A token's time goes into reading the weights",
      "weights over the memory's bandwidth take 40 % of a token's time or more; potential of int8 weights",
-     0, "medium", decode, to_weights_int8},
+     0, "medium", decode, assay__try_weights_int8},
     {0},
 };

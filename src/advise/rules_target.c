@@ -108,12 +108,6 @@ static enum assay__rule_outcome spinning(struct assay__advice *a, struct assay__
     return assay__rule_found(r, NAN);
 }
 
-static void spin_off(const struct assay__advice *a, struct assay__change *change)
-{
-    (void)a;
-    change->kind = ASSAY__CHANGE_SPINNING_OFF;
-}
-
 static enum assay__rule_outcome optimization(struct assay__advice *a, struct assay__rule_result *r)
 {
     const char *level = assay__trial_option(a->trial, "opt");
@@ -122,17 +116,11 @@ static enum assay__rule_outcome optimization(struct assay__advice *a, struct ass
     if (a->trial->layers.count)
         assay__rule_evidence(a, r, "%lld nodes of the model ran as %zu layers",
                              (long long)a->profile->model.node_count, a->trial->layers.count);
-    else
+    else if (a->profile->model.node_count >= 0)
         assay__rule_evidence(a, r, "the model has %lld nodes",
                              (long long)a->profile->model.node_count);
     assay__rule_advice(a, r, "let the engine optimise the graph: --opt all");
     return assay__rule_found(r, NAN);
-}
-
-static void optimize(const struct assay__advice *a, struct assay__change *change)
-{
-    (void)a;
-    change->kind = ASSAY__CHANGE_OPTIMIZE;
 }
 
 static enum assay__rule_outcome streams_over(struct assay__advice *a, struct assay__rule_result *r)
@@ -154,6 +142,12 @@ static enum assay__rule_outcome streams_over(struct assay__advice *a, struct ass
     return assay__rule_found(r, NAN);
 }
 
+static void one_thread(const struct assay__advice *a, struct assay__change *change)
+{
+    (void)a;
+    *change = (struct assay__change){ASSAY__CHANGE_THREADS, 1, NULL, 0};
+}
+
 #define CEILED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS)
 
 const struct assay__rule assay__rules_target[] = {
@@ -167,11 +161,11 @@ const struct assay__rule assay__rules_target[] = {
      "small", threads_under, use_cores},
     {"spinning", "target", "low", "Idle threads spin",
      "90 % or more of the threads' CPUs busy while layers reach less than 10 % of their roofs",
-     CEILED | ASSAY__NEED_COUNTERS, "small", spinning, spin_off},
+     CEILED | ASSAY__NEED_COUNTERS, "small", spinning, assay__try_spinning_off},
     {"optimization-off", "target", "high", "Graph optimisation is not fully on",
-     "an optimisation level other than all", 0, "small", optimization, optimize},
+     "an optimisation level other than all", 0, "small", optimization, assay__try_optimization},
     {"streams-over", "target", "medium", "Requests compete for the cores",
      "more requests in flight than hardware threads, each with several threads", 0, "small",
-     streams_over, NULL},
+     streams_over, one_thread},
     {0},
 };

@@ -1,8 +1,4 @@
-/* sweep.c - see sweep.h.
- *
- * Knee. Along the batch axis, at the other axes' values of the best point, from the smallest batch on: the last point up to which each
- * step raised throughput by a larger factor than latency. Beyond it a larger batch buys throughput with more latency than it is
- * worth. It needs three points. */
+/* sweep.c - see sweep.h. The points and their numbers; sweep_judge.c says which is best. */
 #include "advise/sweep.h"
 
 #include "advise/comparison.h"
@@ -11,7 +7,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,19 +29,50 @@ bool assay__sweep_slo_parse(const char *text, const char **metric, double *secon
 
 struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *profile)
 {
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN};
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, ""};
     if (!profile->trial_count) return limits;
     const char *goal = assay__trial_option(profile->trials, "goal"),
                *slo = assay__trial_option(profile->trials, "slo"),
                *memory = assay__trial_option(profile->trials, "memory_budget");
     if (strcmp(goal, "latency") == 0) limits.goal = ASSAY__SWEEP_LATENCY;
     if (strcmp(goal, "energy") == 0) limits.goal = ASSAY__SWEEP_ENERGY;
-    if (*slo && !assay__sweep_slo_parse(slo, &limits.slo_metric, &limits.slo_s))
+    if (*slo && assay__sweep_slo_parse(slo, &limits.slo_metric, &limits.slo_s))
+        limits.slo = slo;
+    else
         limits.slo_metric = NULL;
     char *end = NULL;
     double bytes = *memory ? strtod(memory, &end) : NAN;
     if (end && end != memory && bytes > 0) limits.memory_bytes = bytes;
     return limits;
+}
+
+double assay__sweep_value(const struct assay__sweep_point *point, enum assay__sweep_column column)
+{
+    switch (column) {
+    case ASSAY__SWEEP_P50: return point->latency_s;
+    case ASSAY__SWEEP_P99: return point->p99_s;
+    case ASSAY__SWEEP_RATE: return point->throughput;
+    case ASSAY__SWEEP_MEMORY: return point->memory_bytes;
+    case ASSAY__SWEEP_JOULES: return point->energy_j;
+    case ASSAY__SWEEP_BANDWIDTH: return point->bandwidth;
+    case ASSAY__SWEEP_UTILIZATION: return point->utilization;
+    case ASSAY__SWEEP_FLOPS: return point->rate;
+    case ASSAY__SWEEP_COLUMNS: break;
+    }
+    return NAN;
+}
+
+const char *assay__sweep_metric(enum assay__sweep_column column)
+{
+    static const char *const names[ASSAY__SWEEP_COLUMNS] = {"latency.p50",
+                                                            "latency.p99",
+                                                            "throughput.inferences",
+                                                            "memory.peak.worker",
+                                                            "energy.inference.gross",
+                                                            "memory.bandwidth",
+                                                            "compute.utilization",
+                                                            "compute.rate"};
+    return column < ASSAY__SWEEP_COLUMNS ? names[column] : "";
 }
 
 /* --- points ----------------------------------------------------------------------------------- */
@@ -84,8 +110,104 @@ static void read_label(struct assay__sweep *sweep, struct assay__sweep_point *po
     }
 }
 
+static const char *note_of(const struct assay__trial *trial, const char *name)
+{
+    const struct assay_metric *m = trial->metrics ? assay_metrics_get(trial->metrics, name) : NULL;
+    return m && m->note && *m->note ? m->note : "run longer";
+}
+
+/* What of the limits the point breaks. */
+static int apply_limits(const struct assay__trial *trial, const struct assay__sweep_limits *limits,
+                        struct assay__arena *arena, struct assay__sweep_point *point)
+{
+    if (limits->slo_metric && point->within && !(point->slo_s <= limits->slo_s)) {
+        point->within = false;
+        point->reason = isfinite(point->slo_s)
+                            ? "beyond the latency that is allowed"
+                            : assay__arena_printf(arena,
+                                                  "the percentile of the limit is not known: %s",
+                                                  note_of(trial, limits->slo_metric));
+    }
+    if (isfinite(limits->memory_bytes) && point->within &&
+        !(point->memory_bytes <= limits->memory_bytes)) {
+        point->within = false;
+        point->reason = isfinite(point->memory_bytes)
+                            ? "beyond the memory budget"
+                            : assay__arena_printf(arena, "its memory is not known: %s",
+                                                  note_of(trial, "memory.peak.worker"));
+    }
+    return point->reason ? 0 : ASSAY_ENOMEM;
+}
+
+/* A capture that did not end has launches that did: the point stands on those, and says so. */
+static int judge_state(const struct assay__trial *trial, size_t launches,
+                       struct assay__arena *arena, struct assay__sweep_point *point)
+{
+    bool partial = trial->state == ASSAY__TRIAL_INTERRUPTED || trial->state == ASSAY__TRIAL_RUNNING;
+    point->usable = (trial->state == ASSAY__TRIAL_OK || (partial && launches)) &&
+                    isfinite(point->latency_s);
+    if (partial)
+        point->reason = launches ? assay__arena_printf(arena, "interrupted after %zu launch%s",
+                                                       launches, launches == 1 ? "" : "es")
+                                 : "interrupted before it was measured";
+    point->within = point->usable;
+    return point->reason ? 0 : ASSAY_ENOMEM;
+}
+
+/* A number of one launch; NaN: it did not end well, or has none. */
+static double launch_number(const struct assay__launch *launch, const char *name)
+{
+    const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
+                                                   : NULL;
+    return launch->state == ASSAY__TRIAL_OK && m && m->state != ASSAY_UNAVAILABLE && m->value > 0
+               ? m->value
+               : (double)NAN;
+}
+
+double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+                                  size_t *count, bool *direct)
+{
+    bool rate = goal == ASSAY__SWEEP_THROUGHPUT;
+    const char *name = rate ? "throughput.inferences" : "energy.inference.gross";
+    double *costs = assay__trial_medians(trial, count);
+    double batch = rate && trial->batch > 0 ? (double)trial->batch : 1;
+    size_t known = 0, used = 0;
+    *direct = goal == ASSAY__SWEEP_LATENCY;
+    if (!costs || *direct) return costs;
+    for (size_t i = 0; i < trial->launch_count; i++)
+        known += isfinite(launch_number(&trial->launches[i], name));
+    *direct = known == *count && known > 0;
+    for (size_t i = 0; *direct && i < trial->launch_count; i++) {
+        double value = launch_number(&trial->launches[i], name);
+        if (isfinite(value)) costs[used++] = rate ? 1 / value : value;
+    }
+    for (size_t i = 0; i < *count; i++)
+        costs[i] /= batch;
+    return costs;
+}
+
+/* Between which costs its launches lie. Where only medians of an unknown batch are there, the trial's own throughput gives the scale. */
+static int fill_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+                      struct assay__sweep_point *point)
+{
+    size_t count = 0;
+    bool direct = false;
+    double *costs = assay__sweep_launch_costs(trial, goal, &count, &direct);
+    point->cost_low = point->cost_high = NAN;
+    if (!costs) return ASSAY_ENOMEM;
+    assay__stats_sort(costs, count);
+    double scale = direct || trial->batch > 0 ? 1 : 1 / (point->throughput * point->latency_s);
+    if (count && (direct || goal != ASSAY__SWEEP_ENERGY)) {
+        point->cost_low = costs[0] * scale;
+        point->cost_high = costs[count - 1] * scale;
+    }
+    free(costs);
+    return 0;
+}
+
 static int fill_point(const struct assay_profile *profile, size_t index,
-                      const struct assay__sweep_limits *limits, struct assay__sweep_point *point)
+                      const struct assay__sweep_limits *limits, struct assay__arena *arena,
+                      struct assay__sweep_point *point)
 {
     const struct assay__trial *trial = &profile->trials[index];
     double samples = assay__trial_known(trial, "throughput.samples");
@@ -96,6 +218,9 @@ static int fill_point(const struct assay_profile *profile, size_t index,
     *point = (struct assay__sweep_point){
         .trial = index,
         .label = assay__trial_option(trial, "label"),
+        .device = trial->device ? trial->device : "",
+        .device_class = assay__trial_option(trial, ASSAY__SWEEP_CLASS),
+        .software = strcmp(assay__trial_option(trial, "role"), "software") == 0,
         .reason = trial->reason ? trial->reason : "",
         .latency_s = count ? assay__stats_median(medians, count) : NAN,
         .low_s = count ? medians[0] : NAN,
@@ -103,45 +228,41 @@ static int fill_point(const struct assay_profile *profile, size_t index,
         .throughput = isfinite(samples) ? samples
                                         : assay__trial_known(trial, "throughput.inferences"),
         .slo_s = assay__trial_known(trial, limits->slo_metric),
+        .p99_s = assay__trial_known(trial, "latency.p99"),
         .memory_bytes = assay__trial_known(trial, "memory.peak.worker"),
         .energy_j = assay__trial_known(trial, "energy.inference.gross"),
         .bandwidth = assay__trial_known(trial, "memory.bandwidth"),
         .utilization = assay__trial_known(trial, "compute.utilization"),
+        .rate = assay__trial_known(trial, "compute.rate"),
         .efficiency = NAN,
     };
     free(medians);
-    point->usable = trial->state == ASSAY__TRIAL_OK && isfinite(point->latency_s);
-    point->within = point->usable;
-    if (limits->slo_metric && point->within && !(point->slo_s <= limits->slo_s)) {
-        point->within = false;
-        point->reason = isfinite(point->slo_s)
-                            ? "beyond the latency that is allowed"
-                            : "the percentile of the limit is not known: run longer";
-    }
-    if (isfinite(limits->memory_bytes) && point->within &&
-        !(point->memory_bytes <= limits->memory_bytes)) {
-        point->within = false;
-        point->reason = isfinite(point->memory_bytes) ? "beyond the memory budget"
-                                                      : "its memory is not known";
-    }
-    return 0;
+    int code = fill_costs(trial, limits->goal, point);
+    if (!code) code = judge_state(trial, count, arena, point);
+    return code ? code : apply_limits(trial, limits, arena, point);
 }
 
-static double number(const char *text)
+double assay__sweep_number(const char *text)
 {
     char *end = NULL;
     double value = *text ? strtod(text, &end) : NAN;
     return end && end != text && *end == '\0' ? value : NAN;
 }
 
-static size_t find_axis(const struct assay__sweep *sweep, const char *name)
+size_t assay__sweep_axis(const struct assay__sweep *sweep, const char *name)
 {
     for (size_t i = 0; i < sweep->axis_count; i++)
         if (strcmp(sweep->axes[i], name) == 0) return i;
     return SIZE_MAX;
 }
 
-static bool same_but(const struct assay__sweep *sweep, size_t axis, size_t a, size_t b)
+bool assay__sweep_is_matrix(const struct assay__sweep *sweep)
+{
+    return assay__sweep_axis(sweep, "device") != SIZE_MAX &&
+           assay__sweep_axis(sweep, "opt") != SIZE_MAX;
+}
+
+bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t a, size_t b)
 {
     for (size_t i = 0; i < sweep->axis_count; i++)
         if (i != axis && strcmp(sweep->points[a].values[i], sweep->points[b].values[i]) != 0)
@@ -153,138 +274,56 @@ static bool same_but(const struct assay__sweep *sweep, size_t axis, size_t a, si
  * the two: 1 is linear. */
 static void fill_efficiency(struct assay__sweep *sweep)
 {
-    size_t axis = find_axis(sweep, "batch");
-    if (axis == SIZE_MAX) axis = find_axis(sweep, "threads");
-    for (size_t i = 0; i < sweep->count && axis != SIZE_MAX; i++) {
+    size_t axis = assay__sweep_axis(sweep, "batch");
+    if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, "threads");
+    for (size_t i = 0; i < sweep->count; i++) {
         struct assay__sweep_point *point = &sweep->points[i];
-        size_t least = i;
+        size_t least = point->base = i;
+        if (axis == SIZE_MAX) continue;
         for (size_t k = 0; k < sweep->count; k++)
-            if (sweep->points[k].usable && same_but(sweep, axis, i, k) &&
-                number(sweep->points[k].values[axis]) < number(sweep->points[least].values[axis]))
+            if (sweep->points[k].usable && assay__sweep_same_but(sweep, axis, i, k) &&
+                (!sweep->points[least].usable ||
+                 assay__sweep_number(sweep->points[k].values[axis]) <
+                     assay__sweep_number(sweep->points[least].values[axis])))
                 least = k;
         point->base = least;
         point->efficiency = point->throughput / sweep->points[least].throughput /
-                            (number(point->values[axis]) /
-                             number(sweep->points[least].values[axis]));
+                            (assay__sweep_number(point->values[axis]) /
+                             assay__sweep_number(sweep->points[least].values[axis]));
     }
 }
 
-/* --- the best --------------------------------------------------------------------------------- */
-
-/* Smaller is better. */
-static double cost_of(const struct assay__sweep_point *point, enum assay__sweep_goal goal)
+static struct assay__sweep_wall wall_of(const struct assay_profile *profile)
 {
-    if (goal == ASSAY__SWEEP_LATENCY) return point->latency_s;
-    if (goal == ASSAY__SWEEP_ENERGY) return point->energy_j;
-    return point->throughput > 0 ? 1 / point->throughput : NAN;
-}
-
-/* Launches of the one do not reach into those of the other: per sample where batches differ. */
-static bool apart(const struct assay__sweep_point *a, const struct assay__sweep_point *b,
-                  enum assay__sweep_goal goal)
-{
-    double x = 1, y = 1;
-    if (goal == ASSAY__SWEEP_THROUGHPUT) {
-        x = 1 / (a->throughput * a->latency_s);
-        y = 1 / (b->throughput * b->latency_s);
-    }
-    return a->high_s * x < b->low_s * y || b->high_s * y < a->low_s * x;
-}
-
-static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
-                     struct assay__arena *arena)
-{
-    static const char *const goals[] = {"throughput", "latency", "energy per inference"};
-    sweep->best = SIZE_MAX;
-    size_t usable = 0, within = 0;
-    for (size_t i = 0; i < sweep->count; i++) {
-        const struct assay__sweep_point *point = &sweep->points[i];
-        usable += point->usable;
-        within += point->within;
-        if (!point->within || !isfinite(cost_of(point, limits->goal))) continue;
-        if (sweep->best == SIZE_MAX ||
-            cost_of(point, limits->goal) < cost_of(&sweep->points[sweep->best], limits->goal))
-            sweep->best = i;
-    }
-    sweep->alike = assay__arena_array(arena, sweep->count, sizeof *sweep->alike);
-    if (!sweep->alike) return ASSAY_ENOMEM;
-    if (sweep->best == SIZE_MAX) {
-        sweep->why = !usable   ? "no point could be measured"
-                     : !within ? "no point keeps the limits"
-                               : "what the goal asks for is not known of any point";
-        return 0;
-    }
-    const struct assay__sweep_point *best = &sweep->points[sweep->best];
-    for (size_t i = 0; i < sweep->count; i++)
-        if (i != sweep->best && sweep->points[i].within && limits->goal != ASSAY__SWEEP_ENERGY &&
-            !apart(best, &sweep->points[i], limits->goal))
-            sweep->alike[sweep->alike_count++] = i;
-    double gain = cost_of(sweep->points, limits->goal) / cost_of(best, limits->goal);
-    const char *why =
-        isfinite(gain)
-            ? assay__arena_printf(arena, "best %s: %s, %.3g × as good as %s", goals[limits->goal],
-                                  best->label, gain, sweep->points[0].label)
-            : assay__arena_printf(arena, "best %s: %s", goals[limits->goal], best->label);
-    sweep->why = why ? why : "";
-    return why ? 0 : ASSAY_ENOMEM;
-}
-
-/* --- the knee --------------------------------------------------------------------------------- */
-
-/* The next larger batch after `from` (0: the smallest) among the points like `like`; SIZE_MAX: none. */
-static size_t next_batch(const struct assay__sweep *sweep, size_t axis, size_t like, double from)
-{
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < sweep->count; i++) {
-        double batch = number(sweep->points[i].values[axis]);
-        if (!sweep->points[i].usable || !same_but(sweep, axis, like, i) || !(batch > from))
-            continue;
-        if (best == SIZE_MAX || batch < number(sweep->points[best].values[axis])) best = i;
-    }
-    return best;
-}
-
-static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
-{
-    size_t axis = find_axis(sweep, "batch"), points = 0;
-    sweep->knee = SIZE_MAX;
-    sweep->knee_why = "a knee needs at least three batch sizes that ran";
-    if (axis == SIZE_MAX || sweep->best == SIZE_MAX) return 0;
-    bool rising = true;
-    size_t knee = SIZE_MAX;
-    for (size_t at = next_batch(sweep, axis, sweep->best, 0), last = SIZE_MAX; at != SIZE_MAX;
-         last = at,
-                at = next_batch(sweep, axis, sweep->best, number(sweep->points[at].values[axis]))) {
-        const struct assay__sweep_point *now = &sweep->points[at];
-        points++;
-        if (last != SIZE_MAX) {
-            const struct assay__sweep_point *before = &sweep->points[last];
-            rising = rising &&
-                     now->throughput / before->throughput > now->latency_s / before->latency_s;
-        }
-        if (rising) knee = at;
-    }
-    if (points < 3) return 0;
-    sweep->knee = knee;
-    const char *why = assay__arena_printf(
-        arena, "up to %s each step raised throughput by a larger factor than latency",
-        sweep->points[knee].label);
-    sweep->knee_why = why ? why : "";
-    return why ? 0 : ASSAY_ENOMEM;
+    struct assay__sweep_wall wall = {NAN, NAN, NAN, NAN};
+    if (!profile->trial_count) return wall;
+    wall.total = assay__trial_known(profile->trials, "sweep.wall.total");
+    wall.measuring = assay__trial_known(profile->trials, "sweep.wall.measuring");
+    wall.loading = assay__trial_known(profile->trials, "sweep.wall.loading");
+    wall.overhead = assay__trial_known(profile->trials, "sweep.wall.overhead");
+    return wall;
 }
 
 int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_limits *limits,
                  struct assay__arena *arena, struct assay__sweep *out)
 {
-    *out = (struct assay__sweep){.best = SIZE_MAX, .knee = SIZE_MAX, .why = "", .knee_why = ""};
+    *out = (struct assay__sweep){.best = SIZE_MAX,
+                                 .next = SIZE_MAX,
+                                 .knee = SIZE_MAX,
+                                 .why = "",
+                                 .knee_why = "",
+                                 .gain = "",
+                                 .wall = wall_of(profile)};
     out->points = assay__arena_array(arena, profile->trial_count, sizeof *out->points);
     if (!out->points) return ASSAY_ENOMEM;
-    out->count = profile->trial_count;
-    for (size_t i = 0; i < out->count; i++) {
-        if (fill_point(profile, i, limits, &out->points[i])) return ASSAY_ENOMEM;
-        read_label(out, &out->points[i], arena);
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        if (strcmp(assay__trial_option(&profile->trials[i], "role"), ASSAY__SWEEP_CONFIRM) == 0)
+            continue;
+        struct assay__sweep_point *point = &out->points[out->count++];
+        if (fill_point(profile, i, limits, arena, point)) return ASSAY_ENOMEM;
+        read_label(out, point, arena);
     }
-    if (out->count) fill_efficiency(out);
-    int code = find_best(out, limits, arena);
-    return code ? code : find_knee(out, arena);
+    fill_efficiency(out);
+    int code = assay__sweep_judge(limits, arena, out);
+    return code ? code : assay__sweep_confirm(profile, limits, arena, out);
 }

@@ -109,6 +109,12 @@ const struct assay_metric_info assay__metric_table[] = {
      "Pieces that the engine's own arena hands out in one warm inference."},
     {"memory.arena.held", "B", "Memory that the engine's own arena holds."},
     {"cache.hit_rate", "ratio", "1 less cache misses over references, from hardware counters."},
+    /* sweep */
+    {"sweep.wall.total", "s", "Wall-clock time of a sweep until all metrics stood."},
+    {"sweep.wall.measuring", "s", "Part of it in which inferences were measured."},
+    {"sweep.wall.loading", "s",
+     "Part of it from the start of each worker to its first measured inference."},
+    {"sweep.wall.overhead", "s", "The rest of it: assay's own."},
     /* hardware */
     {"hardware.cycles", "count", "CPU cycles from hardware counters."},
     {"hardware.instructions", "count", "Instructions retired, from hardware counters."},
@@ -184,6 +190,17 @@ const struct assay_metric_info assay__metric_table[] = {
      "Norm of the difference of an output over the reference's norm."},
     {"drift.cosine", "ratio", "Cosine of the angle between an output and the reference's."},
     {"drift.top1", "ratio", "Share of rows whose largest number stands at the same place."},
+    {"drift.nonfinite", "count",
+     "Numbers of the outputs that are infinite or NaN where the reference's are not alike."},
+    {"tune.elapsed", "s", "Wall-clock time a tuning took, from the command's start."},
+    /* who ran which node, by the engine's own record */
+    {"placement.nodes", "count", "Nodes that the device's own provider runs."},
+    {"placement.elsewhere", "count", "Nodes that run elsewhere; the note names them."},
+    {"placement.partitions", "count", "Pieces of the graph that run on the device."},
+    {"placement.crossings", "count", "Tensors made on one side and read on the other."},
+    {"placement.crossing_bytes", "B", "Bytes of the tensors that cross in one inference."},
+    {"placement.crossing_time", "s", "Time of the engine's own copy nodes in one inference."},
+    {"placement.flops_share", "ratio", "Share of the model's FLOPs that stays on the device."},
     /* device timelines */
     {"gpu.utilization", "ratio", "Busy time of the device over the span of the timeline."},
     {"gpu.launch_efficiency", "ratio", "Total device compute time over total run time."},

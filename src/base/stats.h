@@ -53,8 +53,9 @@ struct assay__ratio {
     double ratio; /* median(b) / median(a) of per-launch medians */
     struct assay__interval
         ci; /* at least 95 %: the permutation test on ranks, inverted; excludes 1 exactly when p < 0.05 */
-    double p_value;  /* exact permutation test on ranks, two-sided */
-    double smallest; /* smallest relative difference this run could have shown */
+    double p_value; /* exact permutation test on ranks, two-sided */
+    double
+        smallest; /* relative difference that this run would have shown with a probability of 80 to 95 % */
 };
 /** a and b are per-launch medians in any order. 0 or ASSAY_ENOMEM/ASSAY_EINVAL (< 5 launches per arm). */
 int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,

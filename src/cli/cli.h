@@ -88,7 +88,8 @@ extern const struct assay__command assay__command_run, assay__command_report, as
     assay__command_devices, assay__command_doctor, assay__command_version, assay__command_help,
     assay__command_completion, assay__command_man, assay__command_inspect, assay__command_make,
     assay__command_power, assay__command_memory, assay__command_counters, assay__command_advise,
-    assay__command_compare, assay__command_sweep, assay__command_check, assay__command_predict;
+    assay__command_compare, assay__command_sweep, assay__command_tune, assay__command_check,
+    assay__command_predict;
 
 /** Reads argv[first …] into the invocation. 0, or ASSAY__EXIT_USAGE after one line on stderr; *help is set by --help. */
 int assay__options_parse(struct assay__invocation *invocation, int argc, char **argv, int first,

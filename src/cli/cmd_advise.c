@@ -1,24 +1,32 @@
 /* cmd_advise.c - assay advise: what to change, from a kept profile or from a run made for it. A profile is told from a model by its first bytes.
  *
- * The run is short and looks at everything the rules stand on: layers, memory, counters, kept ceilings. */
+ * The run is short and looks at everything the rules stand on: layers, memory, counters, kept ceilings. With --verify it is the first of several arms of one
+ * profile: the run without changes and one arm per change follow. Beside a kept profile they stand in a profile of their own that is not kept. */
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 
+#include "advise/verify.h"
 #include "base/file.h"
 #include "report/advise.h"
 #include "run/arm.h"
 #include "run/recover.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define TIME_S 1.0
+#define VERIFY_LAUNCHES 10
+#define VERIFY_TIME_S 0.3
+#define VERIFY_BUDGET_S 120.0
+#define VERIFY_ARMS 16 /* that the sensors' readings must have room for */
 
 struct advise_options {
     struct assay__run_flags run; /* first: the shared rows write it */
     struct assay__option_list rules;
     const char *model;
     int64_t trial;
-    bool list, power;
+    bool list, power, verify;
+    double budget_s;
 };
 
 #define AT(member) offsetof(struct advise_options, member)
@@ -35,6 +43,11 @@ static const struct assay__option options[] = {
     {"power", 0, ASSAY__OPTION_FLAG, AT(power), NULL,
      "Sample power too, for the energy that could be saved (watches the idle machine first).", NULL,
      NULL, 0, 0, false},
+    {"verify", 0, ASSAY__OPTION_FLAG, AT(verify), NULL,
+     "Make every change that a program can make, and measure before and after (10 launches of 0.3 s a side; --launches, --time).",
+     NULL, NULL, 0, 0, false},
+    {"verify-budget", 0, ASSAY__OPTION_DURATION, AT(budget_s), "TIME",
+     "How long --verify may take (default: 120s).", NULL, NULL, 0.001, 1e6, false},
     {0},
 };
 
@@ -74,13 +87,14 @@ static bool is_profile(const char *path)
 /* What only a run takes is refused beside a profile: it would be ignored without a word. */
 static int check_profile(const struct assay__invocation *invocation)
 {
-    static const char *const fits[] = {"rule",    "model", "trial",    "json", "format",
-                                       "columns", "ascii", "no-color", "quiet"};
+    static const char fits[] = "|rule|model|trial|json|format|columns|ascii|no-color|quiet|verify|",
+                      tried[] = "|verify-budget|launches|time|iters|timeout|power|library|";
+    const struct advise_options *o = invocation->options;
     const struct assay__option *option = NULL;
     while ((option = assay__option_next(invocation->command, option))) {
-        bool known = false;
-        for (size_t i = 0; i < sizeof fits / sizeof fits[0]; i++)
-            known |= strcmp(option->name, fits[i]) == 0;
+        char name[48];
+        snprintf(name, sizeof name, "|%s|", option->name);
+        bool known = strstr(fits, name) || (o->verify && strstr(tried, name));
         if (known || !assay__option_given(invocation, option->name)) continue;
         assay__say("advise: --%s is for a MODEL that is run; '%s' is a profile that was",
                    option->name, invocation->arguments[0]);
@@ -103,6 +117,8 @@ static int check(const struct assay__invocation *invocation, bool profile)
         return usage("--table is for the CSV format, which advice does not have");
     if (assay__option_given(invocation, "top"))
         return usage("--top is for reports with layers; --rule ID chooses rules");
+    if (!o->verify && assay__option_given(invocation, "verify-budget"))
+        return usage("--verify-budget belongs to --verify");
     if (profile) return check_profile(invocation);
     if (o->model) return usage("--model belongs to a PROFILE; a MODEL is read where it is");
     if (o->trial) return usage("--trial belongs to a PROFILE; a MODEL is run in one trial");
@@ -149,6 +165,17 @@ static int print_advice(const struct advise_options *o, const struct assay__advi
     return assay__print(&out);
 }
 
+/* --- trying ----------------------------------------------------------------------------------- */
+
+static void set_goal(const struct advise_options *o, struct assay__verify_options *verify)
+{
+    struct assay_run_options *run = &verify->run;
+    run->launches = o->run.launches ? (int)o->run.launches : VERIFY_LAUNCHES;
+    run->iterations = o->run.iters;
+    run->time_s = o->run.iters ? 0 : o->run.time_s > 0 ? o->run.time_s : VERIFY_TIME_S;
+    verify->budget_s = o->budget_s > 0 ? o->budget_s : VERIFY_BUDGET_S;
+}
+
 static struct assay__advise_options advise_options_of(const struct advise_options *o)
 {
     return (struct assay__advise_options){
@@ -161,21 +188,76 @@ static struct assay__advise_options advise_options_of(const struct advise_option
 
 /* --- a kept profile --------------------------------------------------------------------------- */
 
+/* Tries the findings of a kept profile in arms of their own; what cannot be run at all is said in the findings. */
+static int verify_profile(const struct assay__invocation *invocation, struct assay__advice *advice,
+                          struct assay__verification *verification, struct assay_error *error)
+{
+    const struct advise_options *o = invocation->options;
+    struct assay__verify_options verify = {.budget_s = 0};
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__arms arms = {.count = 0};
+    struct assay_profile *tried = NULL;
+    struct assay__bar bar;
+    assay__bar_start(&bar, o->run.quiet);
+    int code = arena ? assay__verify_options_of(advice, o->model, arena, &verify, error)
+                     : ASSAY_ENOMEM;
+    if (code == ASSAY_EUNSUPPORTED) {
+        code = assay__verify_refuse(advice, error->message, verification);
+        goto out;
+    }
+    if (code) goto out;
+    set_goal(o, &verify);
+    verify.run.command = "advise";
+    verify.run.library = o->run.library;
+    verify.run.timeout_s = o->run.timeout_s;
+    verify.run.power = o->power;
+    verify.run.interrupt = &assay__interrupted;
+    verify.run.progress = assay__bar_update;
+    verify.run.progress_context = &bar;
+    struct assay_run_options whole = verify.run;
+    whole.launches *= VERIFY_ARMS;
+    code = assay__arms_begin(&arms, &whole, error);
+    if (code == 0) code = assay__arms_start(&arms, error);
+    if (code == 0) code = assay__verify(advice, &arms, &verify, verification, error);
+    if (code == 0) {
+        int kept = assay__arms_finish(&arms, &tried, error);
+        if (kept == ASSAY_ENOMEM) code = kept;
+    }
+    assay_profile_close(tried);
+    assay__arms_end(&arms);
+out:
+    assay__bar_erase(&bar);
+    assay__arena_free(arena);
+    return code;
+}
+
 static int advise_profile(const struct assay__invocation *invocation)
 {
     const struct advise_options *o = invocation->options;
     const struct assay__advise_options wanted = advise_options_of(o);
+    struct assay__verification verification;
     struct assay_profile *profile = NULL;
     struct assay__advice *advice = NULL;
     struct assay_error error = {0};
     int status = ASSAY__EXIT_FAILED;
     int code = assay_profile_open(invocation->arguments[0], &profile, &error);
     if (code == 0) code = assay__profile_recover(profile); /* a capture that was killed */
+    const struct assay__finding *kept = code ? NULL : profile->findings;
+    size_t kept_count = code ? 0 : profile->finding_count;
     if (code == 0) code = assay__advise(profile, &wanted, &advice, &error);
+    if (code == 0 && !o->verify && !o->trial) code = assay__verify_carry(profile, kept, kept_count);
+    if (code == 0 && o->verify) {
+        assay__catch_interrupts();
+        code = verify_profile(invocation, advice, &verification, &error);
+    }
     if (code)
         assay__fail(code, error.message[0] ? &error : NULL);
     else
         status = print_advice(o, advice);
+    if (!code && !status && assay__interrupted) {
+        assay__say("interrupted");
+        status = ASSAY__EXIT_INTERRUPTED;
+    }
     assay__advice_free(advice);
     assay_profile_close(profile);
     return status;
@@ -237,6 +319,64 @@ static int advise_run(struct assay__invocation *invocation, struct assay_run_opt
     return status;
 }
 
+/* --- a run and what is tried after it --------------------------------------------------------- */
+
+/* The first arm: what the rules look at. Its failure is the command's. */
+static int diagnose(struct assay__arms *arms, const struct assay_run_options *library,
+                    struct assay_error *error)
+{
+    struct assay_run_options one = *library;
+    one.launches = 1;
+    one.label = "diagnosis";
+    int code = assay__arms_add(arms, &one, NULL, error);
+    if (code == 0 && arms->items[0]) code = assay__arms_start(arms, error);
+    if (code == 0 && arms->items[0]) code = assay__arms_launch(arms, 0, 1, 1, error);
+    if (code == 0) code = assay__arms_conclude(arms, 0, error);
+    if (code) return code;
+    const struct assay__trial *trial = assay__arms_trial(arms, 0);
+    if (trial->state == ASSAY__TRIAL_INTERRUPTED)
+        return assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted");
+    return trial->state == ASSAY__TRIAL_OK
+               ? 0
+               : assay_error_set(error, ASSAY_EENGINE, "%s", trial->reason);
+}
+
+static int advise_verified(struct assay__invocation *invocation, struct assay_run_options *library,
+                           struct assay__bar *bar)
+{
+    const struct advise_options *o = invocation->options;
+    const struct assay__advise_options wanted = advise_options_of(o);
+    struct assay__verify_options verify = {.run = *library};
+    struct assay__verification verification;
+    struct assay__advice *advice = NULL;
+    struct assay_profile *profile = NULL;
+    struct assay__arms arms = {.count = 0};
+    struct assay_error error = {0}, kept = {0};
+    struct assay_run_options whole = *library, checked = *library;
+    int status = ASSAY__EXIT_DONE, code = assay__run_options_check(&checked, &error);
+    if (code) return assay__fail(code, &error);
+    set_goal(o, &verify);
+    whole.launches = verify.run.launches * VERIFY_ARMS;
+    code = assay__arms_begin(&arms, &whole, &error);
+    if (code == 0) code = diagnose(&arms, library, &error);
+    if (code == 0) code = assay__advise(arms.recording.profile, &wanted, &advice, &error);
+    if (code == 0) code = assay__verify(advice, &arms, &verify, &verification, &error);
+    assay__bar_erase(bar);
+    int lost = arms.recording.profile ? assay__arms_finish(&arms, &profile, &kept) : 0;
+    if (code)
+        status = assay__fail(code, error.message[0] ? &error : NULL);
+    else
+        status = print_advice(o, advice);
+    if (code && code != ASSAY_EINTERRUPTED && profile) status = ASSAY__EXIT_FAILED;
+    if (!code && lost) status = assay__fail(lost, &kept);
+    if (!status && library->output && !o->run.quiet)
+        assay__say("profile with its findings kept in %s", library->output);
+    assay__advice_free(advice);
+    assay_profile_close(profile);
+    assay__arms_end(&arms);
+    return status;
+}
+
 static int advise_model(struct assay__invocation *invocation)
 {
     const struct advise_options *o = invocation->options;
@@ -246,13 +386,14 @@ static int advise_model(struct assay__invocation *invocation)
     library.command = "advise";
     library.memory = library.counters = true;
     library.power = o->power;
-    if (!(library.time_s > 0) && !library.iterations) library.time_s = TIME_S;
+    if ((!(library.time_s > 0) || o->verify) && !library.iterations) library.time_s = TIME_S;
     assay__catch_interrupts();
     assay__bar_start(&bar, o->run.quiet);
     library.progress = assay__bar_update;
     library.progress_context = &bar;
     int status = assay__run_ceilings(arena, o->run.ceilings, &bar, &library);
-    if (status == 0) status = advise_run(invocation, &library, &bar);
+    if (status == 0)
+        status = (o->verify ? advise_verified : advise_run)(invocation, &library, &bar);
     assay__arena_free(arena);
     return status;
 }
@@ -280,11 +421,14 @@ const struct assay__command assay__command_advise = {
         "counters). A rule gives a finding with its evidence from this profile, the potential speed-up and the change to make; or "
         "it finds nothing; or it says which input is missing.\n\n"
         "A potential follows from shares of the latency: it is what could be had at most, not what was measured. Rules that look at the graph "
-        "need the model's file; it is read again, and taken only when it is the one that was profiled.",
+        "need the model's file; it is read again, and taken only when it is the one that was profiled.\n\n"
+        "--verify tries before it advises: each change that a program can make is made and measured against the run without it, launches "
+        "alternating. A finding then carries the measured gain with its 95 % interval and the drift of the outputs, or is withdrawn with the reason.",
     .examples = "  assay advise model.onnx\n"
                 "  assay advise resnet50 --ceilings -o advice.assay\n"
                 "  assay advise run.assay --json\n"
                 "  assay advise run.assay --rule batch-small --rule memory-bound\n"
+                "  assay advise mobilenetv2 --verify --verify-budget 60s\n"
                 "  assay advise --list\n",
     .options = options,
     .shared = assay__run_rows,

@@ -1,6 +1,7 @@
 /* cmd_compare.c - assay compare: one model on several devices, or several models on one, launches alternating. Devices are those of
  * every build of ONNX Runtime that run a tiny model; each build's own CPU provider takes part as a control, so that a
  * difference of versions is not taken for one of devices. */
+#include "advise/fallback.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/devices.h"
@@ -14,11 +15,13 @@
 
 #define LAUNCHES 10
 #define TIME_S 0.5
+#define LAUNCH_LIMIT_S 120.0
 
 struct compare_options {
     struct assay__run_flags run; /* first: the shared rows write it */
     const char *devices;
-    bool no_power, no_drift;
+    double launch_limit_s;
+    bool no_power, no_drift, no_placement, memory;
 };
 
 #define AT(member) offsetof(struct compare_options, member)
@@ -31,12 +34,26 @@ static const struct assay__option options[] = {
      0, 0, false},
     {"no-drift", 0, ASSAY__OPTION_FLAG, AT(no_drift), NULL, "Do not compare the outputs.", NULL,
      NULL, 0, 0, false},
+    {"no-placement", 0, ASSAY__OPTION_FLAG, AT(no_placement), NULL,
+     "Do not ask the engines which nodes run where.", NULL, NULL, 0, 0, false},
+    {"launches", 0, ASSAY__OPTION_INTEGER, AT(run.launches), "N",
+     "Worker processes of each row, taking turns (default 10; 5 or more give a verdict).", NULL,
+     NULL, 1, 1000, false},
+    {"time", 0, ASSAY__OPTION_DURATION, AT(run.time_s), "TIME",
+     "Measure for TIME per launch, such as 2s (default 500ms).", NULL, NULL, 1e-3, 86400, false},
+    {"memory", 0, ASSAY__OPTION_FLAG, AT(memory), NULL,
+     "Follow the worker's and the device's memory too: one launch more of each.", NULL, NULL, 0, 0,
+     false},
+    {"launch-limit", 0, ASSAY__OPTION_DURATION, AT(launch_limit_s), "TIME",
+     "End a launch that takes longer, and leave that row out of later rounds; what it measured by then is shown (default 120s).",
+     NULL, NULL, 0.1, 604800, false},
     {0},
 };
 
 /* One arm to be: what differs from the others. */
 struct entry {
     const char *model, *device, *label, *role;
+    const char *refused; /* why it cannot run; NULL */
 };
 
 struct plan {
@@ -53,11 +70,19 @@ static int add(struct plan *plan, const char *model, const char *device, const c
     if (assay__vec_grow((void **)&plan->items, &plan->capacity, plan->count + 1,
                         sizeof *plan->items))
         return assay__fail(ASSAY_ENOMEM, NULL);
-    struct entry made = {model, NULL, assay__arena_strdup(plan->arena, label), role};
+    struct entry made = {model, NULL, assay__arena_strdup(plan->arena, label), role, NULL};
     if (device) made.device = assay__arena_strdup(plan->arena, device);
     if (!made.label || (device && !made.device)) return assay__fail(ASSAY_ENOMEM, NULL);
     plan->items[plan->count++] = made;
     return 0;
+}
+
+/* The entry that was added last cannot run. */
+static int refuse(struct plan *plan, const char *reason)
+{
+    const char *kept = assay__arena_strdup(plan->arena, reason && *reason ? reason : "not usable");
+    plan->items[plan->count - 1].refused = kept;
+    return kept ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
 }
 
 /* --- devices ---------------------------------------------------------------------------------- */
@@ -76,17 +101,22 @@ static int add_word(struct plan *plan, const struct assay__found *found, const c
 {
     bool class = strcmp(word, "cpu") == 0 || strcmp(word, "gpu") == 0 || strcmp(word, "npu") == 0;
     size_t before = plan->count;
+    bool twice = false;
     int status = 0;
     for (size_t i = 0; i < found->count && !status; i++) {
         const struct assay__found_device *item = &found->items[i];
         bool named = strcmp(item->name, word) == 0;
         if (!named && !(class && strcmp(item->device.kind, word) == 0)) continue;
-        if (!item->device.available && named && !class) {
-            assay__say("compare: %s cannot be used: %s", item->name, item->device.reason);
-            return ASSAY__EXIT_FAILED;
-        }
-        if (item->device.available)
-            status = add(plan, model, item->name, item->name, role_of(item, named && !class));
+        if (!item->device.available && (!named || class)) continue;
+        size_t count = plan->count;
+        status = add(plan, model, item->name, item->name, role_of(item, named && !class));
+        twice |= !status && plan->count == count;
+        if (!status && plan->count > count && !item->device.available)
+            status = refuse(plan, item->device.reason); /* a row that says so */
+    }
+    if (!status && twice && plan->count == before) {
+        assay__say("compare: '%s' is named twice; it is measured once", word);
+        return 0;
     }
     if (!status && plan->count == before && !class) {
         assay__say("compare: there is no device '%s'; 'assay devices' lists them", word);
@@ -112,6 +142,10 @@ static int plan_devices(struct plan *plan, const struct compare_options *o,
                         const struct assay__found *found, const char *model)
 {
     if (!o->devices) return add_all(plan, found, model);
+    if (!o->devices[strspn(o->devices, ", ")]) {
+        assay__say("compare: --devices names none: give names ('assay devices') or cpu, gpu, npu");
+        return ASSAY__EXIT_USAGE;
+    }
     int status = 0;
     for (const char *at = o->devices; *at && !status;) {
         size_t length = strcspn(at, ",");
@@ -136,20 +170,45 @@ static void choose_reference(struct plan *plan)
     if (plan->count) plan->items[0].role = "reference";
 }
 
+/* Characters of the folder that all of them begin with. */
+static size_t common_folder(const struct assay__invocation *invocation)
+{
+    const char *first = invocation->arguments[0];
+    size_t common = strlen(first);
+    for (size_t i = 1; i < invocation->argument_count; i++) {
+        size_t same = 0;
+        while (same < common && invocation->arguments[i][same] == first[same])
+            same++;
+        common = same;
+    }
+    while (common && first[common - 1] != '/')
+        common--;
+    return common;
+}
+
+static int plan_models(const struct assay__invocation *invocation, struct plan *plan)
+{
+    const struct compare_options *o = invocation->options;
+    size_t skip = common_folder(invocation);
+    int status = 0;
+    for (size_t i = 0; i < invocation->argument_count && !status; i++) {
+        const char *label = assay__arena_printf(plan->arena, "%zu: %s", i + 1,
+                                                invocation->arguments[i] + skip);
+        if (!label) return assay__fail(ASSAY_ENOMEM, NULL);
+        status = add(plan, invocation->arguments[i], o->run.device, label, NULL);
+    }
+    if (plan->count) plan->items[0].role = "reference";
+    return status;
+}
+
 static int make_plan(struct assay__invocation *invocation, struct plan *plan)
 {
     const struct compare_options *o = invocation->options;
-    if (invocation->argument_count > 1) {
-        int status = 0;
-        for (size_t i = 0; i < invocation->argument_count && !status; i++) {
-            const char *label = assay__arena_printf(plan->arena, "%zu: %s", i + 1,
-                                                    invocation->arguments[i]);
-            if (!label) return assay__fail(ASSAY_ENOMEM, NULL);
-            status = add(plan, invocation->arguments[i], o->run.device, label, NULL);
-        }
-        if (plan->count) plan->items[0].role = "reference";
-        return status;
+    if (invocation->argument_count > 1 && o->devices) {
+        assay__say("compare: --devices is for one model; several run on one --device");
+        return ASSAY__EXIT_USAGE;
     }
+    if (invocation->argument_count > 1) return plan_models(invocation, plan);
     struct assay__devices_flags flags = {
         .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet};
     struct assay__found found = {.count = 0};
@@ -161,6 +220,21 @@ static int make_plan(struct assay__invocation *invocation, struct plan *plan)
 }
 
 /* --- measuring -------------------------------------------------------------------------------- */
+
+/* Who ran the nodes; an interrupt keeps what is there. */
+static int place(struct assay__arms *arms, struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < arms->count && !code; i++) {
+        if (!arms->items[i] || assay__arms_interrupted(arms)) continue;
+        const struct assay_progress progress = {"asking who runs the nodes", 0, 0, -1};
+        if (arms->whole.progress) arms->whole.progress(arms->whole.progress_context, &progress);
+        code = assay__fallback_put(assay__arm_options(arms->items[i]),
+                                   assay__arm_model_path(arms->items[i]),
+                                   assay__arms_trial(arms, i), error);
+    }
+    return code == ASSAY_EINTERRUPTED ? 0 : code;
+}
 
 static int measure(struct assay__arms *arms, const struct plan *plan,
                    const struct compare_options *o, const struct assay_run_options *whole,
@@ -175,14 +249,15 @@ static int measure(struct assay__arms *arms, const struct plan *plan,
         one.label = entry->label;
         one.role = entry->role;
         if (entry->device && strchr(entry->device, '/')) one.library = NULL;
-        code = assay__arms_add(arms, &one, NULL, error);
+        code = entry->refused ? assay__arms_add_refused(arms, &one, entry->refused, NULL, error)
+                              : assay__arms_add(arms, &one, NULL, error);
     }
     if (!code) code = assay__arms_start(arms, error);
     if (!code) code = assay__arms_launch(arms, 0, arms->count, whole->launches, error);
     for (size_t i = 0; i < arms->count && !code; i++)
         code = assay__arms_conclude(arms, i, error);
     if (!code && !o->no_drift) code = assay__arms_drift(arms, 0, error);
-    return code;
+    return code || o->no_placement ? code : place(arms, error);
 }
 
 static int finish(const struct compare_options *o, struct assay_profile *profile, int code,
@@ -222,6 +297,8 @@ static int run(struct assay__invocation *invocation)
     if (!o->run.iters && !(o->run.time_s > 0)) whole.time_s = TIME_S;
     if (!assay__option_given(invocation, "layers")) whole.layers = ASSAY_LAYERS_OFF;
     whole.power = !o->no_power;
+    whole.memory = o->memory;
+    whole.launch_limit_s = o->launch_limit_s > 0 ? o->launch_limit_s : LAUNCH_LIMIT_S;
     whole.progress = assay__bar_update;
     whole.progress_context = &bar;
     assay__bar_start(&bar, o->run.quiet);
@@ -249,7 +326,9 @@ const struct assay__command assay__command_compare = {
         "numbers that come out. With several models it compares those on one device.\n\n"
         "The process is the unit of replication: a difference is claimed only when the 95 % interval of the ratio of the "
         "launches' medians excludes 1; otherwise the smallest difference that could have been shown is given. The CPU provider "
-        "of every further build of ONNX Runtime takes part as a control.",
+        "of every further build of ONNX Runtime takes part as a control.\n\n"
+        "A device that is very slow cannot hold the others: a launch ends after 120 s (--launch-limit), and no row gets more than "
+        "two and a half times that altogether. Nodes that the engine ran elsewhere than on the device are named.",
     .examples = "  assay compare resnet50\n"
                 "  assay compare model.onnx --devices cpu,ovn/openvino:cpu\n"
                 "  assay compare old.onnx new.onnx --launches 10 -o compared.assay\n",

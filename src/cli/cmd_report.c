@@ -28,7 +28,8 @@ static const struct assay__option options[] = {
      NULL, NULL, 0, 0, false},
     {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
      "Table of the CSV format (default metrics).",
-     "metrics|layers|steps|groups|launches|samples|series|spans|allocations|counters|ceilings",
+     "metrics|layers|steps|groups|launches|samples|series|spans|allocations|counters|ceilings|sweep|"
+     "comparison",
      NULL, 0, 0, false},
     {"top", 0, ASSAY__OPTION_INTEGER, AT(render.top), "N",
      "Layers shown in text and Markdown (default 20; 0 shows all).", NULL, NULL, 0, 1e6, false},

@@ -1,35 +1,41 @@
-/* cmd_sweep.c - assay sweep: one model at every point of a grid (batch, sequence, threads, optimisation, precision, device), launches
- * alternating between the points; what is best for a goal, and where the knee is. A point that fails is a result. */
-#include "advise/change.h"
+/* cmd_sweep.c - assay sweep: one model at every point of a grid (device, precision, optimisation, threads, spinning, sequence, batch), launches
+ * alternating between the points; what is best for a goal, and where the knee is. A point that fails is a result. An interrupted sweep
+ * goes on with --resume. */
+#include "advise/require.h"
 #include "advise/sweep.h"
+#include "advise/sweep_run.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "base/vec.h"
+#include "cli/device_words.h"
+#include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "profile/profile.h"
-#include "run/arms.h"
-#include "zoo/open.h"
-#include "zoo/zoo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LAUNCHES 3
-#define TIME_S 1.0
+#define TIME_S 0.5 /* with its loading a launch stays near 1 s */
 #define POINTS_MOST 400
-#define VALUES_MOST 64
+#define TAGS 4
 
 struct sweep_options {
     struct assay__run_flags run; /* first: the shared rows write it */
-    const char *batch, *seq, *threads, *opt, *precision, *devices, *goal, *slo, *memory;
-    bool power;
+    const char *batch, *seq, *threads, *opt, *precision, *spinning, *devices, *goal, *slo, *memory,
+        *preset;
+    bool power, resume, confirm;
 };
 
 #define AT(member) offsetof(struct sweep_options, member)
 #define ROW(name, member, argument, help)                                                  \
     {                                                                                      \
         name, 0, ASSAY__OPTION_STRING, AT(member), argument, help, NULL, NULL, 0, 0, false \
+    }
+#define FLAG(name, member, help)                                                     \
+    {                                                                                \
+        name, 0, ASSAY__OPTION_FLAG, AT(member), NULL, help, NULL, NULL, 0, 0, false \
     }
 
 static const struct assay__option options[] = {
@@ -39,186 +45,237 @@ static const struct assay__option options[] = {
     ROW("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all."),
     ROW("precision", precision, "LIST",
         "float32 (the model as it is), float16, int8-weights, int8-dynamic: rewritten copies."),
-    ROW("devices", devices, "LIST", "Devices by name ('assay devices')."),
+    ROW("spinning", spinning, "LIST", "on, off: whether the engine's idle threads spin."),
+    ROW("devices", devices, "LIST",
+        "Devices: names ('assay devices') or the classes cpu, gpu, npu; with --opt the configuration matrix."),
+    {"preset", 0, ASSAY__OPTION_CHOICE, AT(preset), "CHIP",
+     "Batch size, and backbone units of the model 'cfc', from the requirement table of a chip.",
+     "m1|m1-pro|m1-max|m1-ultra", NULL, 0, 0, false},
     {"goal", 0, ASSAY__OPTION_CHOICE, AT(goal), "GOAL", "What is best (default throughput).",
      "throughput|latency|energy", NULL, 0, 0, false},
     ROW("slo", slo, "PERCENTILE=TIME", "Only points within a latency, such as p99=20ms."),
     ROW("memory-budget", memory, "SIZE",
         "Only points whose worker takes at most so much, such as 500MB."),
-    {"power", 0, ASSAY__OPTION_FLAG, AT(power), NULL, "Also read power and energy while it runs.",
-     NULL, NULL, 0, 0, false},
+    FLAG("confirm", confirm, "Run the best two again with 10 launches each and test them."),
+    FLAG("resume", resume, "Go on with the interrupted sweep in the file of --output."),
+    FLAG("power", power, "Also read power and energy while it runs (--goal energy does)."),
     {0},
 };
 
-struct axis {
-    const char *name, *list;
-    const char *values[VALUES_MOST];
-    size_t count;
-    bool integers;
-    const char *const *choices; /* NULL: any */
-};
-
-enum { AXIS_DEVICE, AXIS_PRECISION, AXIS_OPT, AXIS_THREADS, AXIS_SEQ, AXIS_BATCH, AXIS_COUNT };
-
-static const char *const levels[] = {"none", "basic", "extended", "all", NULL};
-static const char *const precisions[] = {"float32", "float16", "int8-weights", "int8-dynamic",
-                                         NULL};
-
-static bool is_value(const struct axis *axis, const char *word)
-{
-    if (axis->integers)
-        return word[0] >= '1' && word[0] <= '9' && word[strspn(word, "0123456789")] == '\0' &&
-               strlen(word) < 10;
-    for (const char *const *c = axis->choices; c && *c; c++)
-        if (strcmp(*c, word) == 0) return true;
-    return axis->choices == NULL;
-}
-
-static int read_axis(struct axis *axis, struct assay__arena *arena)
-{
-    for (const char *at = axis->list; at && *at;) {
-        size_t length = strcspn(at, ",");
-        const char *word = assay__arena_strndup(arena, at, length);
-        if (!word) return assay__fail(ASSAY_ENOMEM, NULL);
-        if (!is_value(axis, word)) {
-            assay__say("sweep: --%s: '%s' is not a value of it", axis->name, word);
-            return ASSAY__EXIT_USAGE;
-        }
-        if (axis->count == VALUES_MOST) {
-            assay__say("sweep: --%s: more than %d values", axis->name, VALUES_MOST);
-            return ASSAY__EXIT_USAGE;
-        }
-        axis->values[axis->count++] = word;
-        at += length;
-        at += *at == ',';
-    }
-    if (axis->list && !axis->count) {
-        assay__say("sweep: --%s: the list is empty", axis->name);
-        return ASSAY__EXIT_USAGE;
-    }
-    return 0;
-}
-
-struct grid {
+struct sweep_work {
     struct assay__arena *arena;
-    struct axis axes[AXIS_COUNT];
-    size_t points;
-    const char *models[VALUES_MOST]; /* by precision: the file */
-    char folder[4096];
+    struct assay__space space;
+    struct assay__device_words words;
+    struct assay__sweep_device devices[ASSAY__DEVICE_WORDS];
+    struct assay_profile *kept;
+    const char *model;
+    const char *tags[TAGS];
+    size_t tag_count;
 };
 
-static int read_grid(const struct sweep_options *o, struct grid *grid)
+static int usage(const struct assay_error *error)
 {
-    grid->axes[AXIS_DEVICE] = (struct axis){.name = "devices", .list = o->devices};
-    grid->axes[AXIS_PRECISION] = (struct axis){
-        .name = "precision", .list = o->precision, .choices = precisions};
-    grid->axes[AXIS_OPT] = (struct axis){.name = "opt", .list = o->opt, .choices = levels};
-    grid->axes[AXIS_THREADS] = (struct axis){
-        .name = "threads", .list = o->threads, .integers = true};
-    grid->axes[AXIS_SEQ] = (struct axis){.name = "seq", .list = o->seq, .integers = true};
-    grid->axes[AXIS_BATCH] = (struct axis){.name = "batch", .list = o->batch, .integers = true};
-    grid->points = 1;
-    int status = 0;
-    for (size_t i = 0; i < AXIS_COUNT && !status; i++) {
-        status = read_axis(&grid->axes[i], grid->arena);
-        if (grid->axes[i].count) grid->points *= grid->axes[i].count;
-        if (!status && grid->points > POINTS_MOST) {
-            assay__say("sweep: more than %d points", POINTS_MOST);
-            status = ASSAY__EXIT_USAGE;
-        }
-    }
-    if (!status && grid->points < 2) {
-        assay__say(
-            "sweep: nothing varies: give an axis at least two values, such as --batch 1,2,4,8");
-        status = ASSAY__EXIT_USAGE;
-    }
+    if (error->code == ASSAY_ENOMEM) return assay__fail(ASSAY_ENOMEM, NULL);
+    assay__say("sweep: %s", error->message);
+    return ASSAY__EXIT_USAGE;
+}
+
+/* --- the grid --------------------------------------------------------------------------------- */
+
+static int read_devices(const struct sweep_options *o, struct sweep_work *work)
+{
+    struct assay__devices_flags flags = {
+        .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet};
+    struct assay__found found = {.count = 0};
+    struct assay_error error = {0};
+    if (!o->devices) return 0;
+    int status = assay__devices_find(&flags, &found);
+    if (!status && assay__device_words_read(o->devices, &found, work->arena, &work->words, &error))
+        status = usage(&error);
+    assay__devices_free(&found);
+    for (size_t i = 0; i < work->words.count; i++)
+        work->devices[i] = (struct assay__sweep_device){
+            work->words.items[i].kind, work->words.items[i].software, work->words.items[i].refusal};
     return status;
 }
 
-/* --- precision: rewritten copies -------------------------------------------------------------- */
-
-static int rewrite(struct grid *grid, const char *name, size_t index, struct assay_error *error)
+/* Its batch where none is asked for; its backbone when the model is a bare 'cfc'. Alone it compares compiled with not. */
+static int apply_preset(struct sweep_options *o, struct sweep_work *work)
 {
-    static const enum assay__change_kind kinds[] = {ASSAY__CHANGE_NONE, ASSAY__CHANGE_FLOAT16,
-                                                    ASSAY__CHANGE_WEIGHTS_INT8,
-                                                    ASSAY__CHANGE_DYNAMIC_INT8};
-    struct assay__change change = {.kind = ASSAY__CHANGE_NONE};
-    struct assay__rewrite_notes notes = {0};
-    struct assay__model *model = NULL;
-    for (size_t i = 0; precisions[i]; i++)
-        if (strcmp(precisions[i], grid->axes[AXIS_PRECISION].values[index]) == 0)
-            change.kind = kinds[i];
-    grid->models[index] = name;
-    if (change.kind == ASSAY__CHANGE_NONE) return 0;
-    const char *path = assay__arena_printf(grid->arena, "%s/precision-%zu.onnx", grid->folder,
-                                           index);
-    if (!path) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    int code = assay__model_open(name, &model, NULL, error);
-    if (!code) code = assay__change_rewrite(&change, model, &notes, error);
-    if (!code) code = assay__model_write(model, path, error);
-    assay__model_free(model);
-    if (!code) grid->models[index] = path;
-    return code;
+    const struct assay__require_table *table = o->preset ? assay__require_preset(o->preset) : NULL;
+    if (!table) return 0;
+    bool varies = o->batch || o->seq || o->threads || o->opt || o->precision || o->spinning ||
+                  o->devices;
+    if (!varies) o->opt = "none,all";
+    if (!o->batch) o->batch = assay__arena_printf(work->arena, "%lld", (long long)table->batch);
+    if (!o->batch) return assay__fail(ASSAY_ENOMEM, NULL);
+    if (strcmp(work->model, "cfc") != 0 || assay__file_exists(work->model)) return 0;
+    work->model = assay__arena_printf(work->arena, "cfc:backbone_units=%lld",
+                                      (long long)table->backbone_units);
+    return work->model ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
 }
 
-static int rewrite_all(struct grid *grid, const char *name, struct assay_error *error)
+static int read_grid(const struct sweep_options *o, struct sweep_work *work)
 {
+    const char *const lists[ASSAY__AXIS_COUNT] = {
+        [ASSAY__AXIS_DEVICE] = o->devices ? assay__device_words_list(&work->words, work->arena)
+                                          : NULL,
+        [ASSAY__AXIS_PRECISION] = o->precision,
+        [ASSAY__AXIS_OPT] = o->opt,
+        [ASSAY__AXIS_THREADS] = o->threads,
+        [ASSAY__AXIS_SPINNING] = o->spinning,
+        [ASSAY__AXIS_SEQ] = o->seq,
+        [ASSAY__AXIS_BATCH] = o->batch,
+    };
+    struct assay_error error = {0};
     int code = 0;
-    if (!grid->axes[AXIS_PRECISION].count) return 0;
-    code = assay__folder_temporary(grid->folder, sizeof grid->folder, error);
-    for (size_t i = 0; i < grid->axes[AXIS_PRECISION].count && !code; i++)
-        code = rewrite(grid, name, i, error);
-    return code;
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT && !code; a++)
+        if (lists[a])
+            code = assay__space_read(&work->space, (enum assay__space_axis)a, lists[a], &error);
+    if (!code) code = assay__space_count(&work->space, POINTS_MOST, &error);
+    if (!code && work->space.points < 2)
+        code = assay_error_set(
+            &error, ASSAY_EINVAL,
+            "nothing varies: give an axis at least two values, such as --batch 1,2,4,8");
+    return code ? usage(&error) : 0;
 }
 
-/* --- points ----------------------------------------------------------------------------------- */
-
-static void set_value(struct assay_run_options *one, const struct grid *grid, size_t axis,
-                      size_t value)
+static int check_options(const struct sweep_options *o, struct sweep_work *work)
 {
-    const char *text = grid->axes[axis].values[value];
-    switch (axis) {
-    case AXIS_DEVICE: one->device = text; break;
-    case AXIS_PRECISION: one->model = grid->models[value]; break;
-    case AXIS_OPT: one->optimization = text; break;
-    case AXIS_THREADS: one->threads = (int)strtol(text, NULL, 10); break;
-    case AXIS_SEQ: one->sequence = strtoll(text, NULL, 10); break;
-    case AXIS_BATCH: one->batch = strtoll(text, NULL, 10); break;
-    default: break;
-    }
+    const char *metric = NULL;
+    double seconds = 0;
+    uint64_t bytes = 0;
+    struct assay_error e = {0};
+    if (o->slo && !assay__sweep_slo_parse(o->slo, &metric, &seconds))
+        assay_error_set(&e, ASSAY_EINVAL, "--slo: '%s' is not of the form p99=20ms", o->slo);
+    else if (o->memory && (assay__text_bytes(o->memory, &bytes) || !bytes))
+        assay_error_set(&e, ASSAY_EINVAL, "--memory-budget: '%s' is not a size such as 500MB",
+                        o->memory);
+    else if (o->devices && o->run.device)
+        assay_error_set(&e, ASSAY_EINVAL, "--device and --devices exclude each other");
+    else if (o->spinning && o->run.no_spinning)
+        assay_error_set(&e, ASSAY_EINVAL, "--spinning and --no-spinning exclude each other");
+    else if (o->resume && !o->run.output)
+        assay_error_set(&e, ASSAY_EINVAL,
+                        "--resume goes on with a file: name it with -o, as the sweep before did");
+    if (e.code) return usage(&e);
+    work->tags[work->tag_count++] = assay__arena_printf(work->arena, "goal=%s",
+                                                        o->goal ? o->goal : "throughput");
+    if (o->slo) work->tags[work->tag_count++] = assay__arena_printf(work->arena, "slo=%s", o->slo);
+    if (o->memory)
+        work->tags[work->tag_count++] = assay__arena_printf(work->arena, "memory_budget=%llu",
+                                                            (unsigned long long)bytes);
+    for (size_t i = 0; i < work->tag_count; i++)
+        if (!work->tags[i]) return assay__fail(ASSAY_ENOMEM, NULL);
+    return 0;
 }
 
-/* Point `index` of the grid: the last axis moves fastest. */
-static int add_point(struct assay__arms *arms, const struct grid *grid, size_t index,
-                     const struct assay_run_options *whole, struct assay_error *error)
+/* --- an earlier part -------------------------------------------------------------------------- */
+
+static const char *version_now(const struct assay__found *found, const struct assay__trial *trial)
 {
-    struct assay_run_options one = *whole;
-    size_t choice[AXIS_COUNT] = {0}, rest = index;
-    char label[256] = "";
-    for (size_t a = AXIS_COUNT; a-- > 0;) {
-        if (!grid->axes[a].count) continue;
-        choice[a] = rest % grid->axes[a].count;
-        rest /= grid->axes[a].count;
+    const char *slash = strchr(trial->device, '/');
+    size_t length = slash ? (size_t)(slash - trial->device) : 0;
+    for (size_t i = 0; i < found->build_count; i++) {
+        const struct assay__found_build *build = &found->builds[i];
+        if (strcmp(build->engine, trial->engine) == 0 && strlen(build->name) == length &&
+            strncmp(build->name, trial->device, length) == 0)
+            return build->version ? build->version : "";
     }
-    for (size_t a = 0; a < AXIS_COUNT; a++) {
-        if (!grid->axes[a].count) continue;
-        size_t used = strlen(label);
-        snprintf(label + used, sizeof label - used, "%s%s=%s", used ? " " : "",
-                 a == AXIS_DEVICE ? "device" : grid->axes[a].name, grid->axes[a].values[choice[a]]);
-        set_value(&one, grid, a, choice[a]);
-    }
-    one.label = label;
-    return assay__arms_add(arms, &one, NULL, error);
+    return "";
 }
 
-static int measure(struct assay__arms *arms, const struct grid *grid,
-                   const struct assay_run_options *whole, struct assay_error *error)
+/* Points of two versions of ONNX Runtime are no points of one sweep. (The fake engine has none but ours.) */
+static int check_versions(const struct sweep_options *o, const struct assay_profile *kept)
 {
-    int code = 0;
-    for (size_t i = 0; i < grid->points && !code; i++)
-        code = add_point(arms, grid, i, whole, error);
-    if (!code) code = assay__arms_start(arms, error);
-    return code ? code : assay__arms_launch(arms, 0, arms->count, whole->launches, error);
+    struct assay__devices_flags flags = {
+        .engine = o->run.engine, .library = o->run.library, .quiet = true};
+    struct assay__found found = {.count = 0};
+    int status = assay__devices_find(&flags, &found);
+    for (size_t i = 0; i < kept->trial_count && !status; i++) {
+        const struct assay__trial *trial = &kept->trials[i];
+        const char *now = version_now(&found, trial);
+        if (strcmp(trial->engine, "ort") != 0 || !trial->engine_version[0] || !*now ||
+            strcmp(now, trial->engine_version) == 0)
+            continue;
+        assay__say("sweep: --resume: %s was measured with %s %s, here it is %s", kept->path,
+                   trial->engine, trial->engine_version, now);
+        status = ASSAY__EXIT_USAGE;
+    }
+    assay__devices_free(&found);
+    return status;
+}
+
+static int open_kept(const struct sweep_options *o, struct sweep_work *work)
+{
+    struct assay_error error = {0};
+    if (!o->resume) return 0;
+    if (!assay__file_exists(o->run.output)) {
+        if (!o->run.quiet)
+            assay__say("sweep: --resume: there is no %s yet: the sweep begins", o->run.output);
+        return 0;
+    }
+    int code = assay_profile_open(o->run.output, &work->kept, &error);
+    if (code) return assay__fail(code, &error);
+    return check_versions(o, work->kept);
+}
+
+/* --- measuring -------------------------------------------------------------------------------- */
+
+/* What every device of the grid can do at most, as far as it is known. */
+static int add_ceilings(const struct sweep_options *o, const struct sweep_work *work,
+                        struct assay__bar *bar, struct assay_run_options *whole)
+{
+    struct assay_ceiling *all = NULL;
+    size_t count = 0, devices = work->words.count ? work->words.count : 1;
+    int status = 0;
+    for (size_t d = 0; d < devices && !status; d++) {
+        struct assay_run_options one = *whole;
+        if (work->words.count && *work->words.items[d].refusal) continue;
+        if (work->words.count) one.device = work->words.items[d].name;
+        one.ceilings = NULL;
+        one.ceiling_count = 0;
+        status = assay__run_ceilings(work->arena, o->run.ceilings, bar, &one);
+        if (status || !one.ceiling_count) continue;
+        struct assay_ceiling *more = assay__arena_array(work->arena, count + one.ceiling_count,
+                                                        sizeof *more);
+        if (!more) return assay__fail(ASSAY_ENOMEM, NULL);
+        if (count) memcpy(more, all, count * sizeof *more);
+        memcpy(more + count, one.ceilings, one.ceiling_count * sizeof *more);
+        all = more;
+        count += one.ceiling_count;
+    }
+    whole->ceilings = all;
+    whole->ceiling_count = count;
+    return status;
+}
+
+static struct assay_run_options whole_options(struct assay__invocation *invocation,
+                                              const struct sweep_work *work, struct assay__bar *bar)
+{
+    const struct sweep_options *o = invocation->options;
+    struct assay_run_options whole = assay__run_options_of(invocation);
+    whole.command = "sweep";
+    whole.model = work->model;
+    whole.launches = o->run.launches ? (int)o->run.launches : LAUNCHES;
+    if (!o->run.iters && !(o->run.time_s > 0)) whole.time_s = TIME_S;
+    if (!assay__option_given(invocation, "layers")) whole.layers = ASSAY_LAYERS_OFF;
+    whole.power = o->power || (o->goal && strcmp(o->goal, "energy") == 0);
+    whole.tags = work->tags;
+    whole.tag_count = work->tag_count;
+    whole.progress = assay__bar_update;
+    whole.progress_context = bar;
+    return whole;
+}
+
+static void say_kept(const struct sweep_options *o, const struct sweep_work *work,
+                     const struct assay__sweep_tally *tally)
+{
+    if (work->kept && !o->run.quiet)
+        assay__say("sweep: %zu of %zu points were complete; %zu launches were taken over from %s",
+                   tally->points_kept, work->space.points, tally->launches_kept, o->run.output);
+    if (o->confirm && !tally->confirmed && !assay__interrupted)
+        assay__say("sweep: --confirm: fewer than two points can be ranked: nothing to confirm");
 }
 
 static int finish(const struct sweep_options *o, struct assay_profile *profile, int code,
@@ -234,71 +291,61 @@ static int finish(const struct sweep_options *o, struct assay_profile *profile, 
     return status;
 }
 
-static int check_limits(const struct sweep_options *o, struct assay__arena *arena,
-                        const char **tags, size_t *count)
+static int measure(struct assay__invocation *invocation, struct sweep_work *work, uint64_t start_ns)
 {
-    const char *metric = NULL;
-    double seconds = 0;
-    uint64_t bytes = 0;
-    if (o->slo && !assay__sweep_slo_parse(o->slo, &metric, &seconds)) {
-        assay__say("sweep: --slo: '%s' is not of the form p99=20ms", o->slo);
-        return ASSAY__EXIT_USAGE;
-    }
-    if (o->memory && (assay__text_bytes(o->memory, &bytes) || !bytes)) {
-        assay__say("sweep: --memory-budget: '%s' is not a size such as 500MB", o->memory);
-        return ASSAY__EXIT_USAGE;
-    }
-    tags[(*count)++] = assay__arena_printf(arena, "goal=%s", o->goal ? o->goal : "throughput");
-    if (o->slo) tags[(*count)++] = assay__arena_printf(arena, "slo=%s", o->slo);
-    if (o->memory)
-        tags[(*count)++] = assay__arena_printf(arena, "memory_budget=%llu",
-                                               (unsigned long long)bytes);
-    for (size_t i = 0; i < *count; i++)
-        if (!tags[i]) return assay__fail(ASSAY_ENOMEM, NULL);
-    return 0;
+    const struct sweep_options *o = invocation->options;
+    struct assay__arms arms = {.count = 0};
+    struct assay_profile *profile = NULL;
+    struct assay__sweep_tally tally = {0};
+    struct assay_error error = {0};
+    struct assay__bar bar;
+    assay__bar_start(&bar, o->run.quiet);
+    struct assay_run_options whole = whole_options(invocation, work, &bar);
+    int status = add_ceilings(o, work, &bar, &whole);
+    if (status) return status;
+    struct assay__sweep_plan plan = {
+        .space = &work->space,
+        .whole = &whole,
+        .devices = work->words.count ? work->devices : NULL,
+        .kept = work->kept,
+        .confirm = o->confirm,
+        .start_ns = start_ns,
+    };
+    int code = assay__space_rewrite(&work->space, work->model, &error);
+    if (!code) code = assay__arms_begin(&arms, &whole, &error);
+    if (!code) code = assay__sweep_run(&arms, &plan, &tally, &error);
+    if (!code) code = assay__arms_finish(&arms, &profile, &error);
+    assay__bar_erase(&bar);
+    if (profile) say_kept(o, work, &tally);
+    status = finish(o, profile, code, &error);
+    assay_profile_close(profile);
+    assay__arms_end(&arms);
+    return status;
 }
 
 static int run(struct assay__invocation *invocation)
 {
     struct sweep_options *o = invocation->options;
-    struct grid *grid = calloc(1, sizeof *grid);
-    struct assay__arms arms = {.count = 0};
-    struct assay_profile *profile = NULL;
-    struct assay_error error = {0};
-    struct assay__bar bar;
-    const char *tags[3];
-    size_t tag_count = 0;
-    int status = grid ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
-    if (grid) grid->arena = assay__arena_new();
-    if (grid && !grid->arena) status = assay__fail(ASSAY_ENOMEM, NULL);
+    uint64_t start_ns = assay__now_ns();
+    struct sweep_work *work = calloc(1, sizeof *work);
+    int status = work ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
+    if (work) work->arena = work->space.arena = assay__arena_new();
+    if (work && !work->arena) status = assay__fail(ASSAY_ENOMEM, NULL);
+    if (!status) work->model = invocation->arguments[0];
     if (!status) status = assay__run_check(invocation);
-    if (!status) status = read_grid(o, grid);
-    if (!status) status = check_limits(o, grid->arena, tags, &tag_count);
-    if (status) goto out;
-    assay__catch_interrupts();
-    struct assay_run_options whole = assay__run_options_of(invocation);
-    whole.command = "sweep";
-    whole.launches = o->run.launches ? (int)o->run.launches : LAUNCHES;
-    if (!o->run.iters && !(o->run.time_s > 0)) whole.time_s = TIME_S;
-    if (!assay__option_given(invocation, "layers")) whole.layers = ASSAY_LAYERS_OFF;
-    whole.power = o->power;
-    whole.tags = tags;
-    whole.tag_count = tag_count;
-    whole.progress = assay__bar_update;
-    whole.progress_context = &bar;
-    assay__bar_start(&bar, o->run.quiet);
-    int code = rewrite_all(grid, invocation->arguments[0], &error);
-    if (!code) code = assay__arms_begin(&arms, &whole, &error);
-    if (!code) code = measure(&arms, grid, &whole, &error);
-    if (!code) code = assay__arms_finish(&arms, &profile, &error);
-    assay__bar_erase(&bar);
-    status = finish(o, profile, code, &error);
-    assay_profile_close(profile);
-    assay__arms_end(&arms);
-out:
-    if (grid && grid->folder[0]) assay__folder_remove(grid->folder);
-    if (grid) assay__arena_free(grid->arena);
-    free(grid);
+    if (!status) status = check_options(o, work);
+    if (!status) status = apply_preset(o, work);
+    if (!status) assay__catch_interrupts();
+    if (!status) status = read_devices(o, work);
+    if (!status) status = read_grid(o, work);
+    if (!status) status = open_kept(o, work);
+    if (!status) status = measure(invocation, work, start_ns);
+    if (work) {
+        assay_profile_close(work->kept);
+        assay__space_end(&work->space);
+        assay__arena_free(work->arena);
+    }
+    free(work);
     return status;
 }
 
@@ -310,11 +357,14 @@ const struct assay__command assay__command_sweep = {
     .max_arguments = 1,
     .description =
         "Runs MODEL at every point of a grid and says which point is best for a goal, which others could not be told from it, and where "
-        "a larger batch stops paying. Each point has three launches of at most 1 s, alternating with those of the other "
-        "points; a point that fails (out of memory, a provider that refuses it) is a result.",
+        "a larger batch stops paying. Each point has three launches that measure for 0.5 s, alternating with those of the other "
+        "points; a point that fails (out of memory, a provider that refuses it) is a result.\n\n"
+        "An interrupted sweep with --output goes on when the same command is given with --resume: only the launches that are missing are "
+        "measured.",
     .examples = "  assay sweep resnet50 --batch 1,2,4,8,16\n"
                 "  assay sweep model.onnx --threads 1,2,4 --opt none,all --goal latency\n"
-                "  assay sweep cfc:units=64,outputs=16 --batch 1,8,64 --slo p99=1ms -o s.assay\n",
+                "  assay sweep cfc:units=64,outputs=16 --batch 1,8,64 --slo p99=1ms -o s.assay\n"
+                "  assay sweep cfc --preset m1-max --opt none,all --devices cpu,gpu,npu\n",
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct sweep_options),

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 static const struct assay__command *const commands[] = {
-    &assay__command_run,     &assay__command_compare, &assay__command_sweep,
-    &assay__command_power,   &assay__command_memory,  &assay__command_counters,
-    &assay__command_advise,  &assay__command_inspect, &assay__command_check,
-    &assay__command_predict, &assay__command_make,    &assay__command_report,
-    &assay__command_query,   &assay__command_devices, &assay__command_doctor,
-    &assay__command_version, &assay__command_help,    &assay__command_completion,
-    &assay__command_man,
+    &assay__command_run,        &assay__command_compare, &assay__command_sweep,
+    &assay__command_tune,       &assay__command_power,   &assay__command_memory,
+    &assay__command_counters,   &assay__command_advise,  &assay__command_inspect,
+    &assay__command_check,      &assay__command_predict, &assay__command_make,
+    &assay__command_report,     &assay__command_query,   &assay__command_devices,
+    &assay__command_doctor,     &assay__command_version, &assay__command_help,
+    &assay__command_completion, &assay__command_man,
 };
 
 const struct assay__command *assay__command_at(size_t index)

@@ -75,7 +75,8 @@ const struct assay__option assay__run_rows[] = {
      "Format of the report (default text).", "text|json|csv|markdown|junit", NULL, 0, 0, false},
     {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
      "Table of the CSV format (default metrics).",
-     "metrics|layers|steps|groups|launches|samples|series|spans|allocations|counters|ceilings",
+     "metrics|layers|steps|groups|launches|samples|series|spans|allocations|counters|ceilings|sweep|"
+     "comparison",
      NULL, 0, 0, false},
     INTEGER("top", render.top, "N", 0, 1e6,
             "Layers shown in text and Markdown (default 20; 0 shows all)."),

@@ -5,6 +5,8 @@
 
 #include <assay/engine.h>
 
+struct assay__arena;
+
 extern const struct assay_engine_ops assay__engine_ort;
 extern const struct assay_engine_ops assay__engine_fake;
 
@@ -15,6 +17,10 @@ int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
                              assay_device_fn *found, void *context, struct assay_error *error);
 
 bool assay__fake_has_device(const char *name);
+/** What $ASSAY_FAKE_SCRIPTS adds to the script on that device, in the arena; NULL: nothing, or out of memory. */
+const char *assay__fake_device_script(const char *device, struct assay__arena *arena);
+/** Its "gone=N:FILE": the N-th opening worked, this one does not. */
+int assay__fake_device_gone(const char *script, struct assay_error *error);
 
 /** Which provider would get which node: ort_assignment.c, fake_assignment.c. */
 int assay__ort_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,

@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "base/text.h"
+#include "engine/fake_noise.h"
+#include "engine/fake_when.h"
 
 #include <math.h>
 #include <signal.h>
@@ -37,6 +39,7 @@ struct fake_stream {
     uint64_t now_ns;
     int64_t steps; /* done or begun */
     struct assay__random random;
+    struct assay__fake_noise_state noise;
     char padding[64]; /* streams of several threads stand in one array */
 };
 
@@ -55,6 +58,7 @@ struct assay_session {
     int64_t spike_every;
     uint64_t spike_ns, noise_ns, drift_ns, pace_ns;
     uint64_t seed;
+    struct assay__fake_noise noise;
     int64_t crash_at, hang_at, oom_at, exit_at, error_at; /* 0 never */
     const char *open_error, *layers_error, *log;
     double memory_bytes, memory_peak_bytes, hold_bytes;
@@ -79,6 +83,7 @@ struct assay_session {
     struct fake_stream *streams;
     int stream_count;
     float output[4];
+    double output_times; /* its usual values times that; NaN */
     int64_t output_dims[2];
     struct assay_tensor output_tensor;
     void *held;
@@ -105,11 +110,6 @@ static int repeat_parse(char *text, int64_t *count, uint64_t *duration_ns)
     *times = '\0';
     if (assay__text_int64(text, count) || *count < 1) return ASSAY_EINVAL;
     return duration_parse(times + 1, duration_ns);
-}
-
-static int set_duration(char *value, uint64_t *out)
-{
-    return duration_parse(value, out);
 }
 
 static int set_optional(char *value, double *out)
@@ -152,7 +152,7 @@ static int on_compile(struct assay_session *session, char *value)
 static int on_first(struct assay_session *session, char *value)
 {
     session->has_first = true;
-    return set_duration(value, &session->first_ns);
+    return duration_parse(value, &session->first_ns);
 }
 static int on_warmup(struct assay_session *session, char *value)
 {
@@ -183,7 +183,7 @@ static int on_decode(struct assay_session *session, char *value)
 }
 static int on_choose(struct assay_session *session, char *value)
 {
-    return set_duration(value, &session->choose_ns);
+    return duration_parse(value, &session->choose_ns);
 }
 static int on_prompt(struct assay_session *session, char *value)
 {
@@ -191,15 +191,15 @@ static int on_prompt(struct assay_session *session, char *value)
 }
 static int on_noise(struct assay_session *session, char *value)
 {
-    return set_duration(value, &session->noise_ns);
+    return duration_parse(value, &session->noise_ns);
 }
 static int on_drift(struct assay_session *session, char *value)
 {
-    return set_duration(value, &session->drift_ns);
+    return duration_parse(value, &session->drift_ns);
 }
 static int on_pace(struct assay_session *session, char *value)
 {
-    return set_duration(value, &session->pace_ns);
+    return duration_parse(value, &session->pace_ns);
 }
 static int on_seed(struct assay_session *session, char *value)
 {
@@ -274,6 +274,12 @@ static int on_threads(struct assay_session *session, char *value)
     int code = set_step(value, &threads);
     session->threads = (int)(threads < 4096 ? threads : 4096);
     return code;
+}
+
+static int on_output(struct assay_session *session, char *value)
+{
+    session->output_times = NAN;
+    return strcmp(value, "nan") == 0 ? 0 : assay__text_double(value, &session->output_times);
 }
 
 /* "conv1:60us:Conv": name, time or "-" for unavailable, operator (the name when left out) */
@@ -362,6 +368,8 @@ static const struct script_key {
     {"counts_running", on_counts},
     {"counts_gone", on_counts},
     {"counts_back", on_counts},
+    {"output", on_output},
+    {"gone", on_counts}, /* fake_devices.c looks at it */
 };
 
 static int script_item(struct assay_session *session, char *item, struct assay_error *error)
@@ -375,17 +383,20 @@ static int script_item(struct assay_session *session, char *item, struct assay_e
         return assay_error_set(error, ASSAY_EINVAL, "fake engine's script: \"%s\" is not key=value",
                                item);
     *value++ = '\0';
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (strcmp(keys[i].name, item) != 0) continue;
-        char shown[64];
-        snprintf(shown, sizeof shown, "%s", value);
-        int code = keys[i].set(session, value);
-        if (code)
-            return assay_error_set(error, code, "fake engine's script: %s cannot be \"%s\"", item,
-                                   shown);
-        return 0;
-    }
-    return assay_error_set(error, ASSAY_EINVAL, "fake engine's script: unknown key \"%s\"", item);
+    char shown[64];
+    snprintf(shown, sizeof shown, "%s", value);
+    size_t i = 0;
+    while (i < sizeof keys / sizeof keys[0] && strcmp(keys[i].name, item) != 0)
+        i++;
+    int code = i < sizeof keys / sizeof keys[0]
+                   ? keys[i].set(session, value)
+                   : assay__fake_noise_set(&session->noise, item, value);
+    if (code == ASSAY_ENOTFOUND)
+        return assay_error_set(error, ASSAY_EINVAL, "fake engine's script: unknown key \"%s\"",
+                               item);
+    return code ? assay_error_set(error, code, "fake engine's script: %s cannot be \"%s\"", item,
+                                  shown)
+                : 0;
 }
 
 static int script_parse(struct assay_session *session, const char *script,
@@ -432,6 +443,10 @@ static uint64_t step_duration_ns(struct assay_session *session, struct fake_stre
         duration_ns += shift_ns;
         duration_ns = duration_ns > session->noise_ns ? duration_ns - session->noise_ns : 1;
     }
+    if (session->noise.any)
+        duration_ns = (uint64_t)llround(fmax(
+            1, (double)duration_ns * assay__fake_noise_factor(&session->noise, &stream->noise,
+                                                              stream->now_ns, &stream->random)));
     return duration_ns;
 }
 
@@ -457,6 +472,7 @@ static void defaults_set(struct assay_session *session)
     session->memory_bytes = session->memory_peak_bytes = NAN;
     session->steady_ns[0] = DEFAULT_STEADY_NS;
     session->steady_count = 1;
+    session->output_times = 1;
     session->decode_ns[0] = DEFAULT_DECODE_NS;
     session->decode_count = 1;
     session->prompt = DEFAULT_PROMPT;
@@ -483,6 +499,8 @@ static int streams_make(struct assay_session *session, int count, struct assay_e
     for (int i = 0; i < session->stream_count; i++) {
         session->streams[i].now_ns = session->open_ns;
         assay__random_seed(&session->streams[i].random, session->seed + (uint64_t)i);
+        assay__fake_noise_open(&session->noise, session->seed, session->open_ns,
+                               &session->streams[i].noise);
     }
     return 0;
 }
@@ -536,7 +554,10 @@ static int open_parts(struct assay_session *session, const struct assay_session_
     session->arena = assay__arena_new();
     if (!session->arena) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     session->threads = options->threads;
-    int code = script_parse(session, options->script ? options->script : "", error);
+    int code = script_parse(session, assay__fake_script_when(session->arena, options), error);
+    const char *own = assay__fake_device_script(device, session->arena);
+    if (code == 0 && own) code = script_parse(session, own, error);
+    if (code == 0 && own) code = assay__fake_device_gone(own, error);
     if (code) return code;
     snprintf(session->error_text, sizeof session->error_text, "the script fails step %lld",
              (long long)session->error_at);
@@ -659,7 +680,7 @@ static int fake_step(struct assay_session *session, int stream_index)
     if (assay__fake_step_hook) assay__fake_step_hook(1);
     if (stream_index == 0)
         for (int i = 0; i < 4; i++)
-            session->output[i] = (float)(i + 1) / 8;
+            session->output[i] = (float)((i + 1) / 8.0 * session->output_times);
     return 0;
 }
 

@@ -9,6 +9,7 @@
  * of the name before ':', when it is cpu, gpu or npu, else gpu. "cpu" and every device of the script run models. */
 #include "engine/engine.h"
 
+#include "base/arena.h"
 #include "base/log.h"
 
 #include <signal.h>
@@ -82,6 +83,35 @@ bool assay__fake_has_device(const char *name)
         item = *end ? end + 1 : end;
     }
     return strcmp(name, "cpu") == 0;
+}
+
+/* "npu output=nan|gpu steady=9ms;first=1s": a device, a blank, what is added to the script there. */
+const char *assay__fake_device_script(const char *device, struct assay__arena *arena)
+{
+    size_t length = strlen(device);
+    for (const char *item = getenv("ASSAY_FAKE_SCRIPTS"); item && *item;) {
+        size_t size = strcspn(item, "|");
+        if (size > length && strncmp(item, device, length) == 0 && item[length] == ' ')
+            return assay__arena_strndup(arena, item + length + 1, size - length - 1);
+        item += size + (item[size] == '|');
+    }
+    return NULL;
+}
+
+/* Openings are counted in a file, one byte each: they are processes of their own. */
+int assay__fake_device_gone(const char *script, struct assay_error *error)
+{
+    const char *at = strncmp(script, "gone=", 5) == 0 ? script : strstr(script, ";gone=");
+    char path[512];
+    long most = 0;
+    if (!at || sscanf(strchr(at, '=') + 1, "%ld:%511[^;]", &most, path) != 2) return 0;
+    FILE *file = fopen(path, "a");
+    if (!file) return assay_error_set(error, ASSAY_EIO, "gone: %.100s cannot be written", path);
+    fseek(file, 0, SEEK_END);
+    long count = ftell(file);
+    fputc('.', file);
+    fclose(file);
+    return count < most ? 0 : assay_error_set(error, ASSAY_EENGINE, "the device is gone");
 }
 
 int assay__fake_devices_each(const char *library, assay_device_about_fn *about,

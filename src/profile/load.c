@@ -417,6 +417,16 @@ static void load_findings(struct assay__loader *loader)
         finding->state = assay__rows_text(&rows, "state");
         finding->reason = assay__rows_text(&rows, "reason");
         finding->energy_saving = assay__rows_real(&rows, "energy_saving");
+        finding->verified_low = assay__rows_real(&rows, "verified_low");
+        finding->verified_high = assay__rows_real(&rows, "verified_high");
+        finding->verified_smallest = assay__rows_real(&rows, "verified_smallest");
+        finding->verified_energy = assay__rows_real(&rows, "verified_energy");
+        finding->verified_energy_low = assay__rows_real(&rows, "verified_energy_low");
+        finding->verified_energy_high = assay__rows_real(&rows, "verified_energy_high");
+        finding->verified_drift = assay__rows_real(&rows, "verified_drift");
+        finding->verified_of = assay__rows_text(&rows, "verified_of");
+        finding->tried = assay__rows_text(&rows, "tried");
+        finding->drift_note = assay__rows_text(&rows, "drift_note");
         load_texts(assay__rows_start(
                        loader,
                        "SELECT text FROM evidence WHERE profile=1 AND finding=?1 ORDER BY position",

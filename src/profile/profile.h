@@ -266,6 +266,16 @@ struct assay__finding {
     const char *state;                   /* "open" | "verified" | "withdrawn"; "" as "open" */
     const char *reason;   /* why it was withdrawn, or what must be said of its state; "" */
     double energy_saving; /* potential, share of an inference's energy 0 … 1; NaN */
+    /* what was measured when it was tried; only where verified_gain is known */
+    double verified_low, verified_high; /* of verified_gain, 95 % */
+    double verified_smallest;           /* relative difference that could have been shown */
+    double
+        verified_energy; /* of an inference (of a sample where batches differ), after / before; NaN */
+    double verified_energy_low, verified_energy_high; /* 95 %, by launches; NaN unknown */
+    double verified_drift;   /* relative L2 of the outputs; NaN: not compared */
+    const char *verified_of; /* what the gain is of: "latency", "samples per second"; "" */
+    const char *tried;       /* the change: "threads=2"; "" none was */
+    const char *drift_note;  /* the limit, or why the outputs were not compared; "" */
 };
 
 struct assay_profile {

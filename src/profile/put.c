@@ -4,6 +4,8 @@
  * them). */
 #include "profile/put.h"
 
+#include <math.h>
+
 /* A list of texts as rows of `notes`. */
 static int put_notes(sqlite3 *db, int64_t trial, const char *kind, const char *const *texts,
                      size_t count)
@@ -258,19 +260,32 @@ int assay__put_launch(sqlite3 *db, int trial, const struct assay__launch *l)
     return code;
 }
 
+/* What a trial of the change gave: unknown where none was made. */
+static double tried(const struct assay__finding *f, double value)
+{
+    return isfinite(f->verified_gain) ? value : NAN;
+}
+
 int assay__put_findings(sqlite3 *db, const struct assay_profile *p)
 {
     int code = assay__sql_exec(
         db, "DELETE FROM findings WHERE profile=1; DELETE FROM evidence WHERE profile=1");
     for (size_t i = 0; i < p->finding_count && code == SQLITE_OK; i++) {
         const struct assay__finding *f = &p->findings[i];
-        code = assay__sql_put_once(db,
-                                   "INSERT INTO findings(profile,position,id,severity,title,advice,"
-                                   "expected_gain,verified_gain,effort,state,reason,energy_saving) "
-                                   "VALUES(1,?,?,?,?,?,?,?,?,?,?,?)",
-                                   "ittttddtttd", (int64_t)i, f->id, f->severity, f->title,
-                                   f->advice, f->expected_gain, f->verified_gain, f->effort,
-                                   f->state, f->reason, f->energy_saving);
+        code = assay__sql_put_once(
+            db,
+            "INSERT INTO findings(profile,position,id,severity,title,advice,"
+            "expected_gain,verified_gain,effort,state,reason,energy_saving,"
+            "verified_low,verified_high,verified_smallest,verified_energy,"
+            "verified_energy_low,verified_energy_high,"
+            "verified_drift,verified_of,tried,drift_note) "
+            "VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "ittttddtttddddddddttt", (int64_t)i, f->id, f->severity, f->title, f->advice,
+            f->expected_gain, f->verified_gain, f->effort, f->state, f->reason, f->energy_saving,
+            tried(f, f->verified_low), tried(f, f->verified_high), tried(f, f->verified_smallest),
+            tried(f, f->verified_energy), tried(f, f->verified_energy_low),
+            tried(f, f->verified_energy_high), tried(f, f->verified_drift), f->verified_of,
+            f->tried, f->drift_note);
         for (size_t e = 0; e < f->evidence_count && code == SQLITE_OK; e++)
             code = assay__sql_put_once(
                 db, "INSERT INTO evidence(profile,finding,position,text) VALUES(1,?,?,?)", "iis",

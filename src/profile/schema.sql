@@ -148,6 +148,10 @@ CREATE TABLE findings (
     expected_gain REAL, verified_gain REAL, -- ratios
     effort TEXT, state TEXT, reason TEXT,   -- small | medium | large; open | verified | withdrawn, and why
     energy_saving REAL,                -- potential: share of an inference's energy
+    verified_low REAL, verified_high REAL, verified_smallest REAL, -- 95 % interval of verified_gain; what could be shown
+    verified_energy REAL, verified_energy_low REAL, verified_energy_high REAL, -- after / before, 95 % interval
+    verified_drift REAL,               -- relative L2 of the outputs
+    verified_of TEXT, tried TEXT, drift_note TEXT, -- latency | samples per second; the change; its limit or why not
     PRIMARY KEY (profile, position)
 );
 

@@ -2,6 +2,7 @@
 #include "report/advise.h"
 
 #include "advise/comparison.h"
+#include "advise/verify.h"
 #include "base/json.h"
 #include "report/parts.h"
 
@@ -29,7 +30,8 @@ static void put_title(struct assay__page *page, const struct assay__advice *advi
     struct assay__buf line = {0}, right = {0};
     assay__buf_printf(&line, "assay advise  %s", or_empty(profile->model.name));
     assay__buf_printf(&right, "%s on %s", or_empty(trial->engine), or_empty(trial->device));
-    if (profile->trial_count > 1) assay__buf_printf(&right, ", trial %d", trial->id);
+    if (profile->trial_count > 1 && !advice->verification)
+        assay__buf_printf(&right, ", trial %d", trial->id);
     assay__page_title(page, text(&line), text(&right));
     assay__buf_free(&line);
     assay__buf_free(&right);
@@ -64,9 +66,8 @@ static void put_potential(struct assay__buf *out, const struct assay__finding *f
 {
     bool estimated = result && result->estimated;
     const char *mark = assay__render_mark(estimated ? ASSAY_ESTIMATED : ASSAY_DERIVED);
-    if (isfinite(f->verified_gain))
-        assay__buf_printf(out, "measured %.3g × (potential %s%.3g ×)", f->verified_gain, mark,
-                          f->expected_gain);
+    if (strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0)
+        assay__buf_printf(out, "%s%.3g × if gains multiplied", mark, f->expected_gain);
     else if (isfinite(f->expected_gain))
         assay__buf_printf(out, "%s%.3g × (%s)", mark, f->expected_gain,
                           result ? result->gain_of : "latency");
@@ -77,31 +78,91 @@ static void put_potential(struct assay__buf *out, const struct assay__finding *f
                           f->energy_saving * 100);
 }
 
-static void put_finding(struct assay__page *page, const struct assay__finding *f,
-                        const struct assay__rule_result *result, size_t number)
+static void put_finding_title(struct assay__page *page, const struct assay__finding *f,
+                              size_t number)
 {
     struct assay__buf line = {0};
     char first[24] = "";
+    bool high = strcmp(or_empty(f->severity), "high") == 0;
     snprintf(first, sizeof first, "%3zu  ", number);
     assay__buf_putc(page->out, '\n');
     assay__buf_printf(&line, "%s  [%s, %s]", or_empty(f->title), or_empty(f->severity),
                       or_empty(f->id));
-    assay__page_wrap(
-        page, strcmp(or_empty(f->severity), "high") == 0 ? ASSAY__STYLE_WARN : ASSAY__STYLE_BOLD,
-        first, text(&line));
+    assay__page_wrap(page, high ? ASSAY__STYLE_WARN : ASSAY__STYLE_BOLD, first, text(&line));
+    assay__buf_free(&line);
+}
+
+static void put_gain(struct assay__page *page, const struct assay__finding *f)
+{
+    struct assay__buf line = {0};
+    if (!isfinite(f->verified_gain)) return;
+    assay__buf_printf(&line, "%.3g × %s (%.3g to %.3g, 95 %%)", f->verified_gain,
+                      or_empty(f->verified_of), f->verified_low, f->verified_high);
+    assay__page_wrap(page, ASSAY__STYLE_BOLD, "     measured   ", text(&line));
+    assay__buf_free(&line);
+}
+
+/* What else was measured when it was tried. */
+static void put_costs(struct assay__page *page, const struct assay__finding *f)
+{
+    struct assay__buf line = {0};
+    if (!isfinite(f->verified_gain)) return;
+    if (isfinite(f->verified_energy)) {
+        bool each = strcmp(or_empty(f->verified_of), "latency") == 0;
+        assay__buf_printf(&line, "%.3g × that without, per %s", f->verified_energy,
+                          each ? "inference" : "sample");
+        if (isfinite(f->verified_energy_low))
+            assay__buf_printf(&line, " (%.3g to %.3g, 95 %%)", f->verified_energy_low,
+                              f->verified_energy_high);
+        else
+            assay__buf_puts(&line, " (one number a side: no interval)");
+        assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     energy     ", text(&line));
+    }
+    assay__buf_clear(&line);
+    if (isfinite(f->verified_drift))
+        assay__buf_printf(&line, "relative L2 distance %.2g, ", f->verified_drift);
+    assay__buf_puts(&line, or_empty(f->drift_note));
+    assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     outputs    ", text(&line));
+    assay__buf_free(&line);
+}
+
+static void put_tried(struct assay__page *page, const struct assay__finding *f)
+{
+    if (*or_empty(f->tried))
+        assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     tried      ", f->tried);
+}
+
+static void put_finding(struct assay__page *page, const struct assay__finding *f,
+                        const struct assay__rule_result *result, size_t number)
+{
+    struct assay__buf line = {0};
+    put_finding_title(page, f, number);
     for (size_t i = 0; i < f->evidence_count; i++)
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, i ? "                " : "     evidence   ",
                          f->evidence[i]);
     assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     change     ", or_empty(f->advice));
-    assay__buf_clear(&line);
     put_potential(&line, f, result);
     assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     potential  ", text(&line));
-    assay__buf_clear(&line);
-    assay__buf_puts(&line, or_empty(f->effort));
-    if (*or_empty(f->state) && strcmp(f->state, "open") != 0)
-        assay__buf_printf(&line, "; %s%s%s", f->state, *or_empty(f->reason) ? ": " : "",
-                          or_empty(f->reason));
-    assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     effort     ", text(&line));
+    put_tried(page, f);
+    put_gain(page, f);
+    put_costs(page, f);
+    if (*or_empty(f->reason))
+        assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     verdict    ", f->reason);
+    assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     effort     ", or_empty(f->effort));
+    assay__buf_free(&line);
+}
+
+/* Advice that did not help: what was tried and what came of it. */
+static void put_withdrawn(struct assay__page *page, const struct assay__finding *f,
+                          const struct assay__rule_result *result, size_t number)
+{
+    struct assay__buf line = {0};
+    put_finding_title(page, f, number);
+    put_potential(&line, f, result);
+    assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     potential  ", text(&line));
+    put_tried(page, f);
+    assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     verdict    ", or_empty(f->reason));
+    put_costs(page, f);
     assay__buf_free(&line);
 }
 
@@ -143,13 +204,72 @@ static void put_nothing(struct assay__page *page, const struct assay__advice *ad
     assay__buf_free(&line);
 }
 
+static bool is_in(const struct assay__finding *f, const char *state)
+{
+    const char *own = or_empty(f->state);
+    bool known = strcmp(own, "verified") == 0 || strcmp(own, "withdrawn") == 0;
+    return strcmp(known ? own : "open", state) == 0;
+}
+
+/* What was tried and helped, what nobody tried, what was tried in vain. Without any trial: one list. */
+static void put_findings(struct assay__page *page, const struct assay__advice *advice)
+{
+    static const struct {
+        const char *state, *title, *remark;
+    } parts[] = {
+        {"verified", "Verified", "tried here: launches with and without the change, alternating"},
+        {"open", "Not tried", "the verdict says what it needs"},
+        {"withdrawn", "Tried and withdrawn", "tried here, and not advised"},
+    };
+    const struct assay_profile *profile = advice->profile;
+    size_t count[3] = {0}, number = 0;
+    for (size_t i = 0; i < profile->finding_count; i++)
+        for (size_t p = 0; p < 3; p++)
+            count[p] += is_in(&profile->findings[i], parts[p].state);
+    bool tried = count[0] || count[2] || advice->verification;
+    for (size_t p = 0; p < 3; p++) {
+        if (tried && count[p]) assay__page_heading(page, parts[p].title, parts[p].remark);
+        for (size_t i = 0; i < profile->finding_count; i++) {
+            const struct assay__finding *f = &profile->findings[i];
+            if (!is_in(f, parts[p].state)) continue;
+            (p == 2 ? put_withdrawn : put_finding)(page, f, assay__advice_finding(advice, i),
+                                                   ++number);
+        }
+    }
+}
+
+static void put_verification(struct assay__page *page, const struct assay__advice *advice)
+{
+    const struct assay__verification *v = advice->verification;
+    struct assay__buf line = {0};
+    if (!v) return;
+    if (*v->reason) {
+        assay__buf_printf(&line, "Nothing was tried: %s.", v->reason);
+    } else {
+        assay__buf_printf(
+            &line,
+            "%zu of %zu %s tried in %.0f s of a budget of %.0f s, up to %d launches a "
+            "side: %zu verified, %zu withdrawn.",
+            v->tried, v->changes, v->changes == 1 ? "change was" : "changes were", v->spent_s,
+            v->budget_s, v->launches, v->verified, v->withdrawn);
+        if (isfinite(v->baseline_s)) {
+            assay__buf_puts(&line, " Without changes: ");
+            assay__render_ns(&line, v->baseline_s * 1e9);
+            assay__buf_putc(&line, '.');
+        }
+    }
+    if (v->interrupted) assay__buf_puts(&line, " Interrupted: what was done by then is judged.");
+    assay__page_wrap(page, ASSAY__STYLE_PLAIN, "", text(&line));
+    assay__buf_free(&line);
+}
+
 void assay__page_advice(struct assay__page *page, const struct assay__advice *advice)
 {
     size_t start = page->out->length;
     put_title(page, advice);
     put_summary(page, advice);
-    for (size_t i = 0; i < advice->profile->finding_count; i++)
-        put_finding(page, &advice->profile->findings[i], assay__advice_finding(advice, i), i + 1);
+    put_verification(page, advice);
+    put_findings(page, advice);
     if (!isfinite(assay__advice_metric(advice, "energy.inference.gross")) && advice->found) {
         const struct assay_metric *m = assay_metrics_get(advice->trial->metrics,
                                                          "energy.inference.gross");
@@ -167,8 +287,11 @@ void assay__page_advice(struct assay__page *page, const struct assay__advice *ad
         assay__buf_putc(page->out, '\n');
         assay__page_wrap(
             page, ASSAY__STYLE_DIM, "",
-            "A potential follows from shares of the latency (=) or rests on an assumed cost (~); it was not measured. "
-            "Potentials of several findings do not multiply.");
+            advice->verification
+                ? "A potential follows from shares of the latency (=) or rests on an assumed cost (~). Measured gains "
+                  "are of this machine and this workload, and do not multiply."
+                : "A potential follows from shares of the latency (=) or rests on an assumed cost (~); it was not measured "
+                  "(--verify measures what can be tried). Potentials of several findings do not multiply.");
     }
     if (page->ascii) assay__page_to_ascii(page->out, start);
 }
@@ -258,6 +381,28 @@ static void put_head(struct assay__json_writer *w, const struct assay__advice *a
     assay__json_object_end(w);
 }
 
+static void put_verified(struct assay__json_writer *w, const struct assay__advice *advice)
+{
+    const struct assay__verification *v = advice->verification;
+    assay__json_key(w, "verification");
+    if (!v) {
+        assay__json_null(w);
+        return;
+    }
+    assay__json_object(w);
+    assay__json_put_integer(w, "launches", v->launches);
+    assay__json_put_number(w, "budget_s", v->budget_s);
+    assay__json_put_number(w, "spent_s", v->spent_s);
+    assay__json_put_number(w, "baseline_us", v->baseline_s * 1e6);
+    assay__json_put_integer(w, "changes", (int64_t)v->changes);
+    assay__json_put_integer(w, "tried", (int64_t)v->tried);
+    assay__json_put_integer(w, "verified", (int64_t)v->verified);
+    assay__json_put_integer(w, "withdrawn", (int64_t)v->withdrawn);
+    assay__json_put_bool(w, "interrupted", v->interrupted);
+    assay__json_put_text(w, "reason", v->reason);
+    assay__json_object_end(w);
+}
+
 void assay__json_advice(struct assay__buf *out, const struct assay__advice *advice)
 {
     struct assay__json_writer writer, *w = &writer;
@@ -272,6 +417,7 @@ void assay__json_advice(struct assay__buf *out, const struct assay__advice *advi
     assay__json_put_integer(w, "nothing", (int64_t)advice->nothing);
     assay__json_put_integer(w, "not_evaluated", (int64_t)advice->missing);
     assay__json_object_end(w);
+    put_verified(w, advice);
     assay__json_findings(w, advice->profile);
     put_rules(w, advice);
     assay__json_object_end(w);

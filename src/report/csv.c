@@ -1,11 +1,13 @@
 /* csv.c - one table of the profile as CSV (RFC 4180 with LF line ends): metrics, layers, steps, groups, launches,
- * samples, series, spans, allocations, counters or ceilings.
+ * samples, series, spans, allocations, counters, ceilings, the points of a
+ * sweep or the rows of a comparison.
  * Text that a spreadsheet would take for a formula (leading = + - @, tab, carriage return) gets a leading '. Unknown
  * numbers are empty cells; each row's state column says so. */
 #include "base/text.h"
 #include "report/ncp_groups.h"
 #include "report/parts.h"
 #include "report/render.h"
+#include "report/sweep_words.h"
 
 #include <math.h>
 #include <string.h>
@@ -171,13 +173,18 @@ static const struct {
     {"counters", "trial,op,layers,time_us,counter,value,note\n", assay__csv_counters, NULL},
     {"ceilings", "device,name,value,unit,low,high,state,source,note,measured_at\n", NULL,
      assay__csv_ceilings},
+    {"comparison", assay__csv_comparison_header, NULL, assay__csv_comparison},
+    {"sweep",
+     "trial,point,device,p50_s,p99_s,throughput_per_s,memory_bytes,energy_j,bandwidth_bytes_per_s,utilization,flops_per_s,scaling,mark,state,reason\n",
+     NULL, assay__csv_sweep},
 };
 
 int assay__report_csv(const struct assay_profile *profile,
                       const struct assay_report_options *options, struct assay__buf *out,
                       struct assay_error *error)
 {
-    const char *wanted = options->table ? options->table : "metrics";
+    bool compared = strcmp(profile->command, "compare") == 0;
+    const char *wanted = options->table ? options->table : compared ? "comparison" : "metrics";
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
         if (strcmp(wanted, tables[t].name) != 0) continue;
         assay__buf_puts(out, tables[t].header);
@@ -189,6 +196,6 @@ int assay__report_csv(const struct assay_profile *profile,
     return assay_error_set(
         error, ASSAY_EINVAL,
         "unknown table '%s' (metrics, layers, steps, groups, launches, samples, series, spans, "
-        "allocations, counters or ceilings)",
+        "allocations, counters, ceilings, sweep or comparison)",
         wanted);
 }

@@ -303,6 +303,22 @@ static void put_trial(struct assay__json_writer *w, struct assay__buf *out,
     assay__json_object_end(w);
 }
 
+/* What trying it gave; null where it was not tried. */
+static void put_verified(struct assay__json_writer *w, const struct assay__finding *f)
+{
+    bool known = isfinite(f->verified_gain);
+    assay__json_put_text(w, "tried", f->tried);
+    assay__json_put_text(w, "verified_of", f->verified_of);
+    assay__json_put_number(w, "verified_low", known ? f->verified_low : NAN);
+    assay__json_put_number(w, "verified_high", known ? f->verified_high : NAN);
+    assay__json_put_number(w, "smallest_difference", known ? f->verified_smallest : NAN);
+    assay__json_put_number(w, "verified_energy", known ? f->verified_energy : NAN);
+    assay__json_put_number(w, "verified_energy_low", known ? f->verified_energy_low : NAN);
+    assay__json_put_number(w, "verified_energy_high", known ? f->verified_energy_high : NAN);
+    assay__json_put_number(w, "drift_relative_l2", known ? f->verified_drift : NAN);
+    assay__json_put_text(w, "drift_note", f->drift_note);
+}
+
 void assay__json_findings(struct assay__json_writer *w, const struct assay_profile *profile)
 {
     assay__json_key(w, "findings");
@@ -321,6 +337,7 @@ void assay__json_findings(struct assay__json_writer *w, const struct assay_profi
         assay__json_put_text(w, "effort", f->effort);
         assay__json_put_text(w, "state", f->state);
         assay__json_put_text(w, "reason", f->reason);
+        put_verified(w, f);
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
@@ -348,6 +365,7 @@ int assay__report_json(const struct assay_profile *profile,
     assay__json_array_end(w);
     if (strcmp(profile->command, "compare") == 0) assay__json_comparison(w, profile);
     if (strcmp(profile->command, "sweep") == 0) assay__json_sweep(w, profile);
+    if (strcmp(profile->command, "tune") == 0) assay__json_tune(w, profile);
     assay__json_ceilings(w, profile);
     assay__json_findings(w, profile);
     assay__json_object_end(w);

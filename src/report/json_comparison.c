@@ -4,6 +4,56 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
+
+static void put_drift(struct assay__json_writer *w, const struct assay__trial *trial)
+{
+    static const char *const names[] = {"drift.max_absolute", "drift.relative_l2", "drift.cosine",
+                                        "drift.top1", "drift.nonfinite"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        any |= trial->metrics && assay_metrics_get(trial->metrics, names[i]);
+    if (!any) {
+        assay__json_put_null(w, "drift");
+        return;
+    }
+    assay__json_key(w, "drift");
+    assay__json_object(w);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assay__json_put_number(w, names[i] + strlen("drift."), assay__trial_known(trial, names[i]));
+    const struct assay_metric *l2 = assay_metrics_get(trial->metrics, "drift.relative_l2");
+    assay__json_put_text(w, "reason", l2 && l2->state == ASSAY_UNAVAILABLE ? l2->note : "");
+    assay__json_object_end(w);
+}
+
+/* All names: the text shows the first of them. */
+static void put_placement(struct assay__json_writer *w, const struct assay__comparison_row *row)
+{
+    const struct assay__fallback *f = &row->fallback;
+    if (!f->asked) {
+        assay__json_put_null(w, "placement");
+        return;
+    }
+    assay__json_key(w, "placement");
+    assay__json_object(w);
+    assay__json_put_text(w, "reason", f->reason);
+    assay__json_put_number(w, "nodes", f->nodes);
+    assay__json_put_number(w, "elsewhere", f->elsewhere);
+    assay__json_put_number(w, "partitions", f->partitions);
+    assay__json_put_number(w, "crossings", f->crossings);
+    assay__json_put_number(w, "crossing_bytes", f->crossing_bytes);
+    assay__json_put_number(w, "crossing_time_s", f->crossing_time_s);
+    assay__json_put_text(w, "crossing_time_reason", f->time_reason);
+    assay__json_put_number(w, "flops_share", f->flops_share);
+    assay__json_put_bool(w, "nothing_on_device", assay__fallback_is_total(f));
+    assay__json_put_text(w, "provider", f->provider);
+    assay__json_key(w, "names");
+    assay__json_array(w);
+    for (size_t i = 0; i < f->name_count; i++)
+        assay__json_string(w, f->names[i]);
+    assay__json_array_end(w);
+    assay__json_object_end(w);
+}
 
 static void put_row(struct assay__json_writer *w, const struct assay_profile *profile,
                     const struct assay__comparison *all, size_t i)
@@ -21,28 +71,40 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
     assay__json_put_number(w, "energy_j", row->energy_j);
     assay__json_put_number(w, "energy_ratio", row->energy_ratio);
     assay__json_put_number(w, "memory_bytes", row->memory_bytes);
+    assay__json_put_number(w, "device_memory_bytes", row->device_memory_bytes);
+    assay__json_put_number(w, "latency_p99_s", row->latency_p99_s);
+    assay__json_put_number(w, "power_w", row->power_w);
+    assay__json_put_number(w, "tops_per_watt", row->tops_per_watt);
+    assay__json_put_number(w, "score", row->score);
     assay__json_put_number(w, "speedup", row->speed.ratio);
     assay__json_put_number(w, "speedup_low", row->speed.ci.low);
     assay__json_put_number(w, "speedup_high", row->speed.ci.high);
     assay__json_put_number(w, "p_value", row->speed.p_value);
     assay__json_put_number(w, "smallest_difference", row->speed.smallest);
     assay__json_put_text(w, "verdict", assay__verdict_name(row->verdict));
+    assay__json_put_number(w, "energy_ratio_low", row->energy.ci.low);
+    assay__json_put_number(w, "energy_ratio_high", row->energy.ci.high);
+    assay__json_put_number(w, "energy_p_value", row->energy.p_value);
+    assay__json_put_text(w, "energy_reason", row->energy_reason);
+    put_drift(w, &profile->trials[row->trial]);
+    put_placement(w, row);
     assay__json_object_end(w);
 }
 
 static void put_recommendations(struct assay__json_writer *w, const struct assay__comparison *all)
 {
-    static const char *const names[] = {"latency", "throughput", "energy"};
     assay__json_key(w, "recommendation");
     assay__json_object(w);
     for (size_t i = 0; i < ASSAY__FOR_COUNT; i++) {
         size_t row = all->recommendations[i].row;
-        assay__json_put_text(w, names[i], row == SIZE_MAX ? "" : all->rows[row].label);
+        assay__json_put_text(w, assay__goal_name((enum assay__goal_kind)i),
+                             row == SIZE_MAX ? "" : all->rows[row].label);
     }
     assay__json_key(w, "why");
     assay__json_object(w);
     for (size_t i = 0; i < ASSAY__FOR_COUNT; i++)
-        assay__json_put_string(w, names[i], all->recommendations[i].why);
+        assay__json_put_string(w, assay__goal_name((enum assay__goal_kind)i),
+                               all->recommendations[i].why);
     assay__json_object_end(w);
     assay__json_object_end(w);
 }

@@ -1,6 +1,7 @@
 /* json_sweep.c - "sweep": the axes, every point, the optimum and the knee of a swept profile (design section 10). */
 #include "advise/sweep.h"
 #include "report/parts.h"
+#include "report/sweep_words.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -16,17 +17,22 @@ static void put_point(struct assay__json_writer *w, const struct assay_profile *
     for (size_t a = 0; a < sweep->axis_count; a++)
         assay__json_put_text(w, sweep->axes[a], p->values[a]);
     assay__json_object_end(w);
+    assay__json_put_string(w, "device", p->device);
+    assay__json_put_text(w, "class", p->device_class);
+    assay__json_put_bool(w, "software", p->software);
     assay__json_put_bool(w, "usable", p->usable);
     assay__json_put_bool(w, "within_limits", p->within);
     assay__json_put_text(w, "reason", p->reason);
     assay__json_put_number(w, "latency_s", p->latency_s);
     assay__json_put_number(w, "latency_low_s", p->low_s);
     assay__json_put_number(w, "latency_high_s", p->high_s);
+    assay__json_put_number(w, "latency_p99_s", p->p99_s);
     assay__json_put_number(w, "throughput_per_s", p->throughput);
     assay__json_put_number(w, "memory_bytes", p->memory_bytes);
     assay__json_put_number(w, "energy_j", p->energy_j);
     assay__json_put_number(w, "bandwidth", p->bandwidth);
     assay__json_put_number(w, "utilization", p->utilization);
+    assay__json_put_number(w, "flops_per_s", p->rate);
     assay__json_put_number(w, "scaling_efficiency", p->efficiency);
     assay__json_object_end(w);
 }
@@ -35,6 +41,76 @@ static void put_label(struct assay__json_writer *w, const char *key,
                       const struct assay__sweep *sweep, size_t point)
 {
     assay__json_put_text(w, key, point == SIZE_MAX ? "" : sweep->points[point].label);
+}
+
+static void put_pairs(struct assay__json_writer *w, const struct assay__sweep *sweep)
+{
+    assay__json_key(w, "not_apart");
+    assay__json_array(w);
+    for (size_t i = 0; i < sweep->alike_count; i++)
+        assay__json_string(w, sweep->points[sweep->alike[i]].label);
+    assay__json_array_end(w);
+    assay__json_key(w, "not_separated");
+    assay__json_array(w);
+    for (size_t i = 0; i < sweep->pair_count; i++) {
+        assay__json_array(w);
+        assay__json_string(w, sweep->points[sweep->pairs[i].a].label);
+        assay__json_string(w, sweep->points[sweep->pairs[i].b].label);
+        assay__json_array_end(w);
+    }
+    assay__json_array_end(w);
+}
+
+static void put_confirmation(struct assay__json_writer *w, const struct assay__sweep *sweep)
+{
+    const struct assay__sweep_confirmation *c = &sweep->confirmation;
+    if (!c->asked) return;
+    assay__json_key(w, "confirmation");
+    assay__json_object(w);
+    put_label(w, "first", sweep, c->points[0]);
+    put_label(w, "second", sweep, c->points[1]);
+    assay__json_put_integer(w, "first_launches", (int64_t)c->launches[0]);
+    assay__json_put_integer(w, "second_launches", (int64_t)c->launches[1]);
+    assay__json_put_number(w, "ratio", c->ratio.ratio);
+    assay__json_put_number(w, "ratio_low", c->ratio.ci.low);
+    assay__json_put_number(w, "ratio_high", c->ratio.ci.high);
+    assay__json_put_number(w, "p_value", c->ratio.p_value);
+    assay__json_put_number(w, "smallest_difference", c->ratio.smallest);
+    assay__json_put_string(w, "why", c->why);
+    assay__json_object_end(w);
+}
+
+/* The table of the NCP guides, where the grid has one. */
+static void put_matrix(struct assay__json_writer *w, const struct assay__sweep *sweep)
+{
+    if (!assay__sweep_is_matrix(sweep)) return;
+    assay__json_key(w, "matrix");
+    assay__json_array(w);
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct assay__sweep_point *p = &sweep->points[i];
+        assay__json_object(w);
+        assay__json_put_string(w, "label", p->label);
+        assay__json_put_string(w, "compiled", assay__sweep_compiled(sweep, i));
+        assay__json_put_string(w, "accelerator", assay__sweep_accelerated(p));
+        assay__json_put_string(w, "device", p->device);
+        assay__json_put_number(w, "tflops", p->rate / 1e12);
+        assay__json_put_number(w, "bandwidth_gb_s", p->bandwidth / 1e9);
+        assay__json_put_number(w, "utilization", p->utilization);
+        assay__json_put_text(w, "reason", p->usable ? "" : p->reason);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+}
+
+static void put_wall(struct assay__json_writer *w, const struct assay__sweep_wall *wall)
+{
+    assay__json_key(w, "wall");
+    assay__json_object(w);
+    assay__json_put_number(w, "total_s", wall->total);
+    assay__json_put_number(w, "measuring_s", wall->measuring);
+    assay__json_put_number(w, "loading_s", wall->loading);
+    assay__json_put_number(w, "overhead_s", wall->overhead);
+    assay__json_object_end(w);
 }
 
 void assay__json_sweep(struct assay__json_writer *w, const struct assay_profile *profile)
@@ -63,11 +139,11 @@ void assay__json_sweep(struct assay__json_writer *w, const struct assay_profile 
     put_label(w, "knee", &sweep, sweep.knee);
     assay__json_put_string(w, "why", sweep.why);
     assay__json_put_string(w, "knee_why", sweep.knee_why);
-    assay__json_key(w, "not_apart");
-    assay__json_array(w);
-    for (size_t i = 0; i < sweep.alike_count; i++)
-        assay__json_string(w, sweep.points[sweep.alike[i]].label);
-    assay__json_array_end(w);
+    assay__json_put_text(w, "gain", sweep.gain);
+    put_pairs(w, &sweep);
+    put_confirmation(w, &sweep);
+    put_matrix(w, &sweep);
+    put_wall(w, &sweep.wall);
     assay__json_object_end(w);
     assay__arena_free(arena);
 }

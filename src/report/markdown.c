@@ -4,6 +4,7 @@
 #include "report/ncp_groups.h"
 #include "report/parts.h"
 #include "report/render.h"
+#include "report/sweep_words.h"
 #include "report/require.h"
 
 #include <ctype.h>
@@ -290,6 +291,8 @@ int assay__report_markdown(const struct assay_profile *profile,
 {
     (void)error;
     put_header(out, profile);
+    assay__markdown_comparison(out, profile);
+    assay__markdown_sweep(out, profile);
     for (size_t i = 0; i < profile->trial_count; i++)
         put_trial(out, profile, &profile->trials[i], options->top ? options->top : 20);
     assay__markdown_ceilings(out, profile);
@@ -305,6 +308,14 @@ int assay__report_markdown(const struct assay_profile *profile,
         assay__markdown_text(out, f->title);
         assay__buf_puts(out, f->advice && *f->advice ? " → " : "");
         assay__markdown_text(out, f->advice);
+        if (f->state && strcmp(f->state, "verified") == 0 && isfinite(f->verified_gain)) {
+            assay__buf_printf(out, "; verified: %.3g × ", f->verified_gain);
+            assay__markdown_text(out, f->verified_of);
+            assay__buf_printf(out, " (%.3g to %.3g)", f->verified_low, f->verified_high);
+        } else if (f->state && strcmp(f->state, "withdrawn") == 0) {
+            assay__buf_puts(out, "; withdrawn: ");
+            assay__markdown_text(out, f->reason);
+        }
         assay__buf_putc(out, '\n');
     }
     assay__buf_puts(

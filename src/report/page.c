@@ -155,11 +155,32 @@ static void put_word(struct line *line, const char *word, size_t length)
     assay__buf_free(&copy);
 }
 
+/* Signs that are longer in ASCII become so before the lines are broken, or a line would grow past the page. */
+static void put_safe(struct assay__buf *out, const char *text, bool ascii)
+{
+    static const char *const longer[][2] = {{"±", "+-"}, {"≥", ">="}, {"≤", "<="}, {"→", "->"}};
+    struct assay__buf safe = {0};
+    assay__text_safe(ascii ? &safe : out, text);
+    for (const char *at = safe.data ? safe.data : ""; *at;) {
+        size_t sign = 0, signs = sizeof longer / sizeof longer[0];
+        while (sign < signs && strncmp(at, longer[sign][0], strlen(longer[sign][0])) != 0)
+            sign++;
+        if (sign < signs) {
+            assay__buf_puts(out, longer[sign][1]);
+            at += strlen(longer[sign][0]);
+        } else {
+            assay__buf_putc(out, *at++);
+        }
+    }
+    if (safe.failed) out->failed = true;
+    assay__buf_free(&safe);
+}
+
 void assay__page_wrap(struct assay__page *page, enum assay__style style, const char *first,
                       const char *text)
 {
     struct assay__buf safe = {0};
-    assay__text_safe(&safe, text);
+    put_safe(&safe, text, page->ascii);
     struct line line = {.page = page, .hang = assay__text_width(first), .empty = true};
     line.room = (size_t)page->columns > line.hang + 10 ? (size_t)page->columns - line.hang : 10;
     if (style != ASSAY__STYLE_PLAIN) assay__page_style(page, style);

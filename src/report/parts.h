@@ -17,6 +17,13 @@ void assay__json_findings(struct assay__json_writer *w, const struct assay_profi
 void assay__json_comparison(struct assay__json_writer *w, const struct assay_profile *profile);
 /** Member of a swept profile: "sweep". */
 void assay__json_sweep(struct assay__json_writer *w, const struct assay_profile *profile);
+/** Member of a tuned profile: "tune". */
+void assay__json_tune(struct assay__json_writer *w, const struct assay_profile *profile);
+
+/** Rows of a comparison, and its section before the trials (nothing of another command). */
+void assay__csv_comparison(const struct assay_profile *profile, struct assay__buf *out);
+extern const char assay__csv_comparison_header[];
+void assay__markdown_comparison(struct assay__buf *out, const struct assay_profile *profile);
 
 /** Rows of a trial. */
 void assay__csv_series(const struct assay_profile *profile, const struct assay__trial *trial,

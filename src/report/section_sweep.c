@@ -1,57 +1,294 @@
-/* section_sweep.c - the points of a sweep as a table with bars, the best one, those like it, the knee. */
+/* section_sweep.c - the points of a sweep: a table, bars of throughput and latency, the configuration matrix, and what is best in words. */
 #include "report/sections.h"
 
 #include "advise/sweep.h"
 #include "base/text.h"
+#include "report/sweep_words.h"
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { LABEL_LEAST = 10, LABEL_MOST = 34, BAR = 12 };
+enum { KEY_MOST = 44, CHART_POINTS = 40 };
 
-static void put_cell(struct assay__page *page, double value, const char *unit, int width)
+static const struct {
+    const char *title;
+    int width;
+} columns[ASSAY__SWEEP_COLUMNS] = {
+    [ASSAY__SWEEP_P50] = {"p50", 9},          [ASSAY__SWEEP_P99] = {"p99", 9},
+    [ASSAY__SWEEP_RATE] = {"1/s", 8},         [ASSAY__SWEEP_MEMORY] = {"memory", 8},
+    [ASSAY__SWEEP_JOULES] = {"energy", 8},    [ASSAY__SWEEP_BANDWIDTH] = {"GB/s", 7},
+    [ASSAY__SWEEP_UTILIZATION] = {"util", 7}, [ASSAY__SWEEP_FLOPS] = {"TFLOP/s", 9},
+};
+
+/* --- the key of a point: its values, one column per axis -------------------------------------- */
+
+struct keys {
+    int widths[ASSAY__SWEEP_AXES];
+    int width;   /* of all, blanks between them included */
+    bool labels; /* too wide: the label, cut in its middle */
+};
+
+static struct keys measure_keys(const struct assay__sweep *sweep, int page_columns)
 {
-    char scaled[64] = "—";
-    if (isfinite(value)) assay__text_scaled(scaled, sizeof scaled, value, unit);
-    assay__page_right(page, scaled, width);
+    struct keys keys = {.width = 0};
+    int most = page_columns / 2 < KEY_MOST ? page_columns / 2 : KEY_MOST;
+    for (size_t a = 0; a < sweep->axis_count; a++) {
+        size_t width = assay__text_width(sweep->axes[a]);
+        for (size_t i = 0; i < sweep->count; i++) {
+            size_t own = assay__text_width(sweep->points[i].values[a]);
+            if (own > width) width = own;
+        }
+        keys.widths[a] = (int)width;
+        keys.width += (int)width + (a ? 1 : 0);
+    }
+    keys.labels = keys.width > most || !sweep->axis_count;
+    if (keys.labels) keys.width = most;
+    return keys;
 }
 
-static void put_point(struct assay__page *page, const struct assay__sweep *sweep, size_t i,
-                      int width, double most)
+static void put_key(struct assay__page *page, const struct assay__sweep *sweep,
+                    const struct keys *keys, size_t i)
 {
-    const struct assay__sweep_point *p = &sweep->points[i];
-    assay__buf_puts(page->out, i == sweep->best ? "> " : i == sweep->knee ? "^ " : "  ");
-    assay__page_fit(page, p->label, width, 0);
-    if (!p->usable) {
-        assay__buf_puts(page->out, "  — ");
-        assay__page_fit(page, p->reason, page->columns - width - 6, 0);
-        assay__buf_putc(page->out, '\n');
+    const struct assay__sweep_point *p = i == SIZE_MAX ? NULL : &sweep->points[i];
+    assay__buf_puts(page->out, p && i == sweep->best ? ">" : p && i == sweep->knee ? "^" : " ");
+    assay__buf_puts(page->out, p && i == sweep->best && i == sweep->knee ? "^" : " ");
+    if (keys->labels) {
+        assay__page_fit_middle(page, p ? p->label : "", keys->width);
         return;
     }
-    put_cell(page, p->latency_s, "s", 10);
-    put_cell(page, p->throughput, "1/s", 11);
-    put_cell(page, p->memory_bytes, "B", 9);
-    put_cell(page, p->energy_j, "J", 9);
-    assay__buf_putc(page->out, ' ');
-    assay__page_bar(page, most > 0 ? p->throughput / most : 0, BAR);
+    for (size_t a = 0; a < sweep->axis_count; a++) {
+        if (a) assay__buf_putc(page->out, ' ');
+        assay__page_fit(page, p ? p->values[a] : sweep->axes[a], keys->widths[a], 0);
+    }
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static void put_value(struct assay__page *page, const struct assay__sweep_point *p,
+                      enum assay__sweep_column c)
+{
+    char cell[64] = "—";
+    double value = assay__sweep_value(p, c);
+    if (isfinite(value)) switch (c) {
+        case ASSAY__SWEEP_P50:
+        case ASSAY__SWEEP_P99: assay__text_scaled(cell, sizeof cell, value, "s"); break;
+        case ASSAY__SWEEP_RATE:
+            snprintf(cell, sizeof cell, "%.*f", value < 100 ? 1 : 0, value);
+            break;
+        case ASSAY__SWEEP_MEMORY: assay__text_scaled(cell, sizeof cell, value, "B"); break;
+        case ASSAY__SWEEP_JOULES: assay__text_scaled(cell, sizeof cell, value, "J"); break;
+        case ASSAY__SWEEP_BANDWIDTH: snprintf(cell, sizeof cell, "%.3g", value / 1e9); break;
+        case ASSAY__SWEEP_UTILIZATION: snprintf(cell, sizeof cell, "%.1f %%", value * 100); break;
+        case ASSAY__SWEEP_FLOPS: snprintf(cell, sizeof cell, "%.3g", value / 1e12); break;
+        case ASSAY__SWEEP_COLUMNS: break;
+        }
+    assay__page_right(page, cell, columns[c].width);
+}
+
+/* As many columns as the page has room for, from `first` on. The column after them. */
+static int put_part(struct assay__page *page, const struct assay__sweep *sweep,
+                    const struct keys *keys, int first)
+{
+    int end = first, used = keys->width + 2;
+    while (end < ASSAY__SWEEP_COLUMNS &&
+           (end == first || used + columns[end].width <= page->columns))
+        used += columns[end++].width;
+    assay__page_style(page, ASSAY__STYLE_DIM);
+    put_key(page, sweep, keys, SIZE_MAX);
+    for (int c = first; c < end; c++)
+        assay__page_right(page, columns[c].title, columns[c].width);
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
+    for (size_t i = 0; i < sweep->count; i++) {
+        if (first && !sweep->points[i].usable) continue;
+        put_key(page, sweep, keys, i);
+        for (int c = first; c < end && sweep->points[i].usable; c++)
+            put_value(page, &sweep->points[i], (enum assay__sweep_column)c);
+        if (!sweep->points[i].usable) {
+            assay__page_right(page, "—", columns[first].width);
+            assay__buf_puts(page->out, "  see below");
+        }
+        assay__buf_putc(page->out, '\n');
+    }
+    return end;
+}
+
+/* Why points have no row of numbers, each reason once. */
+static void put_failures(struct assay__page *page, const struct assay__sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct assay__sweep_point *p = &sweep->points[i];
+        struct assay__buf text = {0};
+        bool said = p->usable && p->within;
+        for (size_t k = 0; k < i && !said; k++)
+            said = sweep->points[k].usable == p->usable && !sweep->points[k].within &&
+                   strcmp(sweep->points[k].reason, p->reason) == 0;
+        if (said) continue;
+        for (size_t k = i; k < sweep->count; k++)
+            if (sweep->points[k].usable == p->usable && !sweep->points[k].within &&
+                strcmp(sweep->points[k].reason, p->reason) == 0)
+                assay__buf_printf(&text, "%s%s", text.length ? ", " : "", sweep->points[k].label);
+        assay__buf_printf(&text, ": %s", *p->reason ? p->reason : "not measured");
+        assay__page_row(page, p->usable ? "not within" : "not run", text.data ? text.data : "");
+        if (text.failed) page->out->failed = true;
+        assay__buf_free(&text);
+    }
+}
+
+/* Why a column has gaps: the reason of the first point that has none, once. */
+static void put_gaps(struct assay__page *page, const struct assay_profile *profile,
+                     const struct assay__sweep *sweep)
+{
+    for (int c = 0; c < ASSAY__SWEEP_COLUMNS; c++) {
+        const char *why = assay__sweep_gap(profile, sweep, (enum assay__sweep_column)c);
+        if (!why) continue;
+        struct assay__buf text = {0};
+        assay__buf_printf(&text, "%s: %s", columns[c].title, why);
+        const char *help = assay__sweep_help((enum assay__sweep_column)c, why);
+        if (*help) assay__buf_printf(&text, " (%s)", help);
+        assay__page_row(page, "—", text.data ? text.data : "");
+        assay__buf_free(&text);
+    }
+}
+
+/* --- bars ------------------------------------------------------------------------------------- */
+
+static void put_bar(struct assay__page *page, double share, int width)
+{
+    size_t before = page->out->length;
+    assay__page_bar(page, share, width);
+    int used = !(share > 0)  ? 0
+               : page->ascii ? (int)(share * width + 0.5)
+                             : ((int)(share * width * 8 + 0.5) + 7) / 8;
+    if (used == 0 && page->out->length > before && !page->ascii) used = 1;
+    if (used < width) assay__buf_repeat(page->out, " ", (size_t)(width - used));
+}
+
+static void put_bars(struct assay__page *page, const struct assay__sweep *sweep,
+                     const struct keys *keys)
+{
+    double most = 0, slowest = 0;
+    int width = (page->columns - keys->width - 2 - 2 * 9 - 3) / 2;
+    size_t shown = sweep->count < CHART_POINTS ? sweep->count : CHART_POINTS;
+    for (size_t i = 0; i < sweep->count; i++) {
+        if (sweep->points[i].throughput > most) most = sweep->points[i].throughput;
+        if (sweep->points[i].latency_s > slowest) slowest = sweep->points[i].latency_s;
+    }
+    if (!(most > 0) || !(slowest > 0) || width < 3) return;
+    assay__page_heading(page, "Curves", "throughput, and latency (p50)");
+    for (size_t i = 0; i < shown; i++) {
+        const struct assay__sweep_point *p = &sweep->points[i];
+        char rate[32], latency[64];
+        if (!p->usable) continue;
+        put_key(page, sweep, keys, i);
+        snprintf(rate, sizeof rate, "%.*f/s", p->throughput < 100 ? 1 : 0, p->throughput);
+        assay__text_scaled(latency, sizeof latency, p->latency_s, "s");
+        assay__page_right(page, rate, 9);
+        assay__buf_putc(page->out, ' ');
+        put_bar(page, p->throughput / most, width);
+        assay__page_right(page, latency, 9);
+        assay__buf_putc(page->out, ' ');
+        assay__page_bar(page, p->latency_s / slowest, width);
+        assay__buf_putc(page->out, '\n');
+    }
+    if (shown < sweep->count)
+        assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", "the first 40 points; the table has all");
+}
+
+/* --- the configuration matrix ----------------------------------------------------------------- */
+
+static void put_matrix(struct assay__page *page, const struct assay__sweep *sweep)
+{
+    static const struct {
+        const char *title;
+        enum assay__sweep_column column;
+    } cells[] = {{"TFLOP/s", ASSAY__SWEEP_FLOPS},
+                 {"GB/s", ASSAY__SWEEP_BANDWIDTH},
+                 {"util", ASSAY__SWEEP_UTILIZATION}};
+    if (!assay__sweep_is_matrix(sweep)) return;
+    int width = 6;
+    for (size_t i = 0; i < sweep->count; i++) {
+        int own = (int)assay__text_width(assay__sweep_rest(sweep, i).text);
+        if (own > width) width = own;
+    }
+    int room = page->columns - 2 - 9 - 12 - 9 - 7 - 7;
+    if (width > room) width = room > 8 ? room : 8;
+    bool narrow = room < 8;
+    assay__page_heading(page, "Configurations",
+                        "compiled: graph optimisation on; accelerator: not the CPU");
+    assay__page_style(page, ASSAY__STYLE_DIM);
+    assay__buf_printf(page->out, narrow ? "  %-4s%-4s" : "  %-9s%-12s", narrow ? "opt" : "compiled",
+                      narrow ? "acc" : "accelerator");
+    assay__page_fit(page, "device", width, 0);
+    for (size_t c = 0; c < (narrow ? 2 : 3); c++)
+        assay__page_right(page, cells[c].title, columns[cells[c].column].width);
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
+    assay__buf_putc(page->out, '\n');
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct assay__sweep_point *p = &sweep->points[i];
+        assay__buf_printf(page->out, narrow ? "  %-4s%-4s" : "  %-9s%-12s",
+                          assay__sweep_compiled(sweep, i), assay__sweep_accelerated(p));
+        assay__page_fit(page, assay__sweep_rest(sweep, i).text, width, 0);
+        for (size_t c = 0; c < (narrow ? 2 : 3) && p->usable; c++)
+            put_value(page, p, cells[c].column);
+        if (!p->usable) assay__buf_puts(page->out, "  — see above");
+        if (p->software && p->usable) assay__buf_puts(page->out, narrow ? " *" : " software");
+        assay__buf_putc(page->out, '\n');
+    }
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static void put_labels(struct assay__page *page, const struct assay__sweep *sweep)
+{
+    enum { SHOWN = 12 };
+    struct assay__buf text = {0};
+    for (size_t i = 0; i < sweep->alike_count; i++)
+        assay__buf_printf(&text, "%s%s", i ? ", " : "", sweep->points[sweep->alike[i]].label);
+    if (sweep->alike_count) {
+        assay__buf_puts(&text, ": not told from the best, their launches overlap "
+                               "(--confirm tests the best two, --launches 10 all)");
+        assay__page_row(page, "not apart", text.data ? text.data : "");
+    }
+    assay__buf_clear(&text);
+    size_t others = 0;
+    for (size_t i = 0; i < sweep->pair_count; i++) {
+        const struct assay__sweep_pair *pair = &sweep->pairs[i];
+        if (pair->a == sweep->best || pair->b == sweep->best || others++ >= SHOWN) continue;
+        assay__buf_printf(&text, "%s%s and %s", text.length ? "; " : "",
+                          sweep->points[pair->a].label, sweep->points[pair->b].label);
+    }
+    if (others > SHOWN) assay__buf_printf(&text, "; and %zu more pairs", others - SHOWN);
+    if (others)
+        assay__page_row(page, sweep->alike_count ? "nor" : "not apart", text.data ? text.data : "");
+    if (text.failed) page->out->failed = true;
+    assay__buf_free(&text);
+}
+
+static void put_wall(struct assay__page *page, const struct assay__sweep_wall *wall)
+{
+    struct assay__buf text = {0};
+    if (!isfinite(wall->total) || !(wall->total > 0)) return;
+    assay__buf_printf(
+        &text,
+        "%.1f s: measuring %.1f s (%.0f %%), loading %.1f s (%.0f %%), overhead %.1f s "
+        "(%.1f %%)",
+        wall->total, wall->measuring, wall->measuring / wall->total * 100, wall->loading,
+        wall->loading / wall->total * 100, wall->overhead, wall->overhead / wall->total * 100);
+    assay__page_row(page, "time", text.data ? text.data : "");
+    assay__buf_free(&text);
 }
 
 static void put_words(struct assay__page *page, const struct assay__sweep *sweep)
 {
     struct assay__buf text = {0};
     assay__page_row(page, "best", sweep->why);
-    for (size_t i = 0; i < sweep->alike_count; i++)
-        assay__buf_printf(&text, "%s%s", i ? ", " : "", sweep->points[sweep->alike[i]].label);
-    if (sweep->alike_count) {
-        assay__page_row(page, "not apart", text.data ? text.data : "");
-        assay__page_row(
-            page, "",
-            "their launches overlap those of the best: more launches (--launches 10) could tell them apart");
-    }
+    put_labels(page, sweep);
+    if (sweep->confirmation.asked) assay__page_row(page, "confirm", sweep->confirmation.why);
     assay__page_row(page, "knee", sweep->knee_why);
-    assay__buf_clear(&text);
+    if (*sweep->gain) assay__page_row(page, "gain", sweep->gain);
     const struct assay__sweep_point *best = sweep->best != SIZE_MAX ? &sweep->points[sweep->best]
                                                                     : NULL;
     if (best && isfinite(best->efficiency) && best->base != sweep->best) {
@@ -59,6 +296,13 @@ static void put_words(struct assay__page *page, const struct assay__sweep *sweep
                           sweep->points[best->base].label, best->label);
         assay__page_row(page, "scaling", text.data ? text.data : "");
     }
+    for (size_t i = 0; i < sweep->count; i++)
+        if (sweep->points[i].software && sweep->points[i].usable) {
+            assay__page_row(page, "software",
+                            "a device that is emulated in software is measured, not recommended");
+            break;
+        }
+    put_wall(page, &sweep->wall);
     assay__buf_free(&text);
 }
 
@@ -67,27 +311,21 @@ void assay__section_sweep(struct assay__page *page, const struct assay_profile *
 {
     struct assay__sweep sweep;
     struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-    double most = 0;
-    int width = LABEL_LEAST;
     if (trial != profile->trials || strcmp(profile->command, "sweep") != 0) return;
     struct assay__arena *arena = assay__arena_new();
     if (!arena || assay__sweep(profile, &limits, arena, &sweep)) {
         page->out->failed = true;
         goto out;
     }
-    for (size_t i = 0; i < sweep.count; i++) {
-        int own = (int)assay__text_width(sweep.points[i].label);
-        if (own > width) width = own;
-        if (sweep.points[i].throughput > most) most = sweep.points[i].throughput;
-    }
-    if (width > LABEL_MOST) width = LABEL_MOST;
-    assay__page_heading(page, "Sweep", "median of the launches' medians; > best, ^ knee");
-    assay__page_style(page, ASSAY__STYLE_DIM);
-    assay__buf_printf(page->out, "  %-*s%10s%11s%9s%9s\n", width, "", "p50", "per second", "memory",
-                      "energy");
-    assay__page_style(page, ASSAY__STYLE_PLAIN);
-    for (size_t i = 0; i < sweep.count; i++)
-        put_point(page, &sweep, i, width, most);
+    struct keys keys = measure_keys(&sweep, page->columns);
+    assay__page_heading(page, "Sweep", "> best, ^ knee; medians of launches; 1/s: samples");
+    for (int c = 0; c < ASSAY__SWEEP_COLUMNS;)
+        c = put_part(page, &sweep, &keys, c);
+    put_failures(page, &sweep);
+    put_gaps(page, profile, &sweep);
+    put_bars(page, &sweep, &keys);
+    put_matrix(page, &sweep);
+    assay__page_heading(page, "What it says", "");
     put_words(page, &sweep);
 out:
     assay__arena_free(arena);

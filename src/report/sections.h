@@ -10,6 +10,6 @@ typedef void assay__section_fn(struct assay__page *page, const struct assay_prof
 
 assay__section_fn assay__section_power, assay__section_memory, assay__section_counters,
     assay__section_roofline, assay__section_comparison, assay__section_sweep,
-    assay__section_require;
+    assay__section_require, assay__section_tune;
 
 #endif

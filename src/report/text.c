@@ -524,9 +524,9 @@ static const struct {
     assay__section_fn *put;
 } sections[] = {
     {"compare", assay__section_comparison}, {"sweep", assay__section_sweep},
-    {"", assay__section_require},           {"", assay__section_roofline},
-    {"power", assay__section_power},        {"memory", assay__section_memory},
-    {"counters", assay__section_counters},
+    {"tune", assay__section_tune},          {"", assay__section_require},
+    {"", assay__section_roofline},          {"power", assay__section_power},
+    {"memory", assay__section_memory},      {"counters", assay__section_counters},
 };
 #define SECTION_COUNT (sizeof sections / sizeof sections[0])
 
@@ -558,7 +558,8 @@ static void put_trial_heading(struct assay__page *page, const struct assay_profi
 /* Commands whose subject is all trials together: what each would say alone is in the other formats. */
 static bool is_joint(const char *command)
 {
-    return strcmp(command, "compare") == 0 || strcmp(command, "sweep") == 0;
+    return strcmp(command, "compare") == 0 || strcmp(command, "sweep") == 0 ||
+           strcmp(command, "tune") == 0;
 }
 
 static void put_trial(struct assay__page *page, const struct assay_profile *profile,
@@ -568,6 +569,8 @@ static void put_trial(struct assay__page *page, const struct assay_profile *prof
         if (trial == profile->trials) put_sections(page, profile, trial);
         return;
     }
+    /* the trials behind it are what was tried: the findings tell */
+    if (strcmp(profile->command, "advise") == 0 && trial != profile->trials) return;
     put_trial_heading(page, profile, trial);
     put_target(page, trial);
     bool measured = was_measured(trial), alone = is_subject(profile->command);
@@ -619,6 +622,12 @@ static void put_findings(struct assay__page *page, const struct assay_profile *p
         struct assay__buf text = {0};
         assay__buf_printf(&text, "%s: %s", f->severity, f->title);
         if (f->advice && *f->advice) assay__buf_printf(&text, " → %s", f->advice);
+        if (f->state && strcmp(f->state, "verified") == 0 && isfinite(f->verified_gain))
+            assay__buf_printf(&text, ". Verified: %.3g × %s (%.3g to %.3g)", f->verified_gain,
+                              f->verified_of ? f->verified_of : "", f->verified_low,
+                              f->verified_high);
+        else if (f->state && strcmp(f->state, "withdrawn") == 0)
+            assay__buf_printf(&text, ". Withdrawn: %s", f->reason ? f->reason : "");
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  • ", text.data ? text.data : "");
         assay__buf_free(&text);
     }

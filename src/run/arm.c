@@ -37,6 +37,7 @@ struct assay__arm {
     struct assay__model_costs costs;
     struct assay_generation generation; /* tokens 0: an inference is one run */
     struct assay__watch *watch;         /* NULL: nothing but the latency */
+    struct assay__watch *shared;        /* of several arms; NULL: none */
     struct assay__outcome *outcomes;
     size_t outcome_count, outcome_capacity;
     char model_path[PATH_MAX], outputs[PATH_MAX];
@@ -149,8 +150,8 @@ int assay__run_options_check(struct assay_run_options *options, struct assay_err
         return assay_error_set(error, ASSAY_EINVAL, "%d threads: between 1 and 4096 are possible",
                                options->threads);
     if (options->iterations < 0 || options->warmup_plus_1 < 0 || !(options->time_s >= 0) ||
-        !(options->timeout_s > 0) || options->batch < 0 || options->sequence < 0 ||
-        !isfinite(options->time_s) || !isfinite(options->timeout_s))
+        !(options->timeout_s > 0) || !(options->launch_limit_s >= 0) || options->batch < 0 ||
+        options->sequence < 0 || !isfinite(options->time_s) || !isfinite(options->timeout_s))
         return assay_error_set(error, ASSAY_EINVAL,
                                "a count, size or time is negative or not a number");
     int code = check_generation(options, error);
@@ -413,6 +414,7 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
         .goal = {options->iterations, options->time_s, ASSAY__GOAL_PRECISION, options->streams,
                  ASSAY__RING_CAPACITY, options->generate > 0 ? ASSAY__GENERATE_LEAST : 0},
         .timeout_s = options->timeout_s,
+        .limit_s = options->launch_limit_s,
         .interrupt = options->interrupt,
         .progress = options->progress,
         .progress_context = options->progress_context,
@@ -421,7 +423,7 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
         .trial = assay__arm_trial(arm)->id,
         .worker = arm->recording->worker,
         .temporary = arm->recording->temporary,
-        .watch = arm->watch,
+        .watch = arm->watch ? arm->watch : arm->shared,
         .store = arm->recording->store,
         .arena = arm->recording->profile->arena,
     };
@@ -458,7 +460,8 @@ static int keep_spans(struct assay__arm *arm, const struct assay__launch *launch
                       const struct assay__outcome *outcome)
 {
     int code = 0;
-    for (size_t i = 0; arm->watch && i < outcome->window_count && code == 0; i++) {
+    bool watched = arm->watch || arm->shared;
+    for (size_t i = 0; watched && i < outcome->window_count && code == 0; i++) {
         const struct assay__sample_window *window = &outcome->windows[i];
         if (window->begin_ns < arm->recording->start_ns || window->end_ns < window->begin_ns)
             continue;
@@ -526,6 +529,40 @@ int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
     return 0;
 }
 
+static void persist_samples(struct assay__arm *arm, const struct assay__launch *launch)
+{
+    struct assay_error error = {0};
+    for (int s = 0; arm->recording->store && launch->sample_count && s < launch->streams; s++) {
+        size_t first = launch->stream_offsets[s];
+        assay__store_add_samples(arm->recording->store, assay__arm_trial(arm)->id, launch->id, s,
+                                 launch->samples_ns + first, launch->stream_offsets[s + 1] - first,
+                                 &error);
+        assay__recording_note(arm->recording, &error);
+    }
+}
+
+int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct assay_error *error)
+{
+    if (assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,
+                        sizeof *arm->outcomes))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    struct assay__launch *launch = assay__trial_launch(arm->recording->profile,
+                                                       assay__arm_trial(arm));
+    if (!launch) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    struct assay__launch empty = *launch;
+    *launch = *kept;
+    *kept = empty;
+    kept->id = launch->id;
+    launch->id = empty.id;
+    if (assay__outcome_restore(launch, arm->options.warmup_plus_1 == 0,
+                               &arm->outcomes[arm->outcome_count]))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the samples");
+    arm->outcome_count++;
+    persist_launch(arm, launch);
+    persist_samples(arm, launch);
+    return 0;
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /* Real time that is neither session creation nor inferences nor layers nor building a zoo model. */
@@ -587,6 +624,11 @@ int assay__arm_begin(struct assay__arm *arm, struct assay_error *error)
     struct assay__watch_plan plan = {&arm->options, arm->recording->profile, assay__arm_trial(arm),
                                      arm->recording->start_ns};
     return assay__watch_begin(&plan, &arm->watch, error);
+}
+
+void assay__arm_share(struct assay__arm *arm, struct assay__watch *shared)
+{
+    arm->shared = shared;
 }
 
 int assay__arm_extra(struct assay__arm *arm, struct assay_error *error)

@@ -18,8 +18,13 @@ int assay__arm_open(struct assay__recording *recording, const struct assay_run_o
                     struct assay__arm **arm, struct assay_error *error);
 /** Watches the idle machine when that is wanted. Before the first launch; once. */
 int assay__arm_begin(struct assay__arm *arm, struct assay_error *error);
+/** A watch of several arms that is told of this one's launches too; not owned, NULL: none. */
+void assay__arm_share(struct assay__arm *arm, struct assay__watch *shared);
 /** One more launch. A failed one is an outcome, not an error: only running out of memory is. */
 int assay__arm_launch(struct assay__arm *arm, struct assay_error *error);
+/** Takes over a launch of an earlier capture as one more of this arm: what it holds is swapped with an empty one, its strings and samples
+ *  stay borrowed, so the document it came from must live as long as this one. */
+int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct assay_error *error);
 /** Launches beside the measured ones that watchers want. */
 int assay__arm_extra(struct assay__arm *arm, struct assay_error *error);
 /** Metrics, stability, state; `shared` is a watch of several arms (NULL: none) that knows more. The code and message of the first failed launch; the trial stands in any case. */

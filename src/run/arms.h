@@ -23,6 +23,9 @@ int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *
  *  error: then *index names a trial that has failed. */
 int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *options,
                     size_t *index, struct assay_error *error);
+/** An arm that is known not to run: a failed trial with the options' label and that reason. */
+int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_options *options,
+                            const char *reason, size_t *index, struct assay_error *error);
 /** Makes the file, watches the idle machine. After the arms that are known from the start. */
 int assay__arms_start(struct assay__arms *arms, struct assay_error *error);
 /** `launches` more of each of the arms first … first + count - 1, alternating; ends early when interrupted. */
@@ -35,6 +38,9 @@ int assay__arms_round(struct assay__arms *arms, const size_t *indexes, size_t co
 int assay__arms_conclude(struct assay__arms *arms, size_t index, struct assay_error *error);
 /** Numerical drift of every arm's first outputs from those of `reference`, as metrics drift.*. After conclude. */
 int assay__arms_drift(struct assay__arms *arms, size_t reference, struct assay_error *error);
+/** The same of one arm: for grids in which the outputs of some have other shapes. */
+int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t index,
+                          struct assay_error *error);
 /** Concludes what is left, finishes the file. *profile is the caller's then. 0, ASSAY_EINTERRUPTED, or why it could not be
  *  kept; failed arms are in their trials. */
 int assay__arms_finish(struct assay__arms *arms, struct assay_profile **profile,

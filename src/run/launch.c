@@ -33,7 +33,7 @@ static double cpu_seconds(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static void outcome_init(struct assay__outcome *outcome)
+void assay__outcome_init(struct assay__outcome *outcome)
 {
     *outcome = (struct assay__outcome){
         .reason = "",
@@ -204,23 +204,37 @@ static int silent(struct assay__conversation *talk, uint64_t *last_ns, uint64_t 
                            talk->request->timeout_s);
 }
 
-static int poll_ms(const struct assay__request *request, uint64_t last_ns)
+/* However alive it is. */
+static bool too_long(struct assay__conversation *talk, uint64_t begin_ns)
 {
-    double left = request->timeout_s * 1e3 - (double)(assay__now_ns() - last_ns) / 1e6;
+    double limit_s = talk->request->limit_s;
+    if (!(limit_s > 0) || (double)(assay__now_ns() - begin_ns) / 1e9 < limit_s) return false;
+    assay_error_set(&talk->error, ASSAY_ETIMEOUT, "the launch took more than %g s; ended there",
+                    limit_s);
+    return true;
+}
+
+static int poll_ms(const struct assay__request *request, uint64_t last_ns, uint64_t begin_ns)
+{
+    uint64_t now_ns = assay__now_ns();
+    double left = request->timeout_s * 1e3 - (double)(now_ns - last_ns) / 1e6;
+    double whole = request->limit_s * 1e3 - (double)(now_ns - begin_ns) / 1e6;
+    if (request->limit_s > 0 && whole < left) left = whole;
     int limit = request->interrupt ? INTERRUPT_POLL_MS : 600000;
     return left < 1 ? 1 : left < limit ? (int)ceil(left) : limit;
 }
 
 static int converse(struct assay__conversation *talk)
 {
-    uint64_t last_ns = assay__now_ns(), progress = 0;
+    uint64_t begin_ns = assay__now_ns(), last_ns = begin_ns, progress = 0;
     while (!talk->done && talk->error.code == 0) {
         const char *line;
         size_t length;
         if (interrupted(talk->request))
             return assay_error_set(&talk->error, ASSAY_EINTERRUPTED, "interrupted");
-        int code = assay__channel_read(&talk->channel, poll_ms(talk->request, last_ns), &line,
-                                       &length);
+        if (too_long(talk, begin_ns)) break;
+        int code = assay__channel_read(&talk->channel, poll_ms(talk->request, last_ns, begin_ns),
+                                       &line, &length);
         if (code == ASSAY_EINTERRUPTED) continue;
         if (code == ASSAY_ETIMEOUT) {
             silent(talk, &last_ns, &progress);
@@ -268,14 +282,14 @@ int assay__launch_run(const struct assay__request *request, struct assay__outcom
 {
     struct assay__child child = {.pid = -1, .socket = -1};
     FILE *log = NULL;
-    outcome_init(outcome);
+    assay__outcome_init(outcome);
     struct assay__conversation talk = {.request = request,
                                        .outcome = outcome,
                                        .phase = ASSAY__PHASE_STARTING,
                                        .ring = {.fd = -1},
                                        .channel = {.fd = -1}};
     double cpu = cpu_seconds();
-    uint64_t begin = assay__now_ns();
+    uint64_t begin = outcome->begin_ns = assay__now_ns();
     assay__disturbance_read(&outcome->before);
     outcome->stream_count = request->job.streams;
     outcome->streams = calloc((size_t)request->job.streams, sizeof *outcome->streams);

@@ -20,6 +20,7 @@ struct assay__request {
     struct assay__job job;
     struct assay__goal goal;
     double timeout_s;
+    double limit_s; /* of the whole launch; 0: none */
     const volatile int *interrupt;
     assay_progress_fn *progress;
     void *progress_context;
@@ -80,12 +81,19 @@ struct assay__outcome {
     bool exit_known;
     struct assay__disturbance before, warm, end, after;
     bool warm_known;
+    uint64_t begin_ns; /* our clock: when the worker was started; 0 unknown */
     double parent_cpu_s, life_s;
     struct assay_error store_error; /* code 0: everything was persisted */
 };
 
 /** Runs the launch; the outcome is always filled. Returns outcome->code. */
 int assay__launch_run(const struct assay__request *request, struct assay__outcome *outcome);
+/** Nothing known yet. */
+void assay__outcome_init(struct assay__outcome *outcome);
+/** The outcome of a launch that a profile keeps: its samples (borrowed) and what its metrics tell; the rest stays unknown. 0 or
+ *  ASSAY_ENOMEM. */
+int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
+                           struct assay__outcome *outcome);
 void assay__outcome_free(struct assay__outcome *outcome);
 
 #endif

@@ -86,11 +86,13 @@ size_t assay__sensors_temperature(const struct assay__sensors *sensors,
 size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails);
 
 int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails);
+/** energy.inference.gross of each launch, into the launch's own metrics. */
+int assay__sensors_launches(const struct assay__sensors *sensors, const struct assay__rails *rails);
 int assay__sensors_series(const struct assay__sensors *sensors, const struct assay__rails *rails);
 /** Sentences into the profile's environment. */
 int assay__sensors_throttling(const struct assay__sensors *sensors,
                               const struct assay__rails *rails);
-/** All three. 0 or ASSAY_ENOMEM. */
+/** All of these. 0 or ASSAY_ENOMEM. */
 int assay__sensors_compute(const struct assay__sensors *sensors);
 
 #endif

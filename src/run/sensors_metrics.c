@@ -376,6 +376,7 @@ int assay__sensors_compute(const struct assay__sensors *given)
     sensors.series_count = count;
     assay__sensors_rails(&sensors, &rails);
     int code = assay__sensors_metrics(&sensors, &rails);
+    if (code == 0) code = assay__sensors_launches(&sensors, &rails);
     if (code == 0) code = assay__sensors_series(&sensors, &rails);
     if (code == 0) code = assay__sensors_throttling(&sensors, &rails);
     free(all);

@@ -201,6 +201,7 @@ static void window_begins(struct assay__watcher *watcher, int launch, uint64_t n
 static void ended(struct assay__watcher *watcher, int launch)
 {
     (void)launch;
+    watcher->begun = 0; /* the next one may bear the same number: another arm's */
     assay__sampler_nudge(watcher->sampler);
 }
 

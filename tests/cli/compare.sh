@@ -8,6 +8,7 @@ expect_exit 0 "$ASSAY" compare "$model" "$model" --launches 6 --iters 20 --no-po
 expect_equal "$(json_get out '.command')" compare
 expect_equal "$(json_get out '.trials[1].launches[5].state')" ok
 expect_equal "$(json_get out '.comparison.rows[0].role')" reference
+expect_equal "$(json_get out '.comparison.rows[1].label')" "2: model.onnx" # without the folder that both lie in
 expect_equal "$(json_get out '.comparison.rows[1].usable')" true
 expect_equal "$(json_get out '.trials[1].metrics["drift.max_absolute"].value')" 0
 python3 - out <<'PYTHON'

@@ -136,8 +136,79 @@ static void energy_is_compared_where_it_is_known(void)
     assay_metrics_measured(b->metrics, "energy.inference.gross", 0.001, "nvml", "");
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK_NEAR(all.rows[1].energy_ratio, 0.25, 1e-12);
-    CHECK(all.recommendations[ASSAY__FOR_ENERGY].row == 1);
+    CHECK(isnan(all.rows[1].energy.ratio));
+    CHECK(all.rows[1].energy_verdict == ASSAY__VERDICT_NONE);
+    /* without an interval nothing is claimed */
+    CHECK(all.recommendations[ASSAY__FOR_ENERGY].row == SIZE_MAX);
     CHECK(strstr(all.recommendations[ASSAY__FOR_ENERGY].why, "no interval") != NULL);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void a_device_that_did_nothing_is_not_recommended(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    add(profile, "cpu", "reference", 100, 10);
+    struct assay__trial *npu = add(profile, "npu", "", 50, 10);
+    assay_metrics_measured(npu->metrics, "placement.nodes", 0, "engine", "");
+    assay_metrics_measured(npu->metrics, "placement.elsewhere", 3, "engine",
+                           "on CPUExecutionProvider: a (Conv); b: 1 (Relu); c (Shape, indices)");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(assay__fallback_is_total(&all.rows[1].fallback));
+    CHECK_STR(all.rows[1].fallback.provider, "CPUExecutionProvider");
+    CHECK(all.rows[1].fallback.name_count == 3);
+    CHECK_STR(all.rows[1].fallback.names[0], "a (Conv)");
+    CHECK_STR(all.rows[1].fallback.names[1], "b: 1 (Relu)");
+    CHECK_STR(all.rows[1].fallback.names[2], "c (Shape, indices)");
+    CHECK(all.rows[1].verdict == ASSAY__VERDICT_FASTER); /* it is measured all the same */
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
+    CHECK(!all.rows[0].fallback.asked);
+    /* one node on it: it may be chosen, and what ran elsewhere is said */
+    assay_metrics_measured(npu->metrics, "placement.nodes", 1, "engine", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
+    CHECK(strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "3 of its 4 nodes ran elsewhere"));
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void values_that_are_nan_are_said_with_the_recommendation(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    add(profile, "cpu", "reference", 100, 10);
+    struct assay__trial *npu = add(profile, "npu", "", 50, 10);
+    assay_metrics_derived(npu->metrics, "drift.nonfinite", 7, "outputs", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
+    CHECK(strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "7 of its values are NaN"));
+    CHECK(strstr(all.recommendations[ASSAY__FOR_THROUGHPUT].why, "7 of its values are NaN"));
+    assay_metrics_derived(npu->metrics, "drift.nonfinite", 0, "outputs", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(!strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "NaN"));
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* Twice the batch at 1.5 times the time: slower, and more samples per second. */
+static void throughput_counts_samples(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    struct assay__trial *one = add(profile, "one", "reference", 100, 10);
+    one->batch = 1;
+    assay_metrics_derived(one->metrics, "throughput.samples", 1e4, "clock", "");
+    struct assay__trial *two = add(profile, "two", "", 150, 10);
+    two->batch = 2;
+    assay_metrics_derived(two->metrics, "throughput.samples", 2e6 / 150, "clock", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
+    CHECK(all.recommendations[ASSAY__FOR_THROUGHPUT].row == 1);
+    CHECK(strstr(all.recommendations[ASSAY__FOR_THROUGHPUT].why, "1.33 ×"));
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -152,6 +223,11 @@ int main(int argc, char **argv)
         {"too_few_launches_give_no_verdict", too_few_launches_give_no_verdict},
         {"a_failed_trial_is_a_row_with_its_reason", a_failed_trial_is_a_row_with_its_reason},
         {"energy_is_compared_where_it_is_known", energy_is_compared_where_it_is_known},
+        {"a_device_that_did_nothing_is_not_recommended",
+         a_device_that_did_nothing_is_not_recommended},
+        {"values_that_are_nan_are_said_with_the_recommendation",
+         values_that_are_nan_are_said_with_the_recommendation},
+        {"throughput_counts_samples", throughput_counts_samples},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

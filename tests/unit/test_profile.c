@@ -283,6 +283,16 @@ static void test_round_trip(void)
     SAME_REAL(findings[0].expected_gain);
     SAME_REAL(findings[0].verified_gain);
     SAME_REAL(findings[0].energy_saving);
+    SAME_REAL(findings[0].verified_low);
+    SAME_REAL(findings[0].verified_high);
+    SAME_REAL(findings[0].verified_smallest);
+    SAME_REAL(findings[0].verified_energy);
+    SAME_REAL(findings[0].verified_energy_low);
+    SAME_REAL(findings[0].verified_energy_high);
+    SAME_REAL(findings[0].verified_drift);
+    SAME_TEXT(findings[0].verified_of);
+    SAME_TEXT(findings[0].tried);
+    SAME_TEXT(findings[0].drift_note);
     SAME_TEXT(findings[0].effort);
     SAME_TEXT(findings[0].state);
     SAME_TEXT(findings[0].reason);

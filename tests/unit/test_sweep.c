@@ -1,9 +1,11 @@
-/* test_sweep.c - points of a sweep on hand-made profiles: best for each goal, limits, what cannot be told apart, the knee, scaling. */
+/* test_sweep.c - points of a sweep on hand-made profiles: best for each goal, limits, what cannot be told apart, the knee, scaling, what
+ * is left of an interrupted one, the best two again. */
 #include "harness.h"
 
 #include "advise/sweep.h"
 
 #include <assay/assay.h>
+#include <string.h>
 
 struct made {
     const char *label;
@@ -45,7 +47,7 @@ static void goals(void)
     struct assay_profile *profile = profile_of(grid, COUNT);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN};
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.axis_count == 1);
     CHECK_STR(sweep.axes[0], "batch");
@@ -53,6 +55,9 @@ static void goals(void)
     CHECK_HAS(sweep.why, "2.67 × as good as batch=1");
     /* 1 to 2: 1.67 against 1.2; 2 to 4: 1.5 against 1.33; 4 to 8: 1.07 against 1.875 */
     CHECK(sweep.knee == 2);
+    CHECK_STR(sweep.gain, "batch 8 gives 2.67 × the throughput of batch 1 at 3 × its latency");
+    CHECK(sweep.next == 4);
+    CHECK(sweep.pair_count == 0); /* 267 and 258 are 3 % apart, launches spread by 1 % */
     CHECK_NEAR(sweep.points[3].efficiency, 2.67 / 8, 1e-9);
     CHECK_NEAR(sweep.points[0].efficiency, 1, 1e-12);
     limits.goal = ASSAY__SWEEP_LATENCY;
@@ -71,17 +76,25 @@ static void limits_hold(void)
     struct assay_profile *profile = profile_of(grid, COUNT);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, "latency.p99", 0.020, NAN};
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, "latency.p99", 0.020, NAN, NULL};
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == 1); /* 18 ms; batch 4 has 24 */
     CHECK_HAS(sweep.points[2].reason, "beyond the latency");
-    limits = (struct assay__sweep_limits){ASSAY__SWEEP_THROUGHPUT, NULL, NAN, 4e6};
+    limits = (struct assay__sweep_limits){ASSAY__SWEEP_THROUGHPUT, NULL, NAN, 4e6, NULL};
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == 2);
-    limits = (struct assay__sweep_limits){ASSAY__SWEEP_THROUGHPUT, "latency.p99", 1e-3, NAN};
+    limits = (struct assay__sweep_limits){ASSAY__SWEEP_THROUGHPUT, "latency.p99", 1e-3, NAN, NULL};
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == SIZE_MAX);
-    CHECK_HAS(sweep.why, "no point keeps the limits");
+    CHECK_HAS(sweep.why, "no point keeps the limits; the nearest is batch=1: latency.p99 15.0 ms");
+    CHECK_HAS(sweep.why, "1.00 ms is allowed, 15 times as much");
+    limits.slo_s = 0.0125;
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK_HAS(sweep.why, "20.0 % over");
+    /* both limits: the one that is broken most */
+    limits = (struct assay__sweep_limits){ASSAY__SWEEP_THROUGHPUT, "latency.p99", 0.014, 5e5, NULL};
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK_HAS(sweep.why, "batch=1: memory 1.00 MB where 500 kB is allowed, 2.0 times as much");
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -94,10 +107,11 @@ static void what_overlaps_is_said(void)
     struct assay_profile *profile = profile_of(close, 3);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_LATENCY, NULL, NAN, NAN};
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_LATENCY, NULL, NAN, NAN, NULL};
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == 1);
     CHECK(sweep.alike_count == 1 && sweep.alike[0] == 0);
+    CHECK(sweep.pair_count == 1 && sweep.pairs[0].a == 1 && sweep.pairs[0].b == 0);
     CHECK(sweep.knee == SIZE_MAX); /* no batch axis */
     assay__arena_free(arena);
     assay_profile_close(profile);
@@ -108,7 +122,7 @@ static void a_failed_point_is_a_result(void)
     struct assay_profile *profile = profile_of(grid, COUNT);
     struct assay__arena *arena = assay__arena_new();
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN};
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
     profile->trials[3].state = ASSAY__TRIAL_FAILED;
     profile->trials[3].reason = "worker ran out of memory";
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
@@ -117,6 +131,106 @@ static void a_failed_point_is_a_result(void)
     CHECK_STR(sweep.points[3].reason, "worker ran out of memory");
     assay__arena_free(arena);
     assay_profile_close(profile);
+}
+
+static void set_option(struct assay_profile *profile, struct assay__trial *trial, const char *key,
+                       const char *value)
+{
+    struct assay__pair *pairs = assay__arena_array(profile->arena, trial->option_count + 1,
+                                                   sizeof *pairs);
+    if (trial->option_count) memcpy(pairs, trial->options, trial->option_count * sizeof *pairs);
+    pairs[trial->option_count] = (struct assay__pair){key, value};
+    trial->options = pairs;
+    trial->option_count++;
+}
+
+/* A software device is measured; beside a real one it does not win. */
+static void software_does_not_win(void)
+{
+    static const struct made devices[] = {{"device=cpu", 0.010, 0.01, 100, 1e6},
+                                          {"device=gpu:0", 0.005, 0.01, 200, 1e6}};
+    struct assay_profile *profile = profile_of(devices, 2);
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__sweep sweep;
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(sweep.best == 1);
+    set_option(profile, &profile->trials[1], "role", "software");
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(sweep.best == 0);
+    CHECK(sweep.points[1].software && sweep.points[1].usable);
+    profile->trials[0].state = ASSAY__TRIAL_FAILED; /* nothing else ran */
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(sweep.best == 1);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* Launches of a killed or interrupted capture count. */
+static void a_part_is_used(void)
+{
+    struct assay_profile *profile = profile_of(grid, COUNT);
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__sweep sweep;
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
+    profile->trials[3].state = ASSAY__TRIAL_INTERRUPTED;
+    profile->trials[4].state = ASSAY__TRIAL_RUNNING;
+    profile->trials[4].launch_count = 0;
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(sweep.best == 3);
+    CHECK_STR(sweep.points[3].reason, "interrupted after 3 launches");
+    CHECK(!sweep.points[4].usable);
+    CHECK_STR(sweep.points[4].reason, "interrupted before it was measured");
+    profile->trials[4].launch_count = 3; /* to be freed */
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void add_confirm(struct assay_profile *profile, const char *label, int64_t batch,
+                        double first_s, double step_s)
+{
+    struct assay__trial *trial = assay__profile_trial(profile);
+    set_option(profile, trial, "label", label);
+    set_option(profile, trial, "role", ASSAY__SWEEP_CONFIRM);
+    trial->state = ASSAY__TRIAL_OK;
+    trial->batch = batch;
+    for (int l = 0; l < 10; l++) {
+        struct assay__launch *launch = assay__trial_launch(profile, trial);
+        launch->state = ASSAY__TRIAL_OK;
+        launch->p50_ns = (first_s + l * step_s) * 1e9;
+    }
+}
+
+/* Trials that confirm are no points; ten launches each decide by the exact rank test, per sample. */
+static void the_best_two_again(void)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__sweep sweep;
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
+    const struct {
+        double second_s, step_s;
+        const char *says;
+    } cases[] = {
+        {0.066, 1e-5, "confirmed: time per sample of batch=16"}, /* 4.1 against 3.75 ms */
+        {0.054, 1e-5, "NOT confirmed, the other one is better"}, /* 3.4 ms */
+        {0.060, 2e-5, "no difference shown between batch=8 and batch=16 in 10 launches"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct assay_profile *profile = profile_of(grid, COUNT);
+        add_confirm(profile, "batch=8", 8, 0.030, cases[i].step_s / 2);
+        add_confirm(profile, "batch=16", 16, cases[i].second_s, cases[i].step_s);
+        CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+        CHECK(sweep.count == COUNT);
+        CHECK(sweep.confirmation.asked);
+        CHECK(sweep.confirmation.points[0] == 3 && sweep.confirmation.points[1] == 4);
+        CHECK(sweep.confirmation.launches[0] == 10);
+        CHECK_HAS(sweep.confirmation.why, cases[i].says);
+        if (i == 0) CHECK_NEAR(sweep.confirmation.ratio.ratio, 66.045 / 30.0225 / 2, 1e-9);
+        /* 2 / C(20, 10) */
+        if (i < 2) CHECK_NEAR(sweep.confirmation.ratio.p_value, 2.0 / 184756, 1e-8);
+        assay_profile_close(profile);
+    }
+    assay__arena_free(arena);
 }
 
 static void slo_words(void)
@@ -139,6 +253,9 @@ int main(int argc, char **argv)
         {"limits_hold", limits_hold},
         {"what_overlaps_is_said", what_overlaps_is_said},
         {"a_failed_point_is_a_result", a_failed_point_is_a_result},
+        {"software_does_not_win", software_does_not_win},
+        {"a_part_is_used", a_part_is_used},
+        {"the_best_two_again", the_best_two_again},
         {"slo_words", slo_words},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -238,7 +238,13 @@ static void put_document(struct assay_profile *profile)
         {"cpu", "compute.float32.all", NAN, "FLOP/s", NAN, NAN, "", REASON, ""},
         {"cpu", "bandwidth.dram.read.all", NAN, "B/s", NAN, NAN, "", REASON, ""}};
     static struct assay__finding findings[] = {
-        {"x", "info", "a title", "do it", NULL, 0, NAN, NAN, NULL, NULL, NULL, NAN}};
+        {.id = "x",
+         .severity = "info",
+         .title = "a title",
+         .advice = "do it",
+         .expected_gain = NAN,
+         .verified_gain = NAN, /* without it, what else was verified is unknown too */
+         .energy_saving = NAN}};
     profile->assay_version = "1.2.3";
     profile->schema = 1;
     profile->complete = true;

@@ -1,0 +1,272 @@
+/* sweep_judge.c - which point of a sweep is best for its goal, which cannot be told from it or from each other, where the knee is, what a
+ * larger batch gains.
+ *
+ * Knee. Along the batch axis, at the other axes' values of the best point, from the smallest batch on: the last point up to which each
+ * step raised throughput by a larger factor than latency. Beyond it a larger batch buys throughput with more latency than it is
+ * worth. It needs three points. */
+#include "advise/sweep.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal)
+{
+    if (goal == ASSAY__SWEEP_LATENCY) return point->latency_s;
+    if (goal == ASSAY__SWEEP_ENERGY) return point->energy_j;
+    return point->throughput > 0 ? 1 / point->throughput : NAN;
+}
+
+/* --- who is told from whom -------------------------------------------------------------------- */
+
+/* Launches of the one do not reach into those of the other. What is not known of launches tells none apart, and calls none alike. */
+static bool overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b)
+{
+    return a->cost_low <= b->cost_high && b->cost_low <= a->cost_high;
+}
+
+struct ranked {
+    size_t point;
+    double cost;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->cost != y->cost) return x->cost < y->cost ? -1 : 1;
+    return x->point < y->point ? -1 : 1;
+}
+
+/* Usable points of the goal, the best first. */
+static size_t rank(const struct assay__sweep *sweep, enum assay__sweep_goal goal,
+                   struct ranked *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        double cost = assay__sweep_cost(&sweep->points[i], goal);
+        if (sweep->points[i].usable && isfinite(cost)) out[count++] = (struct ranked){i, cost};
+    }
+    qsort(out, count, sizeof *out, by_cost);
+    return count;
+}
+
+static int find_pairs(struct assay__sweep *sweep, enum assay__sweep_goal goal,
+                      struct assay__arena *arena)
+{
+    struct ranked *order = assay__arena_array(arena, sweep->count, sizeof *order);
+    sweep->pairs = assay__arena_array(arena, sweep->count, sizeof *sweep->pairs);
+    if (!order || !sweep->pairs) return ASSAY_ENOMEM;
+    size_t count = rank(sweep, goal, order);
+    for (size_t i = 1; i < count; i++)
+        if (overlap(&sweep->points[order[i - 1].point], &sweep->points[order[i].point]))
+            sweep->pairs[sweep->pair_count++] = (struct assay__sweep_pair){order[i - 1].point,
+                                                                           order[i].point};
+    return 0;
+}
+
+/* --- the best --------------------------------------------------------------------------------- */
+
+/* Beside a real device a software one is measured, not chosen. */
+static bool may_win(const struct assay__sweep *sweep, const struct assay__sweep_point *point)
+{
+    if (!point->within || !point->software) return point->within;
+    for (size_t i = 0; i < sweep->count; i++)
+        if (sweep->points[i].usable && !sweep->points[i].software) return false;
+    return true;
+}
+
+static void choose(struct assay__sweep *sweep, enum assay__sweep_goal goal)
+{
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct assay__sweep_point *point = &sweep->points[i];
+        double cost = assay__sweep_cost(point, goal);
+        if (!may_win(sweep, point) || !isfinite(cost)) continue;
+        if (sweep->best == SIZE_MAX ||
+            cost < assay__sweep_cost(&sweep->points[sweep->best], goal)) {
+            sweep->next = sweep->best;
+            sweep->best = i;
+        } else if (sweep->next == SIZE_MAX ||
+                   cost < assay__sweep_cost(&sweep->points[sweep->next], goal)) {
+            sweep->next = i;
+        }
+    }
+}
+
+/* By how much a point breaks the limits it breaks most: 1.2 is 20 % over. NaN unknown. */
+static double excess(const struct assay__sweep_point *point,
+                     const struct assay__sweep_limits *limits)
+{
+    double most = NAN;
+    if (limits->slo_metric) most = point->slo_s / limits->slo_s;
+    if (isfinite(limits->memory_bytes)) {
+        double memory = point->memory_bytes / limits->memory_bytes;
+        most = limits->slo_metric ? (most > memory ? most : memory) : memory;
+        if (limits->slo_metric && !isfinite(point->slo_s)) most = NAN;
+    }
+    return most;
+}
+
+/* Nobody keeps the limits: which point comes nearest, and by how much it fails. */
+static const char *say_nearest(const struct assay__sweep *sweep,
+                               const struct assay__sweep_limits *limits, struct assay__arena *arena)
+{
+    size_t nearest = SIZE_MAX, unknown = SIZE_MAX;
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct assay__sweep_point *point = &sweep->points[i];
+        if (!point->usable) continue;
+        if (!isfinite(excess(point, limits)))
+            unknown = unknown == SIZE_MAX ? i : unknown;
+        else if (nearest == SIZE_MAX ||
+                 excess(point, limits) < excess(&sweep->points[nearest], limits))
+            nearest = i;
+    }
+    if (nearest == SIZE_MAX)
+        return assay__arena_printf(arena, "no point is known to keep the limits: %s: %s",
+                                   sweep->points[unknown].label, sweep->points[unknown].reason);
+    const struct assay__sweep_point *point = &sweep->points[nearest];
+    char value[64], allowed[64];
+    bool latency = limits->slo_metric && excess(point, limits) == point->slo_s / limits->slo_s;
+    assay__text_scaled(value, sizeof value, latency ? point->slo_s : point->memory_bytes,
+                       latency ? "s" : "B");
+    assay__text_scaled(allowed, sizeof allowed, latency ? limits->slo_s : limits->memory_bytes,
+                       latency ? "s" : "B");
+    double over = excess(point, limits);
+    return assay__arena_printf(
+        arena, "no point keeps the limits; the nearest is %s: %s %s where %s is allowed, %.*f %s",
+        point->label, latency ? limits->slo_metric : "memory", value, allowed, over < 10 ? 1 : 0,
+        over < 2 ? (over - 1) * 100 : over, over < 2 ? "% over" : "times as much");
+}
+
+static const char *say_best(const struct assay__sweep *sweep,
+                            const struct assay__sweep_limits *limits, struct assay__arena *arena)
+{
+    static const char *const goals[] = {"throughput", "latency", "energy per inference"};
+    const struct assay__sweep_point *best = &sweep->points[sweep->best];
+    double gain = assay__sweep_cost(sweep->points, limits->goal) /
+                  assay__sweep_cost(best, limits->goal);
+    if (sweep->best == 0)
+        return assay__arena_printf(arena, "best %s: %s, the first point", goals[limits->goal],
+                                   best->label);
+    return isfinite(gain)
+               ? assay__arena_printf(arena, "best %s: %s, %.3g × as good as %s",
+                                     goals[limits->goal], best->label, gain, sweep->points[0].label)
+               : assay__arena_printf(arena, "best %s: %s", goals[limits->goal], best->label);
+}
+
+static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
+                     struct assay__arena *arena)
+{
+    size_t usable = 0, within = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        usable += sweep->points[i].usable;
+        within += sweep->points[i].within;
+    }
+    choose(sweep, limits->goal);
+    sweep->alike = assay__arena_array(arena, sweep->count, sizeof *sweep->alike);
+    if (!sweep->alike) return ASSAY_ENOMEM;
+    if (sweep->best == SIZE_MAX) {
+        sweep->why = !usable   ? "no point could be measured"
+                     : !within ? say_nearest(sweep, limits, arena)
+                     : limits->goal == ASSAY__SWEEP_ENERGY
+                         ? "energy per inference is not known of any point: the goal "
+                           "cannot be judged (the reason stands under the table)"
+                         : "the throughput is not known of any point";
+        return sweep->why ? 0 : ASSAY_ENOMEM;
+    }
+    const struct assay__sweep_point *best = &sweep->points[sweep->best];
+    for (size_t i = 0; i < sweep->count; i++)
+        if (i != sweep->best && may_win(sweep, &sweep->points[i]) &&
+            overlap(best, &sweep->points[i]))
+            sweep->alike[sweep->alike_count++] = i;
+    sweep->why = say_best(sweep, limits, arena);
+    return sweep->why ? 0 : ASSAY_ENOMEM;
+}
+
+/* --- the knee, and what a larger batch gains -------------------------------------------------- */
+
+/* The next larger value after `from` (0: the smallest) among the points like `like`; SIZE_MAX: none. */
+static size_t next_value(const struct assay__sweep *sweep, size_t axis, size_t like, double from)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < sweep->count; i++) {
+        double value = assay__sweep_number(sweep->points[i].values[axis]);
+        if (!sweep->points[i].usable || !assay__sweep_same_but(sweep, axis, like, i) ||
+            !(value > from))
+            continue;
+        if (best == SIZE_MAX || value < assay__sweep_number(sweep->points[best].values[axis]))
+            best = i;
+    }
+    return best;
+}
+
+static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
+{
+    size_t axis = assay__sweep_axis(sweep, "batch"), points = 0;
+    sweep->knee_why = "a knee needs at least three batch sizes that ran";
+    if (axis == SIZE_MAX || sweep->best == SIZE_MAX) return 0;
+    bool rising = true;
+    size_t knee = SIZE_MAX, last = SIZE_MAX;
+    for (size_t at = next_value(sweep, axis, sweep->best, 0); at != SIZE_MAX;
+         last = at, at = next_value(sweep, axis, sweep->best,
+                                    assay__sweep_number(sweep->points[at].values[axis]))) {
+        const struct assay__sweep_point *now = &sweep->points[at];
+        points++;
+        if (last != SIZE_MAX) {
+            const struct assay__sweep_point *before = &sweep->points[last];
+            rising = rising &&
+                     now->throughput / before->throughput > now->latency_s / before->latency_s;
+        }
+        if (rising) knee = at;
+    }
+    if (points < 3) return 0;
+    sweep->knee = knee;
+    bool first = sweep->points[knee].base == knee;
+    const char *why = assay__arena_printf(
+        arena,
+        first ? "at %s, the smallest: already the next step raised latency by a larger factor than "
+                "throughput"
+              : "up to %s each step raised throughput by a larger factor than latency",
+        sweep->points[knee].label);
+    sweep->knee_why = why ? why : "";
+    return why ? 0 : ASSAY_ENOMEM;
+}
+
+/* "batch 16 gives 3.1 × the throughput of batch 1 at 5.2 × its latency": the point of the highest throughput along the axis, at the best
+ * point's other values (the first usable point's when there is no best). */
+static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
+{
+    size_t axis = assay__sweep_axis(sweep, "batch"), like = sweep->best, top = SIZE_MAX;
+    if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, "threads");
+    for (size_t i = 0; i < sweep->count && like == SIZE_MAX; i++)
+        if (sweep->points[i].usable) like = i;
+    if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
+    size_t points = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        if (!sweep->points[i].usable || !assay__sweep_same_but(sweep, axis, like, i)) continue;
+        points++;
+        if (top == SIZE_MAX || sweep->points[i].throughput > sweep->points[top].throughput) top = i;
+    }
+    if (top == SIZE_MAX || points < 2) return 0;
+    const struct assay__sweep_point *a = &sweep->points[top], *b = &sweep->points[a->base];
+    sweep->gain = a->base == top
+                      ? assay__arena_printf(arena, "nothing gives more throughput than %s %s",
+                                            sweep->axes[axis], a->values[axis])
+                      : assay__arena_printf(
+                            arena,
+                            "%s %s gives %.3g × the throughput of %s %s at %.3g × its latency",
+                            sweep->axes[axis], a->values[axis], a->throughput / b->throughput,
+                            sweep->axes[axis], b->values[axis], a->latency_s / b->latency_s);
+    return sweep->gain ? 0 : ASSAY_ENOMEM;
+}
+
+int assay__sweep_judge(const struct assay__sweep_limits *limits, struct assay__arena *arena,
+                       struct assay__sweep *sweep)
+{
+    int code = find_best(sweep, limits, arena);
+    if (!code) code = find_pairs(sweep, limits->goal, arena);
+    if (!code) code = find_knee(sweep, arena);
+    return code ? code : say_gain(sweep, arena);
+}

@@ -1,0 +1,120 @@
+/* json_tune.c - "tune": what a tuning has found (design section 10). */
+#include "advise/tune_report.h"
+#include "report/parts.h"
+
+#include <math.h>
+#include <stdint.h>
+
+static void put_ratio(struct assay__json_writer *w, const struct assay__ratio *ratio)
+{
+    assay__json_put_number(w, "ratio", ratio->ratio);
+    assay__json_put_number(w, "low", ratio->ci.known ? ratio->ci.low : NAN);
+    assay__json_put_number(w, "high", ratio->ci.known ? ratio->ci.high : NAN);
+    assay__json_put_number(w, "p_value", ratio->p_value);
+}
+
+static void put_row(struct assay__json_writer *w, const struct assay_profile *profile,
+                    const struct assay__tune_row *row)
+{
+    static const char *const fates[] = {"failed", "dropped", "ablation", "finalist"};
+    assay__json_object(w);
+    assay__json_put_string(w, "label", row->label);
+    assay__json_put_integer(w, "trial", profile->trials[row->trial].id);
+    assay__json_put_string(w, "fate", fates[row->fate]);
+    assay__json_put_bool(w, "start", row->start);
+    assay__json_put_bool(w, "allowed", row->allowed);
+    assay__json_put_text(w, "reason", row->reason);
+    assay__json_put_integer(w, "search_launches", (int64_t)row->search_launches);
+    assay__json_put_integer(w, "launches", (int64_t)row->launches);
+    assay__json_put_number(w, "cost", row->cost);
+    assay__json_put_number(w, "latency_s", row->latency_s);
+    assay__json_put_number(w, "throughput_per_s", row->throughput);
+    assay__json_put_number(w, "memory_bytes", row->memory_bytes);
+    assay__json_put_number(w, "energy_j", row->energy_j);
+    assay__json_put_number(w, "drift_relative_l2", row->drift);
+    assay__json_put_bool(w, "pareto", row->front);
+    assay__json_put_bool(w, "not_apart", row->alike);
+    put_ratio(w, &row->ratio);
+    assay__json_object_end(w);
+}
+
+static void put_parts(struct assay__json_writer *w, const struct assay__tune_result *result)
+{
+    assay__json_key(w, "contributions");
+    assay__json_array(w);
+    for (size_t i = 0; i < result->part_count; i++) {
+        const struct assay__tune_part *part = &result->parts[i];
+        assay__json_object(w);
+        assay__json_put_string(w, "axis", part->axis);
+        assay__json_put_string(w, "from", part->from);
+        assay__json_put_string(w, "to", part->to);
+        assay__json_put_number(w, "factor", part->factor);
+        assay__json_put_string(w, "state", part->measured ? "measured" : "estimated");
+        put_ratio(w, &part->ratio);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+}
+
+static void put_labels(struct assay__json_writer *w, const char *key,
+                       const struct assay__tune_result *result, bool front)
+{
+    assay__json_key(w, key);
+    assay__json_array(w);
+    for (size_t i = 0; i < result->count; i++)
+        if (front ? result->rows[i].front : result->rows[i].alike)
+            assay__json_string(w, result->rows[i].label);
+    assay__json_array_end(w);
+}
+
+static void put_spent(struct assay__json_writer *w, const struct assay__tune_result *result)
+{
+    assay__json_put_integer(w, "grid", (int64_t)result->grid);
+    assay__json_put_integer(w, "configurations", (int64_t)result->configurations);
+    assay__json_put_integer(w, "failed", (int64_t)result->failed);
+    assay__json_put_integer(w, "search_launches", (int64_t)result->search_launches);
+    assay__json_put_integer(w, "final_launches", (int64_t)result->final_launches);
+    assay__json_put_integer(w, "ablation_launches", (int64_t)result->ablation_launches);
+    assay__json_put_number(w, "budget_s", result->budget_s);
+    assay__json_put_number(w, "elapsed_s", result->elapsed_s);
+    assay__json_put_number(w, "drift_limit", result->drift_limit);
+}
+
+void assay__json_tune(struct assay__json_writer *w, const struct assay_profile *profile)
+{
+    static const char *const goals[] = {"throughput", "latency", "energy"};
+    static const char *const languages[] = {"c", "python", "json"};
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    if (!arena || assay__tune_result(profile, arena, &result)) {
+        assay__json_put_null(w, "tune"); /* out of memory */
+        assay__arena_free(arena);
+        return;
+    }
+    assay__json_key(w, "tune");
+    assay__json_object(w);
+    assay__json_put_string(w, "goal", goals[result.goal]);
+    assay__json_put_text(w, "best", result.best != SIZE_MAX ? result.rows[result.best].label : "");
+    assay__json_put_text(w, "start",
+                         result.start != SIZE_MAX ? result.rows[result.start].label : "");
+    assay__json_put_bool(w, "confirmed", result.confirmed);
+    assay__json_put_string(w, "why", result.why);
+    put_labels(w, "not_apart", &result, false);
+    put_labels(w, "pareto", &result, true);
+    assay__json_key(w, "rows");
+    assay__json_array(w);
+    for (size_t i = 0; i < result.count; i++)
+        put_row(w, profile, &result.rows[i]);
+    assay__json_array_end(w);
+    put_parts(w, &result);
+    put_spent(w, &result);
+    assay__json_key(w, "snippets");
+    assay__json_object(w);
+    for (size_t i = 0; i < 3; i++) {
+        const char *text = assay__tune_snippet(profile, &result, languages[i], arena);
+        assay__json_put_text(w, languages[i], text ? text : "");
+    }
+    assay__json_object_end(w);
+    assay__json_object_end(w);
+    assay__arena_free(arena);
+}

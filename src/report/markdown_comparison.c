@@ -1,0 +1,134 @@
+/* markdown_comparison.c - a comparison before its trials: the numbers, the ratios to the reference, outputs and nodes, what to choose. */
+#include "advise/comparison.h"
+#include "base/text.h"
+#include "report/parts.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_number(struct assay__buf *out, double value, const char *unit)
+{
+    char text[64] = "—";
+    if (isfinite(value)) assay__text_scaled(text, sizeof text, value, unit);
+    assay__buf_printf(out, " %s |", text);
+}
+
+static void put_numbers(struct assay__buf *out, const struct assay__comparison *all)
+{
+    assay__buf_puts(out,
+                    "| | p50 | p99 | per second | memory | on device | power | energy | TOPS/W "
+                    "| score |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    for (size_t i = 0; i < all->count; i++) {
+        const struct assay__comparison_row *r = &all->rows[i];
+        assay__buf_puts(out, "| ");
+        assay__markdown_text(out, r->label);
+        assay__buf_puts(out, " |");
+        put_number(out, r->latency_s, "s");
+        put_number(out, r->latency_p99_s, "s");
+        put_number(out, r->throughput, "1/s");
+        put_number(out, r->memory_bytes, "B");
+        put_number(out, r->device_memory_bytes, "B");
+        put_number(out, r->power_w, "W");
+        put_number(out, r->energy_j, "J");
+        put_number(out, r->tops_per_watt, "TOPS/W");
+        if (isfinite(r->score))
+            assay__buf_printf(out, " %.1f |\n", r->score);
+        else
+            assay__buf_puts(out, " — |\n");
+    }
+}
+
+static void put_interval(struct assay__buf *out, const struct assay__ratio *ratio, double plain,
+                         const char *reason)
+{
+    if (isfinite(ratio->ratio))
+        assay__buf_printf(out, " %.3g × (%.3g to %.3g) |", ratio->ratio, ratio->ci.low,
+                          ratio->ci.high);
+    else if (isfinite(plain)) {
+        assay__buf_printf(out, " %.3g ×, no interval: ", plain);
+        assay__markdown_text(out, reason);
+        assay__buf_puts(out, " |");
+    } else
+        assay__buf_puts(out, " — |");
+}
+
+static void put_ratios(struct assay__buf *out, const struct assay__comparison *all)
+{
+    assay__buf_puts(out, "\n| | role | speed-up | verdict | energy | why not |\n"
+                         "|---|---|--:|---|--:|---|\n");
+    for (size_t i = 0; i < all->count; i++) {
+        const struct assay__comparison_row *r = &all->rows[i];
+        assay__buf_puts(out, "| ");
+        assay__markdown_text(out, r->label);
+        assay__buf_puts(out, " | ");
+        assay__markdown_text(out, i == all->reference ? "reference" : r->role);
+        assay__buf_puts(out, " |");
+        put_interval(out, &r->speed, NAN, "");
+        assay__buf_printf(out, " %s |", assay__verdict_name(r->verdict));
+        put_interval(out, &r->energy, r->energy_ratio, r->energy_reason);
+        assay__buf_putc(out, ' ');
+        assay__markdown_text(out, r->reason);
+        assay__buf_puts(out, " |\n");
+    }
+}
+
+static void put_share(struct assay__buf *out, double value, const char *format)
+{
+    char text[64] = "—";
+    if (isfinite(value)) snprintf(text, sizeof text, format, value);
+    assay__buf_printf(out, " %s |", text);
+}
+
+static void put_placement(struct assay__buf *out, const struct assay_profile *profile,
+                          const struct assay__comparison *all)
+{
+    assay__buf_puts(out,
+                    "\n| | relative L2 | cosine | same first class | NaN or infinite | nodes on "
+                    "it | elsewhere | pieces | crossings | crossing bytes | crossing time |\n"
+                    "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    for (size_t i = 0; i < all->count; i++) {
+        const struct assay__comparison_row *r = &all->rows[i];
+        const struct assay__trial *trial = &profile->trials[r->trial];
+        const struct assay__fallback *f = &r->fallback;
+        assay__buf_puts(out, "| ");
+        assay__markdown_text(out, r->label);
+        assay__buf_puts(out, " |");
+        put_share(out, assay__trial_known(trial, "drift.relative_l2"), "%.2g");
+        put_share(out, assay__trial_known(trial, "drift.cosine"), "%.6f");
+        put_share(out, assay__trial_known(trial, "drift.top1") * 100, "%.3g %%");
+        put_share(out, r->nonfinite, "%.0f");
+        put_share(out, f->nodes, "%.0f");
+        put_share(out, f->elsewhere, "%.0f");
+        put_share(out, f->partitions, "%.0f");
+        put_share(out, f->crossings, "%.0f");
+        put_number(out, f->crossing_bytes, "B");
+        put_number(out, f->crossing_time_s, "s");
+        assay__buf_putc(out, '\n');
+    }
+}
+
+void assay__markdown_comparison(struct assay__buf *out, const struct assay_profile *profile)
+{
+    struct assay__arena *arena = NULL;
+    struct assay__comparison all;
+    if (strcmp(profile->command, "compare") != 0) return;
+    arena = assay__arena_new();
+    if (!arena || assay__comparison(profile, arena, &all)) {
+        out->failed = true;
+        goto out;
+    }
+    assay__buf_puts(out, "\n## Comparison\n\n");
+    put_numbers(out, &all);
+    put_ratios(out, &all);
+    put_placement(out, profile, &all);
+    assay__buf_putc(out, '\n');
+    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++) {
+        assay__buf_printf(out, "- **%s**: ", assay__goal_name((enum assay__goal_kind)goal));
+        assay__markdown_text(out, all.recommendations[goal].why);
+        assay__buf_putc(out, '\n');
+    }
+out:
+    assay__arena_free(arena);
+}

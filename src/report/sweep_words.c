@@ -1,0 +1,144 @@
+/* sweep_words.c - see sweep_words.h; and the points as CSV and Markdown. */
+#include "report/sweep_words.h"
+
+#include "report/parts.h"
+#include "report/render.h"
+#include "run/builds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *assay__sweep_gap(const struct assay_profile *profile, const struct assay__sweep *sweep,
+                             enum assay__sweep_column column)
+{
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct assay__sweep_point *p = &sweep->points[i];
+        const struct assay__trial *trial = &profile->trials[p->trial];
+        if (!p->usable || isfinite(assay__sweep_value(p, column))) continue;
+        const struct assay_metric *m =
+            trial->metrics ? assay_metrics_get(trial->metrics, assay__sweep_metric(column)) : NULL;
+        return m && m->note && *m->note ? m->note : "not known of this capture";
+    }
+    return NULL;
+}
+
+const char *assay__sweep_help(enum assay__sweep_column column, const char *why)
+{
+    if (column == ASSAY__SWEEP_JOULES && strstr(why, "was read"))
+        return "--power reads what sensors there are";
+    if (column == ASSAY__SWEEP_UTILIZATION && strstr(why, "was measured"))
+        return "--ceilings measures it";
+    return "";
+}
+
+const char *assay__sweep_compiled(const struct assay__sweep *sweep, size_t point)
+{
+    size_t axis = assay__sweep_axis(sweep, "opt");
+    if (axis == SIZE_MAX) return "yes";
+    return strcmp(sweep->points[point].values[axis], "none") == 0 ? "no" : "yes";
+}
+
+const char *assay__sweep_accelerated(const struct assay__sweep_point *point)
+{
+    if (!*point->device_class)
+        return !*point->device || !point->usable    ? "?"
+               : assay__build_on_cpu(point->device) ? "no"
+                                                    : "yes";
+    return strcmp(point->device_class, "cpu") == 0 ? "no" : "yes";
+}
+
+struct assay__sweep_text assay__sweep_rest(const struct assay__sweep *sweep, size_t point)
+{
+    struct assay__sweep_text rest = {""};
+    for (size_t a = 0; a < sweep->axis_count; a++) {
+        size_t used = strlen(rest.text);
+        const char *value = sweep->points[point].values[a];
+        if (strcmp(sweep->axes[a], "device") == 0)
+            snprintf(rest.text + used, sizeof rest.text - used, "%s%s", used ? " " : "", value);
+        else if (strcmp(sweep->axes[a], "opt") != 0 ||
+                 (strcmp(value, "none") != 0 && strcmp(value, "all") != 0))
+            snprintf(rest.text + used, sizeof rest.text - used, "%s%s=%s", used ? " " : "",
+                     sweep->axes[a], value);
+    }
+    return rest;
+}
+
+/* --- formats ---------------------------------------------------------------------------------- */
+
+static struct assay__arena *judge(const struct assay_profile *profile, struct assay__sweep *sweep,
+                                  struct assay__buf *out)
+{
+    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
+    struct assay__arena *arena = strcmp(profile->command, "sweep") == 0 ? assay__arena_new() : NULL;
+    if (strcmp(profile->command, "sweep") != 0) return NULL;
+    if (arena && assay__sweep(profile, &limits, arena, sweep) == 0) return arena;
+    out->failed = true;
+    assay__arena_free(arena);
+    return NULL;
+}
+
+static const char *mark_of(const struct assay__sweep *sweep, size_t i)
+{
+    return i == sweep->best && i == sweep->knee ? "best knee"
+           : i == sweep->best                   ? "best"
+           : i == sweep->knee                   ? "knee"
+                                                : "";
+}
+
+void assay__csv_sweep(const struct assay_profile *profile, struct assay__buf *out)
+{
+    struct assay__sweep sweep;
+    struct assay__arena *arena = judge(profile, &sweep, out);
+    for (size_t i = 0; arena && i < sweep.count; i++) {
+        const struct assay__sweep_point *p = &sweep.points[i];
+        assay__buf_printf(out, "%d", profile->trials[p->trial].id);
+        assay__csv_next_text(out, p->label);
+        assay__csv_next_text(out, p->device);
+        for (int c = 0; c < ASSAY__SWEEP_COLUMNS; c++)
+            assay__csv_next_number(
+                out, p->usable ? assay__sweep_value(p, (enum assay__sweep_column)c) : (double)NAN);
+        assay__csv_next_number(out, p->efficiency);
+        assay__csv_next_text(out, mark_of(&sweep, i));
+        assay__csv_next_text(out, !p->usable ? "failed" : p->within ? "ok" : "beyond limits");
+        assay__csv_next_text(out, p->reason);
+        assay__buf_putc(out, '\n');
+    }
+    assay__arena_free(arena);
+}
+
+void assay__markdown_sweep(struct assay__buf *out, const struct assay_profile *profile)
+{
+    struct assay__sweep sweep;
+    struct assay__arena *arena = judge(profile, &sweep, out);
+    if (!arena) return;
+    assay__buf_puts(out, "\n### Sweep\n\n| point | p50 (s) | p99 (s) | per second | memory (B) | "
+                         "energy (J) | B/s | utilisation | FLOP/s | |\n"
+                         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
+    for (size_t i = 0; i < sweep.count; i++) {
+        const struct assay__sweep_point *p = &sweep.points[i];
+        assay__buf_puts(out, "| ");
+        assay__markdown_text(out, p->label);
+        for (int c = 0; c < ASSAY__SWEEP_COLUMNS; c++) {
+            double value = p->usable ? assay__sweep_value(p, (enum assay__sweep_column)c)
+                                     : (double)NAN;
+            if (isfinite(value))
+                assay__buf_printf(out, " | %.4g", value);
+            else
+                assay__buf_puts(out, " | —");
+        }
+        assay__buf_puts(out, " | ");
+        assay__markdown_text(out, p->within ? mark_of(&sweep, i) : p->reason);
+        assay__buf_puts(out, " |\n");
+    }
+    const char *const words[] = {sweep.why, sweep.knee_why, sweep.gain,
+                                 sweep.confirmation.asked ? sweep.confirmation.why : ""};
+    assay__buf_putc(out, '\n');
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (!*words[i]) continue;
+        assay__buf_puts(out, "- ");
+        assay__markdown_text(out, words[i]);
+        assay__buf_putc(out, '\n');
+    }
+    assay__arena_free(arena);
+}

@@ -1,0 +1,116 @@
+# compare: devices of the fake engine, each with a script of its own: who ran the nodes, and every way in which one goes wrong
+# while the others stay whole.
+. "$ROOT/tests/cli/lib.sh"
+model=$ROOT/tests/fixtures/models/encoder/model.onnx
+export ASSAY_FAKE_DEVICES='cpu;npu;gpu'
+# exact times: each arm's launches have one and the same median
+compare() { "$ASSAY" compare "$model" --engine fake --script 'steady=100us' --launches 5 --iters 20 --no-power "$@"; }
+flat() { tr -s ' \n' ' ' <out >flat; }
+
+# twice as fast, with two nodes elsewhere: named, counted, sized; a kept profile says the same, word for word
+ASSAY_FAKE_ASSIGNMENT=Softmax ASSAY_FAKE_SCRIPTS='npu steady=50us' expect_exit 0 compare --devices cpu,npu -o kept.assay
+cp out shown
+flat
+expect_has flat "npu faster: =2 × as fast (2 to 2)"
+expect_has flat "84 of 86 nodes on it, in =3 pieces, =98.8 % of the FLOPs; =4 crossings of =65.5 kB"
+expect_has flat "their time — layers were not timed (--layers=engine)"
+expect_has flat "CPUExecutionProvider ran node_Softmax_74 (Softmax), node_Softmax_163 (Softmax)"
+expect_has flat "latency npu: 2 × as fast as cpu, the next best (95 %: 2 to 2); 2 of its 86 nodes ran elsewhere"
+expect_exit 0 "$ASSAY" report kept.assay
+cmp -s out shown || fail "the kept profile gives another report"
+expect_exit 0 "$ASSAY" report kept.assay --json
+python3 - out <<'PYTHON'
+import json, sys
+d = json.load(open(sys.argv[1]))
+cpu, npu = d["comparison"]["rows"]
+assert cpu["placement"] is None and cpu["drift"] is None, cpu
+p = npu["placement"]
+assert (p["nodes"], p["elsewhere"], p["partitions"], p["crossings"]) == (84, 2, 3, 4), p
+assert p["names"] == ["node_Softmax_74 (Softmax)", "node_Softmax_163 (Softmax)"], p
+assert p["crossing_time_s"] is None and "not timed" in p["crossing_time_reason"], p
+assert npu["drift"]["nonfinite"] == 0 and npu["drift"]["max_absolute"] == 0, npu
+assert npu["speedup"] == npu["speedup_low"] == npu["speedup_high"] == 2, npu
+assert d["comparison"]["recommendation"]["latency"] == "npu"
+assert d["trials"][1]["metrics"]["placement.elsewhere"]["value"] == 2
+PYTHON
+expect_exit 0 "$ASSAY" report kept.assay --format csv
+expect_lines out 3
+python3 - out <<'PYTHON'
+import csv, sys
+cpu, npu = csv.DictReader(open(sys.argv[1]))
+assert cpu["role"] == "reference" and cpu["speedup"] == "" and cpu["nodes"] == "", cpu
+assert float(npu["speedup"]) == 2 and npu["verdict"] == "faster" and npu["elsewhere"] == "2", npu
+assert npu["recommended_for"] == "latency throughput" and npu["energy_j"] == "", npu
+PYTHON
+expect_exit 0 "$ASSAY" report kept.assay --format markdown
+expect_has out "## Comparison"
+expect_has out "| npu |  | 2 × (2 to 2) | faster | — |  |"
+for columns in 40 80; do
+    expect_exit 0 "$ASSAY" report kept.assay --ascii --columns $columns
+    python3 -c 'import sys; lines = open("out").read().split("\n"); sys.exit(any(len(l) > int(sys.argv[1]) for l in lines))' $columns ||
+        fail "a line is longer than $columns"
+done
+
+# copies that the engine timed: 3 and 4 µs
+ASSAY_FAKE_ASSIGNMENT=Softmax ASSAY_FAKE_SCRIPTS='npu layers=a:60us:MatMul,c1:3us:MemcpyToHost,c2:4us:MemcpyFromHost' \
+    expect_exit 0 compare --devices cpu,npu --layers=engine
+flat
+expect_has flat "4 crossings of =65.5 kB took =7.00 µs"
+
+# it runs nothing of the model: said, and not recommended however fast
+everything=$(python3 - "$ROOT/tests/fixtures/models/encoder/model.onnx" "$ASSAY" <<'PYTHON'
+import json, subprocess, sys
+d = json.loads(subprocess.run([sys.argv[2], "inspect", sys.argv[1], "--json"], capture_output=True, text=True, check=True).stdout)
+print(",".join(sorted({layer["op"] for layer in d["layers"]})))
+PYTHON
+)
+ASSAY_FAKE_ASSIGNMENT=$everything ASSAY_FAKE_SCRIPTS='npu steady=50us' expect_exit 0 compare --devices cpu,npu
+flat
+expect_has flat "npu warning: none of the 86 nodes ran on it, all on CPUExecutionProvider: this row is no measurement of the device"
+expect_has flat "latency cpu: nothing else that ran can be chosen"
+# the engine cannot say, or refuses to
+ASSAY_FAKE_ASSIGNMENT=refuse expect_exit 0 compare --devices cpu,npu
+expect_has out "the script refuses the model"
+expect_exit 0 compare --devices cpu,npu --no-placement
+expect_not out "Who ran the nodes"
+
+# NaN: said where outputs are compared and where it is recommended
+ASSAY_FAKE_SCRIPTS='npu steady=50us;output=nan' expect_exit 0 compare --devices cpu,npu
+flat
+expect_has flat "npu warning: 4 of 4 values are NaN or infinite, and not so in the outputs of cpu"
+expect_has flat "the next best (95 %: 2 to 2); but 4 of its values are NaN or infinite"
+
+# a device that disappears between launches, a provider that refuses the model: rows with the reason, the others whole
+ASSAY_FAKE_SCRIPTS='npu gone=2:opened|gpu open_error=it has no kernel for Einsum' expect_exit 3 compare
+flat
+expect_has flat "npu — 2 of 5 launches failed; launch 3: the device is gone"
+expect_has flat "gpu — 2 of 5 launches failed; launch 1: it has no kernel for Einsum"
+expect_has flat "latency cpu: nothing else that ran can be chosen"
+expect_has err "2 of 3 could not be measured"
+expect_equal "$(wc -c <opened)" 4 # twice in a row and no more
+# none runs
+ASSAY_FAKE_SCRIPTS='npu open_error=no driver|gpu open_error=no memory' expect_exit 3 compare --devices npu,gpu
+expect_has out "Why nothing can be compared"
+expect_has out "launch 1: no driver"
+expect_has out "launch 1: no memory"
+expect_has err "2 of 2 could not be measured"
+
+# far too slow: ended by the limit, shown with what there is, the others whole and soon done
+start=$SECONDS
+ASSAY_FAKE_SCRIPTS='npu pace=200ms;steady=100ms' expect_exit 3 compare --launch-limit 0.5s --devices cpu,npu --json
+[ $((SECONDS - start)) -lt 20 ] || fail "a slow device held the comparison for $((SECONDS - start)) s"
+expect_equal "$(json_get out '.trials[0].launches.length')" 5
+expect_equal "$(json_get out '.trials[1].launches.length')" 1
+expect_has out "the launch took more than 0.5 s"
+
+# --devices
+expect_error 2 "--devices: the value is empty" compare --devices ""
+expect_error 2 "--devices names none" compare --devices ", ,"
+expect_error 2 "there is no device 'tpu'" compare --devices cpu,tpu
+expect_exit 0 compare --devices npu,npu,cpu
+expect_has err "'npu' is named twice; it is measured once"
+expect_error 2 "--devices is for one model" "$ASSAY" compare "$model" "$model" --engine fake --devices cpu
+export ASSAY_FAKE_DEVICES='cpu;npu:0=refused'
+expect_exit 3 compare --devices cpu,npu:0
+flat
+expect_has flat "npu:0 — the script refuses it"

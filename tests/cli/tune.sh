@@ -1,0 +1,69 @@
+# plain-only: many workers; its parts run under sanitizers as unit tests
+# tune: the best of a small grid on the fake engine and, where it is here, on ONNX Runtime; JSON, the kept profile, drift, limits, Ctrl-C, wrong usage.
+. "$ROOT/tests/cli/lib.sh"
+fake="--engine fake --script steady=100us --precision float32 --spinning on"
+# every configuration takes the same: all are tried, none is told from the best, the usual settings stay
+expect_exit 0 "$ASSAY" tune mlp $fake --threads 1,2 --opt none,all --budget 20s --json -o t.assay
+best=$(json_get out '.tune.best')
+for text in '"command": "tune"' '"goal": "latency"' '"start": "precision=float32 opt=all threads=2 spinning=on"' '"configurations": 4' \
+    '"grid": 4' '"confirmed": true' '"budget_s": 20' '"drift_limit": 0.01' '"latency_s": 0.0001' '"fate": "finalist"' '"not_apart": true' \
+    session.intra_op.allow_spinning; do
+    expect_has out "$text"
+done
+# the kept profile says the same
+expect_exit 0 "$ASSAY" report t.assay --json
+expect_has out "\"best\": \"$best\""
+expect_exit 0 "$ASSAY" report t.assay
+expect_has out "not apart"
+expect_has out "4 of 4 configurations"
+expect_has out "intra_op_num_threads"
+expect_exit 0 "$ASSAY" report t.assay --ascii --columns 40
+# limits that nobody keeps, nothing that runs, one wrong device: the report says it
+expect_exit 0 "$ASSAY" tune mlp $fake --threads 1,2 --slo p50=1us --budget 10s --quiet
+expect_has out "no configuration that ran keeps the limits"
+expect_exit 3 "$ASSAY" tune mlp --engine fake --script open_error=broken --precision float32 --threads 1,2 --budget 10s --quiet
+expect_has out "no configuration could be measured"
+expect_has err "no configuration could be measured"
+# a device that is software is measured and never advised; one that is refused has its reason
+expect_exit 0 env ASSAY_FAKE_DEVICES='cpu=works;gpu:0=software;npu:0=refused' "$ASSAY" tune mlp $fake --devices gpu,cpu,npu --opt all \
+    --threads 1,2 --budget 10s --quiet
+expect_has out "runs on software that stands in for a device"
+expect_has out "best        device=cpu "
+expect_has out "no device of class npu"
+# a launch that takes all of the budget leaves nothing to choose from
+expect_exit 3 "$ASSAY" tune mlp --engine fake --script 'steady=1ms;pace=600ms' --precision float32 --threads 1,2 --opt all --spinning on \
+    --iters 1 --warmup 0 --budget 1s --quiet
+expect_has err "there is nothing to choose from"
+expect_error 2 "nothing varies" "$ASSAY" tune mlp $fake --threads 1 --opt all
+expect_error 2 "too short for one launch" "$ASSAY" tune mlp --budget 10ms
+expect_error 2 "is not a time such as 60s" "$ASSAY" tune mlp --budget soon
+expect_error 2 "would only find the smallest" "$ASSAY" tune mlp --goal latency --batch 1,2
+expect_error 2 "is not one of" "$ASSAY" tune mlp --goal latency,throughput
+expect_error 2 "is not of the form p99=20ms" "$ASSAY" tune mlp --slo fast
+expect_error 2 "is not a size" "$ASSAY" tune mlp --memory-budget much
+expect_error 2 "is not a value of it" "$ASSAY" tune mlp --threads 0,1
+expect_error 2 "exclude each other" "$ASSAY" tune mlp --spinning on --no-spinning
+expect_error 2 "give --budget instead" "$ASSAY" tune mlp --launches 3
+# Ctrl-C: the best so far
+cat >interrupt.py <<'PYTHON'
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+with open("out", "wb") as out, open("err", "wb") as err:
+    child = subprocess.Popen([sys.argv[1], "tune", "mlp", "--engine", "fake", "--script", "steady=100us;pace=20ms", "--precision", "float32",
+                              "--threads", "1,2,3,4", "--iters", "10", "--warmup", "0", "--quiet", "-o", "i.assay"], stdout=out, stderr=err)
+    limit = time.time() + 60
+    while not os.path.exists("i.assay") and time.time() < limit:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    child.send_signal(signal.SIGINT)
+    print(child.wait(timeout=60))
+PYTHON
+expect_equal "$(python3 interrupt.py "$ASSAY")" 130
+expect_has err "interrupted; what was measured is kept in i.assay"
+expect_has out "best latency"
+expect_exit 0 "$ASSAY" devices
+grep -q '^ *cpu .* yes ' out || exit 0
+# a precision beyond the limit is measured and not advised
+expect_exit 0 "$ASSAY" tune mlp --precision float32,int8-dynamic --threads 1,2 --opt all --spinning on --iters 5 --warmup 1 --budget 20s --json
+expect_has out '"grid": 4'
+grep -q '"drift_relative_l2": [0-9.]*[1-9]' out || fail "the drift of int8 was not measured"
