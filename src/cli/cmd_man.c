@@ -60,6 +60,23 @@ static void put_head(struct assay__buf *out, const char *page, const char *summa
     assay__buf_putc(out, '\n');
 }
 
+/* A line may end after each bar: a long list is wider than the page. */
+static void put_choices(struct assay__buf *out, const char *choices)
+{
+    struct assay__buf word = {0};
+    for (const char *at = choices; *at;) {
+        size_t length = strcspn(at, "|");
+        assay__buf_clear(&word);
+        assay__buf_add(&word, at, length);
+        puts_text(out, word.data ? word.data : "");
+        at += length;
+        if (*at == '|') assay__buf_puts(out, "|\\:");
+        at += *at == '|';
+    }
+    if (word.failed) out->failed = true;
+    assay__buf_free(&word);
+}
+
 static void put_option(struct assay__buf *out, const struct assay__option *option)
 {
     struct assay__buf label = {0};
@@ -70,7 +87,7 @@ static void put_option(struct assay__buf *out, const struct assay__option *optio
     puts_text(out, option->help);
     if (option->choices) {
         assay__buf_puts(out, " (");
-        puts_text(out, option->choices);
+        put_choices(out, option->choices);
         assay__buf_putc(out, ')');
     }
     assay__buf_putc(out, '\n');

@@ -284,6 +284,7 @@ const char *assay__figure_css(void)
            ".fig .fig-v{fill:#57606a;fill:var(--fig-dim);fill-opacity:.1}\n"
            ".fig .fig-f{fill:currentColor}\n"
            ".fig .fig-k{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}\n"
+           ".fig .fig-k3{stroke-width:3}.fig .fig-k4{stroke-width:4}\n"
            ".fig .fig-o{stroke:currentColor;stroke-width:1.6;fill:#fff;fill:var(--fig-paper)}\n"
            ".fig .fig-e{stroke:currentColor;stroke-width:1;fill:none}\n"
            ".fig .fig-r{fill:currentColor;fill-opacity:.22}\n"
@@ -432,9 +433,13 @@ static void put_alternative(struct assay__buf *out, const struct assay__figure *
     }
 }
 
-static void put_role(struct assay__buf *out, const char *id)
+/* An image hides what is in it from those who cannot see it; links must not be hidden. */
+static void put_role(struct assay__buf *out, const struct assay__figure *figure, const char *id)
 {
-    assay__buf_puts(out, " role=\"img\"");
+    bool links = false;
+    for (size_t i = 0; i < figure->series_count; i++)
+        links |= figure->series[i].links != NULL;
+    assay__buf_puts(out, links ? " role=\"group\"" : " role=\"img\"");
     if (!id || !*id) return;
     assay__buf_puts(out, " aria-labelledby=\"");
     assay__svg_escape(out, id);
@@ -465,7 +470,7 @@ void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figur
     double height = draw_content(&content, figure, width, options ? options->height : 0,
                                  standalone);
     open_svg(out, width, height, standalone);
-    put_role(out, options ? options->id : NULL);
+    put_role(out, figure, options ? options->id : NULL);
     assay__buf_puts(out, ">\n");
     put_alternative(out, figure, options ? options->id : NULL);
     if (standalone) put_style(out);

@@ -293,10 +293,9 @@ static void put_dots(struct assay__svg *svg, size_t index)
     }
     if (path.length)
         assay__buf_printf(svg->out,
-                          "<path class=\"fig-k %s\" stroke-linecap=\"%s\" "
-                          "style=\"stroke-width:%s\" d=\"%s\"/>\n",
-                          s->faint ? "fig-faint" : assay__svg_color(index),
-                          index % 2 ? "square" : "round", index ? "4" : "3", path.data);
+                          "<path class=\"fig-k fig-k%s %s\" stroke-linecap=\"%s\" d=\"%s\"/>\n",
+                          index ? "4" : "3", s->faint ? "fig-faint" : assay__svg_color(index),
+                          index % 2 ? "square" : "round", path.data);
     if (!taken || path.failed) svg->out->failed = true;
     free(taken);
     assay__buf_free(&path);
