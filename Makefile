@@ -30,7 +30,7 @@ build-fuzz/build.ninja: | setup
 	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DASSAY_FUZZ=ON -DASSAY_TESTS=OFF
 
 run: all
-	$(BUILD)/assay run resnet50 -o resnet50.assay
+	$(BUILD)/assay run resnet50 -o resnet50.assay --report resnet50.html
 
 test: all build-asan/build.ninja
 	@scripts/setup test
@@ -78,7 +78,7 @@ clean:
 
 help:
 	@echo 'make              set up and build; the program is build/assay'
-	@echo 'make run          the same, then profile the built-in resnet50 on this CPU into resnet50.assay'
+	@echo 'make run          the same, then profile the built-in resnet50 on this CPU into resnet50.assay and resnet50.html'
 	@echo 'make test         everything a machine without an accelerator can check, also under sanitizers'
 	@echo 'make test-all     and the live oracles (large packages are fetched)'
 	@echo 'make bench        speed and memory against peers, as ratios'

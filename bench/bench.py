@@ -251,6 +251,26 @@ class Bench:
                 say(f"        {text}")
             else:
                 judge(took <= 0.150 and result["bytes"] <= 2e6, f"{text}, floor: 150 ms, 2 MB")
+        self.page_in_browser()
+
+    def page_in_browser(self):
+        cache = ROOT / ".cache"
+        packages = [cache / "playwright-core/current", cache / "axe-core/current"]
+        browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        if not browser or not shutil.which("node") or not all(package.is_dir() for package in packages):
+            say("        in Chromium: not measured, it takes chromium, node and scripts/setup oracle")
+            return
+        for layers, samples, limit_ms in ((1000, 100000, 1000), (100000, 1000, 60000)):
+            with tempfile.TemporaryDirectory() as folder:
+                page = f"{folder}/page.html"
+                subprocess.run([str(self.build / "bench/report_page"), str(layers), str(samples), "1", page],
+                               stdout=subprocess.PIPE, check=True)
+                done = subprocess.run(["node", str(ROOT / "tests/oracle/page.mjs"), *map(str, packages), browser, "time", page, str(limit_ms)],
+                                      capture_output=True, text=True, check=False)
+            found = [line for line in done.stdout.splitlines() if line.startswith("{")]
+            took = json.loads(found[0]) if found else {"least_ms": None}
+            judge(done.returncode == 0, f"{layers:,} layers, {samples:,} samples: can be used in Chromium after {took['least_ms']} ms "
+                                        f"(least of 3), floor: {limit_ms:,} ms")
 
     def figures(self):
         say("figures: SVG of large data, least of 5")

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 
 #define STEP 4 /* nodes that a layer is fused from, at most */
+#define LAUNCHES 5
+
+static const int launch_ids[LAUNCHES] = {1, 2, 3, 4, 5};
 
 static void fill_layers(struct assay_profile *profile, struct assay__trial *trial, size_t count,
                         double p50_ns)
@@ -29,6 +32,10 @@ static void fill_layers(struct assay_profile *profile, struct assay__trial *tria
     trial->layers.count = count;
     trial->layers.engine_ns = 0.02 * p50_ns;
     trial->layers.unattributed_ns = 0.01 * p50_ns;
+    trial->layers.launch_count = LAUNCHES;
+    trial->layers.launch_ids = launch_ids;
+    double *times_ns = assay__arena_array(arena, count * LAUNCHES, sizeof *times_ns);
+    if (!times_ns) exit(3);
     for (size_t i = 0; i < count; i++) {
         struct assay__layer *l = &trial->layers.items[i];
         const char *op = ops[i % 5];
@@ -48,6 +55,14 @@ static void fill_layers(struct assay_profile *profile, struct assay__trial *tria
         l->state = ASSAY_MEASURED;
         l->method = "markers";
         l->note = "";
+        for (size_t k = 0; k < LAUNCHES; k++)
+            times_ns[i * LAUNCHES + k] = l->time_ns * (1 + 0.01 * assay__random_normal(&random));
+        l->launch_times_ns = times_ns + i * LAUNCHES;
+        l->inputs = assay__arena_printf(arena, "1x%zux56x56 float32, 1x%zux56x56 float32", i, i);
+        l->weights = assay__arena_printf(arena, "%zux64x3x3 float32, %zu float32", i, i);
+        l->outputs = assay__arena_printf(arena, "1x%zux56x56 float32", i);
+        l->attributes = "Conv: dilations 1x1, group 1, kernel_shape 3x3, pads [1, 1, 1, 1], "
+                        "strides 1x1";
         l->from_count = 1 + i % STEP;
         l->from = assay__arena_array(arena, l->from_count, sizeof *l->from);
         for (size_t k = 0; l->from && k < l->from_count; k++)

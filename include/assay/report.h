@@ -9,12 +9,13 @@
 
 struct assay_report_options {
     size_t size;
-    const char *format; /* "text" | "json" | "csv" | "markdown" | "junit" | "html"; NULL: text */
+    const char *
+        format;  /* "text" | "json" | "csv" | "markdown" | "junit" | "html" | "model-explorer"; NULL: text */
     int columns;        /* text: width; 0: 80 */
     bool color, ascii;
     int top; /* layers shown in text and Markdown; 0: 20; -1: all */
-    /* csv: "metrics" | "layers" | "steps" | "groups" | "launches" | "samples" | "series" | "spans" |
-     * "allocations" | "counters" | "ceilings"; NULL: metrics */
+    /* csv: "metrics" | "layers" | "layer-times" | "peak" | "steps" | "groups" | "launches" | "samples" | "series" | "spans" |
+     * "allocations" | "counters" | "ceilings" | "sweep" | "comparison" | "tune"; NULL: metrics */
     const char *table;
     /* "basic": verdicts, score, three recommendations; "detailed": and bottlenecks, opportunities, environment. Of text it is all that
      * is shown, of json it is added, the other formats have one form. NULL: the whole profile */

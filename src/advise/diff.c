@@ -409,6 +409,7 @@ int assay__diff(const struct assay__diff_input *inputs, size_t count, struct ass
     *out = (struct assay__diff){.count = count,
                                 .layers_reason = "",
                                 .layers_rule = "",
+                                .layers_interval_reason = "",
                                 .summary = "",
                                 .layers_spread = NAN};
     if (count < 2 || count > ASSAY__DIFF_MOST)

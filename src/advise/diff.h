@@ -113,10 +113,12 @@ struct assay__diff {
     double layers_spread;      /* of sums over passes, the larger of the sides; NaN */
     bool
         layers_strict; /* the runs as a whole show no difference: a row must exceed the spread of the sum */
-    const char *layers_rule;          /* when a row is shown, a sentence */
-    bool same_model;                  /* by fingerprint */
-    bool model_known;                 /* every profile has one */
-    struct assay__diff_cause *causes; /* likeliest first */
+    size_t layers_judged;    /* rows of single layers with an interval, also in `judged` */
+    const char *layers_rule; /* when a row is shown, a sentence */
+    const char *layers_interval_reason; /* why no single layer has an interval; "" */
+    bool same_model;                    /* by fingerprint */
+    bool model_known;                   /* every profile has one */
+    struct assay__diff_cause *causes;   /* likeliest first */
     size_t cause_count;
     const char **notes; /* what must be said, in sentences */
     size_t note_count;

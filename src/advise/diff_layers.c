@@ -1,10 +1,11 @@
 /* diff_layers.c - the layers of several profiles side by side: rows from the alignment (diff_align.h), their times, and which rows are worth a
  * line of their own.
  *
- * A profile keeps one time per layer, not one per launch: a row has a ratio and no interval. What is known is how far the sums of all
- * layers were apart between the passes of one run (`spread`). A row is shown when it changed by more than that, relatively. Where latency or the
- * sum of all layers shows no difference between the runs (these have an interval, launch by launch), a row must have changed by more than
- * the spread of the whole sum: less cannot be told from noise. */
+ * The launch is the unit. Where both sides timed a row's layers in at least five launches, the row is judged as any number is: the rank
+ * test on the sums of its layers, launch by launch; it is shown when the interval excludes 1. Without, a row has a ratio and no interval.
+ * What is known then is how far the sums of all layers were apart between the passes of one run (`spread`). A row is shown when it changed by
+ * more than that, relatively. Where latency or the sum of all layers shows no difference between the runs, a row must have changed by more
+ * than the spread of the whole sum: less cannot be told from noise. */
 #include "advise/diff_align.h"
 
 #include "base/map.h"
@@ -139,16 +140,44 @@ static double time_of(const struct assay__diff *diff, const struct assay__diff_l
     return sum;
 }
 
-static int judge_row(const struct assay__diff *diff, struct assay__diff_layer *row)
+/* The row's time in each launch that timed all of its layers, into `out`; how many. Others are left out: half a row is no row. */
+static size_t launch_times(const struct assay__diff *diff, const struct assay__diff_layer *row,
+                           size_t side, double *out)
 {
+    const struct assay__layers *layers = layers_of(diff, side);
+    size_t count = 0;
+    if (row->starts[side] == row->starts[side + 1]) return 0;
+    for (size_t l = 0; l < layers->launch_count; l++) {
+        double sum = 0;
+        for (size_t i = row->starts[side]; i < row->starts[side + 1]; i++) {
+            const struct assay__layer *layer = &layers->items[row->members[i]];
+            sum += layer->launch_times_ns ? layer->launch_times_ns[l] : (double)NAN;
+        }
+        if (isfinite(sum)) out[count++] = sum;
+    }
+    return count;
+}
+
+/* launches: room for those of each side. */
+static int judge_row(struct assay__diff *diff, struct assay__diff_layer *row,
+                     double *const *launches)
+{
+    size_t counts[ASSAY__DIFF_MOST] = {0};
     int code = 0;
-    for (size_t s = 0; s < diff->count; s++)
+    for (size_t s = 0; s < diff->count; s++) {
         row->times_ns[s] = time_of(diff, row, s);
+        counts[s] = launch_times(diff, row, s, launches[s]);
+    }
     row->deltas[0] = assay__diff_no_delta("");
     for (size_t s = 1; s < diff->count && !code; s++) {
         bool here = row->starts[s] != row->starts[s + 1], there = row->starts[1] != row->starts[0];
-        struct assay__diff_values a = {NULL, 0, row->times_ns[0]}, b = {NULL, 0, row->times_ns[s]};
+        struct assay__diff_values a = {launches[0], counts[0], row->times_ns[0]},
+                                  b = {launches[s], counts[s], row->times_ns[s]};
         code = assay__diff_delta(&a, &b, false, &row->deltas[s]);
+        if (row->deltas[s].ci.known) {
+            diff->judged++;
+            diff->layers_judged++;
+        }
         if (here && there) continue;
         row->deltas[s].reason = !here && !there ? "on neither side"
                                 : here          ? "not in the base"
@@ -158,6 +187,32 @@ static int judge_row(const struct assay__diff *diff, struct assay__diff_layer *r
                                                     : -row->times_ns[0];
     }
     return code;
+}
+
+static int judge_rows(struct assay__diff *diff)
+{
+    double *launches[ASSAY__DIFF_MOST] = {0};
+    int code = 0;
+    for (size_t s = 0; s < diff->count && !code; s++) {
+        launches[s] = calloc(layers_of(diff, s)->launch_count + 1, sizeof *launches[s]);
+        if (!launches[s]) code = ASSAY_ENOMEM;
+    }
+    for (size_t i = 0; i < diff->layer_count && !code; i++)
+        code = judge_row(diff, &diff->layers[i], launches);
+    for (size_t s = 0; s < diff->count; s++)
+        free(launches[s]);
+    return code;
+}
+
+/* Why single layers have no interval, where none has. */
+static const char *no_interval(const struct assay__diff *diff)
+{
+    if (diff->layers_judged) return "";
+    for (size_t s = 0; s < diff->count; s++)
+        if (layers_of(diff, s)->count && layers_of(diff, s)->launch_count == 0)
+            return "a profile that keeps one time of each layer, not one per launch, is among "
+                   "them (an older one)";
+    return "each side needs the layers of at least 5 launches (--launches 5)";
 }
 
 static int special_row(struct assay__diff *diff, struct assay__arena *arena,
@@ -238,7 +293,11 @@ static void find_scale(struct assay__diff *diff, const struct assay__diff_layer 
             (!p50 || p50->deltas[s].verdict != ASSAY__DIFF_SAME))
             diff->layers_strict = false;
     diff->layers_rule =
-        !isfinite(diff->layers_spread)
+        diff->layers_judged
+            ? "A row is shown when the 95 % interval of its ratio, launch by launch, excludes 1; of "
+              "rows that did not change one in twenty is shown by chance. Rows without an interval "
+              "are shown when they changed by more than the passes of one run differ."
+        : !isfinite(diff->layers_spread)
             ? "Every row that changed is shown: how far passes of one run differ is not known."
         : diff->layers_strict
             ? "The runs as a whole show no difference; a row is shown when it changed by more than "
@@ -310,8 +369,8 @@ int assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena)
     }
     if (!code) diff->layer_count = found.group_count;
     assay__align_free(&found);
-    for (size_t i = 0; i < diff->layer_count && !code; i++)
-        code = judge_row(diff, &diff->layers[i]);
+    if (!code) code = judge_rows(diff);
+    diff->layers_interval_reason = no_interval(diff);
     size_t rows = diff->layer_count;
     if (!code) code = special_row(diff, arena, ASSAY__DIFF_ENGINE, "layers.engine");
     if (!code) code = special_row(diff, arena, ASSAY__DIFF_UNATTRIBUTED, "layers.unattributed");

@@ -174,6 +174,29 @@ int assay__file_write(const char *path, const void *data, size_t size, struct as
     return code;
 }
 
+int assay__file_writable(const char *path, struct assay_error *error)
+{
+    struct stat status;
+    char temporary[PATH_MAX];
+    bool there = stat(path, &status) == 0;
+    if (there && S_ISDIR(status.st_mode))
+        return assay_error_set(error, ASSAY_EINVAL, "cannot write '%s': it is a folder", path);
+    if (there && !S_ISREG(status.st_mode))
+        return access(path, W_OK) == 0 ? 0 : fail(error, "write", path);
+    char *target = there ? realpath(path, NULL) : NULL; /* through a link, as the writing does */
+    int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", target ? target : path);
+    free(target);
+    if (length < 0 || (size_t)length >= sizeof temporary) {
+        errno = ENAMETOOLONG;
+        return fail(error, "write", path);
+    }
+    int fd = mkstemp(temporary);
+    if (fd < 0) return fail(error, "write", path);
+    close(fd);
+    unlink(temporary);
+    return 0;
+}
+
 bool assay__file_exists(const char *path)
 {
     return access(path, F_OK) == 0;

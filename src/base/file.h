@@ -20,6 +20,8 @@ int assay__file_read(const char *path, size_t limit, char **text, size_t *length
                      struct assay_error *error);
 /** Writes a temporary beside `path`, fsyncs, renames over it. ENOSPC and the like become one clear message. */
 int assay__file_write(const char *path, const void *data, size_t size, struct assay_error *error);
+/** Could assay__file_write write there? Makes a temporary beside `path` and removes it; 0, or what it would fail with. */
+int assay__file_writable(const char *path, struct assay_error *error);
 bool assay__file_exists(const char *path);
 /** The folder part of a path ("." when it has none), into `out`. 0 or ASSAY_ELIMIT. */
 int assay__path_folder(const char *path, char *out, size_t out_size);

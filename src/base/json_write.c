@@ -2,9 +2,11 @@
  *
  * Numbers are the shortest of %.15g, %.16g and %.17g that reads back to the same double; integers that a double
  * holds exactly are written without exponent up to 2^53; non-finite values are null (JSON has no NaN). Strings are
- * escaped and bytes that are not UTF-8 become U+FFFD, so the output is always valid JSON.
+ * escaped and bytes that are not UTF-8 become U+FFFD, so the output is always valid JSON. Characters that drive a terminal or turn the reading order
+ * are escaped too: a document that is shown as it is does no harm.
  * Nesting deeper than ASSAY__JSON_DEPTH marks the buffer as failed. */
 #include "base/json.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -119,6 +121,8 @@ static void put_quoted(struct assay__buf *out, const char *text)
             assay__buf_puts(out, ASSAY__UTF8_REPLACEMENT);
         else if (code < 0x80)
             put_escaped_ascii(out, text[i]);
+        else if (assay__text_drives_terminal(code)) /* none is above U+FFFF */
+            assay__buf_printf(out, "\\u%04x", (unsigned)code);
         else
             assay__buf_add(out, text + i, size);
         i += size;

@@ -47,7 +47,7 @@ static size_t columns_of(uint32_t code)
 }
 
 /* C0, DEL, C1; line and paragraph separators; direction overrides and isolates, which can make a name read as another. */
-static bool drives_terminal(uint32_t code)
+bool assay__text_drives_terminal(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x200e || code == 0x200f ||
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
@@ -59,7 +59,7 @@ void assay__text_safe(struct assay__buf *out, const char *text)
     size_t length = strlen(text), size;
     for (size_t i = 0; i < length; i += size) {
         uint32_t code = assay__utf8_decode(text + i, length - i, &size);
-        if (code == ASSAY__UTF8_INVALID || drives_terminal(code))
+        if (code == ASSAY__UTF8_INVALID || assay__text_drives_terminal(code))
             assay__buf_putc(out, '?');
         else
             assay__buf_add(out, text + i, size);

@@ -16,6 +16,8 @@ void assay__text_scaled(char *out, size_t out_size, double value, const char *un
 double assay__text_axis_unit(char *out, size_t out_size, double most, const char *unit);
 /** Replaces control characters and invalid UTF-8, so that a name from a file cannot drive the terminal. */
 void assay__text_safe(struct assay__buf *out, const char *text);
+/** A control character, or one that turns the order of what is read. */
+bool assay__text_drives_terminal(uint32_t code);
 /** Columns a UTF-8 string takes (East Asian wide = 2, combining = 0). */
 size_t assay__text_width(const char *text);
 /** Appends text cut to `columns` (an ellipsis marks a cut; keeps the end when `keep_end`), padded to `columns`. */

@@ -2,6 +2,7 @@
  *
  * The run is short and looks at everything the rules stand on: layers, memory, counters, kept ceilings. With --verify it is the first of several arms of one
  * profile: the run without changes and one arm per change follow. Beside a kept profile they stand in a profile of their own that is not kept. */
+#include "cli/report_file.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 
@@ -87,7 +88,8 @@ static bool is_profile(const char *path)
 /* What only a run takes is refused beside a profile: it would be ignored without a word. */
 static int check_profile(const struct assay__invocation *invocation)
 {
-    static const char fits[] = "|rule|model|trial|json|format|columns|ascii|no-color|quiet|verify|",
+    static const char fits[] =
+        "|rule|model|trial|json|format|columns|ascii|no-color|quiet|verify|report|",
                       tried[] = "|verify-budget|launches|time|iters|timeout|power|library|";
     const struct advise_options *o = invocation->options;
     const struct assay__option *option = NULL;
@@ -119,7 +121,10 @@ static int check(const struct assay__invocation *invocation, bool profile)
         return usage("--top is for reports with layers; --rule ID chooses rules");
     if (!o->verify && assay__option_given(invocation, "verify-budget"))
         return usage("--verify-budget belongs to --verify");
-    if (profile) return check_profile(invocation);
+    if (profile) {
+        status = check_profile(invocation);
+        return status ? status : assay__report_file_check("advise", o->run.report, NULL);
+    }
     if (o->model) return usage("--model belongs to a PROFILE; a MODEL is read where it is");
     if (o->trial) return usage("--trial belongs to a PROFILE; a MODEL is run in one trial");
     return assay__run_check(invocation);
@@ -154,7 +159,8 @@ static int list_rules(const struct advise_options *o)
     return assay__print(&out);
 }
 
-static int print_advice(const struct advise_options *o, const struct assay__advice *advice)
+static int print_advice(const struct advise_options *o, const struct assay__advice *advice,
+                        const struct assay_profile *profile)
 {
     struct assay__buf out = {0};
     struct assay__page page = page_of(&o->run.render, &out);
@@ -162,7 +168,11 @@ static int print_advice(const struct advise_options *o, const struct assay__advi
         assay__json_advice(&out, advice);
     else
         assay__page_advice(&page, advice);
-    return assay__print(&out);
+    int status = assay__print(&out);
+    int written = profile ? assay__report_file_write(profile, &o->run.render, o->run.report,
+                                                     o->run.quiet)
+                          : 0;
+    return status ? status : written;
 }
 
 /* --- trying ----------------------------------------------------------------------------------- */
@@ -253,7 +263,7 @@ static int advise_profile(const struct assay__invocation *invocation)
     if (code)
         assay__fail(code, error.message[0] ? &error : NULL);
     else
-        status = print_advice(o, advice);
+        status = print_advice(o, advice, profile);
     if (!code && !status && assay__interrupted) {
         assay__say("interrupted");
         status = ASSAY__EXIT_INTERRUPTED;
@@ -308,7 +318,7 @@ static int advise_run(struct assay__invocation *invocation, struct assay_run_opt
         status = assay__fail(code, error.message[0] ? &error : NULL);
         if (s.measured && code != ASSAY_EINTERRUPTED) status = ASSAY__EXIT_FAILED;
     } else {
-        status = print_advice(o, s.advice);
+        status = print_advice(o, s.advice, s.recording.profile);
     }
     if (lost && !code) status = assay__fail(lost, &kept);
     if (!status && library->output && !o->run.quiet)
@@ -366,7 +376,7 @@ static int advise_verified(struct assay__invocation *invocation, struct assay_ru
     if (code)
         status = assay__fail(code, error.message[0] ? &error : NULL);
     else
-        status = print_advice(o, advice);
+        status = print_advice(o, advice, profile);
     if (code && code != ASSAY_EINTERRUPTED && profile) status = ASSAY__EXIT_FAILED;
     if (!code && lost) status = assay__fail(lost, &kept);
     if (!status && library->output && !o->run.quiet)

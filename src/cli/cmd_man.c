@@ -53,7 +53,9 @@ static void put_head(struct assay__buf *out, const char *page, const char *summa
         else
             assay__buf_putc(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
     }
-    assay__buf_printf(out, " 1 \"\" \"assay %s\" \"assay manual\"\n.SH NAME\n", assay_version());
+    /* ragged and without hyphens: a line of a long list of choices has no blanks to stretch, and its words are to be typed */
+    assay__buf_printf(out, " 1 \"\" \"assay %s\" \"assay manual\"\n.ad l\n.nh\n.SH NAME\n",
+                      assay_version());
     puts_text(out, page);
     assay__buf_puts(out, " \\- ");
     puts_text(out, summary);

@@ -311,8 +311,10 @@ static int list_tables(const char *path, struct printer *printer, struct assay_e
                             error);
     /* the chunks shown as tables: SQLite does not list them */
     static const char *const heads[] = {"name"}, *const samples[] = {"samples"},
+                             *const layer_times[] = {"layer_times"},
                              *const series[] = {"series"};
     if (!code && on_table(&listing, 1, heads, samples, NULL)) code = ASSAY_ENOMEM;
+    if (!code && on_table(&listing, 1, heads, layer_times, NULL)) code = ASSAY_ENOMEM;
     if (!code && on_table(&listing, 1, heads, series, NULL)) code = ASSAY_ENOMEM;
     if (listing.count) qsort(listing.tables, listing.count, sizeof *listing.tables, by_name);
     for (size_t i = 0; i < listing.count && !code && !printer->status; i++) {
@@ -375,7 +377,8 @@ const struct assay__command assay__command_query = {
     .max_arguments = 2,
     .description =
         "Runs one SQL statement on PROFILE, read-only, and prints its rows. Without SQL it lists the "
-        "tables and their columns. Samples are shown as the table samples(trial, launch, stream, seq, ns), what "
+        "tables and their columns. Samples are shown as the table samples(trial, launch, stream, seq, ns), "
+        "the layers of each launch as layer_times(trial, launch, layer, time_ns), what "
         "was read over time as series(trial, launch, name, seq, time_ns, value).",
     .examples =
         "  assay query resnet50.assay\n"

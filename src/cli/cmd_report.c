@@ -1,36 +1,40 @@
 /* cmd_report.c - assay report: render a kept profile. The same text on every machine. */
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/report_diff.h"
 #include "cli/report_figure.h"
+#include "cli/report_file.h"
 #include "cli/require.h"
+#include "report/figure.h"
+#include "report/formats.h"
+#include "report/page.h"
 #include "run/recover.h"
 
 #include <assay/profile.h>
 #include <assay/report.h>
+#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 struct report_options {
     const char *output, *require, *svg, *chart;
     struct assay__option_list trials;
     struct assay__render_options render;
+    bool list;
 };
 
 #define AT(member) offsetof(struct report_options, member)
 
 static const struct assay__option options[] = {
     {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE",
-     "Write the report to FILE instead of stdout; a FILE that ends in .html is an HTML page.", NULL, NULL, 0, 0, false},
+     "Write the report to FILE instead of stdout; without --format it is what its name ends in: .html, .md, .csv, .json, .xml (JUnit), .txt, .svg (a figure).",
+     NULL, NULL, 0, 0, false},
     {"format", 'f', ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
-     "Format of the report (default text).", "text|json|csv|markdown|junit|html", NULL, 0, 0, false},
+     "Format of the report (default text).", ASSAY__FORMAT_NAMES, NULL, 0, 0, false},
     {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL, "Print JSON; the same as --format json.",
      NULL, NULL, 0, 0, false},
     {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
-     "Table of the CSV format (default metrics).",
-     "metrics|layers|steps|groups|launches|samples|series|spans|allocations|counters|ceilings|sweep|"
-     "comparison",
-     NULL, 0, 0, false},
+     "Table of the CSV format (default metrics).", ASSAY__TABLE_NAMES, NULL, 0, 0, false},
     {"top", 0, ASSAY__OPTION_INTEGER, AT(render.top), "N",
      "Layers shown in text and Markdown (default 20; 0 shows all).", NULL, NULL, 0, 1e6, false},
     {"columns", 0, ASSAY__OPTION_INTEGER, AT(render.columns), "N",
@@ -52,26 +56,11 @@ static const struct assay__option options[] = {
     {"trial", 0, ASSAY__OPTION_LIST, AT(trials), "LABEL",
      "Of several profiles: the trial that is compared, by label or number; once for all, or once for each.",
      NULL, NULL, 0, 0, false},
+    {"list", 0, ASSAY__OPTION_FLAG, AT(list), NULL,
+     "List the formats, and the figures of --svg and --chart; with --json as JSON.", NULL, NULL, 0,
+     0, false},
     {0},
 };
-
-/* A mistyped -o must not cost a profile, least of all the one that is being read. */
-static bool would_replace_database(const char *path)
-{
-    static const char mark[] = "SQLite format 3"; /* its NUL is part of it */
-    struct assay__mapping file;
-    if (assay__file_map(path, &file, NULL)) return false;
-    bool database = file.size >= sizeof mark && memcmp(file.data, mark, sizeof mark) == 0;
-    assay__file_unmap(&file);
-    return database;
-}
-
-/* A file that is called page.html is one. */
-static bool ends_in_html(const char *path)
-{
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    return dot && (strcasecmp(dot, ".html") == 0 || strcasecmp(dot, ".htm") == 0);
-}
 
 /* What was asked for: the report, or one figure. */
 static int produce(const struct assay_profile *profile, const struct report_options *o,
@@ -99,42 +88,129 @@ static bool conflicts(const struct assay__invocation *invocation, const struct r
     return true;
 }
 
-static int run(struct assay__invocation *invocation)
+/* --- the list --------------------------------------------------------------------------------- */
+
+static void put_extensions(struct assay__json_writer *w, const char *extensions)
 {
-    struct report_options *o = invocation->options;
+    assay__json_key(w, "extensions");
+    assay__json_array(w);
+    for (const char *at = extensions; *at; at += strspn(at, " ")) {
+        char word[16];
+        int length = (int)strcspn(at, " ");
+        snprintf(word, sizeof word, "%.*s", length, at);
+        assay__json_string(w, word);
+        at += length;
+    }
+    assay__json_array_end(w);
+}
+
+static void list_json(struct assay__buf *out)
+{
+    const struct assay__format *format;
+    const struct assay__figure_row *figure;
+    struct assay__json_writer w;
+    assay__json_start(&w, out, true);
+    assay__json_object(&w);
+    assay__json_key(&w, "formats");
+    assay__json_array(&w);
+    for (size_t i = 0; (format = assay__format_at(i)); i++) {
+        assay__json_object(&w);
+        assay__json_put_string(&w, "name", format->name);
+        put_extensions(&w, format->extensions);
+        assay__json_put_string(&w, "summary", format->summary);
+        assay__json_object_end(&w);
+    }
+    assay__json_array_end(&w);
+    assay__json_key(&w, "figures");
+    assay__json_array(&w);
+    for (size_t i = 0; (figure = assay__figure_row_at(i)); i++) {
+        assay__json_object(&w);
+        assay__json_put_string(&w, "name", figure->name);
+        assay__json_put_string(&w, "summary", figure->summary);
+        assay__json_object_end(&w);
+    }
+    assay__json_array_end(&w);
+    assay__json_object_end(&w);
+    assay__buf_putc(out, '\n');
+}
+
+/* "  name  .ext  summary"; where the page is narrow the summary stands below. */
+static void list_row(struct assay__page *page, const char *name, const char *extensions,
+                     const char *summary)
+{
+    enum { NAME = 16, EXTENSION = 15 };
+    struct assay__buf label = {0};
+    size_t width = 2 + NAME + (*extensions ? EXTENSION : 0);
+    assay__buf_printf(&label, "  %-*s", NAME, name);
+    for (const char *at = extensions; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        assay__buf_printf(&label, "%s.%.*s", at > extensions ? " " : "", (int)length, at);
+        at += length;
+    }
+    bool below = width + strlen(summary) > (size_t)page->columns;
+    while (!below && label.length < width && !label.failed)
+        assay__buf_putc(&label, ' ');
+    if (below) assay__buf_printf(page->out, "%s\n", label.data ? label.data : "");
+    assay__page_wrap(page, ASSAY__STYLE_PLAIN, below || !label.data ? "      " : label.data,
+                     summary);
+    assay__buf_free(&label);
+}
+
+static void list_text(struct assay__page *page)
+{
+    const struct assay__format *format;
+    const struct assay__figure_row *figure;
+    assay__page_heading(page, "Formats", "--format, or -o FILE");
+    for (size_t i = 0; (format = assay__format_at(i)); i++)
+        list_row(page, format->name, format->extensions, format->summary);
+    assay__page_heading(page, "Figures", "--svg NAME, --chart NAME");
+    for (size_t i = 0; (figure = assay__figure_row_at(i)); i++)
+        list_row(page, figure->name, "", figure->summary);
+}
+
+static int list(const struct report_options *o)
+{
+    struct assay__buf out = {0};
+    const struct assay__render_options *r = &o->render;
+    struct assay__page page = {.out = &out};
+    page.ascii = r->ascii || !assay__locale_is_utf8();
+    page.color = !r->no_color && assay__stdout_color();
+    page.columns = r->columns ? (int)r->columns : assay__stdout_columns();
+    if (page.columns < ASSAY__PAGE_MIN_COLUMNS) page.columns = ASSAY__PAGE_MIN_COLUMNS;
+    if (r->json || (r->format && strcmp(r->format, "json") == 0))
+        list_json(&out);
+    else
+        list_text(&page);
+    if (page.ascii) assay__page_to_ascii(&out, 0);
+    return assay__print(&out);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+/* What the file's name says, where nothing else does. */
+static void choose_format(struct report_options *o)
+{
+    if (o->render.format || o->render.json || o->svg || o->chart || !o->output) return;
+    const struct assay__format *format = assay__format_of_path(o->output);
+    if (format) o->render.format = format->name;
+}
+
+/* -o x.svg without --svg: the figure that the profile is about. */
+static bool is_figure_file(const struct report_options *o)
+{
+    return !o->render.format && !o->render.json && !o->svg && !o->chart && !o->render.table &&
+           !o->render.detail && assay__path_is_svg(o->output);
+}
+
+/* One profile; `table`: what it is judged by, or NULL. */
+static int show(const char *path, struct report_options *o,
+                const struct assay__require_table *table)
+{
     struct assay_profile *profile = NULL;
     struct assay_error error = {0};
     struct assay__buf out = {0};
-    struct assay__arena *arena = NULL;
-    const struct assay__require_table *table = NULL;
-    int status;
-    if (o->render.json && o->render.format && strcmp(o->render.format, "json") != 0) {
-        assay__say("report: --json and --format %s exclude each other", o->render.format);
-        return ASSAY__EXIT_USAGE;
-    }
-    if (conflicts(invocation, o)) return ASSAY__EXIT_USAGE;
-    if (!o->render.format && !o->render.json && !o->svg && !o->chart && ends_in_html(o->output))
-        o->render.format = "html";
-    if (o->output && would_replace_database(o->output)) {
-        assay__say(
-            "report: '%s' is a profile or another database, so the report does not replace it; "
-            "give another name",
-            o->output);
-        return ASSAY__EXIT_USAGE;
-    }
-    if (assay__option_given(invocation, "top") && o->render.top == 0) o->render.top = -1;
-    if (invocation->argument_count > 1 && !o->require)
-        return assay__report_diff(invocation, &o->render, &o->trials, o->output);
-    if (invocation->argument_count > 1 || o->trials.count) {
-        assay__say("report: %s", o->require ? "--require judges one profile"
-                                            : "--trial chooses what is compared of several profiles");
-        return ASSAY__EXIT_USAGE;
-    }
-    if (o->require && (status = assay__require_option("report", o->require, &arena, &table)) != 0)
-        return status;
-    int code = assay_profile_open(invocation->arguments[0], &profile, &error);
+    int status, code = assay_profile_open(path, &profile, &error);
     if (code) {
-        assay__arena_free(arena);
         assay__fail(code, &error);
         return ASSAY__EXIT_FAILED;
     }
@@ -143,8 +219,9 @@ static int run(struct assay__invocation *invocation)
     for (size_t i = 0; table && i < assay_profile_trials(profile) && !code; i++)
         code = assay__require_conclude((void *)(uintptr_t)table, profile, i);
     if (code) assay_error_set(&error, code, "out of memory");
+    if (!code && is_figure_file(o)) o->svg = assay__report_figure_of(profile, o->output);
     if (!code) code = produce(profile, o, &out, &error);
-    bool absent = code == ASSAY_ENOTFOUND && (o->svg || o->chart); /* of no such figure */
+    bool absent = code == ASSAY_ENOTFOUND; /* of no such figure, nothing to show on a graph */
     if (!code && o->output) code = assay__file_write(o->output, out.data, out.length, &error);
     if (code)
         status = assay__fail(code, &error);
@@ -152,9 +229,44 @@ static int run(struct assay__invocation *invocation)
         status = o->output ? ASSAY__EXIT_DONE : assay__write_stdout(out.data, out.length);
     if (absent) status = ASSAY__EXIT_NO;
     if (table && !status) status = assay__require_status(profile);
-    assay__arena_free(arena);
     assay__buf_free(&out);
     assay_profile_close(profile);
+    return status;
+}
+
+static int usage(const char *what)
+{
+    assay__say("report: %s", what);
+    return ASSAY__EXIT_USAGE;
+}
+
+static int run(struct assay__invocation *invocation)
+{
+    struct report_options *o = invocation->options;
+    struct assay__arena *arena = NULL;
+    const struct assay__require_table *table = NULL;
+    bool several = invocation->argument_count > 1;
+    int status = 0;
+    if (o->render.json && o->render.format && strcmp(o->render.format, "json") != 0) {
+        assay__say("report: --json and --format %s exclude each other", o->render.format);
+        return ASSAY__EXIT_USAGE;
+    }
+    if (conflicts(invocation, o)) return ASSAY__EXIT_USAGE;
+    if (o->list) return list(o);
+    if (!invocation->argument_count)
+        return usage("PROFILE is missing: assay report [options] PROFILE...");
+    choose_format(o);
+    if (several && is_figure_file(o)) return usage("a figure (*.svg) is of one profile");
+    status = assay__report_file_check("report", o->output, NULL);
+    if (status) return status;
+    if (assay__option_given(invocation, "top") && o->render.top == 0) o->render.top = -1;
+    if (several && !o->require)
+        return assay__report_diff(invocation, &o->render, &o->trials, o->output);
+    if (several) return usage("--require judges one profile");
+    if (o->trials.count) return usage("--trial chooses what is compared of several profiles");
+    if (o->require) status = assay__require_option("report", o->require, &arena, &table);
+    if (!status) status = show(invocation->arguments[0], o, table);
+    assay__arena_free(arena);
     return status;
 }
 
@@ -162,7 +274,7 @@ const struct assay__command assay__command_report = {
     .name = "report",
     .summary = "show a kept profile as a page, text, JSON, CSV or Markdown",
     .arguments = "PROFILE...",
-    .min_arguments = 1,
+    .min_arguments = 0, /* --list needs none; else run() insists */
     .max_arguments = 16,
     .description =
         "Renders PROFILE, a file that 'assay run -o' (or power, memory, counters) kept. The profile is only read, and is treated as "
@@ -173,8 +285,9 @@ const struct assay__command assay__command_report = {
     .examples = "  assay report resnet50.assay\n"
                 "  assay report resnet50.assay -o resnet50.html\n"
                 "  assay report before.assay after.assay -o diff.html\n"
-                "  assay report resnet50.assay --format markdown -o resnet50.md\n"
-                "  assay report resnet50.assay --format csv --table layers\n",
+                "  assay report resnet50.assay -o resnet50.md\n"
+                "  assay report resnet50.assay --format csv --table layers\n"
+                "  assay report --list\n",
     .options = options,
     .options_size = sizeof(struct report_options),
     .run = run,

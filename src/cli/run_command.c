@@ -1,9 +1,11 @@
 /* run_command.c - see run_command.h. */
 #include "cli/run_command.h"
 
+#include "cli/report_file.h"
 #include "cli/require.h"
 #include "cli/run_ceilings.h"
 #include "profile/profile.h"
+#include "report/formats.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -28,6 +30,9 @@
 
 const struct assay__option assay__run_rows[] = {
     STRING("output", 'o', output, "FILE", "Keep the profile as FILE (*.assay)."),
+    STRING(
+        "report", 0, report, "FILE",
+        "Also write the report to FILE: an HTML page, or what its name ends in (.md, .csv, .json, .xml, .txt, .svg)."),
     INTEGER("batch", batch, "N", 1, 1e9, "Size of the batch axis of every input."),
     INTEGER("seq", seq, "N", 1, 1e9, "Length of the sequence axis, where the model has one."),
     LIST("dim", dims, "NAME=N",
@@ -72,12 +77,9 @@ const struct assay__option assay__run_rows[] = {
     FLAG("hash", 0, hash, "Record the SHA-256 of the model file."),
     FLAG("json", 0, render.json, "Print JSON; the same as --format json."),
     {"format", 0, ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
-     "Format of the report (default text).", "text|json|csv|markdown|junit", NULL, 0, 0, false},
+     "Format of the report (default text).", ASSAY__FORMAT_NAMES, NULL, 0, 0, false},
     {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
-     "Table of the CSV format (default metrics).",
-     "metrics|layers|steps|groups|launches|samples|series|spans|allocations|counters|ceilings|sweep|"
-     "comparison",
-     NULL, 0, 0, false},
+     "Table of the CSV format (default metrics).", ASSAY__TABLE_NAMES, NULL, 0, 0, false},
     INTEGER("top", render.top, "N", 0, 1e6,
             "Layers shown in text and Markdown (default 20; 0 shows all)."),
     INTEGER("columns", render.columns, "N", 40, 200,
@@ -110,17 +112,11 @@ static int check_pairs(const char *command, const char *option,
 
 static int check_output(const char *command, const char *path)
 {
-    static const char *const reports[] = {".json", ".csv", ".md", ".txt", ".html"};
-    size_t length = path ? strlen(path) : 0;
-    for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
-        size_t suffix = strlen(reports[i]);
-        if (length <= suffix || strcmp(path + length - suffix, reports[i]) != 0) continue;
-        assay__say(
-            "%s: --output keeps the profile (*.assay), not a report; for a report use --format and '> %s'",
-            command, path);
-        return ASSAY__EXIT_USAGE;
-    }
-    return 0;
+    if (!assay__format_of_path(path) && !assay__path_is_svg(path)) return 0;
+    assay__say(
+        "%s: --output keeps the profile (*.assay), not a report; for a report use --report %s",
+        command, path);
+    return ASSAY__EXIT_USAGE;
 }
 
 static int check_engine(const char *command, const char *name)
@@ -176,6 +172,7 @@ int assay__run_check(const struct assay__invocation *invocation)
         assay__say("%s: --json and --format %s exclude each other", command, o->render.format);
         status = ASSAY__EXIT_USAGE;
     }
+    if (!status) status = assay__report_file_check(command, o->report, o->output);
     return status;
 }
 
@@ -250,6 +247,8 @@ static int finish(const struct assay__run_flags *o, int code, struct assay_profi
     if (profile) {
         int rendered = assay__render(profile, &o->render, false, &out, &error);
         status = rendered ? assay__fail(rendered, &error) : assay__print(&out);
+        int written = assay__report_file_write(profile, &o->render, o->report, o->quiet);
+        if (!status) status = written;
         for (size_t i = 0; i < profile->trial_count && !code; i++)
             if (profile->trials[i].state == ASSAY__TRIAL_FAILED) code = ASSAY_EENGINE;
     }
@@ -311,6 +310,8 @@ int assay__run_show(const struct assay__run_flags *flags, const struct assay_pro
     if (!profile) return assay__fail(code, error);
     int rendered = assay__render(profile, &flags->render, false, &out, &failed);
     int status = rendered ? assay__fail(rendered, &failed) : assay__print(&out);
+    int written = assay__report_file_write(profile, &flags->render, flags->report, flags->quiet);
+    if (!status) status = written;
     for (size_t i = 0; i < profile->trial_count; i++)
         *usable += profile->trials[i].state == ASSAY__TRIAL_OK;
     if (code == ASSAY_EINTERRUPTED) {

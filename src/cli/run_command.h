@@ -10,7 +10,7 @@
 struct assay__require_table;
 
 struct assay__run_flags {
-    const char *output, *cpus, *opt, *device, *engine, *library, *layers, *script;
+    const char *output, *report, *cpus, *opt, *device, *engine, *library, *layers, *script;
     int64_t batch, seq, seed, warmup, iters, launches, streams, threads, generate, prompt;
     double time_s, timeout_s;
     struct assay__option_list dims, shapes, inputs;

@@ -237,7 +237,7 @@ static void load_metrics(struct assay__loader *loader, int64_t trial, int64_t la
     }
 }
 
-static void load_layer(struct assay__rows *rows, int64_t trial, struct assay__layer *layer)
+static void load_layer(struct assay__rows *rows, struct assay__layer *layer)
 {
     layer->index = (int)assay__rows_int(rows, "layer", 0, INT_MAX, 0);
     layer->name = assay__rows_text(rows, "name");
@@ -254,25 +254,53 @@ static void load_layer(struct assay__rows *rows, int64_t trial, struct assay__la
     layer->state = assay__rows_state(rows, "state");
     layer->method = assay__rows_text(rows, "method");
     layer->note = assay__rows_text(rows, "note");
+    layer->inputs = assay__rows_text(rows, "inputs");
+    layer->weights = assay__rows_text(rows, "weights");
+    layer->outputs = assay__rows_text(rows, "outputs");
+    layer->attributes = assay__rows_text(rows, "attributes");
     if (layer->state == ASSAY_UNAVAILABLE) layer->time_ns = NAN;
-    load_texts(assay__rows_start(
-                   rows->loader,
-                   "SELECT node FROM layer_origins WHERE trial=?1 AND layer=?2 ORDER BY position",
-                   "ii", trial, assay__rows_int(rows, "position", 0, INT64_MAX, -1)),
-               "node", &layer->from, &layer->from_count);
+}
+
+/* Both are in the order of the layers' positions: one pass, where a statement for each of 100,000 layers takes seconds. */
+static void load_origins(struct assay__loader *loader, int64_t trial, struct assay__layers *layers,
+                         const int64_t *positions)
+{
+    size_t at = 0;
+    struct assay__rows rows = assay__rows_start(
+        loader, "SELECT layer, node FROM layer_origins WHERE trial=?1 ORDER BY layer, position",
+        "i", trial);
+    while (assay__rows_next(&rows)) {
+        int64_t position = assay__rows_int(&rows, "layer", 0, INT64_MAX, -1);
+        while (at < layers->count && positions[at] < position)
+            at++;
+        if (at == layers->count) break;
+        struct assay__layer *layer = &layers->items[at];
+        if (position < 0 || positions[at] != position) continue; /* of no layer */
+        const char **bigger = assay__rows_grow(loader, layer->from, layer->from_count,
+                                               sizeof *bigger);
+        if (!bigger) continue;
+        layer->from = bigger;
+        bigger[layer->from_count++] = assay__rows_text(&rows, "node");
+    }
+    assay__rows_stop(&rows);
 }
 
 static void load_layers(struct assay__loader *loader, int64_t trial, struct assay__layers *layers)
 {
+    int64_t *positions = NULL;
     struct assay__rows rows = assay__rows_start(
         loader, "SELECT * FROM layers WHERE trial=?1 ORDER BY position", "i", trial);
     while (assay__rows_next(&rows)) {
         struct assay__layer *bigger = assay__rows_grow(loader, layers->items, layers->count,
                                                        sizeof *bigger);
-        if (!bigger) continue;
+        int64_t *more = assay__rows_grow(loader, positions, layers->count, sizeof *more);
+        if (!bigger || !more) continue;
         layers->items = bigger;
-        load_layer(&rows, trial, &bigger[layers->count++]);
+        positions = more;
+        positions[layers->count] = assay__rows_int(&rows, "position", 0, INT64_MAX, -1);
+        load_layer(&rows, &bigger[layers->count++]);
     }
+    load_origins(loader, trial, layers, positions);
 }
 
 static void load_options(struct assay__loader *loader, struct assay__trial *trial)
@@ -388,6 +416,8 @@ static void load_trials(struct assay__loader *loader)
         load_metrics(loader, trial->id, 0, trial->metrics);
         load_layers(loader, trial->id, &trial->layers);
         load_launches(loader, trial);
+        assay__load_layer_times(loader, trial);
+        assay__load_peak(loader, trial);
         assay__load_series(loader, trial);
         assay__load_spans(loader, trial);
         assay__load_allocations(loader, trial);

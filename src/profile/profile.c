@@ -2,7 +2,10 @@
  * Everything but the metric sets lives in the document's arena. */
 #include "profile/profile.h"
 
+#include "base/stats.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const state_names[] = {"running", "ok", "failed", "skipped", "interrupted"};
@@ -100,6 +103,39 @@ struct assay__layers assay__layers_unknown(void)
                                   .contention = NAN};
 }
 
+struct assay__peak assay__peak_unknown(void)
+{
+    return (struct assay__peak){
+        .node = "", .op = "", .bytes = NAN, .body_bytes = NAN, .alive = -1, .rest_bytes = NAN};
+}
+
+bool assay__layer_interval(const struct assay__layers *layers, const struct assay__layer *layer,
+                           double *low_ns, double *high_ns, double *coverage)
+{
+    double few[64], *known = few;
+    size_t count = 0;
+    *low_ns = *high_ns = NAN;
+    if (coverage) *coverage = NAN;
+    if (!layer->launch_times_ns || layer->state == ASSAY_UNAVAILABLE) return false;
+    if (layers->launch_count > 64) known = malloc(layers->launch_count * sizeof *known);
+    if (!known) return false;
+    for (size_t i = 0; i < layers->launch_count; i++)
+        if (isfinite(layer->launch_times_ns[i])) known[count++] = layer->launch_times_ns[i];
+    assay__stats_sort(known, count);
+    struct assay__interval found = assay__stats_launch_interval(known, count, coverage);
+    if (known != few) free(known);
+    *low_ns = found.low;
+    *high_ns = found.high;
+    return found.known;
+}
+
+const char *assay__layer_interval_reason(const struct assay__layers *layers)
+{
+    if (layers->count == 0 || layers->launch_count >= 5) return "";
+    if (layers->launch_count == 0) return "the profile does not hold the layers' times by launch";
+    return "processes differ, so an interval needs the layers of at least 5 launches: --launches 5";
+}
+
 struct assay__trial *assay__profile_trial(struct assay_profile *profile)
 {
     struct assay_metrics *metrics = assay_metrics_new();
@@ -123,6 +159,7 @@ struct assay__trial *assay__profile_trial(struct assay_profile *profile)
         .batch = -1,
         .metrics = metrics,
         .layers = assay__layers_unknown(),
+        .peak = assay__peak_unknown(),
         .stability = {.verdict = "", .more_iterations = -1},
         .allocations = assay__allocations_unknown(),
         .class_counter_note = "",

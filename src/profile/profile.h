@@ -126,7 +126,14 @@ struct assay__layer {
     const char **from;  /* original nodes */
     size_t from_count;
     double *counters; /* while it is captured: of one inference, by counter; NULL; not stored */
+    /* one per launch of layers.launch_ids, NaN where it has none; NULL: not known */
+    const double *launch_times_ns;
+    /* shapes and types at the fixed inputs: "1x64x112x112 float32, …", values inside a fused layer left out; attributes
+       of its nodes: "kernel_shape 3x3, strides 2x2". NULL or "": not known, or there are none */
+    const char *inputs, *weights, *outputs, *attributes;
 };
+
+#define ASSAY__LAYER_TEXT 400 /* bytes of each of these texts at most; a longer one ends in "…" */
 
 struct assay__layers {
     const char *method; /* what was used, "" when off */
@@ -140,7 +147,41 @@ struct assay__layers {
     double spread;           /* (max - min) / median of the sums over sessions; NaN */
     double contention;       /* sum of means / sum of medians - 1; NaN */
     int sessions, discarded; /* passes used and thrown away */
+    size_t launch_count;     /* launches whose times are kept layer by layer */
+    const int *launch_ids;
 };
+
+/** The 95 % interval of a layer's time over launches (base/stats.h: 93.75 % with five), in ns. False, and both NaN, with less than
+ *  five launches that timed it. *coverage may be NULL. */
+bool assay__layer_interval(const struct assay__layers *layers, const struct assay__layer *layer,
+                           double *low_ns, double *high_ns, double *coverage);
+/** Why no layer has an interval, in words that say what would give one; "" when they may have. */
+const char *assay__layer_interval_reason(const struct assay__layers *layers);
+
+/** An activation that is alive when most are. */
+struct assay__peak_tensor {
+    const char *name;
+    const char *type;          /* "1x64x112x112 float32"; "" unknown */
+    double bytes;              /* NaN unknown */
+    const char *producer, *op; /* the node that makes it; "" for an input of the model */
+    const char *first, *last;  /* the nodes between which it lives, both included; "" unknown */
+};
+
+#define ASSAY__PEAK_TENSORS 200 /* kept at most, the largest */
+
+/** What is alive while the node runs at which most activations are, by liveness of the graph (cost/liveness.h). */
+struct assay__peak {
+    const char *reason;    /* why nothing is known; NULL: not looked for, "" known */
+    const char *node, *op; /* that runs then */
+    double bytes;          /* NaN: a size is not known; the tensors then are a lower bound */
+    double body_bytes;     /* of it: inside the subgraphs of that node */
+    struct assay__peak_tensor *tensors; /* unknown sizes first, then the largest */
+    size_t count;
+    int64_t alive;     /* tensors in all, those left out too; -1 unknown */
+    double rest_bytes; /* of those left out; 0 when none is, NaN unknown */
+};
+/** Nothing looked for. */
+struct assay__peak assay__peak_unknown(void);
 
 struct assay__stability {
     const char *verdict; /* "stable" | "unstable" | "too-few" | "" */
@@ -235,6 +276,7 @@ struct assay__trial {
     size_t launch_count;
     struct assay_metrics *metrics;
     struct assay__layers layers;
+    struct assay__peak peak; /* of the activations */
     struct assay__stability stability;
     struct assay__series_info *series; /* NULL: none was asked for */
     size_t series_count;

@@ -168,42 +168,6 @@ int assay__put_profile(sqlite3 *db, const struct assay_profile *p)
 
 /* --- a trial ---------------------------------------------------------------------------------- */
 
-static int put_layer(sqlite3_stmt *head, sqlite3_stmt *origin, int64_t trial, size_t position,
-                     const struct assay__layer *l)
-{
-    int code = assay__sql_put(
-        head, "iiitttdddddtsttdd", trial, (int64_t)position, (int64_t)l->index, l->name, l->op,
-        l->provider, l->time_ns, l->host_enqueue_ns, l->share, l->flops, l->bytes, l->bound,
-        assay_state_name(l->state), l->method, l->note, l->live_bytes, l->weight_bytes);
-    for (size_t i = 0; i < l->from_count && code == SQLITE_OK; i++)
-        code = assay__sql_put(origin, "iiis", trial, (int64_t)position, (int64_t)i, l->from[i]);
-    return code;
-}
-
-static int put_layers(sqlite3 *db, int64_t trial, const struct assay__layers *layers)
-{
-    sqlite3_stmt *head = NULL, *origin = NULL;
-    int code = assay__sql_put_once(db, "DELETE FROM layers WHERE trial=?1", "i", trial);
-    if (code == SQLITE_OK)
-        code = assay__sql_put_once(db, "DELETE FROM layer_origins WHERE trial=?1", "i", trial);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(
-            db,
-            "INSERT INTO layers(trial,position,layer,name,op,provider,time_ns,"
-            "host_enqueue_ns,share,flops,bytes,bound,state,method,note,live_bytes,weight_bytes)"
-            " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            -1, &head, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(
-            db, "INSERT INTO layer_origins(trial,layer,position,node) VALUES(?,?,?,?)", -1, &origin,
-            NULL);
-    for (size_t i = 0; i < layers->count && code == SQLITE_OK; i++)
-        code = put_layer(head, origin, trial, i, &layers->items[i]);
-    sqlite3_finalize(head);
-    sqlite3_finalize(origin);
-    return code;
-}
-
 static int put_options(sqlite3 *db, int64_t trial, const struct assay__pair *options, size_t count)
 {
     int code = assay__sql_put_once(db, "DELETE FROM options WHERE trial=?1", "i", trial);
@@ -240,7 +204,8 @@ int assay__put_trial(sqlite3 *db, const struct assay__trial *t)
     if (code == SQLITE_OK)
         code = put_notes(db, t->id, "stability", t->stability.reasons, t->stability.reason_count);
     if (code == SQLITE_OK) code = put_metrics(db, t->id, 0, t->metrics);
-    if (code == SQLITE_OK) code = put_layers(db, t->id, &t->layers);
+    if (code == SQLITE_OK) code = assay__put_layers(db, t);
+    if (code == SQLITE_OK) code = assay__put_peak(db, t);
     if (code == SQLITE_OK) code = assay__put_series(db, t);
     if (code == SQLITE_OK) code = assay__put_spans(db, t);
     if (code == SQLITE_OK) code = assay__put_allocations(db, t);

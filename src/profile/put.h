@@ -14,6 +14,9 @@ int assay__put_series(sqlite3 *db, const struct assay__trial *trial);
 int assay__put_spans(sqlite3 *db, const struct assay__trial *trial);
 int assay__put_allocations(sqlite3 *db, const struct assay__trial *trial);
 int assay__put_class_counters(sqlite3 *db, const struct assay__trial *trial);
+/** The layers with their times by launch, and what is alive at the peak (put_layers.c). */
+int assay__put_layers(sqlite3 *db, const struct assay__trial *trial);
+int assay__put_peak(sqlite3 *db, const struct assay__trial *trial);
 /** A part of the profile; assay__put_profile writes it too. */
 int assay__put_ceilings(sqlite3 *db, const struct assay_profile *profile);
 int assay__put_findings(sqlite3 *db, const struct assay_profile *profile);

@@ -63,6 +63,9 @@ void assay__load_series(struct assay__loader *loader, struct assay__trial *trial
 void assay__load_spans(struct assay__loader *loader, struct assay__trial *trial);
 void assay__load_allocations(struct assay__loader *loader, struct assay__trial *trial);
 void assay__load_class_counters(struct assay__loader *loader, struct assay__trial *trial);
+/** The times of its layers by launch and what is alive at the peak (load_layers.c). */
+void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *trial);
+void assay__load_peak(struct assay__loader *loader, struct assay__trial *trial);
 void assay__load_ceilings(struct assay__loader *loader);
 
 /** True, and the rows ended, when a list is as long as it may be; said in the trial's notes (may be NULL). */

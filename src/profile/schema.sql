@@ -132,6 +132,37 @@ CREATE TABLE layers (
     state TEXT, method TEXT, note TEXT,
     live_bytes REAL,                   -- activations alive while it runs, by liveness of the graph
     weight_bytes REAL,                 -- the part of bytes that is weights
+    inputs TEXT, weights TEXT, outputs TEXT, -- shapes and types: '1x64x112x112 float32, 64 float32'
+    attributes TEXT,                   -- of its nodes: 'kernel_shape 3x3, strides 2x2'
+    PRIMARY KEY (trial, position)
+);
+
+-- The times of the layers in each launch: one row per at most 65,536 layers. `assay query` shows them as the table
+-- layer_times(trial, launch, layer, time_ns).
+CREATE TABLE layer_time_chunks (
+    trial INTEGER NOT NULL, launch INTEGER NOT NULL,
+    chunk INTEGER NOT NULL,            -- 0, 1, 2
+    first INTEGER NOT NULL,            -- layers.position of the chunk's first value
+    count INTEGER NOT NULL,
+    encoding TEXT NOT NULL, data BLOB NOT NULL, -- ns, as in sample_chunks; NaN: that launch has no time of it
+    PRIMARY KEY (trial, launch, chunk)
+);
+
+CREATE TABLE peaks (                   -- when most activations are alive, by liveness of the graph
+    trial INTEGER PRIMARY KEY,
+    reason TEXT,                       -- why nothing is known
+    node TEXT, op TEXT,                -- that runs then
+    bytes REAL, body_bytes REAL,       -- alive; of it inside the subgraphs of that node
+    alive INTEGER,                     -- tensors
+    rest_bytes REAL                    -- of those that peak_tensors leaves out
+);
+
+CREATE TABLE peak_tensors (            -- the largest that are alive then, those of unknown size before them
+    trial INTEGER NOT NULL, position INTEGER NOT NULL,
+    name TEXT, type TEXT,              -- '1x64x112x112 float32'
+    bytes REAL,
+    producer TEXT, op TEXT,            -- the node that makes it; NULL for an input of the model
+    first TEXT, last TEXT,             -- nodes between which it lives
     PRIMARY KEY (trial, position)
 );
 

@@ -1,23 +1,34 @@
 /* csv.c - one table of the profile as CSV (RFC 4180 with LF line ends): metrics, layers, steps, groups, launches,
  * samples, series, spans, allocations, counters, ceilings, the points of a
- * sweep or the rows of a comparison.
+ * sweep, the rows of a comparison or the configurations of a tuning.
  * Text that a spreadsheet would take for a formula (leading = + - @, tab, carriage return) gets a leading '. Unknown
  * numbers are empty cells; each row's state column says so. */
 #include "base/text.h"
+#include "report/formats.h"
 #include "report/ncp_groups.h"
 #include "report/parts.h"
 #include "report/render.h"
 #include "report/sweep_words.h"
+#include "report/tune_words.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Would a spreadsheet compute it? Some take the full-width forms of the signs for the signs. */
+static bool is_formula(const char *text)
+{
+    static const char *const starts[] = {"=", "+", "-", "@", "＝", "＋", "－", "＠"};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (strncmp(text, starts[i], strlen(starts[i])) == 0) return true;
+    return false;
+}
+
 void assay__csv_text(struct assay__buf *out, const char *text)
 {
     struct assay__buf safe = {0};
-    bool guard = text && *text && strchr("=+-@\t\r", *text);
     assay__text_safe(&safe, text ? text : "");
     const char *shown = safe.data ? safe.data : "";
+    bool guard = (text && *text && strchr("=+-@\t\r\n", *text)) || is_formula(shown);
     bool quote = guard || strpbrk(shown, ",\"\n\r") != NULL;
     if (quote) assay__buf_putc(out, '"');
     if (guard) assay__buf_putc(out, '\'');
@@ -56,13 +67,17 @@ static void metrics_table(const struct assay_profile *profile, const struct assa
         assay__csv_next_text(out, assay_state_name(m->state));
         assay__csv_next_text(out, m->source);
         assay__csv_next_text(out, m->note);
+        assay__csv_next_text(out, assay__render_option(trial, "label")); /* "" of a single run */
         assay__buf_putc(out, '\n');
     }
 }
 
-static void layer_row(const struct assay__layer *l, int trial, struct assay__buf *out)
+static void layer_row(const struct assay__layers *layers, const struct assay__layer *l, int trial,
+                      struct assay__buf *out)
 {
     bool known = l->state != ASSAY_UNAVAILABLE && isfinite(l->time_ns);
+    double low_ns, high_ns;
+    assay__layer_interval(layers, l, &low_ns, &high_ns, NULL);
     assay__buf_printf(out, "%d,%d", trial, l->index);
     assay__csv_next_text(out, l->name);
     assay__csv_next_text(out, l->op);
@@ -84,6 +99,12 @@ static void layer_row(const struct assay__layer *l, int trial, struct assay__buf
     assay__csv_next_text(out, from.data);
     assay__csv_next_number(out, l->weight_bytes);
     assay__csv_next_number(out, l->live_bytes);
+    assay__csv_next_number(out, low_ns / 1e3);
+    assay__csv_next_number(out, high_ns / 1e3);
+    assay__csv_next_text(out, l->inputs);
+    assay__csv_next_text(out, l->weights);
+    assay__csv_next_text(out, l->outputs);
+    assay__csv_next_text(out, l->attributes);
     if (from.failed) out->failed = true;
     assay__buf_free(&from);
     assay__buf_putc(out, '\n');
@@ -96,7 +117,7 @@ static void layers_table(const struct assay_profile *profile, const struct assay
     (void)profile;
     const struct assay__layers *layers = &trial->layers;
     for (size_t i = 0; i < layers->count; i++)
-        layer_row(&layers->items[i], trial->id, out);
+        layer_row(layers, &layers->items[i], trial->id, out);
     if (!layers->count) return;
     const struct {
         const char *name;
@@ -112,7 +133,7 @@ static void layers_table(const struct assay_profile *profile, const struct assay
             out, known && p50 && p50->value > 0 ? rest[i].time_ns / 1e9 / p50->value : (double)NAN);
         assay__buf_printf(out, ",,,,%s", !known ? "unavailable" : i ? "derived" : "measured");
         assay__csv_next_text(out, layers->method);
-        assay__buf_puts(out, ",,,,,\n");
+        assay__buf_puts(out, ",,,,,,,,,,,\n");
     }
 }
 
@@ -154,10 +175,12 @@ static const struct {
                  struct assay__buf *out); /* of each trial … */
     void (*whole)(const struct assay_profile *profile, struct assay__buf *out); /* … or of all */
 } tables[] = {
-    {"metrics", "trial,metric,value,unit,state,source,note\n", metrics_table, NULL},
+    {"metrics", "trial,metric,value,unit,state,source,note,label\n", metrics_table, NULL},
     {"layers",
-     "trial,index,name,op,provider,time_us,share,flops,bytes,bound,state,method,host_enqueue_us,note,from,weight_bytes,live_bytes\n",
+     "trial,index,name,op,provider,time_us,share,flops,bytes,bound,state,method,host_enqueue_us,note,from,weight_bytes,live_bytes,time_low_us,time_high_us,inputs,weights,outputs,attributes\n",
      layers_table, NULL},
+    {"layer-times", "trial,index,launch,name,time_us\n", assay__csv_layer_times, NULL},
+    {"peak", "trial,position,name,type,bytes,producer,op,first,last\n", assay__csv_peak, NULL},
     {"steps", "trial,step,kind,time_us,share,flops,layers,state,flops_state,note\n",
      assay__csv_ncp_steps, NULL},
     {"groups", "trial,group,kind,time_us,share,flops,layers,state,flops_state,note\n",
@@ -177,6 +200,9 @@ static const struct {
     {"sweep",
      "trial,point,device,p50_s,p99_s,throughput_per_s,memory_bytes,energy_j,bandwidth_bytes_per_s,utilization,flops_per_s,scaling,mark,state,reason\n",
      NULL, assay__csv_sweep},
+    {"tune",
+     "trial,configuration,fate,launches,p50_s,throughput_per_s,memory_bytes,energy_j,drift_relative_l2,ratio,ratio_low,ratio_high,mark,pareto,state,reason\n",
+     NULL, assay__csv_tune},
 };
 
 int assay__report_csv(const struct assay_profile *profile,
@@ -193,9 +219,6 @@ int assay__report_csv(const struct assay_profile *profile,
             tables[t].rows(profile, &profile->trials[i], out);
         return 0;
     }
-    return assay_error_set(
-        error, ASSAY_EINVAL,
-        "unknown table '%s' (metrics, layers, steps, groups, launches, samples, series, spans, "
-        "allocations, counters, ceilings, sweep or comparison)",
-        wanted);
+    return assay_error_set(error, ASSAY_EINVAL, "unknown table '%s' (%s)", wanted,
+                           ASSAY__TABLE_NAMES);
 }

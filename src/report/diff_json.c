@@ -140,7 +140,8 @@ static void put_layer(struct assay__json_writer *w, const struct assay__diff *di
     assay__json_key(w, "deltas");
     assay__json_array(w);
     for (size_t s = 1; s < diff->count; s++)
-        put_layer_delta(w, &row->deltas[s], row->kind == ASSAY__DIFF_LAYER);
+        put_layer_delta(w, &row->deltas[s],
+                        row->kind == ASSAY__DIFF_LAYER && *diff->layers_interval_reason);
     assay__json_array_end(w);
     assay__json_put_bool(w, "folded", !row->shown);
     assay__json_object_end(w);
@@ -194,8 +195,7 @@ int assay__diff_json(const struct assay__diff *diff, const struct assay_report_o
     assay__json_array_end(w);
     assay__json_put_text(w, "layers_reason", diff->layers_reason);
     assay__json_put_text(w, "layers_rule", diff->layers_rule);
-    assay__json_put_text(w, "layers_interval_reason",
-                         "a profile keeps one time of each layer, not one per launch");
+    assay__json_put_text(w, "layers_interval_reason", diff->layers_interval_reason);
     assay__json_put_number(w, "layers_spread", diff->layers_spread);
     put_causes(w, diff);
     assay__json_put_strings(w, "notes", diff->notes, diff->note_count);

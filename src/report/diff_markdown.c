@@ -117,9 +117,9 @@ static void put_layer(struct assay__buf *out, const struct assay__diff *diff,
         cell_of(out, &text);
     }
     assay__diff_layer_remark(&text, diff, row);
-    if (row->kind != ASSAY__DIFF_LAYER)
-        for (size_t s = 1; s < diff->count; s++)
-            assay__buf_printf(&text, "%s%s", s > 1 ? "; " : "",
+    for (size_t s = 1; s < diff->count; s++)
+        if (row->kind != ASSAY__DIFF_LAYER || row->deltas[s].ci.known)
+            assay__buf_printf(&text, "%s%s", text.length ? "; " : "",
                               assay__diff_verdict_name(row->deltas[s].verdict, ASSAY__DIFF_TIME));
     cell_of(out, &text);
     assay__buf_putc(out, '\n');

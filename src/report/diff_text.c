@@ -259,9 +259,9 @@ static void put_layers(struct view *v)
     put_layer_rows(v);
     struct assay__buf rule = {0};
     assay__buf_puts(&rule, v->diff->layers_rule);
-    assay__buf_puts(&rule,
-                    " Single layers have no interval: a profile keeps one time of each, not one "
-                    "per launch.");
+    if (*v->diff->layers_interval_reason)
+        assay__buf_printf(&rule, " Single layers have no interval: %s.",
+                          v->diff->layers_interval_reason);
     assay__page_wrap(&v->page, ASSAY__STYLE_DIM, "  ", text_of(&rule));
     assay__buf_free(&rule);
 }

@@ -168,7 +168,7 @@ void assay__diff_layer_fold_words(struct assay__buf *out, const struct assay__di
     if (!folded) return;
     assay__buf_printf(out, "… %zu row%s without a shown difference", folded,
                       folded == 1 ? "" : "s");
-    if (!isfinite(diff->layers_spread)) return;
+    if (!isfinite(diff->layers_spread) || diff->layers_judged) return;
     assay__buf_printf(out, " (%s %.3g %%%s)", "passes of one run differ by",
                       diff->layers_spread * 100, diff->layers_strict ? " of the sum" : "");
 }

@@ -434,12 +434,13 @@ static void put_alternative(struct assay__buf *out, const struct assay__figure *
 }
 
 /* An image hides what is in it from those who cannot see it; links must not be hidden. */
-static void put_role(struct assay__buf *out, const struct assay__figure *figure, const char *id)
+static void put_role(struct assay__buf *out, const struct assay__figure *figure, const char *id,
+                     bool standalone)
 {
-    bool links = false;
+    bool links = false; /* a file of its own has none: there is nothing they could lead to */
     for (size_t i = 0; i < figure->series_count; i++)
         links |= figure->series[i].links != NULL;
-    assay__buf_puts(out, links ? " role=\"group\"" : " role=\"img\"");
+    assay__buf_puts(out, links && !standalone ? " role=\"group\"" : " role=\"img\"");
     if (!id || !*id) return;
     assay__buf_puts(out, " aria-labelledby=\"");
     assay__svg_escape(out, id);
@@ -470,7 +471,7 @@ void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figur
     double height = draw_content(&content, figure, width, options ? options->height : 0,
                                  standalone);
     open_svg(out, width, height, standalone);
-    put_role(out, figure, options ? options->id : NULL);
+    put_role(out, figure, options ? options->id : NULL, standalone);
     assay__buf_puts(out, ">\n");
     put_alternative(out, figure, options ? options->id : NULL);
     if (standalone) put_style(out);

@@ -52,6 +52,20 @@ static void put_escaped(struct assay__buf *out, const char *text, size_t length)
     assay__buf_add(out, text + from, length - from);
 }
 
+/* A long name may break behind a separator, rather than in a word. */
+static void put_breaking(struct assay__buf *out, const char *text, size_t length)
+{
+    enum { LEAST = 14 };
+    size_t from = 0;
+    for (size_t i = 1; length > LEAST && i + 1 < length; i++) {
+        if (!strchr("/._:", text[i]) || strchr("/._:", text[i + 1])) continue;
+        put_escaped(out, text + from, i + 1 - from);
+        assay__buf_puts(out, "<wbr>");
+        from = i + 1;
+    }
+    put_escaped(out, text + from, length - from);
+}
+
 void assay__html_text(struct assay__buf *out, const char *text)
 {
     if (text) put_escaped(out, text, strlen(text));
@@ -85,11 +99,11 @@ void assay__html_name(struct assay__buf *out, const char *name)
     assay__buf_puts(out, "<bdi>");
     if (length > NAME_MOST && bytes_of(text, length, NAME_MOST) < length) {
         size_t head = bytes_of(text, length, NAME_HALF), tail = tail_of(text, length, NAME_HALF);
-        put_escaped(out, text, head);
+        put_breaking(out, text, head);
         assay__buf_puts(out, "…");
-        put_escaped(out, text + (tail > head ? tail : head), length - (tail > head ? tail : head));
+        put_breaking(out, text + (tail > head ? tail : head), length - (tail > head ? tail : head));
     } else {
-        put_escaped(out, text, length);
+        put_breaking(out, text, length);
     }
     assay__buf_puts(out, "</bdi>");
 }
@@ -271,10 +285,21 @@ void assay__html_cell_name(struct assay__html *page, const char *name)
     assay__buf_puts(&page->body, "</th>");
 }
 
+/* A word that is longer than any may break (WORD bytes), so that paper does not cut the table. */
 void assay__html_cell_text(struct assay__html *page, const char *text)
 {
+    enum { WORD = 40 };
+    size_t from = 0, run = 0, length = text ? strlen(text) : 0;
     assay__buf_puts(&page->body, "<td>");
-    assay__html_text(&page->body, text);
+    for (size_t i = 0; i < length; i++) {
+        bool begins = ((unsigned char)text[i] & 0xc0) != 0x80;
+        run = text[i] == ' ' ? 0 : run + 1;
+        if (run <= WORD || !begins) continue;
+        put_escaped(&page->body, text + from, i - from);
+        assay__buf_puts(&page->body, "<wbr>");
+        from = i, run = 1;
+    }
+    if (length > from) put_escaped(&page->body, text + from, length - from);
     assay__buf_puts(&page->body, "</td>");
 }
 

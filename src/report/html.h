@@ -33,6 +33,8 @@ struct assay__html {
     struct assay__html_link links[ASSAY__HTML_SECTIONS];
     size_t link_count;
     unsigned tips; /* ids given so far */
+    bool zoom;     /* a figure can be zoomed: the page carries uPlot */
+    int trial;     /* id of the trial whose figures are drawn; -1 none */
 };
 
 struct assay__html_head {
@@ -99,8 +101,10 @@ void assay__html_tip(struct assay__html *page, const char *text, const char *tip
 int assay__html_figure(struct assay__html *page, const struct assay_profile *profile,
                        const struct assay__trial *trial, const char *name, bool say);
 struct assay__figure;
-/** One figure as a <figure>. */
+/** One figure as a <figure>: drawn wide and narrow, of which the style sheet shows one. */
 void assay__html_draw(struct assay__html *page, const struct assay__figure *figure);
+/** Whether the build has uPlot. */
+bool assay__html_can_zoom(void);
 
 /* --- the document ----------------------------------------------------------------------------------- */
 

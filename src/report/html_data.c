@@ -185,7 +185,7 @@ void assay__html_metrics(struct assay__html *page, const struct assay_profile *p
         assay__buf_puts(&page->body, "<tr><th scope=\"row\" title=\"");
         assay__html_text(&page->body, info ? info->summary : "");
         assay__buf_puts(&page->body, "\">");
-        assay__html_text(&page->body, m->name);
+        assay__html_name(&page->body, m->name);
         assay__buf_puts(&page->body, "</th><td class=\"n\"");
         if (known) assay__buf_printf(&page->body, " data-v=\"%.9g\"", m->value);
         assay__buf_putc(&page->body, '>');

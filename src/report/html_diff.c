@@ -295,19 +295,20 @@ static void members_words(struct view *v, const struct assay__diff_layer *row,
 static void layer_row(struct view *v, size_t index)
 {
     const struct assay__diff_layer *row = &v->diff->layers[index];
-    bool judged = row->kind != ASSAY__DIFF_LAYER;
+    bool extra = row->kind != ASSAY__DIFF_LAYER;
     struct assay__buf words = {0};
     assay__buf_printf(&v->page.body, "<tr id=\"row-%zu\"%s>", index,
-                      judged ? " class=\"extra\"" : "");
+                      extra ? " class=\"extra\"" : "");
     assay__html_cell_name(&v->page, assay__diff_layer_title(v->diff, row));
     for (size_t s = 0; s < v->diff->count; s++) {
         open_number(v, row->times_ns[s]);
         assay__render_ns(&words, row->times_ns[s]);
         assay__html_text(&v->page.body, text_of(&words));
         assay__buf_clear(&words);
-        if (s) put_below(v, &row->deltas[s], ASSAY__DIFF_TIME, judged);
+        if (s) put_below(v, &row->deltas[s], ASSAY__DIFF_TIME, extra || row->deltas[s].ci.known);
         assay__buf_puts(&v->page.body, "</td>");
     }
+    bool judged = extra || row->deltas[1].ci.known;
     if (v->diff->count == 2) {
         open_number(v, row->deltas[1].ratio);
         put_ratio(v, &row->deltas[1], judged);
@@ -315,7 +316,9 @@ static void layer_row(struct view *v, size_t index)
     }
     assay__buf_puts(&v->page.body, "<td class=\"words\">");
     if (judged && v->diff->count == 2) put_verdict(v, &row->deltas[1], ASSAY__DIFF_TIME);
-    if (!judged) members_words(v, row, &words);
+    if (!extra) members_words(v, row, &words);
+    if (!extra && judged && v->diff->count == 2 && words.length)
+        assay__buf_puts(&v->page.body, "; ");
     assay__html_text(&v->page.body, text_of(&words));
     assay__buf_puts(&v->page.body, "</td>");
     assay__html_row_end(&v->page);
@@ -361,12 +364,15 @@ static void put_layers(struct view *v)
     assay__html_section(&v->page, "layers", "Layers", ASSAY__HTML_OVERVIEW | ASSAY__HTML_LAYERS);
     assay__html_paragraph(&v->page, NULL, v->diff->layers_reason);
     if (v->diff->layer_count) {
-        assay__html_paragraph(
-            &v->page, "note",
-            "Matched by the nodes of the model that they came from, so that fused and split "
-            "layers meet; then by structure, name and place. Single layers have no interval: a "
-            "profile keeps one time of each, not one per launch.");
+        struct assay__buf how = {0};
+        assay__buf_puts(&how, "Matched by the nodes of the model that they came from, so that "
+                              "fused and split layers meet; then by structure, name and place.");
+        if (*v->diff->layers_interval_reason)
+            assay__buf_printf(&how, " Single layers have no interval: %s.",
+                              v->diff->layers_interval_reason);
+        assay__html_paragraph(&v->page, "note", text_of(&how));
         assay__html_paragraph(&v->page, "note", v->diff->layers_rule);
+        assay__buf_free(&how);
         draw_layers(v);
         layer_table(v, true);
         layer_table(v, false);
@@ -454,7 +460,8 @@ static void put_notes(struct view *v)
     assay__html_section(&v->page, "notes", "Notes and data",
                         ASSAY__HTML_OVERVIEW | ASSAY__HTML_MACHINE);
     assay__html_list(&v->page, v->diff->notes, v->diff->note_count);
-    assay__buf_puts(&v->page.body, "<p id=\"downloads\" class=\"downloads\" hidden></p>\n");
+    assay__buf_puts(&v->page.body, "<p id=\"downloads\" class=\"downloads\" data-only=\"json\" "
+                                   "hidden></p>\n");
     assay__html_paragraph(
         &v->page, "note",
         "The data behind this page is in it: the same JSON as assay report --json gives.");
@@ -470,7 +477,7 @@ static void subtitle(struct assay__buf *out, const struct assay__diff *diff)
 int assay__diff_html(const struct assay__diff *diff, const struct assay_report_options *options,
                      struct assay__buf *out, struct assay_error *error)
 {
-    struct view v = {.diff = diff};
+    struct view v = {.page = {.trial = -1}, .diff = diff};
     struct assay__buf json = {0}, data = {0}, line = {0};
     const char *model = diff->sides[0].profile->model.name;
     int code = assay__diff_json(diff, options, &json, error);

@@ -87,7 +87,49 @@ static int by_live(const void *left, const void *right)
     return (*a)->index < (*b)->index ? -1 : (*a)->index > (*b)->index;
 }
 
-/* The layers while which most is alive. Which tensors those are is not kept in a profile. */
+/* The tensors that are alive at the peak, and what those take that are not listed. */
+static void put_tensors(struct assay__html *page, const struct assay__peak *peak)
+{
+    struct assay__buf text = {0};
+    if (!peak->reason) return; /* not looked for, or from before it was */
+    assay__html_heading(page, "Alive at the peak");
+    if (peak->reason[0]) {
+        assay__html_paragraph(page, "note", peak->reason);
+        return;
+    }
+    size_t shown = peak->count < TENSORS ? peak->count : TENSORS;
+    double rest = peak->rest_bytes;
+    for (size_t i = shown; i < peak->count; i++)
+        rest += peak->tensors[i].bytes;
+    assay__render_peak(&text, peak);
+    assay__html_paragraph(page, NULL, text.data);
+    assay__html_table(page, "peak-tensors", "sortable", "Activations alive at the peak",
+                      "Tensor|Shape and type|>Bytes|Made by|Operator|Last read by");
+    for (size_t i = 0; i < shown; i++) {
+        const struct assay__peak_tensor *t = &peak->tensors[i];
+        assay__html_row(page, "");
+        assay__html_cell_name(page, t->name);
+        assay__html_cell_text(page, *t->type ? t->type : "—");
+        assay__html_cell_number(page, t->bytes, "B", "=");
+        assay__html_cell_name(page, *t->producer ? t->producer : "— an input of the model");
+        assay__html_cell_text(page, *t->op ? t->op : "—");
+        assay__html_cell_name(page, *t->last ? t->last : "—");
+        assay__html_row_end(page);
+    }
+    assay__html_table_end(page);
+    if (peak->alive > (int64_t)shown) {
+        char scaled[64];
+        assay__text_scaled(scaled, sizeof scaled, rest, "B");
+        assay__buf_clear(&text);
+        assay__buf_printf(&text, "%lld smaller ones take %s together%s.",
+                          (long long)peak->alive - (long long)shown, scaled,
+                          peak->count > shown ? "; the data of this page has more of them" : "");
+        assay__html_paragraph(page, "note", text.data);
+    }
+    assay__buf_free(&text);
+}
+
+/* The layers while which most is alive. */
 static void put_peak(struct assay__html *page, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
@@ -119,8 +161,7 @@ static void put_peak(struct assay__html *page, const struct assay__trial *trial)
         assay__html_table_end(page);
         assay__html_paragraph(
             page, "note",
-            "Alive is by liveness of the graph: activations that a later layer still needs. Which tensors "
-            "they are is not kept in a profile: assay inspect MODEL shows them.");
+            "Alive is by liveness of the graph: activations that a later layer still needs.");
     }
     free(sorted);
 }
@@ -170,6 +211,7 @@ void assay__html_memory(struct assay__html *page, const struct assay_profile *pr
     assay__html_section(page, "memory", "Memory", ASSAY__HTML_MACHINE);
     assay__html_figure(page, profile, trial, "memory", true);
     put_metrics(page, trial, "Memory: what takes how much", families);
+    put_tensors(page, &trial->peak);
     put_peak(page, trial);
     put_allocations(page, &trial->allocations);
     assay__html_section_end(page);

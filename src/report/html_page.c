@@ -1,40 +1,53 @@
-/* html_page.c - the document around the sections: head with its policy, navigation, style sheet, script, data. The
- * policy allows the one style sheet and the one script by the SHA-256 of their bytes (CSP level 2), and nothing that is fetched. */
+/* html_page.c - the document around the sections: head with its policy, navigation, style sheet, scripts, data. The
+ * policy allows the one style sheet and the scripts by the SHA-256 of their bytes (CSP level 2), and nothing that is fetched. uPlot
+ * is in the page only where a figure can be zoomed and the build had it. */
 #include "report/html.h"
 
 #include "model/sha256.h"
 #include "page_css.h"
 #include "page_js.h"
 #include "report/figure.h"
+#include "uplot_css.h"
+#include "uplot_js.h"
+#include "uplot_license.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum { PARTS_MOST = 16 }; /* figures of one name */
-
-/* Of the text of one element: first and second behind each other. */
-static void put_hash(struct assay__buf *out, const char *first, const char *second)
+/* Of the text of one element: the parts behind each other. */
+static void put_hash(struct assay__buf *out, const char *first, const char *second,
+                     const char *third)
 {
     struct assay__sha256 sha;
     uint8_t digest[32];
     assay__sha256_start(&sha);
     assay__sha256_add(&sha, first, strlen(first));
     assay__sha256_add(&sha, second, strlen(second));
+    assay__sha256_add(&sha, third, strlen(third));
     assay__sha256_end(&sha, digest);
     assay__buf_puts(out, "'sha256-");
     assay__html_base64(out, digest, sizeof digest);
     assay__buf_puts(out, "'");
 }
 
-static void put_head(struct assay__buf *out, const struct assay__html_head *head)
+bool assay__html_can_zoom(void)
 {
+    return assay__uplot_js[0] && assay__uplot_css[0] && assay__uplot_license[0];
+}
+
+static void put_head(struct assay__buf *out, const struct assay__html_head *head, bool zoom)
+{
+    const char *more = zoom ? assay__uplot_css : "";
     assay__buf_puts(out,
                     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                     "base-uri 'none'; form-action 'none'; style-src ");
-    put_hash(out, assay__page_css, assay__figure_css());
+    put_hash(out, assay__page_css, assay__figure_css(), more);
     assay__buf_puts(out, "; script-src ");
-    put_hash(out, assay__page_js, "");
+    if (zoom) {
+        put_hash(out, assay__uplot_js, "", "");
+        assay__buf_putc(out, ' ');
+    }
+    put_hash(out, assay__page_js, "", "");
     assay__buf_puts(
         out, "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
              "<meta name=\"color-scheme\" content=\"light dark\">\n"
@@ -47,6 +60,7 @@ static void put_head(struct assay__buf *out, const struct assay__html_head *head
     assay__buf_puts(out, "</title>\n<style>");
     assay__buf_puts(out, assay__page_css);
     assay__buf_puts(out, assay__figure_css());
+    assay__buf_puts(out, more);
     assay__buf_puts(out, "</style>\n</head>\n");
 }
 
@@ -83,10 +97,25 @@ static void put_links(struct assay__buf *out, const struct assay__html *page)
     assay__buf_puts(out, "</ul>\n</nav>\n");
 }
 
+/* uPlot as its package has it, with its licence; ours uses it only when it stands before it. */
+static void put_scripts(struct assay__buf *out, bool zoom)
+{
+    if (zoom) {
+        assay__buf_puts(out, "<!-- uPlot, which draws what can be zoomed:\n");
+        assay__html_text(out, assay__uplot_license);
+        assay__buf_puts(out, "\n-->\n<script>");
+        assay__buf_puts(out, assay__uplot_js);
+        assay__buf_puts(out, "</script>\n");
+    }
+    assay__buf_puts(out, "<script>");
+    assay__buf_puts(out, assay__page_js);
+    assay__buf_puts(out, "</script>\n");
+}
+
 void assay__html_document(struct assay__html *page, const struct assay__html_head *head,
                           struct assay__buf *out)
 {
-    put_head(out, head);
+    put_head(out, head, page->zoom);
     put_banner(out, head);
     assay__buf_puts(out, "<div class=\"columns\">\n");
     put_links(out, page);
@@ -101,9 +130,8 @@ void assay__html_document(struct assay__html *page, const struct assay__html_hea
     assay__buf_puts(out, "</footer>\n");
     if (head->data)
         assay__buf_add(out, head->data->data ? head->data->data : "", head->data->length);
-    assay__buf_puts(out, "<script>");
-    assay__buf_puts(out, assay__page_js);
-    assay__buf_puts(out, "</script>\n</body>\n</html>\n");
+    put_scripts(out, page->zoom);
+    assay__buf_puts(out, "</body>\n</html>\n");
     if (page->body.failed || (head->data && head->data->failed)) out->failed = true;
     assay__buf_free(&page->body);
 }
@@ -113,49 +141,4 @@ void assay__html_data(struct assay__buf *out, const char *id, const char *json, 
     assay__buf_printf(out, "<script type=\"application/json\" id=\"%s\">", id);
     assay__html_json(out, json, length);
     assay__buf_puts(out, "</script>\n");
-}
-
-/* --- figures ---------------------------------------------------------------------------------------- */
-
-void assay__html_draw(struct assay__html *page, const struct assay__figure *figure)
-{
-    char id[32];
-    snprintf(id, sizeof id, "f%u", ++page->tips);
-    struct assay__svg_options options = {.id = id};
-    assay__buf_puts(&page->body, "<figure>\n");
-    assay__buf_puts(&page->body, "<div class=\"picture\">");
-    assay__figure_svg(&page->body, figure, &options);
-    assay__buf_puts(&page->body, "</div>\n<figcaption>");
-    assay__html_text(&page->body, figure->caption);
-    if (figure->note && *figure->note) {
-        assay__buf_puts(&page->body, " <span class=\"remark\">");
-        assay__html_text(&page->body, figure->note);
-        assay__buf_puts(&page->body, "</span>");
-    }
-    assay__buf_puts(&page->body, "</figcaption>\n</figure>\n");
-}
-
-int assay__html_figure(struct assay__html *page, const struct assay_profile *profile,
-                       const struct assay__trial *trial, const char *name, bool say)
-{
-    const struct assay__figure_row *row = assay__figure_row_find(name);
-    struct assay_error error = {0};
-    size_t part = 0;
-    int code = row ? 0 : ASSAY_ENOTFOUND;
-    for (; !code && part < PARTS_MOST; part++) {
-        struct assay__figure figure = {0};
-        struct assay__arena *arena = assay__arena_new(); /* of one picture: they are large */
-        code = arena ? row->make(profile, trial, part, arena, &figure, &error) : ASSAY_ENOMEM;
-        if (!code) assay__html_draw(page, &figure);
-        assay__arena_free(arena);
-        if (code) break;
-    }
-    if (code == ASSAY_ENOMEM) page->body.failed = true;
-    if (code != ASSAY_ENOTFOUND) return code;
-    if (!part && say && error.message[0]) {
-        assay__buf_puts(&page->body, "<p class=\"note\">No picture: ");
-        assay__html_text(&page->body, error.message);
-        assay__buf_puts(&page->body, "</p>\n");
-    }
-    return part ? 0 : ASSAY_ENOTFOUND;
 }

@@ -3,6 +3,7 @@
 
 #include "advise/comparison.h"
 #include "advise/sweep.h"
+#include "advise/tune_report.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -12,14 +13,15 @@ static const struct {
     assay__html_section_fn *write;
     bool of_trial; /* needs one */
 } sections[] = {
-    {assay__html_summary, false},     {assay__html_comparison, true}, {assay__html_sweep, true},
-    {assay__html_requirements, true}, {assay__html_latency, true},    {assay__html_layers, true},
-    {assay__html_roofline, true},     {assay__html_placement, true},  {assay__html_memory, true},
-    {assay__html_power, true},        {assay__html_findings, false},  {assay__html_trials, true},
-    {assay__html_environment, false}, {assay__html_metrics, true},    {assay__html_raw, false},
+    {assay__html_summary, false}, {assay__html_comparison, true},   {assay__html_sweep, true},
+    {assay__html_tune, true},     {assay__html_requirements, true}, {assay__html_latency, true},
+    {assay__html_layers, true},   {assay__html_roofline, true},     {assay__html_placement, true},
+    {assay__html_memory, true},   {assay__html_power, true},        {assay__html_findings, false},
+    {assay__html_trials, true},   {assay__html_environment, false}, {assay__html_metrics, true},
+    {assay__html_raw, false},
 };
 
-/* The trial that is recommended for latency (compare), or the best point (sweep); SIZE_MAX none. */
+/* The trial that is recommended for latency (compare), or the best (sweep, tune); SIZE_MAX none. */
 static size_t recommended(const struct assay_profile *profile)
 {
     size_t trial = SIZE_MAX;
@@ -36,6 +38,10 @@ static size_t recommended(const struct assay_profile *profile)
         struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
         if (!assay__sweep(profile, &limits, arena, &sweep) && sweep.best < sweep.count)
             trial = sweep.points[sweep.best].trial;
+    } else if (arena && strcmp(profile->command, "tune") == 0) {
+        struct assay__tune_result tune;
+        if (!assay__tune_result(profile, arena, &tune) && tune.best < tune.count)
+            trial = tune.rows[tune.best].trial;
     }
     assay__arena_free(arena);
     return trial;
@@ -88,7 +94,7 @@ int assay__report_html(const struct assay_profile *profile,
                        const struct assay_report_options *options, struct assay__buf *out,
                        struct assay_error *error)
 {
-    struct assay__html page = {0};
+    struct assay__html page = {.trial = -1};
     struct assay__buf line = {0}, kicker = {0}, footer = {0}, data = {0};
     const struct assay__trial *trial = assay__html_main_trial(profile);
     int code = assay__html_embed(profile, options, &data, error);

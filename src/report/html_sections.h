@@ -11,7 +11,7 @@ typedef void assay__html_section_fn(struct assay__html *page, const struct assay
 assay__html_section_fn assay__html_summary, assay__html_findings, assay__html_requirements,
     assay__html_environment, assay__html_latency, assay__html_layers, assay__html_roofline,
     assay__html_placement, assay__html_memory, assay__html_power, assay__html_comparison,
-    assay__html_sweep, assay__html_trials, assay__html_metrics, assay__html_raw;
+    assay__html_sweep, assay__html_tune, assay__html_trials, assay__html_metrics, assay__html_raw;
 
 #define ASSAY__HTML_ROWS \
     1000 /* layers that stand in the page as rows; the script makes the others */

@@ -5,6 +5,7 @@
 #include "advise/comparison.h"
 #include "advise/review.h"
 #include "advise/sweep.h"
+#include "advise/tune_report.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -90,7 +91,7 @@ static void put_number(struct assay__html *page, const struct assay__trial *tria
 
 /* --- the sentence ------------------------------------------------------------------------------------ */
 
-/* What a comparison or a sweep answers comes before where the time goes. */
+/* What a comparison, a sweep or a tuning answers comes before where the time goes. */
 static void put_verdict(struct assay__html *page, const struct assay_profile *profile)
 {
     struct assay__arena *arena = assay__arena_new();
@@ -109,6 +110,13 @@ static void put_verdict(struct assay__html *page, const struct assay_profile *pr
         struct assay__sweep sweep;
         struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
         if (!assay__sweep(profile, &limits, arena, &sweep)) assay__buf_puts(&text, sweep.why);
+    } else if (strcmp(profile->command, "tune") == 0) {
+        struct assay__tune_result tune;
+        if (!assay__tune_result(profile, arena, &tune)) {
+            if (tune.best < tune.count && !strstr(tune.why, tune.rows[tune.best].label))
+                assay__buf_printf(&text, "%s: ", tune.rows[tune.best].label);
+            assay__buf_puts(&text, tune.why);
+        }
     }
     assay__html_paragraph(page, "lead", text_of(&text));
     assay__buf_free(&text);
@@ -145,6 +153,8 @@ static void put_first(struct assay__html *page, const struct assay_profile *prof
     if (first) {
         assay__buf_puts(&page->body, "<p class=\"first\"><b>First finding:</b> ");
         assay__html_text(&page->body, first);
+        size_t length = strlen(first);
+        if (length && !strchr(".!?:", first[length - 1])) assay__buf_putc(&page->body, '.');
         assay__buf_puts(&page->body, " <a href=\"#findings\">All findings</a></p>\n");
     }
     assay__arena_free(arena);
@@ -196,6 +206,56 @@ static void put_gain(struct assay__html *page, const char *label, double gain)
     assay__buf_puts(&page->body, "</dd></div>");
 }
 
+/* "1.4 × (1.31 to 1.52) of latency", then what it did to the energy. */
+static void put_verified(struct assay__html *page, const struct assay__finding *f)
+{
+    struct assay__buf *out = &page->body;
+    if (!isfinite(f->verified_gain)) {
+        put_gain(page, "measured gain", f->verified_gain);
+        return;
+    }
+    assay__buf_printf(out, "<div><dt>measured gain</dt><dd>%.3g ×", f->verified_gain);
+    if (isfinite(f->verified_low) && isfinite(f->verified_high))
+        assay__buf_printf(out, " <span class=\"interval\">%.4g to %.4g, 95 %%</span>",
+                          f->verified_low, f->verified_high);
+    assay__buf_puts(out, "</dd></div>");
+    if (!isfinite(f->verified_energy)) return;
+    assay__buf_printf(out, "<div><dt>energy, after over before</dt><dd>%.3g", f->verified_energy);
+    if (isfinite(f->verified_energy_low) && isfinite(f->verified_energy_high))
+        assay__buf_printf(out, " <span class=\"interval\">%.4g to %.4g, 95 %%</span>",
+                          f->verified_energy_low, f->verified_energy_high);
+    assay__buf_puts(out, "</dd></div>");
+}
+
+/* What was changed, of what the gain is, what it could have shown, and the drift of the outputs. */
+static void put_tried(struct assay__html *page, const struct assay__finding *f)
+{
+    struct assay__buf text = {0};
+    if (!f->tried || !*f->tried) return;
+    assay__html_facts(page);
+    assay__html_fact(page, "tried", f->tried);
+    if (isfinite(f->verified_gain)) {
+        if (f->verified_of && *f->verified_of)
+            assay__buf_printf(&text, "of %s, launches with and without it alternating",
+                              f->verified_of);
+        if (isfinite(f->verified_smallest))
+            assay__buf_printf(&text, "%sa difference of %.2g %% could have been shown",
+                              text.length ? "; " : "", f->verified_smallest * 100);
+        assay__html_fact(page, "gain", text_of(&text));
+        assay__buf_clear(&text);
+        if (isfinite(f->verified_drift))
+            assay__buf_printf(&text, "%.2g relative L2 of the outputs%s", f->verified_drift,
+                              f->drift_note && *f->drift_note ? "; " : "");
+        else
+            assay__buf_puts(&text, "— ");
+        assay__buf_puts(&text, f->drift_note ? f->drift_note : "");
+        assay__html_fact(page, "drift", text_of(&text));
+    }
+    assay__html_facts_end(page);
+    if (text.failed) page->body.failed = true;
+    assay__buf_free(&text);
+}
+
 static void put_finding(struct assay__html *page, const struct assay__finding *f)
 {
     struct assay__buf *out = &page->body;
@@ -213,11 +273,12 @@ static void put_finding(struct assay__html *page, const struct assay__finding *f
     assay__html_paragraph(page, "advice", f->advice);
     assay__buf_puts(out, "<dl class=\"gains\">");
     put_gain(page, "expected gain", f->expected_gain);
-    put_gain(page, "measured gain", f->verified_gain);
+    put_verified(page, f);
     if (isfinite(f->energy_saving))
-        assay__buf_printf(out, "<div><dt>energy saved</dt><dd>%.3g %%</dd></div>",
+        assay__buf_printf(out, "<div><dt>energy to save at most</dt><dd>%.3g %%</dd></div>",
                           f->energy_saving * 100);
     assay__buf_puts(out, "</dl>\n");
+    put_tried(page, f);
     if (!isfinite(f->verified_gain))
         assay__html_paragraph(page, "note",
                               f->reason && *f->reason ? f->reason : "It was not tried yet.");

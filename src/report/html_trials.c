@@ -193,15 +193,14 @@ void assay__html_sweep(struct assay__html *page, const struct assay_profile *pro
 {
     struct assay__sweep sweep;
     struct assay__buf text = {0};
-    if (strcmp(profile->command, "sweep") != 0 && strcmp(profile->command, "tune") != 0) return;
+    if (strcmp(profile->command, "sweep") != 0) return;
     struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
     struct assay__arena *arena = assay__arena_new();
     if (!arena || assay__sweep(profile, &limits, arena, &sweep)) {
         page->body.failed = true;
         goto out;
     }
-    assay__html_section(page, "sweep", strcmp(profile->command, "tune") == 0 ? "Tune" : "Sweep",
-                        ASSAY__HTML_OVERVIEW);
+    assay__html_section(page, "sweep", "Sweep", ASSAY__HTML_OVERVIEW);
     assay__html_figure(page, profile, trial, "sweep", true);
     assay__html_figure(page, profile, trial, "pareto", false);
     assay__html_facts(page);

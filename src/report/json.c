@@ -210,15 +210,28 @@ static void put_launches(struct assay__json_writer *w, const struct assay__trial
     assay__json_array_end(w);
 }
 
-static void put_layer(struct assay__json_writer *w, const struct assay__layer *l)
+/* An end of an interval: six digits say all that it means, and there may be 100,000 of them. */
+static void put_end(struct assay__json_writer *w, const char *key, double ns)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.6g", ns / 1e3);
+    assay__json_put_number(w, key, isfinite(ns) ? strtod(text, NULL) : (double)NAN);
+}
+
+static void put_layer(struct assay__json_writer *w, const struct assay__layers *layers,
+                      const struct assay__layer *l)
 {
     bool known = l->state != ASSAY_UNAVAILABLE && isfinite(l->time_ns);
+    double low_ns, high_ns;
+    assay__layer_interval(layers, l, &low_ns, &high_ns, NULL);
     assay__json_object(w);
     assay__json_put_integer(w, "index", l->index);
     assay__json_put_string(w, "name", l->name);
     assay__json_put_string(w, "op", l->op);
     assay__json_put_text(w, "provider", l->provider);
     put_us(w, "time_us", known ? l->time_ns : (double)NAN);
+    put_end(w, "time_low_us", low_ns);
+    put_end(w, "time_high_us", high_ns);
     assay__json_put_number(w, "share", known ? l->share : (double)NAN);
     assay__json_put_number(w, "flops", l->flops);
     assay__json_put_number(w, "bytes", l->bytes);
@@ -229,6 +242,10 @@ static void put_layer(struct assay__json_writer *w, const struct assay__layer *l
     assay__json_put_string(w, "method", l->method ? l->method : "");
     assay__json_put_string(w, "note", l->note ? l->note : "");
     put_us(w, "host_enqueue_us", l->host_enqueue_ns);
+    assay__json_put_text(w, "inputs", l->inputs);
+    assay__json_put_text(w, "weights", l->weights);
+    assay__json_put_text(w, "outputs", l->outputs);
+    assay__json_put_text(w, "attributes", l->attributes);
     assay__json_put_strings(w, "from", l->from, l->from_count);
     assay__json_object_end(w);
 }
@@ -238,7 +255,7 @@ static void put_layers(struct assay__json_writer *w, const struct assay__layers 
     assay__json_key(w, "layers");
     assay__json_array(w);
     for (size_t i = 0; i < layers->count; i++)
-        put_layer(w, &layers->items[i]);
+        put_layer(w, layers, &layers->items[i]);
     assay__json_array_end(w);
     put_us(w, "engine_us", layers->engine_ns);
     put_us(w, "unattributed_us", layers->unattributed_ns);
@@ -252,6 +269,8 @@ static void put_layers(struct assay__json_writer *w, const struct assay__layers 
     assay__json_put_number(w, "contention", layers->contention);
     assay__json_put_integer(w, "sessions", layers->sessions);
     assay__json_put_integer(w, "discarded", layers->discarded);
+    assay__json_put_integer(w, "launches", (int64_t)layers->launch_count);
+    assay__json_put_text(w, "interval_reason", assay__layer_interval_reason(layers));
     assay__json_object_end(w);
 }
 
@@ -297,6 +316,7 @@ static void put_trial(struct assay__json_writer *w, struct assay__buf *out,
     put_generation(w, trial);
     put_launches(w, trial);
     put_layers(w, &trial->layers);
+    assay__json_peak(w, trial);
     assay__json_parts(w, trial);
     assay__json_ncp_groups(w, out, profile, trial);
     assay__json_requirements(w, profile, trial, review, out);

@@ -1,10 +1,14 @@
 /* markdown.c - the report as GitHub-flavoured Markdown. Text from the profile is escaped: HTML, table pipes, the
- * characters that start emphasis, links, code or headings, and "://" so that a name does not become a link. */
+ * characters that start emphasis, links, code or headings, and "://" and "www." so that a name does not become a link.
+ *
+ * What is decided stands first (comparison, sweep, tuning, findings); of several trials each is folded away below it. */
 #include "base/text.h"
+#include "report/html.h"
 #include "report/ncp_groups.h"
 #include "report/parts.h"
 #include "report/render.h"
 #include "report/sweep_words.h"
+#include "report/tune_words.h"
 #include "report/require.h"
 
 #include <ctype.h>
@@ -13,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void assay__markdown_text(struct assay__buf *out, const char *text)
 {
@@ -29,6 +34,8 @@ void assay__markdown_text(struct assay__buf *out, const char *text)
             assay__buf_puts(out, "&gt;");
         else if (*c == ':' && c[1] == '/' && c[2] == '/')
             assay__buf_puts(out, "&#58;");
+        else if (*c == '.' && c - start >= 3 && strncasecmp(c - 3, "www", 3) == 0)
+            assay__buf_puts(out, "&#46;");
         else if (strchr("\\`*[]|#~", *c) || (*c == '_' && !inside))
             assay__buf_printf(out, "\\%c", *c);
         else
@@ -263,8 +270,20 @@ static void put_trial(struct assay__buf *out, const struct assay_profile *profil
                       const struct assay__trial *trial, int top)
 {
     struct assay__buf answer = {0};
-    assay__buf_printf(out, "\n## Trial %d: %s\n\n", trial->id,
-                      assay__trial_state_name(trial->state));
+    bool folded = profile->trial_count > 1;
+    if (folded) { /* HTML up to the next blank line, in which no Markdown is read: escaped otherwise, and on one line */
+        struct assay__buf label = {0};
+        assay__text_safe(&label, assay__render_option(trial, "label"));
+        assay__buf_printf(out, "\n<details>\n<summary>Trial %d: %s", trial->id,
+                          assay__trial_state_name(trial->state));
+        assay__buf_puts(out, label.length ? ", " : "");
+        assay__html_text(out, label.data);
+        assay__buf_free(&label);
+        assay__buf_puts(out, "</summary>\n\n");
+    } else {
+        assay__buf_printf(out, "\n## Trial %d: %s\n\n", trial->id,
+                          assay__trial_state_name(trial->state));
+    }
     assay__render_answer(&answer, trial);
     assay__markdown_text(out, answer.data);
     assay__buf_puts(out, "\n\n");
@@ -283,6 +302,33 @@ static void put_trial(struct assay__buf *out, const struct assay_profile *profil
     }
     put_list(out, "Why", trial->stability.reasons, trial->stability.reason_count);
     put_list(out, "What was assumed", trial->notes, trial->note_count);
+    if (folded) assay__buf_puts(out, "\n</details>\n");
+}
+
+static void put_finding(struct assay__buf *out, const struct assay__finding *f)
+{
+    assay__buf_puts(out, "- **");
+    assay__markdown_text(out, f->severity);
+    assay__buf_puts(out, "**: ");
+    assay__markdown_text(out, f->title);
+    assay__buf_puts(out, f->advice && *f->advice ? " → " : "");
+    assay__markdown_text(out, f->advice);
+    if (f->state && strcmp(f->state, "verified") == 0 && isfinite(f->verified_gain)) {
+        assay__buf_printf(out, "; verified: %.3g × ", f->verified_gain);
+        assay__markdown_text(out, f->verified_of);
+        assay__buf_printf(out, " (%.3g to %.3g)", f->verified_low, f->verified_high);
+    } else if (f->state && strcmp(f->state, "withdrawn") == 0) {
+        assay__buf_puts(out, "; withdrawn: ");
+        assay__markdown_text(out, f->reason);
+    } else if (isfinite(f->expected_gain)) {
+        assay__buf_printf(out, "; at most \\~%.3g × (not tried)", f->expected_gain);
+    }
+    assay__buf_putc(out, '\n');
+    for (size_t i = 0; i < f->evidence_count; i++) {
+        assay__buf_puts(out, "  - ");
+        assay__markdown_text(out, f->evidence[i]);
+        assay__buf_putc(out, '\n');
+    }
 }
 
 int assay__report_markdown(const struct assay_profile *profile,
@@ -293,31 +339,16 @@ int assay__report_markdown(const struct assay_profile *profile,
     put_header(out, profile);
     assay__markdown_comparison(out, profile);
     assay__markdown_sweep(out, profile);
+    assay__markdown_tune(out, profile);
+    if (profile->finding_count) assay__buf_puts(out, "\n### Findings\n\n");
+    for (size_t i = 0; i < profile->finding_count; i++)
+        put_finding(out, &profile->findings[i]);
     for (size_t i = 0; i < profile->trial_count; i++)
         put_trial(out, profile, &profile->trials[i], options->top ? options->top : 20);
     assay__markdown_ceilings(out, profile);
     put_list(out, "Disturbances", profile->environment.disturbances,
              profile->environment.disturbance_count);
     put_list(out, "Not observed", profile->environment.unknown, profile->environment.unknown_count);
-    for (size_t i = 0; i < profile->finding_count; i++) {
-        const struct assay__finding *f = &profile->findings[i];
-        assay__buf_puts(out, i ? "" : "\n### Findings\n\n");
-        assay__buf_puts(out, "- ");
-        assay__markdown_text(out, f->severity);
-        assay__buf_puts(out, ": ");
-        assay__markdown_text(out, f->title);
-        assay__buf_puts(out, f->advice && *f->advice ? " → " : "");
-        assay__markdown_text(out, f->advice);
-        if (f->state && strcmp(f->state, "verified") == 0 && isfinite(f->verified_gain)) {
-            assay__buf_printf(out, "; verified: %.3g × ", f->verified_gain);
-            assay__markdown_text(out, f->verified_of);
-            assay__buf_printf(out, " (%.3g to %.3g)", f->verified_low, f->verified_high);
-        } else if (f->state && strcmp(f->state, "withdrawn") == 0) {
-            assay__buf_puts(out, "; withdrawn: ");
-            assay__markdown_text(out, f->reason);
-        }
-        assay__buf_putc(out, '\n');
-    }
     assay__buf_puts(
         out, "\nMarks: plain measured, = derived, \\~ estimated, (published), — unavailable.\n");
     return 0;

@@ -1,5 +1,6 @@
-/* model_explorer.c - the layers' times as node data for the Model Explorer viewer: one object with "results", keyed by the names of the
- * model's nodes, and a gradient. The viewer shows one number per node, in milliseconds.
+/* model_explorer.c - the layers' times as node data for the Model Explorer viewer: one object with its "name", "results" that are
+ * keyed by the names of the model's nodes, and a gradient. The viewer shows one number per node, in milliseconds. It is the form of one graph
+ * (the viewer's GraphNodeData), so it fits whatever the viewer calls the graph.
  *
  * A layer that the engine fused from several nodes has one time. It is given to the layer's first node, by which the
  * layer is known in every other report, and to no other: a time shared out among them would be made up. Layers
@@ -86,6 +87,7 @@ int assay__report_model_explorer(const struct assay_profile *profile,
                                                      : ASSAY_ENOMEM;
     assay__json_start(&w, out, true);
     assay__json_object(&w);
+    assay__json_put_string(&w, "name", "time per inference (ms)");
     assay__json_key(&w, "results");
     assay__json_object(&w);
     for (size_t i = 0; i < sums.count && code == 0; i++) {

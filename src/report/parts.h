@@ -8,6 +8,8 @@
 
 /** Members of a trial: "series", "spans", "allocations", "allocations_reason", "counters". */
 void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *trial);
+/** Member of a trial: "peak", the activations that are alive when most are (peak_data.c). */
+void assay__json_peak(struct assay__json_writer *w, const struct assay__trial *trial);
 /** Member of the profile: "ceilings". */
 void assay__json_ceilings(struct assay__json_writer *w, const struct assay_profile *profile);
 /** Member of the profile: "findings". */
@@ -34,6 +36,10 @@ void assay__csv_allocations(const struct assay_profile *profile, const struct as
                             struct assay__buf *out);
 void assay__csv_counters(const struct assay_profile *profile, const struct assay__trial *trial,
                          struct assay__buf *out);
+void assay__csv_peak(const struct assay_profile *profile, const struct assay__trial *trial,
+                     struct assay__buf *out);
+void assay__csv_layer_times(const struct assay_profile *profile, const struct assay__trial *trial,
+                            struct assay__buf *out);
 /** Rows of the profile. */
 void assay__csv_ceilings(const struct assay_profile *profile, struct assay__buf *out);
 

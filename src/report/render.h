@@ -1,5 +1,5 @@
 /* render.h - what the report formats share. A format is one file with one function of the type below and one
- * row in report.c. A renderer only reads the profile and appends to the buffer, so the same profile gives the
+ * row in formats.h. A renderer only reads the profile and appends to the buffer, so the same profile gives the
  * same bytes on every machine. Strings in a profile are untrusted: each format escapes them its own way. */
 #ifndef ASSAY_REPORT_RENDER_H
 #define ASSAY_REPORT_RENDER_H
@@ -69,6 +69,8 @@ void assay__csv_text(struct assay__buf *out, const char *text);
 /** A comma and the row's next cell; a number that is not known leaves it empty. */
 void assay__csv_next_text(struct assay__buf *out, const char *text);
 void assay__csv_next_number(struct assay__buf *out, double value);
+/** "9.6 MB of activations are alive while 'Conv_3' (Conv) runs, in 3 tensors." of a peak that is known. */
+void assay__render_peak(struct assay__buf *out, const struct assay__peak *peak);
 /** Text escaped for Markdown. */
 void assay__markdown_text(struct assay__buf *out, const char *text);
 

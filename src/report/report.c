@@ -1,24 +1,52 @@
-/* report.c - the table of report formats and the public call. Adding a format: one file, one row here. */
-#include "report/render.h"
+/* report.c - the table of report formats (formats.h has the rows) and the public call. */
+#include "report/formats.h"
 #include "report/require.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-static const struct {
-    const char *name;
-    assay__report_fn *render;
-} formats[] = {
-    {"text", assay__report_text},   {"json", assay__report_json},
-    {"csv", assay__report_csv},     {"markdown", assay__report_markdown},
-    {"junit", assay__report_junit}, {"html", assay__report_html},
-};
+#define ROW(name, function, extensions, summary) {name, extensions, summary, function},
+static const struct assay__format formats[] = {ASSAY__FORMATS(ROW)};
+#undef ROW
 
 #define FORMAT_COUNT (sizeof formats / sizeof formats[0])
+
+const struct assay__format *assay__format_at(size_t index)
+{
+    return index < FORMAT_COUNT ? &formats[index] : NULL;
+}
 
 const char *assay_report_format(size_t index)
 {
     return index < FORMAT_COUNT ? formats[index].name : NULL;
+}
+
+/* What follows the last dot of the last part of a path; NULL: none, or the name is only that (".json"). */
+static const char *extension_of(const char *path)
+{
+    const char *name = path && strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    return dot && dot > name && dot[1] ? dot + 1 : NULL;
+}
+
+bool assay__path_is_svg(const char *path)
+{
+    const char *extension = extension_of(path);
+    return extension && strcasecmp(extension, "svg") == 0;
+}
+
+const struct assay__format *assay__format_of_path(const char *path)
+{
+    const char *wanted = extension_of(path);
+    for (size_t i = 0; wanted && i < FORMAT_COUNT; i++)
+        for (const char *at = formats[i].extensions; *at; at += strspn(at, " ")) {
+            size_t length = strcspn(at, " ");
+            if (strlen(wanted) == length && strncasecmp(at, wanted, length) == 0)
+                return &formats[i];
+            at += length;
+        }
+    return NULL;
 }
 
 void assay_free(void *memory)

@@ -1,6 +1,7 @@
 /* sweep_words.c - see sweep_words.h; and the points as CSV and Markdown. */
 #include "report/sweep_words.h"
 
+#include "base/text.h"
 #include "report/parts.h"
 #include "report/render.h"
 #include "run/builds.h"
@@ -109,11 +110,13 @@ void assay__csv_sweep(const struct assay_profile *profile, struct assay__buf *ou
 
 void assay__markdown_sweep(struct assay__buf *out, const struct assay_profile *profile)
 {
+    static const char *const units[ASSAY__SWEEP_COLUMNS] = {"s", "s",   "1/s",   "B",
+                                                            "J", "B/s", "ratio", "FLOP/s"};
     struct assay__sweep sweep;
     struct assay__arena *arena = judge(profile, &sweep, out);
     if (!arena) return;
-    assay__buf_puts(out, "\n### Sweep\n\n| point | p50 (s) | p99 (s) | per second | memory (B) | "
-                         "energy (J) | B/s | utilisation | FLOP/s | |\n"
+    assay__buf_puts(out, "\n### Sweep\n\n| point | p50 | p99 | per second | memory | energy | "
+                         "bandwidth | utilisation | FLOP/s | |\n"
                          "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
     for (size_t i = 0; i < sweep.count; i++) {
         const struct assay__sweep_point *p = &sweep.points[i];
@@ -122,10 +125,9 @@ void assay__markdown_sweep(struct assay__buf *out, const struct assay_profile *p
         for (int c = 0; c < ASSAY__SWEEP_COLUMNS; c++) {
             double value = p->usable ? assay__sweep_value(p, (enum assay__sweep_column)c)
                                      : (double)NAN;
-            if (isfinite(value))
-                assay__buf_printf(out, " | %.4g", value);
-            else
-                assay__buf_puts(out, " | —");
+            char scaled[64];
+            assay__text_scaled(scaled, sizeof scaled, value, units[c]);
+            assay__buf_printf(out, " | %s", scaled);
         }
         assay__buf_puts(out, " | ");
         assay__markdown_text(out, p->within ? mark_of(&sweep, i) : p->reason);

@@ -188,7 +188,7 @@ static const char *unknown_reason(const struct assay_profile *profile,
     return reason ? reason : "out of memory";
 }
 
-/* The costs of every node with inputs of these shapes, and where `live` is given what is alive meanwhile. */
+/* The costs of every node with inputs of these shapes, and where `live` is given what is alive meanwhile and the shapes. */
 static int node_costs(struct assay_profile *profile, const struct assay__model *model,
                       const struct assay__input_plan *inputs, size_t input_count,
                       struct assay__cost *nodes, struct assay__model_costs *live,
@@ -196,7 +196,7 @@ static int node_costs(struct assay_profile *profile, const struct assay__model *
 {
     struct assay__shapes *shapes = NULL;
     struct assay__value *fixed = NULL;
-    struct assay__arena *arena = assay__arena_new(); /* asked for many shapes: none is kept */
+    struct assay__arena *arena = assay__arena_new(); /* of the inputs */
     int code = 0;
     if (!arena || assay__workload_values(inputs, input_count, arena, &fixed))
         code = no_memory(error);
@@ -204,6 +204,11 @@ static int node_costs(struct assay_profile *profile, const struct assay__model *
     if (code == 0) code = assay__cost_graph(model, shapes, nodes, error);
     if (code == 0) code = assay__describe_cell(profile, model, shapes, error);
     if (code == 0 && live) code = assay__describe_liveness(profile, model, shapes, live, error);
+    if (code == 0 && live) { /* for the layers, once they are known */
+        live->shapes = shapes;
+        live->shapes_arena = arena;
+        return 0;
+    }
     assay__shapes_free(shapes);
     assay__arena_free(arena);
     return code;
@@ -275,15 +280,25 @@ size_t assay__costs_find(const struct assay__model_costs *costs, const char *nod
     return costs->by_name ? assay__map_get(costs->by_name, node) : ASSAY__MAP_NONE;
 }
 
+static void free_shapes(struct assay__model_costs *costs)
+{
+    assay__shapes_free(costs->shapes);
+    assay__arena_free(costs->shapes_arena);
+    costs->shapes = NULL;
+    costs->shapes_arena = NULL;
+}
+
 void assay__costs_free(struct assay__model_costs *costs)
 {
     free(costs->nodes);
     free(costs->live_bytes);
+    free_shapes(costs);
     assay__map_free(costs->by_name);
     assay__map_free(costs->consumers);
+    assay__map_free(costs->constants);
     costs->nodes = NULL;
     costs->live_bytes = NULL;
-    costs->by_name = costs->consumers = NULL;
+    costs->by_name = costs->consumers = costs->constants = NULL;
 }
 
 static int describe_header(struct assay_profile *profile, const struct assay__model *model,
@@ -321,6 +336,7 @@ int assay__describe_model(struct assay_profile *profile, const struct assay__mod
                                          .bytes_reason = "",
                                          .live_peak_bytes = NAN,
                                          .live_reason = "the size of its activations is not known",
+                                         .peak = assay__peak_unknown(),
                                          .graph = &model->graph};
     if (describe_header(profile, model, shown, path) || describe_inputs(profile, model) ||
         describe_values(profile->arena, model->graph.outputs, model->graph.output_count,
@@ -330,7 +346,7 @@ int assay__describe_model(struct assay_profile *profile, const struct assay__mod
     int code = total_costs(profile, model, workload, costs, error);
     if (code) return code;
     if (count_operators(profile, &model->graph, costs->nodes) || index_nodes(costs) ||
-        count_consumers(costs))
+        count_consumers(costs) || assay__describe_constants(costs))
         return no_memory(error);
     if (!isfinite(costs->flops))
         costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count");
@@ -390,6 +406,9 @@ int assay__describe_generation(struct assay_profile *profile, const struct assay
     if (code == 0) sum_nodes(costs);
     costs->live_peak_bytes = NAN;
     costs->live_reason = "the cache grows with every token of a generation: profile one step of it";
+    costs->peak = assay__peak_unknown();
+    costs->peak.reason = costs->live_reason;
+    free_shapes(costs); /* they change from token to token */
     if (code == 0 && count_operators(profile, &model->graph, costs->nodes)) code = no_memory(error);
     if (code == 0 && !isfinite(costs->flops))
         costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count at every length");

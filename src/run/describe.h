@@ -3,6 +3,7 @@
 #ifndef ASSAY_RUN_DESCRIBE_H
 #define ASSAY_RUN_DESCRIBE_H
 
+#include "base/buf.h"
 #include "cost/cost.h"
 #include "model/generation.h"
 #include "model/graph.h"
@@ -23,6 +24,11 @@ struct assay__model_costs {
     const struct assay__graph *graph;
     struct assay__map *by_name;   /* node name, else an output -> node index */
     struct assay__map *consumers; /* value -> how many nodes read it, + 1 for a graph output */
+    struct assay__map *constants; /* names of weights and other constants */
+    struct assay__shapes
+        *shapes; /* of one inference; NULL: they change during it, or are not known */
+    struct assay__arena *shapes_arena; /* behind them */
+    struct assay__peak peak; /* of the activations; its texts live in the profile's arena */
 };
 
 /** profile->ceilings: copies of what the caller knows, of its device. A value that is not above 0 is unavailable. */
@@ -49,6 +55,14 @@ int assay__describe_cell(struct assay_profile *profile, const struct assay__mode
 int assay__describe_liveness(struct assay_profile *profile, const struct assay__model *model,
                              const struct assay__shapes *shapes, struct assay__model_costs *costs,
                              struct assay_error *error);
+/** costs->constants. */
+int assay__describe_constants(struct assay__model_costs *costs);
+/** Shapes, weights and attributes of a layer that came from these nodes, in words. 0 or ASSAY_ENOMEM. */
+int assay__describe_layer(struct assay__arena *arena, const struct assay__model_costs *costs,
+                          const size_t *nodes, size_t count, struct assay__layer *layer);
+/** "1x64x112x112 float32", "?"; false when nothing of it is known. */
+bool assay__describe_type(struct assay__buf *out, const struct assay__shapes *shapes,
+                          const char *name);
 void assay__costs_free(struct assay__model_costs *costs);
 /** The trial's inputs, batch and notes. */
 int assay__describe_workload(struct assay_profile *profile, struct assay__trial *trial,

@@ -18,6 +18,7 @@
 struct joined {
     const struct assay__layers *layers;
     size_t *where;
+    int launch; /* its id */
 };
 
 /* The first launch with layers leads; those with the same layers join. */
@@ -30,7 +31,8 @@ static int gather(const struct assay__trial_input *input, struct joined *out, si
         const struct assay__layers *lead = *count ? out[0].layers : layers;
         int code = where ? assay__layers_match(lead, layers, where) : ASSAY_ENOMEM;
         if (code == 0) {
-            out[(*count)++] = (struct joined){layers, where};
+            int launch = i < input->trial->launch_count ? input->trial->launches[i].id : (int)i + 1;
+            out[(*count)++] = (struct joined){layers, where, launch};
             continue;
         }
         free(where);
@@ -117,14 +119,16 @@ static double most_live(const struct assay__model_costs *costs, const size_t *no
     return most;
 }
 
-static void layer_cost(const struct assay__model_costs *costs, struct assay__layer *layer)
+static int layer_cost(struct assay__arena *arena, const struct assay__model_costs *costs,
+                      struct assay__layer *layer)
 {
     double flops = 0, bytes = 0, weights = 0;
     size_t nodes[FUSED_MOST];
-    if (!costs || !costs->nodes || layer->from_count == 0 || layer->from_count > FUSED_MOST) return;
+    if (!costs || !costs->nodes || layer->from_count == 0 || layer->from_count > FUSED_MOST)
+        return 0;
     for (size_t i = 0; i < layer->from_count; i++) {
         nodes[i] = assay__costs_find(costs, layer->from[i]);
-        if (nodes[i] == ASSAY__MAP_NONE) return;
+        if (nodes[i] == ASSAY__MAP_NONE) return 0;
         const struct assay__cost *cost = &costs->nodes[nodes[i]];
         flops += cost->flops;
         bytes += cost->bytes_read + cost->bytes_written;
@@ -135,6 +139,7 @@ static void layer_cost(const struct assay__model_costs *costs, struct assay__lay
     if (layer->from_count > 1) bytes -= inside_bytes(costs, nodes, layer->from_count);
     if (!isfinite(layer->flops)) layer->flops = flops;
     if (!isfinite(layer->bytes)) layer->bytes = bytes;
+    return assay__describe_layer(arena, costs, nodes, layer->from_count, layer);
 }
 
 /* u such that (s + u) == p in doubles: the sum closes to the last bit. */
@@ -151,19 +156,28 @@ static int merge_items(const struct assay__trial_input *input, const struct join
 {
     struct assay__layers *out = &input->trial->layers;
     const struct assay__layers *lead = lists[0].layers;
-    struct assay__layer *items = assay__arena_array(input->profile->arena, lead->count,
-                                                    sizeof *items);
-    if (!items) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < lead->count; i++) {
+    struct assay__arena *arena = input->profile->arena;
+    struct assay__layer *items = assay__arena_array(arena, lead->count, sizeof *items);
+    double *times_ns = assay__arena_array(arena, lead->count * count, sizeof *times_ns);
+    int *ids = assay__arena_array(arena, count, sizeof *ids), code = 0;
+    if (!items || !times_ns || !ids) return ASSAY_ENOMEM;
+    for (size_t m = 0; m < count; m++)
+        ids[m] = lists[m].launch;
+    for (size_t i = 0; i < lead->count && code == 0; i++) {
         items[i] = lead->items[i];
+        items[i].launch_times_ns = times_ns + i * count;
+        for (size_t m = 0; m < count; m++)
+            times_ns[i * count + m] = lists[m].layers->items[lists[m].where[i]].time_ns;
         MERGE(items[i].time_ns, items[lists[m].where[i]].time_ns);
         MERGE(items[i].host_enqueue_ns, items[lists[m].where[i]].host_enqueue_ns);
         items[i].share = items[i].time_ns / p50_ns;
-        layer_cost(input->costs, &items[i]);
+        code = layer_cost(arena, input->costs, &items[i]);
     }
     out->items = items;
     out->count = lead->count;
-    return 0;
+    out->launch_ids = ids;
+    out->launch_count = count;
+    return code;
 }
 
 static int merge(const struct assay__trial_input *input, const struct joined *lists, size_t count,
@@ -200,6 +214,7 @@ int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
     struct joined *lists = calloc(input->outcome_count + 1, sizeof *lists);
     double *scratch = calloc(input->outcome_count + 1, sizeof *scratch);
     size_t count = 0;
+    if (input->costs) input->trial->peak = input->costs->peak;
     int code = lists && scratch ? gather(input, lists, &count) : ASSAY_ENOMEM;
     if (code == 0 && count > 0) code = merge(input, lists, count, scratch, p50_ns);
     const char *said = code ? "" : remark(input, count);

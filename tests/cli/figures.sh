@@ -7,14 +7,14 @@ model=$ROOT/tests/fixtures/models/cfc/model.onnx
 expect_exit 0 "$ASSAY" run "$model" --engine fake --script "$script" --iters 500 --layers -o run.assay
 expect_exit 0 "$ASSAY" sweep "$model" --engine fake --script "$script" --threads 1,2 --iters 50 --launches 2 -o sweep.assay
 
-check_svg() { # check_svg FILE: XML that python reads, an image with a name and a description, nothing that runs or is fetched
+check_svg() { # check_svg FILE: XML that python reads, a picture with a name and a description, nothing that runs or is fetched
     python3 - "$1" <<'PYTHON'
 import sys, xml.etree.ElementTree as tree
 root = tree.parse(sys.argv[1]).getroot()
 svg = "{http://www.w3.org/2000/svg}"
 assert root.tag == svg + "svg", root.tag
 assert root.find(svg + "title").text, "no title"
-images = [e for e in root.iter() if e.get("role") == "img"]
+images = [e for e in root.iter() if e.get("role") in ("img", "group")]  # a group: with links
 assert images and all(e.find(svg + "desc").text for e in images), "no description"
 for element in root.iter():
     assert element.tag not in (svg + "script", svg + "image", svg + "use", svg + "foreignObject"), element.tag

@@ -18,6 +18,9 @@ expect_has out "not apart"
 expect_has out "4 of 4 configurations"
 expect_has out "intra_op_num_threads"
 expect_exit 0 "$ASSAY" report t.assay --ascii --columns 40
+expect_exit 0 "$ASSAY" report t.assay -o t.html # the page has the same: best, configurations, code
+python3 "$ROOT/tests/page_check.py" t.html --sections summary,tune,latency,data --without sweep,comparison || fail "the page of a tuning"
+for text in '<span class="verdict pass">best</span>' 'ort.InferenceSession' '>finalist</td>' 'on the front'; do expect_has t.html "$text"; done
 # limits that nobody keeps, nothing that runs, one wrong device: the report says it
 expect_exit 0 "$ASSAY" tune mlp $fake --threads 1,2 --slo p50=1us --budget 10s --quiet
 expect_has out "no configuration that ran keeps the limits"

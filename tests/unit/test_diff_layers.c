@@ -373,6 +373,92 @@ static void alike_runs_show_no_rows(void)
     CHECK(!diff.layers[0].shown && diff.layers[1].shown && !diff.layers[2].shown);
 }
 
+/* --- times by launch ---------------------------------------------------------------------------------- */
+
+/* Layer i takes its time in every launch, times 1 + (the launch's number - 3) / 1000; launch 2 of layer `gap` has none. */
+static void add_launch_times(struct assay_profile *profile, size_t launches, size_t gap)
+{
+    struct assay__layers *layers = &profile->trials[0].layers;
+    int *ids = assay__arena_array(arena, launches, sizeof *ids);
+    for (size_t l = 0; l < launches; l++)
+        ids[l] = (int)l + 1;
+    for (size_t i = 0; i < layers->count; i++) {
+        double *times_ns = assay__arena_array(arena, launches, sizeof *times_ns);
+        for (size_t l = 0; l < launches; l++)
+            times_ns[l] = i == gap && l == 1
+                              ? (double)NAN
+                              : layers->items[i].time_ns * (1 + ((double)l - 3) / 1000);
+        layers->items[i].launch_times_ns = times_ns;
+    }
+    layers->launch_count = launches;
+    layers->launch_ids = ids;
+}
+
+/* Two layers against one that fuses them; one that halves; one that stays. Seven launches each: ratios are exact, the ends of the
+ * interval are pairwise ratios, and the smallest p is 2 / C(14, 7). */
+static void rows_are_judged_launch_by_launch(void)
+{
+    static const struct recipe a[] = {{"", "A", 50, 1, {"1"}},
+                                      {"", "B", 30, 1, {"2"}},
+                                      {"", "C", 20, 1, {"3"}},
+                                      {"", "D", 8, 1, {"4"}}};
+    static const struct recipe b[] = {
+        {"", "AB", 160, 1, {"1", "2"}}, {"", "C", 10, 1, {"3"}}, {"", "D", 8, 1, {"4"}}};
+    struct assay_profile *both[] = {make("f", a, 4), make("f", b, 3)};
+    add_launches(both[0], 100, 1);
+    add_launches(both[1], 100, 1);
+    add_launch_times(both[0], 7, SIZE_MAX);
+    add_launch_times(both[1], 7, SIZE_MAX);
+    struct assay__diff diff = compare(both, 2);
+    const struct assay__diff_delta *both_in_one = &diff.layers[0].deltas[1],
+                                   *half = &diff.layers[1].deltas[1],
+                                   *same = &diff.layers[2].deltas[1];
+    CHECK_INT(diff.layers_judged, 3);
+    CHECK(diff.layers[0].grouped);
+    CHECK_INT(both_in_one->verdict, ASSAY__DIFF_HIGHER);
+    CHECK_NEAR(both_in_one->ratio, 2, 1e-12);
+    CHECK_NEAR(both_in_one->p_value, 2.0 / 3432, 1e-12);
+    CHECK(both_in_one->ci.known && both_in_one->ci.low > 1.99 && both_in_one->ci.high < 2.01);
+    CHECK_INT(half->verdict, ASSAY__DIFF_LOWER);
+    CHECK_NEAR(half->ratio, 0.5, 1e-12);
+    CHECK_INT(same->verdict, ASSAY__DIFF_SAME);
+    CHECK_NEAR(same->ratio, 1, 1e-12);
+    CHECK(diff.layers[0].shown && diff.layers[1].shown && !diff.layers[2].shown);
+    CHECK_STR(diff.layers_interval_reason, "");
+    CHECK_HAS(diff.layers_rule, "one in twenty is shown by chance");
+}
+
+/* A launch that did not time a row's layer does not count for it: four are too few, the rows beside it have five. */
+static void a_launch_without_a_time_is_left_out(void)
+{
+    static const struct recipe a[] = {{"", "A", 50, 1, {"1"}}, {"", "B", 30, 1, {"2"}}};
+    struct assay_profile *both[] = {make("f", a, 2), make("f", a, 2)};
+    add_launch_times(both[0], 5, SIZE_MAX);
+    add_launch_times(both[1], 5, 0);
+    struct assay__diff diff = compare(both, 2);
+    CHECK(!diff.layers[0].deltas[1].ci.known && diff.layers[1].deltas[1].ci.known);
+    CHECK_INT(diff.layers[0].deltas[1].verdict, ASSAY__DIFF_UNJUDGED);
+    CHECK_HAS(diff.layers[0].deltas[1].reason, "at least 5 launches");
+    CHECK_INT(diff.layers_judged, 1);
+}
+
+/* Four launches, and none: a ratio, no interval, and why. */
+static void too_few_launches_give_no_interval(void)
+{
+    static const struct recipe a[] = {{"", "A", 50, 1, {"1"}}}, b[] = {{"", "A", 25, 1, {"1"}}};
+    struct assay_profile *both[] = {make("f", a, 1), make("f", b, 1)};
+    add_launch_times(both[0], 9, SIZE_MAX);
+    add_launch_times(both[1], 4, SIZE_MAX);
+    struct assay__diff diff = compare(both, 2);
+    CHECK(diff.layers_judged == 0 && !diff.layers[0].deltas[1].ci.known);
+    CHECK_NEAR(diff.layers[0].deltas[1].ratio, 0.5, 1e-12);
+    CHECK_HAS(diff.layers_interval_reason, "--launches 5");
+    both[1] = make("f", b, 1); /* from before launches were kept */
+    diff = compare(both, 2);
+    CHECK(diff.layers_judged == 0 && !diff.layers[0].deltas[1].ci.known);
+    CHECK_HAS(diff.layers_interval_reason, "one time of each layer");
+}
+
 /* Random fusions of the same nodes, some unknown to the other side: every layer stands in one row, rows hold all the time, and layers that share
  * a node stand together. */
 static void every_layer_stands_once(void)
@@ -480,6 +566,9 @@ int main(int argc, char **argv)
         {"unknown_times_stay_unknown", unknown_times_stay_unknown},
         {"a_run_without_layers_says_why", a_run_without_layers_says_why},
         {"rows_within_the_spread_are_folded", rows_within_the_spread_are_folded},
+        {"rows_are_judged_launch_by_launch", rows_are_judged_launch_by_launch},
+        {"a_launch_without_a_time_is_left_out", a_launch_without_a_time_is_left_out},
+        {"too_few_launches_give_no_interval", too_few_launches_give_no_interval},
         {"alike_runs_show_no_rows", alike_runs_show_no_rows},
         {"every_layer_stands_once", every_layer_stands_once},
         {"many_layers_are_matched", many_layers_are_matched},

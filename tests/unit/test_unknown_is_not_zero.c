@@ -328,19 +328,45 @@ static bool in_column(const char *text, const char *place, char separator, const
     return strncmp(header, name, strlen(name)) == 0 && header[strlen(name)] == separator;
 }
 
+/* The same of a table of a page: its header is in the last <thead>. */
+static bool in_page_column(const char *text, const char *place, const char *name)
+{
+    const char *row = place, *head = place;
+    size_t cells = 0;
+    while (row > text && strncmp(row, "<tr", 3) != 0)
+        row--;
+    while (head > text && strncmp(head, "<thead", 6) != 0)
+        head--;
+    if (row == text || head == text) return false;
+    for (const char *at = row + 3; at < place; at++)
+        cells += strncmp(at, "<th", 3) == 0 || strncmp(at, "<td", 3) == 0;
+    for (const char *at = head + 6; at < row; at++) {
+        if (strncmp(at, "<th", 3) != 0 || --cells) continue;
+        const char *end = strstr(at, "</th>"), *found = strstr(at, name);
+        return found && end && found < end;
+    }
+    return false;
+}
+
 /* How many of something there are is known also when there are none; launch 0 is the whole trial. */
 static bool is_a_count(const char *text, const char *zero)
 {
-    static const char *const known[] = {"\"count\": ",     "\"samples\": ", "\"sessions\": ",
-                                        "\"discarded\": ", "\"launch\": ",  "failures=\"",
-                                        "errors=\"",       "skipped=\""};
+    static const char *const known[] = {
+        "\"count\": ",    "\"samples\": ", "\"sessions\": ", "\"discarded\": ", "\"launch\": ",
+        "\"launches\": ", "failures=\"",   "errors=\"",      "skipped=\""};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         size_t length = strlen(known[i]);
         if ((size_t)(zero - text) >= length && memcmp(zero - length, known[i], length) == 0)
             return true;
+        bool member = known[i][0] == '"'; /* of JSON, which has no blank in a page */
+        length--;
+        if (member && (size_t)(zero - text) >= length &&
+            memcmp(zero - length, known[i], length) == 0)
+            return true;
     }
     return in_column(text, zero, ',', "seq") || in_column(text, zero, ',', "launch") ||
-           in_column(text, zero, '|', " readings ");
+           in_column(text, zero, '|', " readings ") || in_page_column(text, zero, ">Readings<") ||
+           strncmp(zero, "0 samples are too few", 21) == 0;
 }
 
 static void check_text(const char *text, const char *what)
@@ -355,6 +381,68 @@ static void check_text(const char *text, const char *what)
     printf("  %s: a zero (or no number) at column %d of: %.*s\n", what, (int)(zero - line) + 1,
            (int)strcspn(line, "\n"), line);
     CHECK(zero == NULL);
+}
+
+/* --- what people read of a page --------------------------------------------------------------- */
+
+/* The end of what begins here and nobody reads: a style sheet, a program, a tag of a drawing (its coordinates); NULL: it is read. The page's
+ * data (application/json) is read. */
+static const char *unread(const char *at, bool *drawing)
+{
+    static const char *const ends[][2] = {
+        {"<style", "</style>"},
+        {"<script>", "</script>"},
+        {"<script nonce", "</script>"},
+        {"<script type=\"application/json\" id=\"assay-samples\"", "</script>"} /* packed */};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (strncmp(at, ends[i][0], strlen(ends[i][0])) != 0) continue;
+        const char *end = strstr(at, ends[i][1]);
+        CHECK(end != NULL);
+        return end + strlen(ends[i][1]);
+    }
+    if (strncmp(at, "<svg", 4) == 0) *drawing = true;
+    if (strncmp(at, "</svg", 5) == 0) *drawing = false;
+    if (*at != '<' || !*drawing) return NULL;
+    const char *end = strchr(at, '>');
+    CHECK(end != NULL);
+    return end + 1;
+}
+
+/* In place; line ends stay, so that a find can be shown. */
+static void keep_what_is_read(char *page)
+{
+    bool drawing = false;
+    char *to = page;
+    for (const char *at = page; *at;) {
+        const char *end = unread(at, &drawing);
+        if (end) {
+            *to++ = ' ';
+            at = end;
+        } else if (strncmp(at, " tabindex=\"", 11) == 0) { /* no number of the profile */
+            at = strchr(at + 11, '"') + 1;
+        } else if (strncmp(at, "<th scope=\"row\" title=\"", 23) == 0) { /* the metric's words */
+            at = strchr(at + 23, '"') + 1;
+        } else {
+            *to++ = *at++;
+        }
+    }
+    *to = '\0';
+}
+
+static void test_page(void)
+{
+    char page[] =
+        "<style>a{margin: 0}</style><p tabindex=\"0\">7<svg x=\"0\"><text y=\"0\">8</text>"
+        "</svg><script>0</script>9",
+         zero[] = "<svg y=\"1\"><text>0</text></svg>", after[] = "<svg></svg><td>0</td>",
+         data[] = "<script type=\"application/json\">{\"x\": 0}</script>";
+    keep_what_is_read(page);
+    CHECK(strchr(page, '7') && strchr(page, '8') && strchr(page, '9'));
+    CHECK(find_zero(page) == NULL);
+    keep_what_is_read(zero);
+    keep_what_is_read(after);
+    keep_what_is_read(data);
+    CHECK(find_zero(zero) && find_zero(after) && find_zero(data));
 }
 
 static const char *detail; /* of the report */
@@ -375,8 +463,14 @@ static size_t render(const struct assay_profile *profile, const char *format, co
     int code = assay_report(profile, &options, &text, &length, &error);
     snprintf(what, sizeof what, "%s, %s%s%s", profile->command, format, table ? ", " : "",
              table ? table : "");
+    if (strcmp(format, "model-explorer") == 0) { /* without a time there is nothing to show */
+        CHECK_INT(code, ASSAY_ENOTFOUND);
+        CHECK_HAS(error.message, "--layers");
+        return SIZE_MAX;
+    }
     if (code) printf("  %s: %s\n", what, error.message);
     CHECK_INT(code, 0);
+    if (strcmp(format, "html") == 0) keep_what_is_read(text);
     if (getenv("SHOW")) printf("=== %s\n%s\n", what, text);
     check_text(text, what);
     assay_free(text);
@@ -461,7 +555,7 @@ int main(int argc, char **argv)
     static const struct harness_test tests[] = {
         {"search", test_search}, {"run", test_run},           {"power", test_power},
         {"memory", test_memory}, {"counters", test_counters}, {"required", test_required},
-        {"empty", test_empty},
+        {"empty", test_empty},   {"page", test_page},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

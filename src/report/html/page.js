@@ -1,4 +1,4 @@
-/* page.js - what the page can do with JavaScript: sort, filter, details of a layer, views (0 1 2 3), search (/), keys (?), theme, downloads. The
+/* page.js - what the page can do with JavaScript: sort, filter, details of a layer, views (0 1 2 3), search (/), keys (?), theme, zoom, downloads. The
  * page is complete without it: nothing here draws what a reader without it would miss, except layers beyond the first thousand. Text reaches
  * the page only through textContent; data comes from the page itself. */
 (function () {
@@ -69,6 +69,7 @@
         }
         themeButton.textContent = isDark() ? 'Light' : 'Dark';
         themeButton.setAttribute('aria-label', 'Switch to the ' + (isDark() ? 'light' : 'dark') + ' theme');
+        redraw();
     }
 
     /* --- views ----------------------------------------------------------------------------------- */
@@ -213,7 +214,7 @@
         function cell(text, numbers) { return make('td', numbers ? {'class': 'n'} : {}, [text]); }
         row = make('tr', {id: entry.id}, [
             cell(String(l.index), true),
-            make('th', {scope: 'row'}, [make('a', {href: '#' + entry.id}, [make('bdi', {}, [shorten(titleOf(l))])])]),
+            make('th', {scope: 'row'}, [make('a', {href: '#' + entry.id}, [make('bdi', {}, breaking(shorten(titleOf(l))))])]),
             cell(known(l.time_us) ? mark + scaled(l.time_us / 1e6, 's') : '—', true), make('td', {'class': 'n share'}, l.share > 0 && this.longest > 0
                 ? [make('i', {'class': 'w' + Math.max(1, Math.round(l.share / this.longest * 50))}), scaled(l.share, 'ratio')] : [scaled(l.share, 'ratio')]),
             cell(l.op + (l.from && l.from.length > 1 ? '+' + (l.from.length - 1) : '')), cell((l.provider || '—').replace(/ExecutionProvider$/, '')),
@@ -222,6 +223,12 @@
         this.rows[entry.id] = row;
         return row;
     };
+    /* A long name may break behind a separator, rather than in a word. */
+    function breaking(text) {
+        var parts = text.length > 14 ? text.replace(/([^][/._:])(?=[^/._:])/g, '$1\u0000').split('\u0000') : [text], out = [];
+        parts.forEach(function (part, i) { if (i) out.push(make('wbr')); out.push(part); });
+        return out;
+    }
     function shorten(text) {
         var letters = Array.from(text);
         return letters.length > 160 ? letters.slice(0, 78).join('') + '…' + letters.slice(-78).join('') : text;
@@ -269,6 +276,8 @@
         fact('operator', l.op);
         fact('provider', l.provider || '— not told by the engine');
         fact('time', time === null ? '— ' + (l.note || 'not known') : scaled(time, 's') + ' (' + l.state + ', ' + (l.method || '?') + ')');
+        fact('interval', time === null ? '' : known(l.time_low_us) ? scaled(l.time_low_us / 1e6, 's') + ' to ' + scaled(l.time_high_us / 1e6, 's') +
+            ' over launches (95 %; 93.75 % of five)' : '— ' + ((this.trial.layer_timing || {}).interval_reason || 'less than five launches timed it'));
         fact('share', known(l.share) ? scaled(l.share, 'ratio') + ' of latency.p50' : '');
         fact('enqueued in', known(l.host_enqueue_us) ? scaled(l.host_enqueue_us / 1e6, 's') + ' of the host' : '');
         fact('work', known(l.flops) ? scaled(l.flops, 'FLOP') + ' by the graph' : '— not known of this operator');
@@ -285,7 +294,12 @@
         fact('note', time === null ? '' : l.note);
         if (l.from && l.from.length)
             fact(l.from.length > 1 ? 'fused from ' + l.from.length + ' nodes' : 'from node', l.from.join(', '));
-        fact('shapes, attributes', 'not kept in a profile: assay inspect MODEL --json has the shapes, --dot the graph');
+        fact('in', l.inputs);
+        fact('weights', l.weights);
+        fact('out', l.outputs);
+        fact('attributes', l.attributes);
+        if (!l.inputs && !l.outputs && entry.position >= 0 && l.op)
+            fact('shapes', l.from && l.from.length ? '— not kept in this profile: assay inspect MODEL --json has them' : '— not known: no node of the model became this layer');
         return list;
     };
 
@@ -320,7 +334,7 @@
     window.addEventListener('hashchange', follow);
     document.addEventListener('click', function (event) { /* the same link again; a picture's link */
         var link = event.target.closest && event.target.closest('a'), to = link && link.getAttribute('href');
-        if (to && to === location.hash) follow();
+        if (to && to === location.hash && !event.defaultPrevented) follow();
     });
 
     /* --- keys ------------------------------------------------------------------------------------ */
@@ -427,7 +441,8 @@
     }
     var downloads = document.getElementById('downloads');
     if (downloads) {
-        [['JSON', function () { save(named('report.json'), 'application/json', [JSON.stringify(profile(), null, 2), '\n']); }],
+        var only = downloads.getAttribute('data-only'); /* a difference has no trials */
+        [['JSON', function () { save(named(only ? 'difference.json' : 'report.json'), 'application/json', [JSON.stringify(profile(), null, 2), '\n']); }],
             ['Metrics (CSV)', function () {
                 save(named('metrics.csv'), 'text/csv', csv(['trial', 'metric', 'value', 'unit', 'state', 'source', 'note'], eachTrial(function (trial) {
                     return Object.keys(trial.metrics || {}).map(function (name) {
@@ -451,8 +466,213 @@
             }],
             ['Samples (CSV)', function () {
                 save(named('samples.csv'), 'text/csv', csv(['trial', 'launch', 'stream', 'seq', 'ns', 'warmup'], samples()));
-            }]].forEach(function (item) { downloads.append(button(item[0], item[1])); });
+            }]].slice(0, only ? 1 : 4).forEach(function (item) { downloads.append(button(item[0], item[1])); });
         downloads.hidden = false;
+    }
+
+    /* --- what can be zoomed ------------------------------------------------------------------------- */
+    /* uPlot in place of the picture, made when it comes near the screen: drag to zoom, double click for all; the buttons do the same. Paper keeps
+     * the picture. */
+    var plots = [];
+    function ink(name) { return getComputedStyle(document.getElementById('ink')).getPropertyValue('--fig-' + name).trim() || '#888'; }
+    function medianOf(sorted) {
+        var n = sorted.length, half = n >> 1;
+        return n % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+    }
+    /* Launches follow each other, streams of one lie over each other; an outlier is beyond ten deviations (14.826 MAD) from the median. */
+    function sampleColumns(plot) {
+        var points = [], begin = 0, longest = 0, last = null, times = [];
+        samples().forEach(function (row) { /* trial, launch, stream, seq, ns, warm-up */
+            if (row[0] !== plot.trial || !known(row[4])) return;
+            if (last !== null && row[1] !== last) { begin += longest; longest = 0; }
+            last = row[1];
+            longest = Math.max(longest, row[3] + 1);
+            points.push([begin + row[3], row[4], row[5]]);
+            if (!row[5]) times.push(row[4]);
+        });
+        if (!points.length || !times.length) return null;
+        points.sort(function (a, b) { return a[0] - b[0]; });
+        var median = medianOf(Float64Array.from(times).sort());
+        var spread = medianOf(Float64Array.from(times, function (time) { return Math.abs(time - median); }).sort());
+        var columns = [[], [], [], []];
+        points.forEach(function (point) {
+            var kind = point[2] ? 2 : spread > 0 && Math.abs(point[1] - median) / spread > 14.826 ? 3 : 1;
+            columns[0].push(point[0]);
+            for (var i = 1; i < 4; i++) columns[i].push(i === kind ? point[1] / 1e9 : null);
+        });
+        return {data: columns, names: ['samples', 'warm-up', 'outliers']};
+    }
+    function seriesColumns(plot) {
+        var trial = (profile().trials || []).filter(function (item) { return item.id === plot.trial; })[0] || {}, launch = null, tables = [];
+        plot.series.forEach(function (name) {
+            var found = (trial.series || []).filter(function (item) {
+                return item.name === name && item.values && item.times_s && item.values.length > 1 && (launch === null || item.launch === launch);
+            })[0];
+            if (!found) return;
+            launch = found.launch;
+            var x = [], y = [];
+            found.times_s.forEach(function (time, i) { if (known(time) && (!x.length || time > x[x.length - 1])) { x.push(time); y.push(known(found.values[i]) ? found.values[i] : null); } });
+            if (x.length > 1) tables.push([found.name, x, y]);
+        });
+        if (!tables.length) return null;
+        return {data: window.uPlot.join(tables.map(function (table) { return [table[1], table[2]]; })), names: tables.map(function (table) { return table[0]; })};
+    }
+    function drawSpans(plot) {
+        return function (u) {
+            u.ctx.save();
+            u.ctx.beginPath();
+            u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+            u.ctx.clip();
+            plot.spans.forEach(function (span) {
+                var left = u.valToPos(span.begin, 'x', true), right = u.valToPos(span.end, 'x', true);
+                u.ctx.globalAlpha = 0.1;
+                u.ctx.fillStyle = ink('dim');
+                u.ctx.fillRect(left, u.bbox.top, right - left, u.bbox.height);
+                u.ctx.globalAlpha = 1;
+                if (right - left < 60 * devicePixelRatio) return;
+                u.ctx.font = 12 * devicePixelRatio + 'px Arial, sans-serif';
+                u.ctx.textAlign = 'left';
+                u.ctx.textBaseline = 'top';
+                u.ctx.fillText(span.name, Math.max(left, u.bbox.left) + 5 * devicePixelRatio, u.bbox.top + 4 * devicePixelRatio);
+            });
+            u.ctx.restore();
+        };
+    }
+    function drawMarks(plot) {
+        return function (u) {
+            u.ctx.save();
+            u.ctx.beginPath();
+            u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+            u.ctx.clip();
+            u.ctx.strokeStyle = ink('dim');
+            u.ctx.lineWidth = devicePixelRatio;
+            u.ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+            u.ctx.font = 12 * devicePixelRatio + 'px Arial, sans-serif';
+            var taken = [];
+            plot.marks.forEach(function (mark) {
+                var at = u.valToPos(mark.at, mark.vertical ? 'x' : 'y', true), box = u.bbox, word = u.ctx.measureText(mark.text).width;
+                u.ctx.beginPath();
+                if (mark.vertical) { u.ctx.moveTo(at, box.top); u.ctx.lineTo(at, box.top + box.height); }
+                else { u.ctx.moveTo(box.left, at); u.ctx.lineTo(box.left + box.width, at); }
+                u.ctx.stroke();
+                u.ctx.textAlign = 'left';
+                u.ctx.textBaseline = 'alphabetic';
+                var x = mark.vertical ? at + 4 * devicePixelRatio : box.left + box.width - word - 6 * devicePixelRatio;
+                var y = mark.vertical ? box.top + 14 * devicePixelRatio : at - 5 * devicePixelRatio;
+                if (!mark.vertical && taken.some(function (other) { return Math.abs(other - y) < 14 * devicePixelRatio; })) y = at + 15 * devicePixelRatio;
+                if (!mark.vertical) taken.push(y);
+                u.ctx.save();
+                u.ctx.setLineDash([]);
+                u.ctx.lineWidth = 4 * devicePixelRatio;
+                u.ctx.strokeStyle = ink('paper');
+                u.ctx.strokeText(mark.text, x, y);
+                u.ctx.fillStyle = ink('ink');
+                u.ctx.fillText(mark.text, x, y);
+                u.ctx.restore();
+            });
+            u.ctx.restore();
+        };
+    }
+    /* A point a square; one for each place of the screen, so that a hundred thousand are as quick as a thousand. */
+    function drawPoints(u, index) {
+        var size = Math.round(4 * devicePixelRatio), x = u.data[0], y = u.data[index], taken = new Set();
+        u.ctx.save();
+        u.ctx.beginPath();
+        u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+        u.ctx.clip();
+        u.ctx.fillStyle = index === 2 ? ink('axis') : index === 3 ? ink('1') : ink('0');
+        for (var i = 0; i < x.length; i++) {
+            if (y[i] === null || x[i] < u.scales.x.min || x[i] > u.scales.x.max) continue;
+            var left = Math.round(u.valToPos(x[i], 'x', true) - size / 2), top = Math.round(u.valToPos(y[i], 'y', true) - size / 2), spot = left * 65536 + top;
+            if (taken.has(spot)) continue;
+            taken.add(spot);
+            u.ctx.fillRect(left, top, size, size);
+        }
+        u.ctx.restore();
+    }
+    function plotOptions(plot, names, width) {
+        var axis = function (unit) {
+            return {stroke: function () { return ink('dim'); }, grid: {stroke: function () { return ink('grid'); }, width: 1}, ticks: {stroke: function () { return ink('grid'); }, width: 1},
+                font: '12px Arial, sans-serif', labelFont: '12px Arial, sans-serif',
+                values: function (u, splits) { return splits.map(function (value) { return value === null ? '' : value === 0 ? '0' : unit === 'count' ? count(value) : scaled(value, unit).replace(/(\.\d*?)0+(?= )/, '$1').replace(/\.(?= )/, ''); }); }};
+        };
+        var y = axis(plot.y_unit), x = axis(plot.x_unit);
+        x.label = plot.x;
+        if (plot.x_unit === 'count') x.incrs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7];
+        x.labelSize = 18;
+        x.size = 30;
+        x.space = 70;
+        y.size = 68;
+        return {
+            width: width, height: 300, padding: [12, 12, 0, 0], legend: {live: true},
+            cursor: {drag: {x: true, y: false}, points: {size: 7}},
+            scales: {x: {time: false}, y: plot.log ? {distr: 3} : {range: function (u, low, high) {
+                if (low === null || high === null) return [0, 1];
+                var room = (high - low || Math.abs(high) || 1) * 0.08;
+                return [plot.zero ? 0 : low - room, high + room];
+            }}},
+            axes: [x, y],
+            series: [{label: plot.x, value: function (u, value) { return value === null ? '—' : plot.x_unit === 'count' ? count(value) : scaled(value, plot.x_unit); }}].concat(names.map(function (name, i) {
+                var color = function () { return plot.samples && i === 1 ? ink('axis') : ink(String(plot.samples && i === 2 ? 1 : i)); };
+                return {label: name, stroke: color, width: 1.5, dash: plot.samples ? undefined : [[], [7, 3], [2, 3], [9, 3, 2, 3]][i % 4],
+                    paths: plot.samples ? function () { return null; } : undefined, points: {show: false},
+                    value: function (u, value) { return value === null || value === undefined ? '—' : scaled(value, plot.y_unit); }};
+            })),
+            hooks: {drawClear: [drawSpans(plot)], drawSeries: plot.samples ? [drawPoints] : [], draw: [drawMarks(plot)]}
+        };
+    }
+    function zoomButtons(u, plot, full, output) {
+        function zoom(factor, shift) {
+            var low = u.scales.x.min, high = u.scales.x.max, span = Math.min((high - low) * factor, full[1] - full[0]), middle = (low + high) / 2 + (high - low) * shift;
+            low = Math.max(full[0], Math.min(middle - span / 2, full[1] - span));
+            if (span > 0) u.setScale('x', {min: low, max: low + span});
+        }
+        return make('div', {'class': 'zooms', role: 'group', 'aria-label': 'Zoom'}, [
+            button('+', function () { zoom(0.5, 0); }, {'aria-label': 'Zoom in'}), button('−', function () { zoom(2, 0); }, {'aria-label': 'Zoom out'}),
+            button('←', function () { zoom(1, -0.25); }, {'aria-label': 'Earlier'}), button('→', function () { zoom(1, 0.25); }, {'aria-label': 'Later'}),
+            button('All', function () { u.setScale('x', {min: full[0], max: full[1]}); }, {'aria-label': 'Show all'}),
+            output]);
+    }
+    function makePlot(figure) {
+        var plot = JSON.parse(figure.getAttribute('data-plot')), columns = plot.samples ? sampleColumns(plot) : seriesColumns(plot);
+        if (!columns) return;
+        var kept = columns.names.map(function (name, i) { return columns.data[i + 1].some(known); });
+        var description = figure.querySelector('svg desc');
+        var box = make('div', {'class': 'zoom', role: 'group', 'aria-label': plot.title + (description ? ': ' + description.textContent : '')});
+        figure.insertBefore(box, figure.querySelector('.picture'));
+        var options = plotOptions(plot, columns.names, Math.max(240, figure.clientWidth));
+        options.series.forEach(function (series, i) { if (i && !kept[i - 1]) series.show = false; });
+        var all = [columns.data[0][0], columns.data[0][columns.data[0].length - 1]], output = make('output', {'class': 'note', 'aria-live': 'polite'});
+        options.hooks.setScale = [function (u, key) {
+            var part = u.scales.x, word = function (value) { return plot.x_unit === 'count' ? count(Math.round(value)) : scaled(value, plot.x_unit); };
+            if (key === 'x') output.textContent = part.min <= all[0] && part.max >= all[1] ? 'Drag across to zoom, double click for all.' : word(part.min) + ' to ' + word(part.max);
+        }];
+        figure.classList.add('zoomed');
+        var u = new window.uPlot(options, columns.data, box), full = all;
+        u.root.querySelector('canvas').setAttribute('aria-hidden', 'true');
+        u.root.querySelectorAll('.u-series').forEach(function (row, i) { if (i && !kept[i - 1]) row.hidden = true; });
+        u.root.querySelectorAll('.u-legend th').forEach(function (head) { head.setAttribute('scope', 'row'); });
+        box.append(zoomButtons(u, plot, full, output));
+        if (window.ResizeObserver) new ResizeObserver(function () {
+            if (figure.clientWidth && figure.clientWidth !== u.width) u.setSize({width: figure.clientWidth, height: 300});
+        }).observe(figure);
+        plots.push(u);
+    }
+    function redraw() { plots.forEach(function (u) { u.redraw(false); }); }
+    if (window.uPlot && window.IntersectionObserver) {
+        document.body.append(make('span', {id: 'ink', 'class': 'fig', hidden: ''}));
+        var later = window.requestIdleCallback ? function (work) { requestIdleCallback(work, {timeout: 2000}); } : function (work) { setTimeout(work, 100); };
+        var near = new IntersectionObserver(function (entries) {
+            entries.forEach(function (entry) {
+                if (!entry.isIntersecting) return;
+                near.unobserve(entry.target);
+                later(function () { /* after what the reader waits for */
+                    try { makePlot(entry.target); } catch (fault) { entry.target.classList.remove('zoomed'); } /* the picture stays */
+                });
+            });
+        }, {rootMargin: '200px 0px'});
+        document.querySelectorAll('figure[data-plot]').forEach(function (figure) { near.observe(figure); });
+        matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
     }
 
     /* --- start ----------------------------------------------------------------------------------------- */

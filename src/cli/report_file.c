@@ -1,0 +1,110 @@
+/* report_file.c - see report_file.h. */
+#include "cli/report_file.h"
+
+#include "base/file.h"
+#include "cli/report_figure.h"
+#include "profile/profile.h"
+#include "report/figure.h"
+#include "report/formats.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+bool assay__report_file_is_database(const char *path)
+{
+    static const char mark[] = "SQLite format 3"; /* its NUL is part of it */
+    struct assay__mapping file;
+    if (assay__file_map(path, &file, NULL)) return false;
+    bool database = file.size >= sizeof mark && memcmp(file.data, mark, sizeof mark) == 0;
+    assay__file_unmap(&file);
+    return database;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Also of files that are not there yet: "x" and "./x". */
+static bool same_place(const char *a, const char *b)
+{
+    char folder_a[4096], folder_b[4096];
+    if (strcmp(a, b) == 0 || same_file(a, b)) return true;
+    return strcmp(name_of(a), name_of(b)) == 0 &&
+           assay__path_folder(a, folder_a, sizeof folder_a) == 0 &&
+           assay__path_folder(b, folder_b, sizeof folder_b) == 0 && same_file(folder_a, folder_b);
+}
+
+int assay__report_file_check(const char *command, const char *path, const char *kept)
+{
+    struct assay_error error = {0};
+    if (!path) return 0;
+    if (kept && same_place(path, kept)) {
+        assay__say("%s: --report and --output name the same file '%s'", command, path);
+        return ASSAY__EXIT_USAGE;
+    }
+    if (assay__report_file_is_database(path)) {
+        assay__say(
+            "%s: '%s' is a profile or another database, so the report does not replace it; give "
+            "another name",
+            command, path);
+        return ASSAY__EXIT_USAGE;
+    }
+    int code = assay__file_writable(path, &error);
+    return code ? assay__fail(code, &error) : 0;
+}
+
+const char *assay__report_figure_of(const struct assay_profile *profile, const char *path)
+{
+    static const char *const of_command[][2] = {{"compare", "compare"}, {"sweep", "sweep"},
+                                                {"tune", "pareto"},     {"power", "power"},
+                                                {"memory", "memory"},   {"devices", "devices"}};
+    const char *name = name_of(path);
+    size_t stem = strcspn(name, ".");
+    const struct assay__figure_row *row;
+    for (size_t i = 0; (row = assay__figure_row_at(i)); i++)
+        if (strlen(row->name) == stem && strncmp(row->name, name, stem) == 0) return row->name;
+    for (size_t i = 0; i < sizeof of_command / sizeof of_command[0]; i++)
+        if (strcmp(profile->command, of_command[i][0]) == 0) return of_command[i][1];
+    for (size_t i = 0; i < profile->trial_count; i++)
+        if (profile->trials[i].layers.count) return "layers";
+    return "latency";
+}
+
+int assay__report_file_write(const struct assay_profile *profile,
+                             const struct assay__render_options *options, const char *path,
+                             bool quiet)
+{
+    const struct assay__format *format = assay__format_of_path(path);
+    struct assay__render_options chosen = *options;
+    struct assay_error error = {0};
+    struct assay__buf out = {0};
+    int code;
+    if (!path) return 0;
+    chosen.json = false;
+    chosen.table = chosen.detail = NULL; /* of what is printed */
+    chosen.format = format ? format->name : "html";
+    if (assay__path_is_svg(path))
+        code = assay__report_figure(profile, assay__report_figure_of(profile, path), NULL, true,
+                                    &out, &error);
+    else
+        code = assay__render(profile, &chosen, true, &out, &error);
+    if (!code && assay__report_file_is_database(path)) /* by another way, such as a link */
+        code = assay_error_set(&error, ASSAY_EINVAL,
+                               "'%s' is the profile, so the report does not replace it", path);
+    if (!code) code = assay__file_write(path, out.data, out.length, &error);
+    assay__buf_free(&out);
+    if (code) {
+        assay__fail(code, &error);
+        return ASSAY__EXIT_FAILED;
+    }
+    if (!quiet) assay__say("report written to %s", path);
+    return 0;
+}

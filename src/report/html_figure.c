@@ -1,0 +1,157 @@
+/* html_figure.c - figures in the page. Each is drawn twice, wide and narrow, so that its words stay readable on a telephone: the style sheet
+ * shows one of them, and what is not shown is not read aloud either. One that is large as a narrow picture (NARROW_MOST) is drawn wide only.
+ *
+ * A figure over time (samples, memory, power) says in data-plot, as JSON, which columns of the page's data it shows: where the page
+ * carries uPlot, page.js draws those in place of the picture, to be zoomed. */
+#include "report/html.h"
+
+#include "base/json.h"
+#include "report/figure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PARTS_MOST = 16 }; /* figures of one name */
+enum { NARROW = 360, NARROW_MOST = 96 * 1024 };
+
+static bool is_samples(const struct assay__figure *figure)
+{
+    return strcmp(figure->name, "samples") == 0;
+}
+
+/* Over time, of one trial whose data is in the page. */
+static bool can_zoom(const struct assay__html *page, const struct assay__figure *figure)
+{
+    if (page->trial < 0 || !assay__html_can_zoom()) return false;
+    return is_samples(figure) ||
+           (figure->kind == ASSAY__FIGURE_LINES && strcmp(figure->x_unit, "s") == 0);
+}
+
+static void put_marks(struct assay__json_writer *w, const struct assay__figure *figure)
+{
+    assay__json_key(w, "marks");
+    assay__json_array(w);
+    for (size_t i = 0; i < figure->mark_count; i++) {
+        assay__json_object(w);
+        assay__json_put_bool(w, "vertical", figure->marks[i].vertical);
+        assay__json_put_number(w, "at", figure->marks[i].at);
+        assay__json_put_string(w, "text", figure->marks[i].text);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+    assay__json_key(w, "spans");
+    assay__json_array(w);
+    for (size_t i = 0; i < figure->span_count; i++) {
+        assay__json_object(w);
+        assay__json_put_number(w, "begin", figure->spans[i].begin);
+        assay__json_put_number(w, "end", figure->spans[i].end);
+        assay__json_put_string(w, "name", figure->spans[i].name);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+}
+
+/* ` data-plot="{…}"` */
+static void put_plot(struct assay__html *page, const struct assay__figure *figure)
+{
+    struct assay__json_writer writer, *w = &writer;
+    struct assay__buf json = {0};
+    assay__json_start(w, &json, false);
+    assay__json_object(w);
+    assay__json_put_bool(w, "samples", is_samples(figure));
+    assay__json_put_integer(w, "trial", page->trial);
+    assay__json_put_string(w, "title", figure->title);
+    assay__json_put_string(w, "x", figure->x_title);
+    assay__json_put_string(w, "x_unit", figure->x_unit);
+    assay__json_put_string(w, "y", figure->y_title);
+    assay__json_put_string(w, "y_unit", figure->y_unit);
+    assay__json_put_bool(w, "log", figure->y_log);
+    assay__json_put_bool(w, "zero", figure->y_zero);
+    assay__json_key(w, "series");
+    assay__json_array(w);
+    for (size_t i = 0; i < figure->series_count; i++)
+        assay__json_string(w, figure->series[i].name);
+    assay__json_array_end(w);
+    put_marks(w, figure);
+    assay__json_object_end(w);
+    assay__buf_puts(&page->body, " data-plot=\"");
+    assay__html_text(&page->body, json.data);
+    assay__buf_puts(&page->body, "\"");
+    if (json.failed) page->body.failed = true;
+    assay__buf_free(&json);
+}
+
+static void put_picture(struct assay__html *page, const struct assay__figure *figure)
+{
+    char id[32];
+    struct assay__buf narrow = {0};
+    snprintf(id, sizeof id, "f%u", ++page->tips);
+    struct assay__svg_options options = {.width = NARROW, .id = id};
+    assay__figure_svg(&narrow, figure, &options);
+    bool both = !narrow.failed && narrow.length <= NARROW_MOST;
+    if (narrow.failed) page->body.failed = true;
+    if (both) {
+        assay__buf_puts(&page->body, "<div class=\"picture narrow\">");
+        assay__buf_add(&page->body, narrow.data, narrow.length);
+        assay__buf_puts(&page->body, "</div>\n");
+    }
+    assay__buf_free(&narrow);
+    snprintf(id, sizeof id, "f%u", ++page->tips);
+    options = (struct assay__svg_options){.id = id};
+    assay__buf_puts(&page->body, both ? "<div class=\"picture wide\">" : "<div class=\"picture\">");
+    assay__figure_svg(&page->body, figure, &options);
+    assay__buf_puts(&page->body, "</div>\n");
+}
+
+void assay__html_draw(struct assay__html *page, const struct assay__figure *figure)
+{
+    assay__buf_puts(&page->body, "<figure");
+    if (can_zoom(page, figure)) {
+        put_plot(page, figure);
+        page->zoom = true;
+    }
+    assay__buf_puts(&page->body, ">\n");
+    const char *above = page->link_count ? page->links[page->link_count - 1].title : "";
+    if (figure->title && *figure->title && strcmp(figure->title, above) != 0) {
+        assay__buf_puts(&page->body, "<p class=\"figure-title\" aria-hidden=\"true\">");
+        assay__html_text(&page->body, figure->title);
+        assay__buf_puts(&page->body, "</p>\n");
+    }
+    put_picture(page, figure);
+    assay__buf_puts(&page->body, "<figcaption>");
+    assay__html_text(&page->body, figure->caption);
+    if (figure->note && *figure->note) {
+        assay__buf_puts(&page->body, " <span class=\"remark\">");
+        assay__html_text(&page->body, figure->note);
+        assay__buf_puts(&page->body, "</span>");
+    }
+    assay__buf_puts(&page->body, "</figcaption>\n</figure>\n");
+}
+
+int assay__html_figure(struct assay__html *page, const struct assay_profile *profile,
+                       const struct assay__trial *trial, const char *name, bool say)
+{
+    const struct assay__figure_row *row = assay__figure_row_find(name);
+    struct assay_error error = {0};
+    size_t part = 0;
+    int code = row ? 0 : ASSAY_ENOTFOUND;
+    page->trial = row && !row->of_profile && trial ? trial->id : -1;
+    for (; !code && part < PARTS_MOST; part++) {
+        struct assay__figure figure = {0};
+        struct assay__arena *arena = assay__arena_new(); /* of one picture: they are large */
+        code = arena ? row->make(profile, trial, part, arena, &figure, &error) : ASSAY_ENOMEM;
+        if (!code) assay__html_draw(page, &figure);
+        assay__arena_free(arena);
+        if (code) break;
+    }
+    page->trial = -1;
+    if (code == ASSAY_ENOMEM) page->body.failed = true;
+    if (code != ASSAY_ENOTFOUND) return code;
+    if (!part && say && error.message[0]) {
+        assay__buf_puts(&page->body, "<p class=\"note\">No picture: ");
+        assay__html_text(&page->body, error.message);
+        assay__buf_puts(&page->body, "</p>\n");
+    }
+    return part ? 0 : ASSAY_ENOTFOUND;
+}
