@@ -363,10 +363,11 @@ static int observe(const struct assay_profile *profile, const struct assay__tune
         size_t point = point_of(grid, words, assay__trial_option(trial, "label"), arena), n = 0;
         double *costs = costs_of(trial, out->goal, &n);
         if (!costs) return ASSAY_ENOMEM;
-        for (size_t k = 0; k < n && point != SIZE_MAX && *count < room; k++)
-            if (costs[k] > 0)
-                (*seen)[(*count)++] = (struct assay__tune_observation){point, (int)*count,
-                                                                       log(costs[k])};
+        for (size_t k = 0; k < n && point != SIZE_MAX && *count < room; k++) {
+            if (!(costs[k] > 0)) continue;
+            (*seen)[*count] = (struct assay__tune_observation){point, (int)*count, log(costs[k])};
+            ++*count;
+        }
         free(costs);
     }
     return 0;

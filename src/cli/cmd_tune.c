@@ -358,8 +358,8 @@ static int run(struct assay__invocation *invocation)
 {
     struct tune_options *o = invocation->options;
     struct work *work = calloc(1, sizeof *work);
-    int status = work ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
-    if (status) return status;
+    if (!work) return assay__fail(ASSAY_ENOMEM, NULL);
+    int status = 0;
     work->job.begin_ns = assay__now_ns();
     work->arena = work->space.arena = assay__arena_new();
     if (!work->arena) status = assay__fail(ASSAY_ENOMEM, NULL);
