@@ -1,5 +1,6 @@
 /* markdown.c - the report as GitHub-flavoured Markdown. Text from the profile is escaped: HTML, table pipes, the
  * characters that start emphasis, links, code or headings, and "://" so that a name does not become a link. */
+#include "advise/verify.h"
 #include "base/text.h"
 #include "report/ncp_groups.h"
 #include "report/parts.h"
@@ -310,7 +311,7 @@ int assay__report_markdown(const struct assay_profile *profile,
         assay__markdown_text(out, f->advice);
         if (f->state && strcmp(f->state, "verified") == 0 && isfinite(f->verified_gain)) {
             assay__buf_printf(out, "; verified: %.3g × ", f->verified_gain);
-            assay__markdown_text(out, f->verified_of);
+            assay__markdown_text(out, assay__gain_words(f->verified_of));
             assay__buf_printf(out, " (%.3g to %.3g)", f->verified_low, f->verified_high);
         } else if (f->state && strcmp(f->state, "withdrawn") == 0) {
             assay__buf_puts(out, "; withdrawn: ");
