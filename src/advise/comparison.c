@@ -3,6 +3,8 @@
  * there is a ratio without an interval, and the reason. */
 #include "advise/comparison.h"
 
+#include "run/builds.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -43,6 +45,33 @@ double assay__trial_known(const struct assay__trial *trial, const char *name)
     return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m->value : NAN;
 }
 
+/* A trial that lost a launch and went on to its end: what is left is judged like any other. One that was ended (two failures in a
+ * row, too slow) is not: whatever it did before, it cannot be relied on. */
+static bool went_on(const struct assay__trial *trial)
+{
+    size_t good = 0, failed = 0; /* failed: in a row, at the end */
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        bool ok = trial->launches[i].state == ASSAY__TRIAL_OK;
+        good += ok;
+        failed = ok ? 0 : failed + 1;
+    }
+    const char *asked = assay__trial_option(trial, "launches");
+    return good >= ASSAY__COMPARISON_LAUNCHES && failed < 2 &&
+           (!*asked || trial->launch_count >= strtoul(asked, NULL, 10));
+}
+
+static bool is_usable(const struct assay__trial *trial)
+{
+    switch (trial->state) {
+    case ASSAY__TRIAL_OK: return true;
+    case ASSAY__TRIAL_INTERRUPTED: return true; /* the arms took turns: what ended is as good */
+    case ASSAY__TRIAL_FAILED: return went_on(trial);
+    case ASSAY__TRIAL_RUNNING:
+    case ASSAY__TRIAL_SKIPPED: break;
+    }
+    return false;
+}
+
 static int fill_row(const struct assay_profile *profile, size_t index, struct assay__arena *arena,
                     struct assay__comparison_row *row)
 {
@@ -69,10 +98,11 @@ static int fill_row(const struct assay_profile *profile, size_t index, struct as
         .tops_per_watt = assay__trial_known(trial, "efficiency.tops_per_watt"),
         .score = assay__trial_known(trial, "score.efficiency"),
         .nonfinite = assay__trial_known(trial, "drift.nonfinite"),
+        .relative_l2 = assay__trial_known(trial, "drift.relative_l2"),
+        .own_nonfinite = assay__trial_known(trial, "outputs.nonfinite"),
+        .unadvised = "",
     };
-    /* launches that ended before an interrupt are as good as any: the arms took turns */
-    row->usable = (trial->state == ASSAY__TRIAL_OK || trial->state == ASSAY__TRIAL_INTERRUPTED) &&
-                  isfinite(row->latency_s);
+    row->usable = is_usable(trial) && isfinite(row->latency_s);
     if (!row->usable && !*row->reason) row->reason = "it has no latency";
     return assay__fallback_read(trial, arena, &row->fallback);
 }
@@ -169,6 +199,31 @@ static int compare_rows(const struct assay_profile *profile,
     return code;
 }
 
+/* Whether its outputs forbid to recommend it. What a CPU says is taken for the model's own; with another reference every NaN
+ * counts against the device that has it. Rows of one device are several models, which may differ on purpose. */
+static int judge_outputs(const struct assay_profile *profile, const struct assay__comparison *all,
+                         struct assay__comparison_row *row, struct assay__arena *arena)
+{
+    const struct assay__comparison_row *base = &all->rows[all->reference];
+    const char *reference = profile->trials[base->trial].device,
+               *device = profile->trials[row->trial].device;
+    bool trusted = strcmp(assay__build_device(reference), "cpu") == 0;
+    double broken = trusted && row != base ? row->nonfinite : row->own_nonfinite;
+    if (!trusted && isnan(broken)) broken = row->nonfinite;
+    if (trusted && row == base) broken = 0;
+    if (broken > 0 && row->own_nonfinite == 0)
+        row->unadvised = assay__arena_printf(
+            arena, "%.0f values are NaN or infinite on %s and not on it", broken, base->label);
+    else if (broken > 0)
+        row->unadvised = assay__arena_printf(arena, "%.0f of its values are NaN or infinite",
+                                             broken);
+    else if (row->relative_l2 > ASSAY__COMPARISON_DRIFT && strcmp(reference, device) != 0)
+        row->unadvised = assay__arena_printf(
+            arena, "its outputs are not those of %s (relative L2 %.2g, the limit is %.2g)",
+            base->label, row->relative_l2, ASSAY__COMPARISON_DRIFT);
+    return row->unadvised ? 0 : ASSAY_ENOMEM;
+}
+
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
                       struct assay__comparison *out)
 {
@@ -179,8 +234,14 @@ int assay__comparison(const struct assay_profile *profile, struct assay__arena *
     for (size_t i = 0; i < out->count && code == 0; i++)
         code = fill_row(profile, i, arena, &out->rows[i]);
     out->reference = find_reference(out);
-    for (size_t i = 0; i < out->count && out->reference != SIZE_MAX && code == 0; i++)
-        if (i != out->reference && out->rows[i].usable)
+    for (size_t i = 0; i < out->count; i++) /* one that was to be it and did not run is none */
+        if (i != out->reference && strcmp(out->rows[i].role, "reference") == 0)
+            out->rows[i].role = "";
+    for (size_t i = 0; i < out->count && out->reference != SIZE_MAX && code == 0; i++) {
+        if (!out->rows[i].usable) continue;
+        code = judge_outputs(profile, out, &out->rows[i], arena);
+        if (!code && i != out->reference)
             code = compare_rows(profile, &out->rows[out->reference], &out->rows[i]);
+    }
     return code ? code : assay__comparison_recommend(profile, arena, out);
 }

@@ -10,6 +10,8 @@
 #include "profile/profile.h"
 
 #define ASSAY__COMPARISON_LAUNCHES 5 /* per arm: below that there is no verdict */
+/* Relative L2 of a device's outputs from the reference's: above it the device computes something else, and is not advised. */
+#define ASSAY__COMPARISON_DRIFT 0.1
 
 enum assay__verdict {
     ASSAY__VERDICT_NONE,   /* the reference, or it cannot be said: reason */
@@ -22,8 +24,8 @@ struct assay__comparison_row {
     size_t trial;       /* index in the profile */
     const char *label;  /* the trial's, else its device */
     const char *role;   /* "reference", "control", "software", … ; "" */
-    bool usable;        /* it ran, and its latency is known */
-    const char *reason; /* why not, or why there is no verdict; "" */
+    bool usable;        /* it ran to the end, and its latency is known */
+    const char *reason; /* why not, why there is no verdict, or which launches were lost; "" */
     struct assay__ratio
         speed; /* reference's p50 / this one's: above 1 is faster; NaN for the reference */
     enum assay__verdict verdict;
@@ -38,6 +40,9 @@ struct assay__comparison_row {
     double latency_p99_s, power_w, tops_per_watt, score; /* NaN unknown */
     double
         nonfinite; /* values that are NaN or infinite, unlike the reference's; NaN not compared */
+    double relative_l2;    /* of the outputs from the reference's; NaN not compared */
+    double own_nonfinite;  /* values of its own that are NaN or infinite; NaN unknown */
+    const char *unadvised; /* why it is never recommended however good: its outputs; "" */
     struct assay__fallback fallback;
 };
 

@@ -1,9 +1,10 @@
 /* comparison_recommend.c - what to choose, for latency, for throughput and for energy: one sentence each.
  *
- * Candidates ran, are neither controls nor software devices, and did not hand the whole model to the CPU. The best one by its number is named
+ * Candidates ran, are neither controls nor software devices, did not hand the whole model to the CPU, and compute what the reference
+ * computes (no NaN or infinity of their own, outputs within ASSAY__COMPARISON_DRIFT); the sentence names those that fail the last and whether they would have been better. The best one by its number is named
  * when it beats the next best by the rank test on the launches: of their medians for latency, of their rates for throughput, of
  * their energies for energy. Otherwise no difference was shown, and nothing is recommended. What speaks against the one that is
- * named (values that are NaN, outputs that differ) stands in the same sentence. */
+ * named (outputs that differ, nodes elsewhere) stands in the same sentence. */
 #include "advise/comparison.h"
 
 #include "base/text.h"
@@ -18,12 +19,13 @@
 struct goal {
     const char *name, *metric, *unit;
     const char *better; /* "1.3 × …" */
+    const char *lost;   /* of one that is not advised: "would have been …" */
 };
 
 static const struct goal goals[ASSAY__FOR_COUNT] = {
-    {"latency", "latency.p50", "s", "as fast as"},
-    {"throughput", "throughput.inferences", "1/s", "the throughput of"},
-    {"energy", "energy.inference.gross", "J", "of the energy of"},
+    {"latency", "latency.p50", "s", "as fast as", "faster"},
+    {"throughput", "throughput.inferences", "1/s", "the throughput of", "better"},
+    {"energy", "energy.inference.gross", "J", "of the energy of", "better"},
 };
 
 const char *assay__goal_name(enum assay__goal_kind goal)
@@ -43,10 +45,21 @@ static double merit(const struct assay__comparison_row *row, enum assay__goal_ki
     return NAN;
 }
 
-static bool is_candidate(const struct assay__comparison_row *row, enum assay__goal_kind goal)
+/* But for its outputs. */
+static bool could_be(const struct assay__comparison_row *row, enum assay__goal_kind goal)
 {
     return row->usable && isfinite(merit(row, goal)) && strcmp(row->role, "control") != 0 &&
            strcmp(row->role, "software") != 0 && !assay__fallback_is_total(&row->fallback);
+}
+
+static bool is_candidate(const struct assay__comparison_row *row, enum assay__goal_kind goal)
+{
+    return could_be(row, goal) && !*row->unadvised;
+}
+
+static bool is_refused(const struct assay__comparison_row *row, enum assay__goal_kind goal)
+{
+    return could_be(row, goal) && *row->unadvised;
 }
 
 /* But `other` (SIZE_MAX: none is left out). */
@@ -62,14 +75,10 @@ static size_t best_of(const struct assay__comparison *all, enum assay__goal_kind
 }
 
 /* What speaks against it. */
-static void put_warnings(const struct assay_profile *profile,
-                         const struct assay__comparison_row *row, struct assay__buf *out)
+static void put_warnings(const struct assay__comparison_row *row, struct assay__buf *out)
 {
-    double l2 = assay__trial_known(&profile->trials[row->trial], "drift.relative_l2");
-    if (row->nonfinite > 0)
-        assay__buf_printf(out, "; but %.0f of its values are NaN or infinite", row->nonfinite);
-    else if (l2 > L2_TOLD)
-        assay__buf_printf(out, "; but its outputs differ (relative L2 %.2g)", l2);
+    if (row->relative_l2 > L2_TOLD)
+        assay__buf_printf(out, "; but its outputs differ (relative L2 %.2g)", row->relative_l2);
     if (row->fallback.elsewhere > 0)
         assay__buf_printf(out, "; %.0f of its %.0f nodes ran elsewhere", row->fallback.elsewhere,
                           row->fallback.elsewhere + row->fallback.nodes);
@@ -90,15 +99,18 @@ static void choose_few(const struct assay_profile *profile, const struct assay__
     if (best != SIZE_MAX) {
         const char *label = all->rows[best].label;
         if (goal == ASSAY__FOR_ENERGY) {
-            assay__buf_printf(text, "energy is known of %s only", label);
+            assay__buf_printf(text, "energy is known of %s only, of what can be chosen", label);
             return;
         }
         out->row = best;
         assay__buf_printf(text, "%s: nothing else that ran can be chosen", label);
-        put_warnings(profile, &all->rows[best], text);
+        put_warnings(&all->rows[best], text);
         return;
     }
     const char *why = "";
+    bool refused = false;
+    for (size_t i = 0; i < all->count; i++)
+        refused |= is_refused(&all->rows[i], goal);
     for (size_t i = 0; i < all->count && !*why; i++) {
         const struct assay__trial *trial = &profile->trials[all->rows[i].trial];
         const struct assay_metric *m = trial->metrics
@@ -106,7 +118,7 @@ static void choose_few(const struct assay_profile *profile, const struct assay__
                                            : NULL;
         if (all->rows[i].usable && m && m->state == ASSAY_UNAVAILABLE) why = m->note;
     }
-    if (goal == ASSAY__FOR_ENERGY)
+    if (goal == ASSAY__FOR_ENERGY && !refused)
         assay__buf_printf(text, "energy is not known of any candidate%s%.*s", *why ? ": " : "",
                           (int)strcspn(why, ":"), why);
     else
@@ -175,6 +187,31 @@ static void put_ratio(struct assay__buf *out, const char *first, const char *sec
                       goals[goal].better, second, texts[1], texts[2]);
 }
 
+/* Those whose outputs forbid it: what they would have been, and why they are not advised. */
+static int put_refused(const struct assay_profile *profile, const struct assay__comparison *all,
+                       enum assay__goal_kind goal, size_t best, struct assay__buf *out)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        const struct assay__comparison_row *row = &all->rows[i];
+        struct assay__ratio ratio = {NAN, {NAN, NAN, false}, NAN, NAN};
+        const char *none = "";
+        char value[64];
+        if (!is_refused(row, goal)) continue;
+        int code = best == SIZE_MAX ? 0
+                                    : judge(profile, row, &all->rows[best], goal, &ratio, &none);
+        if (code) return code;
+        bool better = goal == ASSAY__FOR_ENERGY ? ratio.ci.high < 1 : ratio.ci.low > 1;
+        put_value(row, goal, value, sizeof value);
+        if (isfinite(ratio.ratio) && better)
+            assay__buf_printf(out, "; %s (%s) would have been %s and is not advised: %s",
+                              row->label, value, goals[goal].lost, row->unadvised);
+        else
+            assay__buf_printf(out, "; %s (%s) is not advised: %s", row->label, value,
+                              row->unadvised);
+    }
+    return 0;
+}
+
 static int recommend(const struct assay_profile *profile, const struct assay__comparison *all,
                      enum assay__goal_kind goal, struct assay__recommendation *out,
                      struct assay__buf *text)
@@ -183,7 +220,7 @@ static int recommend(const struct assay_profile *profile, const struct assay__co
     *out = (struct assay__recommendation){SIZE_MAX, ""};
     if (best == SIZE_MAX || next == SIZE_MAX) {
         choose_few(profile, all, goal, best, out, text);
-        return 0;
+        return put_refused(profile, all, goal, best, text);
     }
     const struct assay__comparison_row *first = &all->rows[best], *second = &all->rows[next];
     struct assay__ratio ratio;
@@ -200,7 +237,7 @@ static int recommend(const struct assay_profile *profile, const struct assay__co
     } else if (energy ? ratio.ci.high < 1 : ratio.ci.low > 1) {
         out->row = best;
         put_ratio(text, first->label, second->label, goal, &ratio);
-        put_warnings(profile, first, text);
+        put_warnings(first, text);
     } else {
         double percent = ratio.smallest * 100;
         assay__buf_printf(text, "no difference shown between %s (%s) and %s (%s)", first->label,
@@ -208,8 +245,13 @@ static int recommend(const struct assay_profile *profile, const struct assay__co
         if (isfinite(percent))
             assay__buf_printf(text, "; one above %.*f %% would have been", percent < 10 ? 1 : 0,
                               percent);
+        const struct assay__comparison_row *both[] = {first, second};
+        for (size_t i = 0; i < 2; i++)
+            if (both[i]->relative_l2 > L2_TOLD)
+                assay__buf_printf(text, "; the outputs of %s differ (relative L2 %.2g)",
+                                  both[i]->label, both[i]->relative_l2);
     }
-    return 0;
+    return put_refused(profile, all, goal, best, text);
 }
 
 int assay__comparison_recommend(const struct assay_profile *profile, struct assay__arena *arena,

@@ -14,10 +14,11 @@
 static const char *const counts[] = {"placement.nodes",          "placement.elsewhere",
                                      "placement.partitions",     "placement.crossings",
                                      "placement.crossing_bytes", "placement.flops_share",
-                                     "placement.crossing_time"};
+                                     "placement.crossing_time",  "placement.inferred"};
 #define COUNTS (sizeof counts / sizeof counts[0])
 #define SOURCE "engine"
 #define BEFORE "on "
+#define AFTER "; " /* who was asked; what must be said of it */
 #define RUNS_ON "runs on "
 
 static int put_none(struct assay__trial *trial, const char *reason)
@@ -121,13 +122,17 @@ static int put_placement(struct assay__trial *trial, struct assay__check *check)
     double share = assay__check_share(p);
     const char *note = assay__arena_printf(
         check->arena, "%s%s", check->asked,
-        p->inferred ? "; its record leaves out what it runs in another layout, and what it names "
-                      "for nobody is counted as the device's"
-        : p->merged ? "; nodes that it merged count with their neighbours"
+        p->inferred ? AFTER "its record leaves out what it runs in another layout, and what it "
+                            "names for nobody is counted as the device's"
+        : p->merged ? AFTER "nodes that it merged count with their neighbours"
                     : "");
     const char *sized = p->crossing_unsized ? "the size of some is not known and not in it" : "";
     if (!note) return ASSAY_ENOMEM;
-    int code = assay_metrics_measured(to, "placement.nodes", (double)p->on, SOURCE, note);
+    int code = p->inferred /* by exclusion: the engine has not named them */
+                   ? assay_metrics_derived(to, "placement.nodes", (double)p->on, SOURCE, note)
+                   : assay_metrics_measured(to, "placement.nodes", (double)p->on, SOURCE, note);
+    if (!code)
+        code = assay_metrics_derived(to, "placement.inferred", (double)p->inferred, SOURCE, "");
     if (!code) code = put_elsewhere(trial, check);
     if (!code)
         code = assay_metrics_derived(
@@ -250,18 +255,25 @@ static int split(const char *note, struct assay__arena *arena, struct assay__fal
 int assay__fallback_read(const struct assay__trial *trial, struct assay__arena *arena,
                          struct assay__fallback *out)
 {
-    *out = (struct assay__fallback){.reason = "", .time_reason = "", .provider = ""};
+    *out = (struct assay__fallback){.reason = "", .time_reason = "", .record = "", .provider = ""};
     const struct assay_metric *nodes = trial->metrics
                                            ? assay_metrics_get(trial->metrics, "placement.nodes")
                                            : NULL;
-    double *values[] = {&out->nodes,          &out->elsewhere,      &out->partitions,
-                        &out->crossings,      &out->crossing_bytes, &out->flops_share,
-                        &out->crossing_time_s};
+    double *values[] = {&out->nodes,           &out->elsewhere,      &out->partitions,
+                        &out->crossings,       &out->crossing_bytes, &out->flops_share,
+                        &out->crossing_time_s, &out->inferred};
     for (size_t i = 0; i < COUNTS; i++)
         *values[i] = nodes ? known(trial, counts[i]) : (double)NAN;
     if (!nodes) return 0;
     out->asked = true;
-    if (nodes->state == ASSAY_UNAVAILABLE) out->reason = nodes->note;
+    if (nodes->state == ASSAY_UNAVAILABLE) {
+        out->reason = nodes->note;
+    } else {
+        const char *end = strstr(nodes->note, AFTER);
+        out->record = assay__arena_strndup(arena, nodes->note,
+                                           end ? (size_t)(end - nodes->note) : strlen(nodes->note));
+        if (!out->record) return ASSAY_ENOMEM;
+    }
     const struct assay_metric *time = assay_metrics_get(trial->metrics, "placement.crossing_time"),
                               *off = assay_metrics_get(trial->metrics, "placement.elsewhere");
     if (time && time->state == ASSAY_UNAVAILABLE) out->time_reason = time->note;

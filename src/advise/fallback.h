@@ -19,7 +19,9 @@ struct assay__fallback {
     double nodes, elsewhere, partitions, crossings, crossing_bytes, crossing_time_s,
         flops_share;         /* NaN unknown */
     const char *time_reason; /* why crossing_time_s is not known; "" */
-    const char *provider;    /* that runs the others: "CPUExecutionProvider"; "" */
+    double inferred;         /* of nodes, those that its record names for nobody; NaN unknown */
+    const char *record;      /* who was asked: "ONNX Runtime 1.31.1, …"; "" */
+    const char *provider;    /* that runs the others: "CPUExecutionProvider"; "" none */
     const char **names;      /* "name (Op)" of each node elsewhere, the large ones first */
     size_t name_count;
 };

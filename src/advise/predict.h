@@ -94,7 +94,11 @@ struct assay__chip {
     struct assay__cell ane_conv_watts, ane_gemm_watts; /* while busy with convolutions, products */
     struct assay__cell ane_floor_watts;                /* while it starts and copies */
 };
+/** All of them, M1, M1 Pro, M1 Max and M1 Ultra first: other tables of chips are made of this one. */
+extern const struct assay__chip assay__chips[];
 const struct assay__chip *assay__chip_at(size_t index); /* NULL past the end */
+/** Is it a figure that rests on a clock which nobody publishes (+-10 %)? Good enough for an estimate, not for saying what is out of reach. */
+bool assay__cell_is_rough(const struct assay__cell *cell);
 /** By name, case and spaces ignored ("m1max"); NULL with *nearest (may be NULL itself) the name that was probably meant. */
 const struct assay__chip *assay__chip_find(const char *name, const char **nearest);
 
@@ -228,8 +232,10 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
                          const struct assay__precision *precision, const struct assay__fit *fit,
                          const struct assay__predicted_item *items,
                          const struct assay__prediction *prediction);
-/** "±14 %", or "error unknown": the label of every estimate. */
+/** "median error 14 %", or "error unknown": the label of every estimate. Half of the errors are larger: it is no bound. */
 void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size);
+/** How a note of a trial begins that says why the label does not cover this model. */
+#define ASSAY__PREDICT_UNCOVERED "The error does not cover this model: "
 
 /* --- published measurements (predict_published.c) ---------------------------------------------- */
 

@@ -25,12 +25,15 @@
     }
 
 #define APPLE "Apple's newsroom figure of the chip"
+#define LPDDR5(bits, said) "LPDDR5-6400 x " bits " bit; Apple's newsroom rounds it to " said " GB/s"
 #define ANEMLL "measured with llama_lm_head by anemll-bench (Anemll/anemll-bench:Results.MD)"
 #define TOPS16 "Apple's TOPS (hollance/neural-engine:docs/supported-devices.md), taken as float16"
 #define TOPS8 "half of Apple's 8-bit TOPS (hollance/neural-engine:docs/supported-devices.md)"
 #define ULTRA "half of Apple's TOPS: one model runs on one of its two engines"
 #define METAL "cores x 128 x 2 x clock (philipturner/metal-benchmarks)"
-#define CLOCKS "cores x 128 x 2 x clock; clock from hmc-tech.com, +-10 %: Apple publishes none"
+#define CLOCKS clocks
+static const char clocks[] =
+    "cores x 128 x 2 x clock; clock from hmc-tech.com, +-10 %: Apple publishes none";
 #define LAPTOPS "configuration table of Ars Technica and Apple's newsroom"
 #define ANE_GUIDE "measured (sbryngelson/ane-guide chapters 10 to 12)"
 #define PHONE_BW "LPDDR4X-4266 x 64 bit (topcpu.net, askgeek.io)"
@@ -56,7 +59,7 @@
     {3.8, ANE_GUIDE}, {5.9, ANE_GUIDE}, \
         NONE("no source gives what it draws while it starts and copies")
 
-static const struct assay__chip chips[] = {
+const struct assay__chip assay__chips[] = {
     {"M1",
      {68.25 * GB, APPLE},
      {16 * GB, LAPTOPS},
@@ -65,14 +68,14 @@ static const struct assay__chip chips[] = {
      {60.87 * GB, ANEMLL},
      M1_POWER},
     {"M1 Pro",
-     {204.8 * GB, APPLE},
+     {204.8 * GB, LPDDR5("256", "200")},
      {32 * GB, LAPTOPS},
      {5.31 * T, METAL},
      {11 * T, TOPS16},
      {54.90 * GB, ANEMLL},
      M1_POWER},
     {"M1 Max",
-     {409.6 * GB, APPLE},
+     {409.6 * GB, LPDDR5("512", "400")},
      {64 * GB, LAPTOPS},
      {10.6 * T, METAL},
      {11 * T, TOPS16},
@@ -86,14 +89,14 @@ static const struct assay__chip chips[] = {
      {54.72 * GB, ANEMLL},
      M1_POWER},
     {"M2",
-     {102.4 * GB, APPLE},
+     {102.4 * GB, LPDDR5("128", "100")},
      {24 * GB, LAPTOPS},
      {3.58 * T, METAL},
      {15.8 * T, TOPS16},
      {60.45 * GB, ANEMLL},
      M2_POWER},
     {"M2 Pro",
-     {204.8 * GB, APPLE},
+     {204.8 * GB, LPDDR5("256", "200")},
      {32 * GB, LAPTOPS},
      {6.80 * T, METAL},
      {15.8 * T, TOPS16},
@@ -114,14 +117,14 @@ static const struct assay__chip chips[] = {
      {61.68 * GB, ANEMLL},
      M2_POWER},
     {"M3",
-     {102.4 * GB, APPLE},
+     {102.4 * GB, LPDDR5("128", "100")},
      {24 * GB, LAPTOPS},
      {3.6 * T, CLOCKS},
      {18 * T, TOPS16},
      {63.10 * GB, ANEMLL},
      NO_POWERS},
     {"M3 Pro",
-     {153.6 * GB, APPLE},
+     {153.6 * GB, LPDDR5("192", "150")},
      {36 * GB, LAPTOPS},
      {6.44 * T, CLOCKS},
      {18 * T, TOPS16},
@@ -220,16 +223,21 @@ static const struct assay__chip chips[] = {
      {60 * 0.89 * GB, PHONE_ANE_BW},
      NO_POWERS},
 };
-#define CHIPS (sizeof chips / sizeof chips[0])
+#define CHIPS (sizeof assay__chips / sizeof assay__chips[0])
 
 /* What stays on the engine's own memory costs no bandwidth: 2 MB on M1, 4.72 MB on M5, both measured (ane-guide, chapter 12).
  * The smaller one stands for the chips between and before. */
 #define ANE_ON_CHIP_BYTES 2e6
 #define ANE_ON_CHIP_M5_BYTES 4.72e6
 
+bool assay__cell_is_rough(const struct assay__cell *cell)
+{
+    return cell->source == clocks;
+}
+
 const struct assay__chip *assay__chip_at(size_t index)
 {
-    return index < CHIPS ? &chips[index] : NULL;
+    return index < CHIPS ? &assay__chips[index] : NULL;
 }
 
 /* Lower case without spaces, dashes and underscores, and without a leading "apple". */
@@ -251,12 +259,12 @@ const struct assay__chip *assay__chip_find(const char *name, const char **neares
     plain(wanted, sizeof wanted, name);
     if (nearest) *nearest = NULL;
     for (size_t i = 0; i < CHIPS; i++) {
-        plain(own, sizeof own, chips[i].name);
-        if (strcmp(own, wanted) == 0) return &chips[i];
+        plain(own, sizeof own, assay__chips[i].name);
+        if (strcmp(own, wanted) == 0) return &assay__chips[i];
         size_t distance = assay__text_distance(wanted, own);
         if (distance >= best) continue;
         best = distance;
-        if (nearest && assay__text_near(wanted, distance)) *nearest = chips[i].name;
+        if (nearest && assay__text_near(wanted, distance)) *nearest = assay__chips[i].name;
     }
     return NULL;
 }

@@ -2,16 +2,21 @@
  * names the model's validated error; what only the graph says is derived, what a source says is published. */
 #include "advise/predict.h"
 
+#include "advise/check.h"
+#include "base/buf.h"
 #include "run/describe.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#define FLOOR_SHARE \
+    0.75 /* of the time: two or three of the published rows are beyond, with the larger errors */
+
 void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size)
 {
     if (isfinite(fit->out.median))
-        snprintf(out, out_size, "±%.0f %%", fit->out.median * 100);
+        snprintf(out, out_size, "median error %.0f %%", fit->out.median * 100);
     else
         snprintf(out, out_size, "error unknown");
 }
@@ -49,15 +54,63 @@ static void missing(struct putting *w, const char *name, const char *reason)
     if (!w->code) w->code = assay_metrics_unavailable(w->trial->metrics, name, reason);
 }
 
-static const char *note_of(struct assay__arena *arena, const struct assay__fit *fit)
+/* Operators for which no source knows a way onto the Neural Engine, whatever the chip (check_ane_ops.c). Those that only ask for sizes are done when a model is
+ * loaded. */
+static size_t off_engine(const struct assay__analysis *analysis, const struct assay__work *work,
+                         const struct assay__target *target)
+{
+    size_t count = 0;
+    if (target->unit != ASSAY__UNIT_ANE) return 0;
+    for (size_t i = 0; i < work->count; i++) {
+        const struct assay__node *node = &analysis->model->graph.nodes[work->items[i].node];
+        enum assay__ane_path path = assay__ane_path_of(node);
+        if (work->items[i].class == ASSAY__WORK_VIEW) continue;
+        count += path == ASSAY__ANE_NO_PATH || path == ASSAY__ANE_RECURRENT ||
+                 path == ASSAY__ANE_CUSTOM || path == ASSAY__ANE_CONTROL ||
+                 path == ASSAY__ANE_UNKNOWN;
+    }
+    return count;
+}
+
+/* The measurements that the error is of are of networks that ran on the unit alone, and, but for a few, took their time for their operators. NULL: out of memory. */
+static const char *uncovered_of(struct assay__arena *arena, const struct assay__analysis *analysis,
+                                const struct assay__work *work, const struct assay__target *target,
+                                const struct assay__fit *fit, const struct assay__prediction *p)
+{
+    struct assay__buf text = {0};
+    size_t off = off_engine(analysis, work, target);
+    double floor = (p->floor_s + p->io_s) / p->latency_s;
+    if (!isfinite(fit->out.median) || !isfinite(p->latency_s)) return "";
+    if (floor > FLOOR_SHARE)
+        assay__buf_printf(
+            &text,
+            "%.0f %% of it is the cost of any inference, inputs and outputs, as of few of the "
+            "measurements",
+            floor * 100);
+    if (off)
+        assay__buf_printf(&text,
+                          "%s%zu operator%s no known way onto this unit, and what runs elsewhere "
+                          "is not in the model",
+                          text.length ? "; " : "", off, off == 1 ? " has" : "s have");
+    const char *made = "";
+    if (text.failed)
+        made = NULL;
+    else if (text.length)
+        made = assay__arena_printf(arena, ASSAY__PREDICT_UNCOVERED "%s", text.data);
+    assay__buf_free(&text);
+    return made;
+}
+
+static const char *note_of(struct assay__arena *arena, const struct assay__fit *fit,
+                           const char *uncovered)
 {
     if (!isfinite(fit->out.median))
         return assay__arena_printf(arena, "analytic model, error unknown: %s", fit->validation);
     return assay__arena_printf(arena,
-                               "analytic model, ±%.0f %%: median error of %zu measurements, %s; "
-                               "9 of 10 within %.0f %%",
+                               "analytic model, median error %.0f %% of %zu measurements, %s; "
+                               "9 of 10 within %.0f %%%s%s",
                                fit->out.median * 100, fit->out.count, fit->validation,
-                               fit->out.p90 * 100);
+                               fit->out.p90 * 100, *uncovered ? "; " : "", uncovered);
 }
 
 static void put_memory(struct putting *w)
@@ -211,15 +264,16 @@ static int put_options(struct putting *w, const struct assay__precision *precisi
     return 0;
 }
 
-static int put_notes(struct putting *w, const struct assay__work *work)
+static int put_notes(struct putting *w, const struct assay__work *work, const char *uncovered)
 {
     const struct assay__target *t = w->target;
     const char **notes = assay__arena_array(
-        w->profile->arena, w->trial->note_count + t->source_count + 1, sizeof *notes);
+        w->profile->arena, w->trial->note_count + t->source_count + 2, sizeof *notes);
     size_t count = w->trial->note_count;
     if (!notes) return ASSAY_ENOMEM;
     for (size_t i = 0; i < count; i++)
         notes[i] = w->trial->notes[i];
+    if (*uncovered) notes[count++] = uncovered;
     for (size_t i = 0; i < t->source_count; i++)
         notes[count++] = t->sources[i];
     if (work->unknown)
@@ -243,7 +297,9 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
     w.trial = assay__profile_trial(profile);
     if (!w.trial) return ASSAY_ENOMEM;
     if (!w.trial->metrics) w.trial->metrics = assay_metrics_new();
-    w.note = note_of(profile->arena, fit);
+    const char *uncovered = uncovered_of(profile->arena, analysis, work, target, fit, prediction);
+    if (!uncovered) return ASSAY_ENOMEM;
+    w.note = note_of(profile->arena, fit, uncovered);
     w.trial->engine = "model";
     w.trial->engine_version = profile->assay_version;
     w.trial->engine_library = "";
@@ -255,7 +311,7 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
     for (size_t i = 0; i < w.trial->input_count; i++)
         w.trial->inputs[i].fill = ""; /* no values were thought of */
     if (!w.code) w.code = put_options(&w, precision, fit);
-    if (!w.code) w.code = put_notes(&w, work);
+    if (!w.code) w.code = put_notes(&w, work, uncovered);
     if (w.code) return w.code;
     if (!isfinite(prediction->latency_s)) {
         w.trial->state = ASSAY__TRIAL_SKIPPED;

@@ -107,9 +107,9 @@ static const char *unreachable_of(const struct assay__require_evidence *evidence
                                   const struct assay__requirement *row, struct assay__arena *arena)
 {
     bool compute = row->kind == ASSAY__REQUIRE_TFLOPS;
-    const struct assay__require_chip *chip = evidence->table->chip;
-    if (!chip || (!compute && row->kind != ASSAY__REQUIRE_BANDWIDTH)) return "";
-    double published = compute ? chip->rate : chip->bandwidth;
+    const struct assay__chip *chip = evidence->table->chip;
+    if (!chip) return "";
+    double published = assay__require_peak(chip, row->kind);
     bool minimum = row->minimum > published;
     char required[64], peak[64];
     if (!minimum && !(row->target > published)) return "";

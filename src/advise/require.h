@@ -9,6 +9,7 @@
 #ifndef ASSAY_ADVISE_REQUIRE_H
 #define ASSAY_ADVISE_REQUIRE_H
 
+#include "advise/predict.h"
 #include "base/arena.h"
 #include "profile/profile.h"
 
@@ -44,21 +45,15 @@ struct assay__require_info {
 };
 const struct assay__require_info *assay__require_info(enum assay__require_kind kind);
 
-struct assay__require_chip {
-    const char *name; /* "M1 Max" */
-    double rate,
-        bandwidth; /* published peaks of its GPU (float32) and memory, FLOP/s and B/s; NaN unknown */
-    const char *source;
-};
-/** By name, blanks, dashes, underscores and case aside ("apple m1_max"); NULL unknown. */
-const struct assay__require_chip *assay__require_chip_find(const char *name);
-const struct assay__require_chip *assay__require_chip_at(size_t index); /* NULL past the end */
+/** The published peak of a chip of predict.h's table that a requirement is compared with: of its GPU (float32, FLOP/s) for TFLOPS, of its memory (B/s) for
+ *  BANDWIDTH. NaN: of other kinds, unknown, or too rough to call anything unreachable by it. */
+double assay__require_peak(const struct assay__chip *chip, enum assay__require_kind kind);
 
 struct assay__require_table {
-    const char *name;                       /* "m1-max" */
-    const char *origin;                     /* "built in", or the file */
-    const struct assay__require_chip *chip; /* NULL: none */
-    double minimum[ASSAY__REQUIRE_COUNT];   /* base units; NaN: not required */
+    const char *name;                     /* "m1-max" */
+    const char *origin;                   /* "built in", or the file */
+    const struct assay__chip *chip;       /* NULL: none */
+    double minimum[ASSAY__REQUIRE_COUNT]; /* base units; NaN: not required */
     double target[ASSAY__REQUIRE_COUNT];
     int64_t batch, batch_low, batch_high; /* of the NCP guides; 0: none */
     int64_t backbone_units;               /* 0: none */

@@ -121,13 +121,12 @@ static int set_chip(struct reading *r, const char *text)
 {
     if (r->chip_line) return bad(r, "the chip was given in line %d already", r->chip_line);
     r->chip_line = r->line > 0 ? r->line : 1;
-    r->table->chip = assay__require_chip_find(text);
+    r->table->chip = assay__chip_find(text, NULL);
     if (r->table->chip) return 0;
     struct assay__buf list = {0};
-    for (size_t i = 0; assay__require_chip_at(i); i++)
-        assay__buf_printf(&list, "%s%s", i ? ", " : "", assay__require_chip_at(i)->name);
-    int code = bad(r, "no peaks of a chip '%.40s' are known here; known are %s", text,
-                   list.data ? list.data : "");
+    for (size_t i = 0; assay__chip_at(i); i++)
+        assay__buf_printf(&list, "%s%s", i ? ", " : "", assay__chip_at(i)->name);
+    int code = bad(r, "no chip '%.24s' is known here, but %s", text, list.data ? list.data : "");
     assay__buf_free(&list);
     return code;
 }

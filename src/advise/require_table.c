@@ -1,7 +1,7 @@
-/* require_table.c - the kinds of requirements, the chips' published peaks and the built-in tables. The four tables are those of the NCP
+/* require_table.c - the kinds of requirements, what they are compared with of a chip, and the built-in tables. The four tables are those of the NCP
  * monitoring guide for the M1 family: TFLOP/s and GB/s are floors, MiB of memory are a budget. The peaks of the chips are for
- * telling a requirement that no program can meet: float32 of the GPU = cores x 128 x 2 x clock, which Apple gives for M1 and M2; of
- * later chips the clock is not published, so that only their bandwidth stands here. */
+ * telling a requirement that no program can meet; they are those of predict_chips.c, each with its source. Of M3 and later chips no clock of the GPU is published:
+ * what stands there is good for an estimate, and only their bandwidth is compared here. */
 #include "advise/require.h"
 
 #include <ctype.h>
@@ -29,32 +29,14 @@ const struct assay__require_info *assay__require_info(enum assay__require_kind k
 
 /* --- chips ------------------------------------------------------------------------------------ */
 
-static const char m1_source[] =
-    "GPU float32: cores x 128 x 2 x clock (M1 1278 MHz, Pro, Max and Ultra 1296 MHz); "
-    "Apple's memory bandwidth";
-static const char m2_source[] = "GPU float32: cores x 128 x 2 x 1398 MHz; Apple's memory bandwidth";
-static const char memory_source[] = "Apple's memory bandwidth";
+double assay__require_peak(const struct assay__chip *chip, enum assay__require_kind kind)
+{
+    if (kind == ASSAY__REQUIRE_BANDWIDTH) return chip->bandwidth.value;
+    if (kind != ASSAY__REQUIRE_TFLOPS || assay__cell_is_rough(&chip->gpu_flops)) return NAN;
+    return chip->gpu_flops.value;
+}
 
-static const struct assay__require_chip chips[] = {
-    {"M1", 2.62 * TERA, 68.25 * GIGA, m1_source},
-    {"M1 Pro", 5.31 * TERA, 200 * GIGA, m1_source},
-    {"M1 Max", 10.6 * TERA, 400 * GIGA, m1_source},
-    {"M1 Ultra", 21.2 * TERA, 800 * GIGA, m1_source},
-    {"M2", 3.58 * TERA, 100 * GIGA, m2_source},
-    {"M2 Pro", 6.80 * TERA, 200 * GIGA, m2_source},
-    {"M2 Max", 13.6 * TERA, 400 * GIGA, m2_source},
-    {"M2 Ultra", 27.2 * TERA, 800 * GIGA, m2_source},
-    {"M3", NAN, 100 * GIGA, memory_source},
-    {"M3 Pro", NAN, 150 * GIGA, memory_source},
-    {"M3 Max", NAN, 400 * GIGA, memory_source},
-    {"M3 Ultra", NAN, 819 * GIGA, memory_source},
-    {"M4", NAN, 120 * GIGA, memory_source},
-    {"M4 Pro", NAN, 273 * GIGA, memory_source},
-    {"M4 Max", NAN, 546 * GIGA, memory_source},
-    {"M5", NAN, 153 * GIGA, memory_source},
-    {"M5 Pro", NAN, 307 * GIGA, memory_source},
-    {"M5 Max", NAN, 614 * GIGA, memory_source},
-};
+/* --- built-in tables -------------------------------------------------------------------------- */
 
 /* Letters and digits only, and without "Apple": "Apple M1-Max" is "m1max". */
 static void fold(const char *name, char *out, size_t size)
@@ -74,33 +56,19 @@ static bool same(const char *a, const char *b)
     return strcmp(first, second) == 0;
 }
 
-const struct assay__require_chip *assay__require_chip_at(size_t index)
-{
-    return index < sizeof chips / sizeof chips[0] ? &chips[index] : NULL;
-}
-
-const struct assay__require_chip *assay__require_chip_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++)
-        if (same(chips[i].name, name)) return &chips[i];
-    return NULL;
-}
-
-/* --- built-in tables -------------------------------------------------------------------------- */
-
 #define COLUMN(tflops, gigabytes, mebibytes)                                    \
     {                                                                           \
         (tflops) * TERA, (gigabytes)*GIGA, NAN, NAN, NAN, (mebibytes)*MEBI, NAN \
     }
 
 static const struct assay__require_table presets[] = {
-    {"m1", "built in", &chips[0], COLUMN(2, 50, 8192), COLUMN(3, 70, 6144), 32, 32, 64, 32},
-    {"m1-pro", "built in", &chips[1], COLUMN(4, 150, 16384), COLUMN(6, 200, 12288), 64, 64, 128,
-     64},
-    {"m1-max", "built in", &chips[2], COLUMN(8, 300, 32768), COLUMN(12, 400, 24576), 128, 64, 128,
-     64},
-    {"m1-ultra", "built in", &chips[3], COLUMN(16, 600, 65536), COLUMN(24, 800, 49152), 256, 128,
-     256, 128},
+    {"m1", "built in", &assay__chips[0], COLUMN(2, 50, 8192), COLUMN(3, 70, 6144), 32, 32, 64, 32},
+    {"m1-pro", "built in", &assay__chips[1], COLUMN(4, 150, 16384), COLUMN(6, 200, 12288), 64, 64,
+     128, 64},
+    {"m1-max", "built in", &assay__chips[2], COLUMN(8, 300, 32768), COLUMN(12, 400, 24576), 128, 64,
+     128, 64},
+    {"m1-ultra", "built in", &assay__chips[3], COLUMN(16, 600, 65536), COLUMN(24, 800, 49152), 256,
+     128, 256, 128},
 };
 
 const struct assay__require_table *assay__require_preset_at(size_t index)

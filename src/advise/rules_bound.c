@@ -27,19 +27,50 @@
     "Softmax|LogSoftmax|LayerNormalization|SkipLayerNormalization|SimplifiedLayerNormalization|" \
     "RMSNormalization|InstanceNormalization|GroupNormalization|BatchNormalization|ReduceMean|LpNormalization"
 
+/* What shares are taken of. Layers are timed in a run of their own, which may be slower than the unprofiled median, and some engines run them side by side: where their
+ * times add up to more than the latency, a share of the latency would pass 1 and the potential 1 / (1 - share) be lost; their sum is the whole then. Bodies' holders
+ * stand for the layers inside them, which are counted themselves. */
+static double whole_ns(const struct assay__advice *a)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    double sum = 0;
+    for (size_t i = 0; i < layers->count; i++)
+        if (!assay__op_among(layers->items[i].op, BODIES))
+            sum += assay__advice_time(&layers->items[i]);
+    return fmax(sum, a->p50_ns);
+}
+
+static const char *whole_name(const struct assay__advice *a)
+{
+    return whole_ns(a) > a->p50_ns ? "the layers' summed time" : "the latency";
+}
+
+/* Said where it matters: more than rounding. */
+static void say_whole(struct assay__advice *a, struct assay__rule_result *r)
+{
+    double part = whole_ns(a) / a->p50_ns;
+    if (part < 1.005) return;
+    assay__rule_evidence(
+        a, r,
+        "the layers' times add up to %.3g %% of the latency (timing slows them, or they ran side "
+        "by side): shares and potential are of that sum",
+        100 * part);
+}
+
 static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__rule_result *r)
 {
     const struct assay__layers *layers = &a->trial->layers;
     double engine = layers->engine_ns > 0 ? layers->engine_ns : 0,
            calls = a->roofline.time_ns[ASSAY__BOUND_OVERHEAD],
-           share = fmin((engine + calls) / a->p50_ns, 1);
+           share = (engine + calls) / fmax(whole_ns(a), engine + calls);
     size_t small = 0;
     for (size_t i = 0; i < layers->count; i++)
         small += a->roofline.layers[i].bound == ASSAY__BOUND_OVERHEAD;
     if (share < DISPATCH_SHARE || small < DISPATCH_LAYERS) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(
-        a, r, "%zu of %zu layers are calls rather than work: %s, %.3g %% of the latency", small,
-        layers->count, assay__advice_scaled(a, calls / 1e9, "s"), 100 * calls / a->p50_ns);
+    assay__rule_evidence(a, r, "%zu of %zu layers are calls rather than work: %s, %.3g %% of %s",
+                         small, layers->count, assay__advice_scaled(a, calls / 1e9, "s"),
+                         100 * calls / whole_ns(a), whole_name(a));
+    say_whole(a, r);
     assay__rule_evidence(a, r, "the engine's fixed cost per run: %s",
                          layers->engine_ns > 0 ? assay__advice_scaled(a, engine / 1e9, "s")
                                                : "not known");
@@ -54,7 +85,7 @@ static enum assay__rule_outcome memory_bound(struct assay__advice *a, struct ass
 {
     const struct assay__layers *layers = &a->trial->layers;
     double time = a->roofline.time_ns[ASSAY__BOUND_MEMORY], least = 0, bytes = 0;
-    double share = fmin(time / a->p50_ns, 1);
+    double share = time / fmax(whole_ns(a), time);
     size_t count = 0;
     for (size_t i = 0; i < layers->count; i++) {
         if (a->roofline.layers[i].bound != ASSAY__BOUND_MEMORY) continue;
@@ -63,8 +94,9 @@ static enum assay__rule_outcome memory_bound(struct assay__advice *a, struct ass
         bytes += layers->items[i].bytes;
     }
     if (share < MEMORY_SHARE || least < MEMORY_NEAR * time) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu memory-bound layers move %s in %.3g %% of the latency", count,
-                         assay__advice_scaled(a, bytes, "B"), share * 100);
+    assay__rule_evidence(a, r, "%zu memory-bound layers move %s in %.3g %% of %s", count,
+                         assay__advice_scaled(a, bytes, "B"), share * 100, whole_name(a));
+    say_whole(a, r);
     assay__rule_evidence(a, r, "they reach %.3g %% of the memory's roof: only fewer bytes help",
                          100 * least / time);
     assay__rule_advice(
@@ -102,9 +134,9 @@ static void say_far(struct assay__advice *a, struct assay__rule_result *r, const
                     const char *what)
 {
     const struct assay__layer *worst = &a->trial->layers.items[far->worst];
-    assay__rule_evidence(a, r, "%zu %s below %.0f %% of their roof take %.3g %% of the latency",
-                         far->count, what, LOW_UTILIZATION * 100,
-                         100 * fmin(far->time / a->p50_ns, 1));
+    assay__rule_evidence(a, r, "%zu %s below %.0f %% of their roof take %.3g %% of %s", far->count,
+                         what, LOW_UTILIZATION * 100, 100 * far->time / whole_ns(a), whole_name(a));
+    say_whole(a, r);
     assay__rule_evidence(a, r, "the worst: '%s' (%s), %s at %.3g %% of its %s roof",
                          worst->from_count ? worst->from[0] : worst->name, worst->op,
                          assay__advice_scaled(a, worst->time_ns / 1e9, "s"),
@@ -119,10 +151,10 @@ static void say_far(struct assay__advice *a, struct assay__rule_result *r, const
             others * 100);
 }
 
-static double far_gain(const struct assay__advice *a, const struct far *far)
+static double saved_gain(const struct assay__advice *a, double saved_ns)
 {
-    double share = far->saved / a->p50_ns;
-    return share < 1 ? 1 / (1 - share) : NAN;
+    double share = saved_ns / whole_ns(a);
+    return share < 1 ? 1 / (1 - share) : NAN; /* a roof of no time at all says nothing */
 }
 
 static enum assay__rule_outcome utilization(struct assay__advice *a, struct assay__rule_result *r)
@@ -137,7 +169,7 @@ static enum assay__rule_outcome utilization(struct assay__advice *a, struct assa
         "other kernels: another build or provider of the engine, shapes that are multiples of the vector width, "
         "another layout; the potential is that of %.0f %% of the roof",
         LOW_GOAL * 100);
-    return assay__rule_found(r, far_gain(a, &far));
+    return assay__rule_found(r, saved_gain(a, far.saved));
 }
 
 static bool is_depthwise(const struct assay__advice *a, const struct assay__node *node)
@@ -156,23 +188,39 @@ static enum assay__rule_outcome depthwise(struct assay__advice *a, struct assay_
     for (size_t i = 0; i < graph->node_count; i++)
         if (a->layer_of[i] != ASSAY__MAP_NONE && is_depthwise(a, &graph->nodes[i]))
             add_far(a, a->layer_of[i], LOW_GOAL, &far);
-    if (!far.count || far.time < DEPTHWISE_SHARE * a->p50_ns) return ASSAY__RULE_NOTHING;
+    if (!far.count || far.time < DEPTHWISE_SHARE * whole_ns(a)) return ASSAY__RULE_NOTHING;
     say_far(a, r, &far, "depthwise convolutions");
     assay__rule_advice(
         a, r,
         "depthwise convolutions use few of the arithmetic units: full convolutions of fewer channels, or a "
         "device with kernels for them; the potential is that of %.0f %% of the roof",
         LOW_GOAL * 100);
-    return assay__rule_found(r, far_gain(a, &far));
+    return assay__rule_found(r, saved_gain(a, far.saved));
+}
+
+/* Of the whole, which assay__advice_share (of the latency, 1 at most) is not. */
+static double share_of(const struct assay__advice *a, const char *ops, size_t *count)
+{
+    const struct assay__layers *layers = &a->trial->layers;
+    double sum = 0;
+    *count = 0;
+    for (size_t i = 0; i < layers->count; i++) {
+        double time = assay__advice_time(&layers->items[i]);
+        if (!assay__op_among(layers->items[i].op, ops)) continue;
+        *count += time > 0;
+        sum += time;
+    }
+    return sum / whole_ns(a);
 }
 
 static enum assay__rule_outcome gathers(struct assay__advice *a, struct assay__rule_result *r)
 {
     size_t count = 0;
-    double share = assay__advice_share(a, GATHERS, &count);
+    double share = share_of(a, GATHERS, &count);
     if (!count || share < GATHER_SHARE) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu gathering layers take %.3g %% of the latency", count,
-                         share * 100);
+    assay__rule_evidence(a, r, "%zu gathering layers take %.3g %% of %s", count, share * 100,
+                         whole_name(a));
+    say_whole(a, r);
     assay__rule_advice(
         a, r,
         "look rows up in a smaller table (16-bit or int8 rows, fewer of them), or several rows at once; the "
@@ -184,22 +232,23 @@ static enum assay__rule_outcome norms(struct assay__advice *a, struct assay__rul
 {
     const struct assay__layers *layers = &a->trial->layers;
     size_t count = 0;
-    double share = assay__advice_share(a, NORMS, &count), saved = 0;
+    double share = share_of(a, NORMS, &count), saved = 0;
     if (!count || share < NORM_SHARE) return ASSAY__RULE_NOTHING;
     for (size_t i = 0; i < layers->count; i++) {
         double least = a->roofline.layers[i].least_ns, time = assay__advice_time(&layers->items[i]);
         if (assay__op_among(layers->items[i].op, NORMS) && isfinite(least) && time > least)
             saved += time - least;
     }
-    assay__rule_evidence(a, r, "%zu Softmax and normalisation layers take %.3g %% of the latency",
-                         count, share * 100);
+    assay__rule_evidence(a, r, "%zu Softmax and normalisation layers take %.3g %% of %s", count,
+                         share * 100, whole_name(a));
+    say_whole(a, r);
     assay__rule_evidence(a, r, "their roofs would allow %s less",
                          assay__advice_scaled(a, saved / 1e9, "s"));
     assay__rule_advice(
         a, r,
         "fused operators (SkipLayerNormalization, attention with its Softmax inside), which pass over the "
         "data once; the potential is that of the roof");
-    return assay__rule_found(r, assay__amdahl(fmin(saved / a->p50_ns, 1), (double)INFINITY));
+    return assay__rule_found(r, saved_gain(a, saved));
 }
 
 /* --- vector lanes ----------------------------------------------------------------------------- */
@@ -250,8 +299,8 @@ static enum assay__rule_outcome lanes(struct assay__advice *a, struct assay__rul
     assay__rule_advice(
         a, r, "hidden sizes that are multiples of %d, or several small products joined into one",
         width);
-    double share = lost / a->p50_ns;
-    return assay__rule_found(r, share < 1 ? 1 / (1 - share) : NAN);
+    say_whole(a, r);
+    return assay__rule_found(r, saved_gain(a, lost));
 }
 
 #define TIMED (ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS)

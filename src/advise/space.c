@@ -7,6 +7,7 @@
 #include "zoo/open.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,19 @@ static bool has_value(const struct assay__space_values *values, const char *word
     return false;
 }
 
+/* Says what it could have been. */
+static int refuse_value(enum assay__space_axis axis, const char *word, struct assay_error *error)
+{
+    char list[128] = "";
+    for (const char *const *c = axes[axis].choices; c && *c; c++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : ": ", *c);
+    }
+    return assay_error_set(error, ASSAY_EINVAL, "--%s: '%s' is not a value of it%s",
+                           axes[axis].name, word,
+                           axes[axis].integers ? ": whole numbers from 1 on, such as 1,2,4" : list);
+}
+
 int assay__space_read(struct assay__space *space, enum assay__space_axis axis, const char *list,
                       struct assay_error *error)
 {
@@ -65,9 +79,7 @@ int assay__space_read(struct assay__space *space, enum assay__space_axis axis, c
         size_t length = strcspn(at, ",");
         const char *word = assay__arena_strndup(space->arena, at, length);
         if (!word) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-        if (!is_value(axis, word))
-            return assay_error_set(error, ASSAY_EINVAL, "--%s: '%s' is not a value of it",
-                                   axes[axis].name, word);
+        if (!is_value(axis, word)) return refuse_value(axis, word, error);
         if (!has_value(values, word)) {
             if (values->count == ASSAY__SPACE_VALUES)
                 return assay_error_set(error, ASSAY_EINVAL, "--%s: more than %d values",

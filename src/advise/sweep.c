@@ -22,9 +22,33 @@ bool assay__sweep_slo_parse(const char *text, const char **metric, double *secon
         if (strlen(known[i].word) == (size_t)(equals - text) &&
             strncmp(known[i].word, text, (size_t)(equals - text)) == 0) {
             *metric = known[i].metric;
-            return assay__text_duration_s(equals + 1, seconds) == 0 && *seconds > 0;
+            return assay__text_duration_s(equals + 1, seconds) == 0 && *seconds > 0 &&
+                   equals[strlen(equals) - 1] >= 'a'; /* its unit: 20 of what? */
         }
     return false;
+}
+
+int assay__sweep_slo_check(const char *text, struct assay_error *error)
+{
+    const char *metric = NULL, *equals = strchr(text, '=');
+    double seconds = 0;
+    if (assay__sweep_slo_parse(text, &metric, &seconds)) return 0;
+    if (strchr(text, ','))
+        return assay_error_set(
+            error, ASSAY_EINVAL,
+            "--slo: '%s' has several limits, it takes one, such as p99=20ms: give "
+            "the strictest",
+            text);
+    if (equals && assay__text_duration_s(equals + 1, &seconds) == 0 && seconds > 0 &&
+        equals[strlen(equals) - 1] < 'a')
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "--slo: '%s' has no unit: write %sms, or with ns, us, s", text,
+                               text);
+    return assay_error_set(
+        error, ASSAY_EINVAL,
+        "--slo: '%s' is not of the form p99=20ms (p50, p90, p95, p99, p99.9, max "
+        "or mean)",
+        text);
 }
 
 struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *profile)
@@ -139,6 +163,32 @@ static int apply_limits(const struct assay__trial *trial, const struct assay__sw
     return point->reason ? 0 : ASSAY_ENOMEM;
 }
 
+/* What the outputs say against the point. What is not known of them says nothing. */
+static int judge_outputs(double limit, struct assay__arena *arena, struct assay__sweep_point *point)
+{
+    point->sound = point->usable && !(point->nonfinite > 0) && !(point->drift > limit);
+    point->within = point->sound;
+    if (!point->usable || point->sound) return 0;
+    point->reason = point->nonfinite > 0
+                        ? assay__arena_printf(arena,
+                                              "its outputs are not all numbers: %.0f of them are "
+                                              "NaN or infinite",
+                                              point->nonfinite)
+                        : assay__arena_printf(arena,
+                                              "its outputs drift: relative L2 is %.2g, more than "
+                                              "%.2g (--allow-drift)",
+                                              point->drift, limit);
+    return point->reason ? 0 : ASSAY_ENOMEM;
+}
+
+static double drift_limit(const struct assay_profile *profile)
+{
+    double limit = profile->trial_count ? assay__sweep_number(assay__trial_option(
+                                              profile->trials, ASSAY__SWEEP_DRIFT_LIMIT))
+                                        : (double)NAN;
+    return limit > 0 ? limit : (double)INFINITY;
+}
+
 /* A capture that did not end has launches that did: the point stands on those, and says so. */
 static int judge_state(const struct assay__trial *trial, size_t launches,
                        struct assay__arena *arena, struct assay__sweep_point *point)
@@ -150,7 +200,6 @@ static int judge_state(const struct assay__trial *trial, size_t launches,
         point->reason = launches ? assay__arena_printf(arena, "interrupted after %zu launch%s",
                                                        launches, launches == 1 ? "" : "es")
                                  : "interrupted before it was measured";
-    point->within = point->usable;
     return point->reason ? 0 : ASSAY_ENOMEM;
 }
 
@@ -234,11 +283,14 @@ static int fill_point(const struct assay_profile *profile, size_t index,
         .bandwidth = assay__trial_known(trial, "memory.bandwidth"),
         .utilization = assay__trial_known(trial, "compute.utilization"),
         .rate = assay__trial_known(trial, "compute.rate"),
+        .nonfinite = assay__trial_known(trial, "outputs.nonfinite"),
+        .drift = assay__trial_known(trial, "drift.relative_l2"),
         .efficiency = NAN,
     };
     free(medians);
     int code = fill_costs(trial, limits->goal, point);
     if (!code) code = judge_state(trial, count, arena, point);
+    if (!code) code = judge_outputs(drift_limit(profile), arena, point);
     return code ? code : apply_limits(trial, limits, arena, point);
 }
 
@@ -310,6 +362,7 @@ int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_
     *out = (struct assay__sweep){.best = SIZE_MAX,
                                  .next = SIZE_MAX,
                                  .knee = SIZE_MAX,
+                                 .scaled = SIZE_MAX,
                                  .why = "",
                                  .knee_why = "",
                                  .gain = "",

@@ -12,6 +12,8 @@
 #define ASSAY__SWEEP_AXES 8
 #define ASSAY__SWEEP_CONFIRM "confirm" /* role of a trial that confirms */
 #define ASSAY__SWEEP_CLASS "class"     /* option of a trial: cpu, gpu or npu */
+#define ASSAY__SWEEP_DRIFT 0.01 /* relative L2 of the outputs: above it a point is not the best */
+#define ASSAY__SWEEP_DRIFT_LIMIT "drift_limit" /* option of the first trial; without it none */
 
 enum assay__sweep_goal { ASSAY__SWEEP_THROUGHPUT, ASSAY__SWEEP_LATENCY, ASSAY__SWEEP_ENERGY };
 
@@ -43,8 +45,12 @@ struct assay__sweep_point {
     const char *device, *device_class;     /* class "" unknown */
     bool software;                         /* measured, never recommended beside another */
     bool usable;
+    bool sound;         /* usable, and nothing is known against its outputs */
     const char *reason; /* why not, or which limit it breaks; "" */
-    bool within;        /* usable and within the limits */
+    bool within;        /* sound and within the limits */
+    double nonfinite;   /* numbers of its own outputs that are NaN or infinite; NaN unknown */
+    double
+        drift; /* relative L2 of its outputs from the reference's; NaN not compared, or unknown */
     double latency_s, low_s,
         high_s;        /* median of the launches' medians, least and greatest of them */
     double throughput; /* samples/s, else inferences/s */
@@ -82,6 +88,7 @@ struct assay__sweep {
     size_t best;                /* SIZE_MAX: none */
     size_t next;                /* second best; SIZE_MAX: none */
     size_t knee;                /* index of a point; SIZE_MAX: none */
+    size_t scaled;              /* whose scaling is told: the best, else the highest throughput */
     const char *why, *knee_why; /* sentences in any case */
     const char *gain;           /* of a larger batch (else more threads), in words; "" */
     size_t *alike;              /* points that could not be told from the best one */
@@ -97,8 +104,10 @@ int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_
                  struct assay__arena *arena, struct assay__sweep *out);
 /** The limits as the profile's first trial keeps them (options goal, slo, memory_budget). */
 struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *profile);
-/** "p99=20ms" into metric and seconds. False: not of that form. */
+/** "p99=20ms" into metric and seconds. False: not of that form; a time without its unit is none. */
 bool assay__sweep_slo_parse(const char *text, const char **metric, double *seconds);
+/** 0, or ASSAY_EINVAL with what is wrong with it, for people: "--slo: …". */
+int assay__sweep_slo_check(const char *text, struct assay_error *error);
 /** The number of a column; NaN unknown. */
 double assay__sweep_value(const struct assay__sweep_point *point, enum assay__sweep_column column);
 /** The metric behind a column, for the reason why it is unknown. */

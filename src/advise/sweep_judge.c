@@ -40,14 +40,14 @@ static int by_cost(const void *a, const void *b)
     return x->point < y->point ? -1 : 1;
 }
 
-/* Usable points of the goal, the best first. */
+/* Sound points, by the goal the best first. */
 static size_t rank(const struct assay__sweep *sweep, enum assay__sweep_goal goal,
                    struct ranked *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < sweep->count; i++) {
         double cost = assay__sweep_cost(&sweep->points[i], goal);
-        if (sweep->points[i].usable && isfinite(cost)) out[count++] = (struct ranked){i, cost};
+        if (sweep->points[i].sound && isfinite(cost)) out[count++] = (struct ranked){i, cost};
     }
     qsort(out, count, sizeof *out, by_cost);
     return count;
@@ -116,7 +116,7 @@ static const char *say_nearest(const struct assay__sweep *sweep,
     size_t nearest = SIZE_MAX, unknown = SIZE_MAX;
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *point = &sweep->points[i];
-        if (!point->usable) continue;
+        if (!point->sound) continue;
         if (!isfinite(excess(point, limits)))
             unknown = unknown == SIZE_MAX ? i : unknown;
         else if (nearest == SIZE_MAX ||
@@ -140,28 +140,44 @@ static const char *say_nearest(const struct assay__sweep *sweep,
         over < 2 ? (over - 1) * 100 : over, over < 2 ? "% over" : "times as much");
 }
 
+/* Everything that ran gave outputs that cannot be used: the first of them, and what may be the matter. */
+static const char *say_unsound(const struct assay__sweep *sweep, struct assay__arena *arena)
+{
+    size_t first = 0;
+    while (first + 1 < sweep->count && !sweep->points[first].usable)
+        first++;
+    return assay__arena_printf(arena,
+                               "no point can be advised: %s: %s (inputs are made up unless --input "
+                               "gives real ones)",
+                               sweep->points[first].label, sweep->points[first].reason);
+}
+
 static const char *say_best(const struct assay__sweep *sweep,
                             const struct assay__sweep_limits *limits, struct assay__arena *arena)
 {
     static const char *const goals[] = {"throughput", "latency", "energy per inference"};
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
-    double gain = assay__sweep_cost(sweep->points, limits->goal) /
-                  assay__sweep_cost(best, limits->goal);
+    size_t first = 0; /* nothing is as good as what gave wrong outputs */
+    while (sweep->points[first].usable && !sweep->points[first].sound)
+        first++;
+    const struct assay__sweep_point *base = &sweep->points[first];
+    double gain = assay__sweep_cost(base, limits->goal) / assay__sweep_cost(best, limits->goal);
     if (sweep->best == 0)
         return assay__arena_printf(arena, "best %s: %s, the first point", goals[limits->goal],
                                    best->label);
-    return isfinite(gain)
+    return isfinite(gain) && base != best
                ? assay__arena_printf(arena, "best %s: %s, %.3g × as good as %s",
-                                     goals[limits->goal], best->label, gain, sweep->points[0].label)
+                                     goals[limits->goal], best->label, gain, base->label)
                : assay__arena_printf(arena, "best %s: %s", goals[limits->goal], best->label);
 }
 
 static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
                      struct assay__arena *arena)
 {
-    size_t usable = 0, within = 0;
+    size_t usable = 0, sound = 0, within = 0;
     for (size_t i = 0; i < sweep->count; i++) {
         usable += sweep->points[i].usable;
+        sound += sweep->points[i].sound;
         within += sweep->points[i].within;
     }
     choose(sweep, limits->goal);
@@ -169,6 +185,7 @@ static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limit
     if (!sweep->alike) return ASSAY_ENOMEM;
     if (sweep->best == SIZE_MAX) {
         sweep->why = !usable   ? "no point could be measured"
+                     : !sound  ? say_unsound(sweep, arena)
                      : !within ? say_nearest(sweep, limits, arena)
                      : limits->goal == ASSAY__SWEEP_ENERGY
                          ? "energy per inference is not known of any point: the goal "
@@ -193,7 +210,7 @@ static size_t next_value(const struct assay__sweep *sweep, size_t axis, size_t l
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < sweep->count; i++) {
         double value = assay__sweep_number(sweep->points[i].values[axis]);
-        if (!sweep->points[i].usable || !assay__sweep_same_but(sweep, axis, like, i) ||
+        if (!sweep->points[i].sound || !assay__sweep_same_but(sweep, axis, like, i) ||
             !(value > from))
             continue;
         if (best == SIZE_MAX || value < assay__sweep_number(sweep->points[best].values[axis]))
@@ -202,15 +219,25 @@ static size_t next_value(const struct assay__sweep *sweep, size_t axis, size_t l
     return best;
 }
 
+/* At whose other values the batch (else the threads) are looked along: the best point's, else the first one's that may be looked at. */
+static size_t along(const struct assay__sweep *sweep)
+{
+    if (sweep->best != SIZE_MAX) return sweep->best;
+    for (size_t i = 0; i < sweep->count; i++)
+        if (sweep->points[i].sound) return i;
+    return SIZE_MAX;
+}
+
 static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
 {
-    size_t axis = assay__sweep_axis(sweep, "batch"), points = 0;
-    sweep->knee_why = "a knee needs at least three batch sizes that ran";
-    if (axis == SIZE_MAX || sweep->best == SIZE_MAX) return 0;
+    size_t axis = assay__sweep_axis(sweep, "batch"), points = 0, like = along(sweep);
+    sweep->knee_why = axis == SIZE_MAX ? "none is sought: the batch does not vary (--batch)"
+                                       : "none: no point ran whose outputs can be used";
+    if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
     bool rising = true;
     size_t knee = SIZE_MAX, last = SIZE_MAX;
-    for (size_t at = next_value(sweep, axis, sweep->best, 0); at != SIZE_MAX;
-         last = at, at = next_value(sweep, axis, sweep->best,
+    for (size_t at = next_value(sweep, axis, like, 0); at != SIZE_MAX;
+         last = at, at = next_value(sweep, axis, like,
                                     assay__sweep_number(sweep->points[at].values[axis]))) {
         const struct assay__sweep_point *now = &sweep->points[at];
         points++;
@@ -221,7 +248,12 @@ static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
         }
         if (rising) knee = at;
     }
-    if (points < 3) return 0;
+    if (points < 3) {
+        sweep->knee_why = assay__arena_printf(
+            arena, "a knee needs at least three batch sizes that ran, all else alike: here %s %zu",
+            points == 1 ? "is" : "are", points);
+        return sweep->knee_why ? 0 : ASSAY_ENOMEM;
+    }
     sweep->knee = knee;
     bool first = sweep->points[knee].base == knee;
     const char *why = assay__arena_printf(
@@ -235,20 +267,20 @@ static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
 }
 
 /* "batch 16 gives 3.1 × the throughput of batch 1 at 5.2 × its latency": the point of the highest throughput along the axis, at the best
- * point's other values (the first usable point's when there is no best). */
+ * point's other values (the first sound point's when there is no best). */
 static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
 {
-    size_t axis = assay__sweep_axis(sweep, "batch"), like = sweep->best, top = SIZE_MAX;
+    size_t axis = assay__sweep_axis(sweep, "batch"), like = along(sweep), top = SIZE_MAX;
     if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, "threads");
-    for (size_t i = 0; i < sweep->count && like == SIZE_MAX; i++)
-        if (sweep->points[i].usable) like = i;
+    sweep->scaled = sweep->best;
     if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
     size_t points = 0;
     for (size_t i = 0; i < sweep->count; i++) {
-        if (!sweep->points[i].usable || !assay__sweep_same_but(sweep, axis, like, i)) continue;
+        if (!sweep->points[i].sound || !assay__sweep_same_but(sweep, axis, like, i)) continue;
         points++;
         if (top == SIZE_MAX || sweep->points[i].throughput > sweep->points[top].throughput) top = i;
     }
+    if (sweep->scaled == SIZE_MAX) sweep->scaled = top;
     if (top == SIZE_MAX || points < 2) return 0;
     const struct assay__sweep_point *a = &sweep->points[top], *b = &sweep->points[a->base];
     sweep->gain = a->base == top

@@ -63,12 +63,20 @@ static int check_grid(const struct assay_profile *kept, const struct assay_profi
 }
 
 /* May differ: what is asked of the points, how many launches, and what the engine answered itself. */
+static bool is_asked(const char *key)
+{
+    static const char *const keys[] = {"goal", "slo", "memory_budget", ASSAY__SWEEP_DRIFT_LIMIT,
+                                       ASSAY__SWEEP_CLASS};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(key, keys[i]) == 0) return true;
+    return false;
+}
+
 static bool may_differ(const char *key, const char *now)
 {
-    static const char *const free_keys[] = {"goal",  "slo",  "memory_budget",   "launches",
-                                            "watch", "role", ASSAY__SWEEP_CLASS};
-    for (size_t i = 0; i < sizeof free_keys / sizeof free_keys[0]; i++)
-        if (strcmp(key, free_keys[i]) == 0) return true;
+    if (is_asked(key) || strcmp(key, "launches") == 0 || strcmp(key, "watch") == 0 ||
+        strcmp(key, "role") == 0)
+        return true;
     return strcmp(key, "threads") == 0 && strcmp(now, "default") == 0;
 }
 
@@ -139,17 +147,38 @@ static void store_trial(struct assay__arms *arms, const struct assay__trial *tri
     assay__recording_note(recording, &error);
 }
 
+/* What is asked of the points is this command's; the rest of the options stands as it was measured. */
+static int ask_anew(struct assay__arms *arms, const struct assay__trial *now,
+                    struct assay__trial *kept)
+{
+    struct assay__pair *options = assay__arena_array(arms->recording.profile->arena,
+                                                     kept->option_count + now->option_count + 1,
+                                                     sizeof *options);
+    size_t count = 0;
+    if (!options) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < kept->option_count; i++)
+        if (!is_asked(kept->options[i].key)) options[count++] = kept->options[i];
+    for (size_t i = 0; i < now->option_count; i++)
+        if (is_asked(now->options[i].key)) options[count++] = now->options[i];
+    kept->options = options;
+    kept->option_count = count;
+    return 0;
+}
+
 /* The whole trial, as it ended. Its arm has nothing left to do. */
-static void adopt_trial(struct assay__arms *arms, size_t index, struct assay__trial *kept)
+static int adopt_trial(struct assay__arms *arms, size_t index, struct assay__trial *kept,
+                       struct assay_error *error)
 {
     struct assay__trial *trial = assay__arms_trial(arms, index), empty = *trial;
     int id = trial->id;
+    if (ask_anew(arms, trial, kept)) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     *trial = *kept;
     *kept = empty;
     trial->id = id;
     assay__arm_close(arms->items[index]);
     arms->items[index] = NULL;
     store_trial(arms, trial);
+    return 0;
 }
 
 static int adopt_launches(struct assay__arms *arms, size_t index, struct assay__trial *kept,
@@ -183,7 +212,7 @@ int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, siz
         if (ended) {
             tally->points_kept++;
             tally->launches_kept += old->launch_count;
-            adopt_trial(arms, i, old);
+            code = adopt_trial(arms, i, old, error);
         } else {
             code = adopt_launches(arms, i, old, launches, tally, error);
         }

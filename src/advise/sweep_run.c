@@ -27,11 +27,12 @@ static int point_options(const struct assay__sweep_plan *plan, size_t point,
         plan->devices && space->axes[ASSAY__AXIS_DEVICE].count
             ? &plan->devices[assay__space_choice(space, point, ASSAY__AXIS_DEVICE)]
             : NULL;
-    if (!device) return 0;
-    if (*device->refusal) *refusal = device->refusal;
-    if (device->software) one->role = "software";
+    const char *kind = device ? device->kind : plan->kind;
+    if (!device && (!kind || !*kind)) return 0;
+    if (device && *device->refusal) *refusal = device->refusal;
+    if (device && device->software) one->role = "software";
     const char **tags = assay__arena_array(space->arena, one->tag_count + 1, sizeof *tags);
-    const char *tag = assay__arena_printf(space->arena, "%s=%s", ASSAY__SWEEP_CLASS, device->kind);
+    const char *tag = assay__arena_printf(space->arena, "%s=%s", ASSAY__SWEEP_CLASS, kind);
     if (!tags || !tag) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     for (size_t i = 0; i < one->tag_count; i++)
         tags[i] = one->tags[i];
@@ -69,6 +70,64 @@ static int launch_missing(struct assay__arms *arms, size_t count, int launches,
     }
     free(had);
     free(round);
+    return code;
+}
+
+/* --- outputs ---------------------------------------------------------------------------------- */
+
+/* How much a point's outputs are to be believed before others: the model as it is before rewritten copies, then the CPU before others. */
+static int trust(const struct assay__sweep_plan *plan, size_t point)
+{
+    const struct assay__space *space = plan->space;
+    const struct assay__space_values *precisions = &space->axes[ASSAY__AXIS_PRECISION];
+    size_t precision = assay__space_choice(space, point, ASSAY__AXIS_PRECISION),
+           device = assay__space_choice(space, point, ASSAY__AXIS_DEVICE);
+    bool as_is = !precisions->count || strcmp(precisions->values[precision], "float32") == 0;
+    bool cpu = !space->axes[ASSAY__AXIS_DEVICE].count || !plan->devices ||
+               strcmp(plan->devices[device].kind, "cpu") == 0;
+    return 2 * as_is + cpu;
+}
+
+/* The most trusted of the points with outputs of the same shape that gave numbers, the first of equals; SIZE_MAX: none. */
+static size_t reference_of(const struct assay__arms *arms, const struct assay__sweep_plan *plan,
+                           size_t point, size_t count)
+{
+    static const enum assay__space_axis same[] = {ASSAY__AXIS_SEQ, ASSAY__AXIS_BATCH};
+    size_t best = SIZE_MAX;
+    for (size_t k = 0; k < count; k++) {
+        const struct assay__trial *trial = assay__arms_trial(arms, k);
+        const struct assay_metric *m = assay_metrics_get(trial->metrics, "outputs.nonfinite");
+        bool fits = m && m->state != ASSAY_UNAVAILABLE && m->value == 0;
+        for (size_t i = 0; i < 2 && fits; i++)
+            fits = assay__space_choice(plan->space, k, same[i]) ==
+                   assay__space_choice(plan->space, point, same[i]);
+        if (fits && (best == SIZE_MAX || trust(plan, k) > trust(plan, best))) best = k;
+    }
+    return best;
+}
+
+/* Another device or precision may give other numbers; threads and levels of one device are not compared. */
+static int judge_outputs(struct assay__arms *arms, const struct assay__sweep_plan *plan,
+                         size_t count, struct assay_error *error)
+{
+    static const enum assay__space_axis axes[] = {ASSAY__AXIS_DEVICE, ASSAY__AXIS_PRECISION};
+    int code = 0;
+    for (size_t i = 0; i < count && !code; i++)
+        code = assay__arms_nonfinite(arms, i, error);
+    for (size_t i = 0; i < count && !code; i++) {
+        size_t reference = reference_of(arms, plan, i, count);
+        bool differs = false;
+        for (size_t a = 0; a < 2 && reference != SIZE_MAX; a++)
+            differs = differs || assay__space_choice(plan->space, i, axes[a]) !=
+                                     assay__space_choice(plan->space, reference, axes[a]);
+        if (!differs || !arms->items[i]) continue;
+        code = arms->items[reference]
+                   ? assay__arms_drift_one(arms, reference, i, error)
+                   : assay_metrics_unavailable(assay__arms_trial(arms, i)->metrics,
+                                               "drift.relative_l2",
+                                               "the outputs to compare with were those of the "
+                                               "earlier capture, and are not kept");
+    }
     return code;
 }
 
@@ -168,6 +227,7 @@ int assay__sweep_run(struct assay__arms *arms, const struct assay__sweep_plan *p
     if (!code) code = launch_missing(arms, count, launches, error);
     for (size_t i = 0; i < count && !code; i++)
         code = assay__arms_conclude(arms, i, error);
+    if (!code) code = judge_outputs(arms, plan, count, error);
     if (!code && plan->confirm && !assay__arms_interrupted(arms))
         code = confirm(arms, plan, tally, error);
     for (size_t i = count; i < arms->count && !code; i++)

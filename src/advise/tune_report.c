@@ -121,7 +121,11 @@ static int collect(const struct assay_profile *profile, struct assay__arena *are
         } else if (says_more(profile, row->trial, i)) {
             row->trial = i;
         }
-        row->start = row->start || strcmp(assay__trial_option(trial, "role"), "start") == 0;
+        const char *role = assay__trial_option(trial, "role");
+        row->start = row->start || strcmp(role, "start") == 0;
+        row->searched = row->searched ||
+                        (fate != ASSAY__FATE_ABLATION && strcmp(role, "refused") != 0);
+        out->refused += strcmp(role, "refused") == 0;
         if (fate == ASSAY__FATE_DROPPED) row->search_launches += good_launches(trial);
         *(fate == ASSAY__FATE_FINALIST   ? &out->final_launches
           : fate == ASSAY__FATE_ABLATION ? &out->ablation_launches
@@ -129,6 +133,8 @@ static int collect(const struct assay_profile *profile, struct assay__arena *are
     }
     return 0;
 }
+
+static const char not_numbers[] = "its outputs are not all numbers: NaN or infinite";
 
 /* Why a configuration that ran may not be advised; "" it may. */
 static const char *objection(const struct assay__trial *trial, const struct assay__tune_row *row,
@@ -142,16 +148,25 @@ static const char *objection(const struct assay__trial *trial, const struct assa
                              : "the percentile of the limit is not known: run longer";
     if (isfinite(limits->memory_bytes) && !(row->memory_bytes <= limits->memory_bytes))
         return isfinite(row->memory_bytes) ? "beyond the memory budget" : "its memory is not known";
+    if (assay__trial_known(trial, "drift.nonfinite") > 0) return not_numbers;
+    if (isfinite(out->drift_limit) && assay__trial_known(trial, "outputs.nonfinite") > 0)
+        return not_numbers; /* in the reference as well, or it is the reference */
     if (row->drift > out->drift_limit) return "its outputs drift beyond the limit (--allow-drift)";
-    if (assay__trial_known(trial, "drift.nonfinite") > 0) return "its outputs are not all numbers";
     return "";
+}
+
+/* The number, and how it is known; NaN unknown. */
+static double known(const struct assay__trial *trial, const char *name, enum assay_state *state)
+{
+    const struct assay_metric *m = trial->metrics ? assay_metrics_get(trial->metrics, name) : NULL;
+    *state = m ? m->state : ASSAY_UNAVAILABLE;
+    return assay__trial_known(trial, name);
 }
 
 static int fill_row(const struct assay_profile *profile, struct assay__tune_row *row,
                     const struct assay__tune_result *out)
 {
     const struct assay__trial *trial = &profile->trials[row->trial];
-    double samples = assay__trial_known(trial, "throughput.samples");
     size_t count = 0;
     double *costs = costs_of(trial, out->goal, &count);
     if (!costs) return ASSAY_ENOMEM;
@@ -160,10 +175,11 @@ static int fill_row(const struct assay_profile *profile, struct assay__tune_row 
     row->launches = good_launches(trial);
     row->fate = row->launches ? fate_of(trial) : ASSAY__FATE_FAILED;
     row->software = strcmp(assay__trial_option(trial, "software"), "yes") == 0;
-    row->latency_s = assay__trial_known(trial, "latency.p50");
-    row->throughput = isfinite(samples) ? samples
-                                        : assay__trial_known(trial, "throughput.inferences");
-    row->memory_bytes = assay__trial_known(trial, "memory.peak.worker");
+    row->latency_s = known(trial, "latency.p50", &row->latency_state);
+    row->throughput = known(trial, "throughput.samples", &row->throughput_state);
+    if (!isfinite(row->throughput))
+        row->throughput = known(trial, "throughput.inferences", &row->throughput_state);
+    row->memory_bytes = known(trial, "memory.peak.worker", &row->memory_state);
     row->energy_j = assay__trial_known(trial, "energy.inference.gross");
     row->drift = assay__trial_known(trial, "drift.relative_l2");
     row->reason = row->launches                     ? objection(trial, row, out)
@@ -211,10 +227,15 @@ static void find_front(struct assay__tune_result *out)
 
 static const char *why_none(const struct assay__tune_result *out)
 {
-    size_t ran = 0;
-    for (size_t i = 0; i < out->count; i++)
+    size_t ran = 0, broken = 0;
+    for (size_t i = 0; i < out->count; i++) {
         ran += out->rows[i].launches > 0;
+        broken += out->rows[i].launches && strcmp(out->rows[i].reason, not_numbers) == 0;
+    }
     if (!ran) return "no configuration could be measured";
+    if (broken == ran)
+        return "every configuration that ran gives outputs that are NaN or infinite: none is "
+               "advised; where that is right for this model, --allow-drift";
     return out->goal == ASSAY__SWEEP_ENERGY ? "energy is not known of any configuration allowed"
                                             : "no configuration that ran keeps the limits";
 }
@@ -242,17 +263,19 @@ static int find_best(const struct assay_profile *profile, struct assay__tune_res
     if (out->best == SIZE_MAX) return 0;
     struct assay__tune_row *best = &out->rows[out->best];
     int code = 0;
-    out->confirmed = best->fate == ASSAY__FATE_FINALIST &&
-                     best->launches >= ASSAY__COMPARISON_LAUNCHES;
+    out->tested = best->fate == ASSAY__FATE_FINALIST &&
+                  best->launches >= ASSAY__COMPARISON_LAUNCHES;
     for (size_t i = 0; i < out->count && !code; i++) {
         struct assay__tune_row *row = &out->rows[i];
         if (row == best || row->fate != best->fate || !isfinite(row->cost)) continue;
         code = test(profile, out->goal, best->trial, row->trial, &row->ratio);
-        row->alike = out->confirmed && row->allowed && !(row->ratio.p_value < 0.05);
-        if (isnan(row->ratio.p_value) && out->goal == ASSAY__SWEEP_ENERGY) out->confirmed = false;
+        row->alike = out->tested && row->allowed && !(row->ratio.p_value < 0.05);
+        if (isnan(row->ratio.p_value) && out->goal == ASSAY__SWEEP_ENERGY) out->tested = false;
     }
     for (size_t i = 0; i < out->count; i++) /* what was not tested is not called alike */
-        out->rows[i].alike = out->rows[i].alike && out->confirmed;
+        out->rows[i].alike = out->rows[i].alike && out->tested;
+    out->confirmed = out->tested && out->start != SIZE_MAX && out->start != out->best &&
+                     out->rows[out->start].ratio.p_value < 0.05;
     return code;
 }
 
@@ -266,6 +289,10 @@ static int say_why(struct assay__tune_result *out, struct assay__arena *arena)
     char gain[160] = "";
     if (out->best == out->start)
         snprintf(gain, sizeof gain, ": the usual settings");
+    else if (start && !start->launches)
+        snprintf(gain, sizeof gain, "; the usual settings did not run");
+    else if (start && !start->allowed && strcmp(start->reason, not_numbers) == 0)
+        snprintf(gain, sizeof gain, "; the outputs of the usual settings are NaN or infinite");
     else if (start && isfinite(start->ratio.ratio) && start->ratio.ci.known)
         snprintf(
             gain, sizeof gain,
@@ -278,8 +305,8 @@ static int say_why(struct assay__tune_result *out, struct assay__arena *arena)
                  start->cost / best->cost);
     out->why = assay__arena_printf(
         arena, "best %s%s%s", goals[out->goal], gain,
-        out->confirmed ? ""
-                       : "; too few launches of its own for a test: a larger --budget gives them");
+        out->tested ? ""
+                    : "; too few launches of its own for a test: a larger --budget gives them");
     return out->why ? 0 : ASSAY_ENOMEM;
 }
 
@@ -363,10 +390,11 @@ static int observe(const struct assay_profile *profile, const struct assay__tune
         size_t point = point_of(grid, words, assay__trial_option(trial, "label"), arena), n = 0;
         double *costs = costs_of(trial, out->goal, &n);
         if (!costs) return ASSAY_ENOMEM;
-        for (size_t k = 0; k < n && point != SIZE_MAX && *count < room; k++)
-            if (costs[k] > 0)
-                (*seen)[(*count)++] = (struct assay__tune_observation){point, (int)*count,
-                                                                       log(costs[k])};
+        for (size_t k = 0; k < n && point != SIZE_MAX && *count < room; k++) {
+            if (!(costs[k] > 0)) continue;
+            (*seen)[*count] = (struct assay__tune_observation){point, (int)*count, log(costs[k])};
+            ++*count;
+        }
         free(costs);
     }
     return 0;
@@ -385,22 +413,51 @@ static size_t changed_trial(const struct assay_profile *profile, const char *rol
     return SIZE_MAX;
 }
 
+/* What was run goes before what is believed: first the launches of one kind that took turns, tested if possible, then any. Set back to the start,
+ * it is what is said of the start. */
 static int measured_part(const struct assay_profile *profile, const struct assay__tune_result *out,
                          const struct assay__tune_grid *grid, const struct axis_words *words,
                          size_t best, size_t changed, struct assay__arena *arena,
                          struct assay__tune_part *part)
 {
     static const char *const roles[] = {"ablation", "finalist"};
+    struct assay__ratio found = untested;
     int code = 0;
-    for (size_t r = 0; r < 2 && !part->measured && !code; r++) {
+    for (size_t r = 0; r < 2 && !isfinite(found.p_value) && !code; r++) {
         size_t a = changed_trial(profile, roles[r], grid, words, best, arena),
                b = changed_trial(profile, roles[r], grid, words, changed, arena);
+        struct assay__ratio own = untested;
         if (a == SIZE_MAX || b == SIZE_MAX) continue;
-        code = test(profile, out->goal, a, b, &part->ratio);
-        part->measured = !code && isfinite(part->ratio.p_value);
-        if (part->measured) part->factor = part->ratio.ratio;
+        code = test(profile, out->goal, a, b, &own);
+        if (isfinite(own.p_value) || !isfinite(found.ratio)) found = own;
+    }
+    for (size_t i = 0; i < out->count && !code; i++) {
+        const struct assay__tune_row *row = &out->rows[i];
+        if (point_of(grid, words, row->label, arena) != changed) continue;
+        if (i == out->start && isfinite(row->ratio.ratio)) found = row->ratio;
+        if (!isfinite(found.ratio)) found.ratio = row->cost / out->rows[out->best].cost;
+    }
+    part->measured = !code && isfinite(found.ratio);
+    if (part->measured) {
+        part->ratio = found;
+        part->factor = found.ratio;
     }
     return code;
+}
+
+/* Why nothing with that value of the axis may be advised; "" something may, or nothing is known. NULL: out of memory. */
+static const char *objection_to(const struct assay__tune_result *out, const char *axis,
+                                const char *value, struct assay__arena *arena)
+{
+    const char *reason = "";
+    for (size_t i = 0; i < out->count; i++) {
+        const char *own = assay__tune_label_value(out->rows[i].label, axis, arena);
+        if (!own) return NULL;
+        if (strcmp(own, value) != 0) continue;
+        if (out->rows[i].allowed) return "";
+        if (!*reason) reason = out->rows[i].reason;
+    }
+    return reason;
 }
 
 static int find_parts(const struct assay_profile *profile, struct assay__arena *arena,
@@ -428,10 +485,15 @@ static int find_parts(const struct assay_profile *profile, struct assay__arena *
         if (usual == chosen) continue;
         size_t changed = assay__tune_grid_with(&grid, best, a, usual);
         struct assay__tune_part *part = &out->parts[out->part_count++];
-        *part = (struct assay__tune_part){.axis = words[a].name,
-                                          .from = words[a].words[usual],
-                                          .to = words[a].words[chosen],
-                                          .ratio = untested};
+        *part = (struct assay__tune_part){
+            .axis = words[a].name,
+            .from = words[a].words[usual],
+            .to = words[a].words[chosen],
+            .objection = objection_to(out, words[a].name, words[a].words[usual], arena),
+            .factor = NAN,
+            .ratio = untested};
+        if (!part->objection) code = ASSAY_ENOMEM;
+        if (code || *part->objection) continue;
         part->factor = exp(assay__surrogate_predict(&surrogate, changed, scratch, NULL) -
                            assay__surrogate_predict(&surrogate, best, scratch, NULL));
         code = measured_part(profile, out, &grid, words, best, changed, arena, part);
@@ -468,8 +530,8 @@ int assay__tune_result(const struct assay_profile *profile, struct assay__arena 
     for (size_t i = 0; i < out->count && !code; i++) {
         code = fill_row(profile, &out->rows[i], out);
         if (out->rows[i].start) out->start = i;
-        out->configurations += out->rows[i].fate != ASSAY__FATE_ABLATION;
-        out->failed += out->rows[i].fate == ASSAY__FATE_FAILED;
+        out->configurations += out->rows[i].searched;
+        out->failed += out->rows[i].searched && out->rows[i].fate == ASSAY__FATE_FAILED;
     }
     if (!code) find_front(out);
     if (!code) code = find_best(profile, out);

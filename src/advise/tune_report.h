@@ -1,5 +1,5 @@
 /* tune_report.h - what a tuning has found: a pure function of its profile, so that a kept one says the same again. Trials are told by their role:
- * "start" and "search" (short launches that chose), "finalist" (launches of their own that judge), "ablation" (the best, and the best
+ * "start" and "search" (short launches that chose), "refused" (known not to run), "finalist" (launches of their own that judge), "ablation" (the best, and the best
  * with one setting set back). A configuration is a label: "precision=float32 opt=all threads=4". */
 #ifndef ASSAY_ADVISE_TUNE_REPORT_H
 #define ASSAY_ADVISE_TUNE_REPORT_H
@@ -22,10 +22,12 @@ struct assay__tune_row {
     enum assay__tune_fate fate;
     size_t search_launches, launches; /* good ones: of the search; of `trial` */
     bool start, software;
+    bool searched;      /* has a trial that is no ablation's, and was not refused from the start */
     bool allowed;       /* may be advised: ran, within the limits, drift within its own */
     const char *reason; /* why not; "" */
     double cost;        /* median over the launches, of what the goal is about; NaN */
     double latency_s, throughput, memory_bytes, energy_j, drift; /* NaN unknown */
+    enum assay_state latency_state, throughput_state, memory_state;
     bool
         front; /* no other of two launches or more is better in one thing and as good in the rest */
     struct assay__ratio ratio; /* its cost / the best's; NaN where it was not tested */
@@ -35,9 +37,10 @@ struct assay__tune_row {
 /* What one setting of the best contributes: set back to the start's, the cost grows by this factor. */
 struct assay__tune_part {
     const char *axis, *from, *to; /* "threads", "1", "4" */
-    double factor;                /* NaN unknown */
-    bool measured;                /* else the surrogate's belief */
-    struct assay__ratio ratio;    /* when measured */
+    const char *objection;        /* nothing with `from` may be advised: why; "" */
+    double factor;                /* NaN unknown, or there is an objection */
+    bool measured;                /* both were run; else the surrogate's belief */
+    struct assay__ratio ratio;    /* when measured; p_value NaN: too few launches for a test */
 };
 
 struct assay__tune_result {
@@ -46,11 +49,12 @@ struct assay__tune_result {
     struct assay__tune_row *rows;
     size_t count;
     size_t best, start; /* rows; SIZE_MAX: none */
-    bool confirmed;     /* the best was judged by launches of its own, as many as the test needs */
+    bool tested;        /* the best was judged by launches of its own, as many as the test needs */
+    bool confirmed;     /* and the test tells it from the usual settings */
     const char *why;    /* a sentence in any case */
     struct assay__tune_part *parts;
     size_t part_count;
-    size_t configurations, failed, grid;
+    size_t configurations, failed, refused, grid; /* refused: from the start, not tried */
     size_t search_launches, final_launches, ablation_launches;
     double budget_s, elapsed_s, drift_limit; /* NaN unknown; drift_limit INFINITY: all allowed */
 };

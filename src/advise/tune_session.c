@@ -7,6 +7,7 @@
 
 #include "advise/comparison.h"
 #include "advise/tune.h"
+#include "advise/tune_report.h"
 #include "base/clock.h"
 #include "base/stats.h"
 #include "run/drift.h"
@@ -28,9 +29,10 @@ struct session {
     size_t *arm;      /* by point; SIZE_MAX: none yet */
     double *launch_s; /* by point: what its last launch took of the budget; NaN */
     double *p50_s;    /* by point: of its last launch; NaN */
+    double *broken;   /* by point: numbers of its outputs that are NaN or infinite; NaN unknown */
     double spent_s;   /* by all launches */
-    size_t launches, start;
-    bool drift_known[ASSAY__SPACE_VALUES]; /* by precision */
+    size_t launches, start, concluded;        /* arms whose metrics stand */
+    bool drift_known[2][ASSAY__SPACE_VALUES]; /* by device, by precision */
 };
 
 static double elapsed_s(const struct session *s)
@@ -194,40 +196,52 @@ static int launch(struct session *s, size_t point, size_t index, double *cost,
 
 /* --- drift ------------------------------------------------------------------------------------ */
 
-/* An arm of float32 on the start's device with outputs of the same shape as the point's; SIZE_MAX: none. */
+/* Its outputs hold something that is no number: there is nothing to compare it with, and nothing to advise. */
+static bool is_broken(const struct session *s, size_t point)
+{
+    return !s->job->allow_drift && s->broken[point] > 0;
+}
+
+static bool has_same(const struct session *s, size_t point, size_t other,
+                     enum assay__space_axis axis)
+{
+    return assay__space_choice(s->job->space, point, axis) ==
+           assay__space_choice(s->job->space, other, axis);
+}
+
+/* An arm of float32 with outputs of the same shape as the point's, on the start's device if one there gives numbers; SIZE_MAX: none. */
 static size_t reference_of(const struct session *s, size_t point)
 {
-    const enum assay__space_axis same[] = {ASSAY__AXIS_SEQ, ASSAY__AXIS_BATCH};
-    const enum assay__space_axis start[] = {ASSAY__AXIS_DEVICE, ASSAY__AXIS_PRECISION};
-    for (size_t p = 0; p < s->job->space->points; p++) {
-        bool fits = s->arm[p] != SIZE_MAX && s->arms->items[s->arm[p]] && isfinite(s->launch_s[p]);
-        for (size_t i = 0; i < 2 && fits; i++)
-            fits = assay__space_choice(s->job->space, p, same[i]) ==
-                       assay__space_choice(s->job->space, point, same[i]) &&
-                   assay__space_choice(s->job->space, p, start[i]) ==
-                       assay__space_choice(s->job->space, s->start, start[i]);
-        if (fits) return s->arm[p];
-    }
+    for (int anywhere = 0; anywhere < 2; anywhere++)
+        for (size_t p = 0; p < s->job->space->points; p++)
+            if (s->arm[p] != SIZE_MAX && s->arms->items[s->arm[p]] && isfinite(s->p50_s[p]) &&
+                !is_broken(s, p) && has_same(s, p, point, ASSAY__AXIS_SEQ) &&
+                has_same(s, p, point, ASSAY__AXIS_BATCH) &&
+                has_same(s, p, s->start, ASSAY__AXIS_PRECISION) &&
+                (anywhere || has_same(s, p, s->start, ASSAY__AXIS_DEVICE)))
+                return s->arm[p];
     return SIZE_MAX;
 }
 
-/* Keeps the search away from a precision whose first outputs are too far from those of the start's. */
-static void judge_precision(struct session *s, size_t point, size_t index)
+/* Keeps the search away from a device or a precision whose first outputs are too far from those of the start's; told by points that differ from the
+ * start in that alone of the two. */
+static void judge_outputs(struct session *s, size_t point, size_t index)
 {
-    size_t value = assay__space_choice(s->job->space, point, ASSAY__AXIS_PRECISION);
+    bool same_device = has_same(s, point, s->start, ASSAY__AXIS_DEVICE);
+    if (same_device == has_same(s, point, s->start, ASSAY__AXIS_PRECISION)) return;
+    enum assay__space_axis axis = same_device ? ASSAY__AXIS_PRECISION : ASSAY__AXIS_DEVICE;
+    size_t value = assay__space_choice(s->job->space, point, axis);
     size_t reference = reference_of(s, point);
     struct assay__drift drift = {0};
     double worst = NAN;
-    if (s->job->allow_drift || s->drift_known[value] || reference == SIZE_MAX ||
-        value == assay__space_choice(s->job->space, s->start, ASSAY__AXIS_PRECISION))
-        return;
+    if (s->job->allow_drift || s->drift_known[same_device][value] || reference == SIZE_MAX) return;
     if (assay__drift_folders(assay__arm_outputs(s->arms->items[reference]),
                              assay__arm_outputs(s->arms->items[index]), &drift, NULL) == 0)
         for (size_t i = 0; i < drift.output_count; i++)
             worst = drift.outputs[i].broken ? INFINITY : fmax(worst, drift.outputs[i].relative_l2);
     assay__drift_free(&drift);
-    s->drift_known[value] = !isnan(worst);
-    if (worst > ASSAY__TUNE_DRIFT) assay__tune_ban(s->tune, ASSAY__AXIS_PRECISION, value);
+    s->drift_known[same_device][value] = !isnan(worst);
+    if (worst > ASSAY__TUNE_DRIFT) assay__tune_ban(s->tune, axis, value);
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
@@ -242,9 +256,16 @@ static int try_point(struct session *s, size_t point, struct assay_error *error)
                        &s->arm[point], error);
     if (!code) code = launch(s, point, s->arm[point], &cost, error);
     if (code || assay__arms_interrupted(s->arms)) return code;
+    if (isfinite(cost) && isnan(s->broken[point])) {
+        code = assay__arms_nonfinite(s->arms, s->arm[point], error);
+        if (code) return code;
+        s->broken[point] = assay__trial_known(assay__arms_trial(s->arms, s->arm[point]),
+                                              "outputs.nonfinite");
+    }
+    if (is_broken(s, point)) cost = NAN; /* as good as failed */
     if (assay__tune_tell(s->tune, point, cost))
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    if (isfinite(cost)) judge_precision(s, point, s->arm[point]);
+    if (isfinite(cost)) judge_outputs(s, point, s->arm[point]);
     if (s->job->software[device]) assay__tune_ban(s->tune, ASSAY__AXIS_DEVICE, device);
     return 0;
 }
@@ -288,11 +309,10 @@ static int search(struct session *s, size_t *finalists, size_t *count, struct as
 /* Launches of each of the points in arms of their own, alternating, while the budget lasts; `most_s` is how long one may measure where
  * the limit of latency needs more than `time_s`. */
 static int measure_anew(struct session *s, const size_t *points, size_t count, const char *role,
-                        double time_s, double most_s, double *medians, struct assay_error *error)
+                        double time_s, double most_s, struct assay_error *error)
 {
     size_t arms[ASSAY__TUNE_ROUND];
-    double costs[ASSAY__TUNE_ROUND][ASSAY__TUNE_FINAL_LAUNCHES], round_s = 0;
-    size_t good[ASSAY__TUNE_ROUND] = {0};
+    double round_s = 0;
     int code = 0;
     for (size_t i = 0; i < count && !code; i++)
         code = add_arm(s, points[i], role, fmax(time_s, fmin(most_s, limit_needs_s(s, points[i]))),
@@ -304,13 +324,8 @@ static int measure_anew(struct session *s, const size_t *points, size_t count, c
             size_t k = r % 2 ? count - 1 - i : i;
             double cost = NAN;
             code = launch(s, points[k], arms[k], &cost, error);
-            if (isfinite(cost)) costs[k][good[k]++] = cost;
         }
         round_s = (double)(assay__now_ns() - begin_ns) / 1e9;
-    }
-    for (size_t i = 0; i < count && !code; i++) {
-        assay__stats_sort(costs[i], good[i]);
-        medians[i] = assay__stats_median(costs[i], good[i]);
     }
     return code;
 }
@@ -325,14 +340,12 @@ static double sum_s(const struct session *s, const size_t *points, size_t count)
     return sum;
 }
 
-/* Finalists, the start among them; as many as the time left allows, two at least. *best is theirs. */
-static int final(struct session *s, size_t *points, size_t *finalists, size_t *best,
-                 struct assay_error *error)
+/* Finalists, the start among them when it ran well; as many as the time left allows, two at least. */
+static int final(struct session *s, size_t *points, size_t *finalists, struct assay_error *error)
 {
     size_t count = *finalists;
-    double medians[ASSAY__TUNE_ROUND], time_s = s->job->whole->time_s;
+    double time_s = s->job->whole->time_s;
     bool has_start = false;
-    *best = SIZE_MAX;
     for (size_t i = 0; i < count; i++)
         has_start = has_start || points[i] == s->start;
     while (count > 1 &&
@@ -340,18 +353,14 @@ static int final(struct session *s, size_t *points, size_t *finalists, size_t *b
         count--;
         has_start = has_start && points[count] != s->start;
     }
-    if (!has_start && isfinite(s->launch_s[s->start])) points[count++] = s->start;
+    if (!has_start && isfinite(s->p50_s[s->start]) && !is_broken(s, s->start))
+        points[count++] = s->start;
     *finalists = count;
     if (count < 1 || left_s(s) <= 0) return 0;
     double launches = (double)(count * ASSAY__TUNE_FINAL_LAUNCHES),
            room_s = (FINAL_SHARE * left_s(s) - sum_s(s, points, count)) / launches;
     if (room_s > 0) time_s = fmin(fmax(time_s, FINAL_LONGEST_S), time_s + room_s);
-    int code = measure_anew(s, points, count, "finalist", time_s, 0.8 * left_s(s) / launches,
-                            medians, error);
-    for (size_t i = 0; i < count && !code; i++)
-        if (isfinite(medians[i]) && (*best == SIZE_MAX || medians[i] < medians[*best])) *best = i;
-    if (*best != SIZE_MAX) *best = points[*best];
-    return code;
+    return measure_anew(s, points, count, "finalist", time_s, 0.8 * left_s(s) / launches, error);
 }
 
 static bool is_among(const size_t *points, size_t count, size_t point)
@@ -361,27 +370,39 @@ static bool is_among(const size_t *points, size_t count, size_t point)
     return false;
 }
 
+/* Nothing with that value ran well, though it was tried: it would not now. */
+static bool is_hopeless(const struct session *s, size_t axis, size_t value)
+{
+    bool tried = false;
+    for (size_t p = 0; p < s->job->space->points; p++) {
+        if (assay__tune_grid_choice(&s->grid, p, axis) != value || !isfinite(s->launch_s[p]))
+            continue;
+        if (isfinite(s->p50_s[p]) && !is_broken(s, p)) return false;
+        tried = true;
+    }
+    return tried;
+}
+
 /* Each setting of the best that differs from the start's, set back alone, unless that was a finalist; only when there is time for all. */
 static int ablate(struct session *s, size_t best, const size_t *finalists, size_t finalist_count,
                   struct assay_error *error)
 {
     size_t points[ASSAY__AXIS_COUNT + 1] = {best}, count = 1;
-    double medians[ASSAY__TUNE_ROUND];
     for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++) {
         size_t usual = assay__tune_grid_choice(&s->grid, s->start, a);
         size_t changed = assay__tune_grid_with(&s->grid, best, a, usual);
-        if (changed != best && !is_among(finalists, finalist_count, changed))
+        if (changed != best && !is_among(finalists, finalist_count, changed) &&
+            !is_hopeless(s, a, usual))
             points[count++] = changed;
     }
     if (count < 2 || sum_s(s, points, count) > left_s(s)) return 0;
-    return measure_anew(s, points, count, "ablation", s->job->whole->time_s, 0, medians, error);
+    return measure_anew(s, points, count, "ablation", s->job->whole->time_s, 0, error);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static size_t point_of(const struct session *s, size_t index)
+static size_t point_of(const struct session *s, const char *label)
 {
-    const char *label = assay__trial_option(assay__arms_trial(s->arms, index), "label");
     for (size_t p = 0; p < s->job->space->points; p++)
         if (s->arm[p] != SIZE_MAX &&
             strcmp(assay__trial_option(assay__arms_trial(s->arms, s->arm[p]), "label"), label) == 0)
@@ -389,20 +410,37 @@ static size_t point_of(const struct session *s, size_t index)
     return SIZE_MAX;
 }
 
+/* The arms whose metrics do not stand yet. They are not launched again. */
 static int conclude(struct session *s, struct assay_error *error)
 {
     int code = 0;
-    for (size_t i = 0; i < s->arms->count && !code; i++)
+    for (size_t i = s->concluded; i < s->arms->count && !code; i++)
         code = assay__arms_conclude(s->arms, i, error);
-    for (size_t i = 0; i < s->arms->count && !code; i++) {
-        size_t point = point_of(s, i);
+    for (size_t i = s->concluded; i < s->arms->count && !code; i++) {
+        if (!s->arms->items[i]) continue;
+        size_t point = point_of(s, assay__trial_option(assay__arms_trial(s->arms, i), "label"));
         size_t reference = point != SIZE_MAX ? reference_of(s, point) : SIZE_MAX;
-        if (reference != SIZE_MAX && reference != i)
+        code = assay__arms_nonfinite(s->arms, i, error);
+        if (!code && reference != SIZE_MAX && reference != i)
             code = assay__arms_drift_one(s->arms, reference, i, error);
     }
-    if (!code && s->arms->count)
-        code = assay_metrics_measured(assay__arms_trial(s->arms, 0)->metrics, "tune.elapsed",
-                                      elapsed_s(s), "clock", "from the command's start");
+    s->concluded = s->arms->count;
+    return code;
+}
+
+/* What the report will call the best: what something else owes to its settings is of no use. SIZE_MAX: none that was judged. */
+static int judge(struct session *s, size_t *best, struct assay_error *error)
+{
+    const struct assay_profile *profile = s->arms->recording.profile;
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    int code = conclude(s, error);
+    *best = SIZE_MAX;
+    if (!code && (!arena || assay__tune_result(profile, arena, &result)))
+        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!code && result.best != SIZE_MAX && result.rows[result.best].fate == ASSAY__FATE_FINALIST)
+        *best = point_of(s, result.rows[result.best].label);
+    assay__arena_free(arena);
     return code;
 }
 
@@ -413,12 +451,13 @@ static int begin(struct session *s, struct assay_error *error)
     s->arm = malloc(job->space->points * sizeof *s->arm);
     s->launch_s = malloc(job->space->points * sizeof *s->launch_s);
     s->p50_s = malloc(job->space->points * sizeof *s->p50_s);
+    s->broken = malloc(job->space->points * sizeof *s->broken);
     s->tune = assay__tune_new(&s->grid, &options);
-    if (!s->arm || !s->launch_s || !s->p50_s || !s->tune)
+    if (!s->arm || !s->launch_s || !s->p50_s || !s->broken || !s->tune)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     for (size_t p = 0; p < job->space->points; p++) {
         s->arm[p] = SIZE_MAX;
-        s->launch_s[p] = s->p50_s[p] = NAN;
+        s->launch_s[p] = s->p50_s[p] = s->broken[p] = NAN;
     }
     int code = assay__arms_begin(s->arms, job->whole, error);
     if (!code) code = add_arm(s, s->start, "start", job->whole->time_s, &s->arm[s->start], error);
@@ -431,7 +470,7 @@ static int begin(struct session *s, struct assay_error *error)
             if (!refused) continue;
             assay__tune_ban(s->tune, a, v);
             if (point != s->start)
-                code = add_arm(s, point, "search", job->whole->time_s, &s->arm[point], error);
+                code = add_arm(s, point, "refused", job->whole->time_s, &s->arm[point], error);
         }
     return code;
 }
@@ -445,13 +484,20 @@ int assay__tune_measure(struct assay__arms *arms, const struct assay__tune_job *
     s.start = usable_start(job, &s.grid);
     int code = begin(&s, error);
     if (!code) code = search(&s, points, &count, error);
-    if (!code && count) code = final(&s, points, &count, &best, error);
-    if (!code && best != SIZE_MAX && best != s.start && !wants_energy(&s))
-        code = ablate(&s, best, points, count, error);
+    if (!code && count) code = final(&s, points, &count, error);
+    if (!code && count && !wants_energy(&s) && !assay__arms_interrupted(arms)) {
+        code = judge(&s, &best, error);
+        if (!code && best != SIZE_MAX && best != s.start)
+            code = ablate(&s, best, points, count, error);
+    }
     if (!code) code = conclude(&s, error);
+    if (!code && arms->count)
+        code = assay_metrics_measured(assay__arms_trial(arms, 0)->metrics, "tune.elapsed",
+                                      elapsed_s(&s), "clock", "from the command's start");
     assay__tune_free(s.tune);
     free(s.arm);
     free(s.launch_s);
     free(s.p50_s);
+    free(s.broken);
     return code;
 }

@@ -9,7 +9,8 @@
 
 #include <stdint.h>
 
-#define ASSAY__TUNE_DRIFT 0.01 /* relative L2 of the outputs: above it a precision is not advised */
+#define ASSAY__TUNE_DRIFT \
+    0.01 /* relative L2 of the outputs: above it a precision or a device is not advised */
 
 struct assay__tune_job {
     struct assay__space *space;            /* counted, its copies made */

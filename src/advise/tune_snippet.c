@@ -28,15 +28,31 @@ static const struct {
                  {"migraphx", "MIGraphXExecutionProvider", NULL},
                  {"dnnl", "DnnlExecutionProvider", NULL}};
 
-/* A string literal of C, Python and JSON alike; a path with control characters is nobody's. */
-static void put_quoted(struct assay__buf *out, const char *text)
+/* A string literal. A control character is three octal digits in C and Python (no digit after them is taken for one of theirs), \u00xx in JSON. */
+static void put_literal(struct assay__buf *out, const char *text, bool octal)
 {
     assay__buf_putc(out, '"');
     for (; *text; text++) {
-        if (*text == '"' || *text == '\\') assay__buf_putc(out, '\\');
-        assay__buf_putc(out, (unsigned char)*text < ' ' ? '?' : *text);
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') assay__buf_putc(out, '\\');
+        if (c >= ' ' && c != 0x7f)
+            assay__buf_putc(out, *text);
+        else if (octal)
+            assay__buf_printf(out, "\\%03o", c);
+        else
+            assay__buf_printf(out, "\\u%04x", c);
     }
     assay__buf_putc(out, '"');
+}
+
+static void put_quoted(struct assay__buf *out, const char *text)
+{
+    put_literal(out, text, true);
+}
+
+static void put_json_text(struct assay__buf *out, const char *text)
+{
+    put_literal(out, text, false);
 }
 
 static const char *setting(const struct assay__trial *trial, const char *label, const char *axis,
@@ -136,7 +152,8 @@ static void put_c(struct assay__buf *out, const struct settings *s)
     static const char *const names[] = {"ORT_DISABLE_ALL", "ORT_ENABLE_BASIC",
                                         "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"};
     put_notes(out, s, "//");
-    assay__buf_puts(out, "OrtSessionOptions *o = NULL; // check each returned OrtStatus\n"
+    assay__buf_puts(out, "// check each returned OrtStatus\n"
+                         "OrtSessionOptions *o = NULL;\n"
                          "ort->CreateSessionOptions(&o);\n");
     assay__buf_printf(out, "ort->SetSessionGraphOptimizationLevel(o, %s);\n", level(s->opt, names));
     if (has_threads(s)) assay__buf_printf(out, "ort->SetIntraOpNumThreads(o, %s);\n", s->threads);
@@ -168,12 +185,12 @@ static void put_json(struct assay__buf *out, const struct settings *s)
     assay__buf_printf(out, "  \"session.intra_op.allow_spinning\": \"%d\",\n", spins(s));
     if (*s->precision) {
         assay__buf_puts(out, "  \"precision\": ");
-        put_quoted(out, s->precision);
+        put_json_text(out, s->precision);
         assay__buf_puts(out, ",\n");
     }
     if (*s->batch) assay__buf_printf(out, "  \"batch\": %s,\n", s->batch);
     assay__buf_puts(out, "  \"provider\": ");
-    put_quoted(out, *s->provider ? s->provider : s->device);
+    put_json_text(out, *s->provider ? s->provider : s->device);
     assay__buf_puts(out, "\n}\n");
 }
 

@@ -47,6 +47,9 @@ int assay__verify_carry(struct assay_profile *profile, const struct assay__findi
                         size_t kept_count);
 
 /* verify_words.c */
+/** What stands behind "1.9 × " of a gain of "latency", "samples per second" or "time per token": "as fast", "the samples per second", "as fast per token". A number
+ *  above 1 is better of each: "1.9 × latency" would say the contrary. */
+const char *assay__gain_words(const char *of);
 /** Why nothing was tried for a rule whose finding has no change: "needs …". */
 const char *assay__verify_needs(const struct assay__rule *rule);
 

@@ -58,7 +58,9 @@ int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attemp
 /** Fills in the judgement of an attempt whose arm is concluded, against the run without changes. */
 int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt *baseline,
                         struct assay__attempt *attempt);
-/** The judgement into a finding. */
+/** The severity once it was tried: by the measured gain where that verified it, "note" of what was withdrawn, else the rule's as it is. */
+const char *assay__verify_severity(const struct assay__finding *finding);
+/** The judgement into a finding, its severity included. */
 void assay__verify_fill(const struct assay__attempt *attempt, struct assay__finding *finding);
 /** The finding of all changes together, behind the others. */
 int assay__verify_add_combined(struct assay__verifying *v);

@@ -122,10 +122,11 @@ static void judge_gain(struct assay__verifying *v, struct assay__attempt *attemp
 {
     const struct assay__ratio *g = &attempt->gain;
     struct assay__arena *arena = v->arena;
+    const char *of = assay__gain_words(attempt->of);
     if (g->ci.high < 1)
         conclude(attempt, "withdrawn",
-                 say(v, assay__arena_printf(arena, "tried: %.3g × (%.3g to %.3g), slower", g->ratio,
-                                            g->ci.low, g->ci.high)));
+                 say(v, assay__arena_printf(arena, "tried: %.3g × %s (%.3g to %.3g), slower",
+                                            g->ratio, of, g->ci.low, g->ci.high)));
     else if (!(g->ci.low > 1) && saves_energy(attempt))
         conclude(attempt, "verified",
                  say(v, assay__arena_printf(arena,
@@ -135,23 +136,24 @@ static void judge_gain(struct assay__verifying *v, struct assay__attempt *attemp
     else if (!(g->ci.low > 1))
         conclude(attempt, "withdrawn",
                  say(v, assay__arena_printf(arena,
-                                            "tried: %.3g × (%.3g to %.3g); no difference shown, "
+                                            "tried: %.3g × %s (%.3g to %.3g); no difference shown, "
                                             "this run could have shown %.*f %%",
-                                            g->ratio, g->ci.low, g->ci.high, g->smallest < 0.1,
+                                            g->ratio, of, g->ci.low, g->ci.high, g->smallest < 0.1,
                                             g->smallest * 100)));
     else if (attempt->drift > attempt->limit)
         conclude(attempt, "withdrawn",
-                 say(v, assay__arena_printf(arena,
-                                            "tried: %.3g × (%.3g to %.3g), but the outputs drift: "
-                                            "relative L2 %.2g, the limit is %g",
-                                            g->ratio, g->ci.low, g->ci.high, attempt->drift,
-                                            attempt->limit)));
+                 say(v, assay__arena_printf(
+                            arena,
+                            "tried: %.3g × %s (%.3g to %.3g), but the outputs drift: "
+                            "relative L2 %.2g, the limit is %g",
+                            g->ratio, of, g->ci.low, g->ci.high, attempt->drift, attempt->limit)));
     else if (is_rewritten(attempt) && isnan(attempt->drift) && !isnan(attempt->limit))
-        conclude(attempt, "withdrawn",
-                 say(v, assay__arena_printf(arena,
-                                            "tried: %.3g × (%.3g to %.3g), but nobody knows what "
-                                            "became of the outputs (%s)",
-                                            g->ratio, g->ci.low, g->ci.high, attempt->drift_note)));
+        conclude(
+            attempt, "withdrawn",
+            say(v, assay__arena_printf(arena,
+                                       "tried: %.3g × %s (%.3g to %.3g), but nobody knows what "
+                                       "became of the outputs (%s)",
+                                       g->ratio, of, g->ci.low, g->ci.high, attempt->drift_note)));
     else
         conclude(attempt, "verified", "");
 }
@@ -219,6 +221,16 @@ int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt 
     return code ? code : v->advice->failed ? ASSAY_ENOMEM : 0;
 }
 
+/* The scale of potentials (rule.h), of what was measured. Verified by its energy alone, it has no gain to follow from: the interval holds 1. */
+const char *assay__verify_severity(const struct assay__finding *f)
+{
+    const char *state = f->state ? f->state : "";
+    if (strcmp(state, "withdrawn") == 0) return "note";
+    if (strcmp(state, "verified") != 0 || !(f->verified_low > 1)) return f->severity;
+    if (f->verified_gain >= ASSAY__GAIN_HIGH) return "high";
+    return f->verified_gain >= ASSAY__GAIN_MEDIUM ? "medium" : "low";
+}
+
 void assay__verify_fill(const struct assay__attempt *attempt, struct assay__finding *f)
 {
     f->state = attempt->finding_state;
@@ -234,6 +246,7 @@ void assay__verify_fill(const struct assay__attempt *attempt, struct assay__find
     f->verified_drift = attempt->drift;
     f->verified_of = attempt->of;
     f->drift_note = attempt->drift_note;
+    f->severity = assay__verify_severity(f);
 }
 
 int assay__verify_add_combined(struct assay__verifying *v)
@@ -252,7 +265,8 @@ int assay__verify_add_combined(struct assay__verifying *v)
             product *= one->gain.ratio;
             if (!best || one->gain.ratio > best->gain.ratio) best = one;
             evidence[parts++] = say(v, assay__arena_printf(v->arena, "%s alone: %.3g × %s",
-                                                           one->words, one->gain.ratio, one->of));
+                                                           one->words, one->gain.ratio,
+                                                           assay__gain_words(one->of)));
         }
     }
     if (count) memcpy(all, profile->findings, count * sizeof *all);
@@ -270,13 +284,10 @@ int assay__verify_add_combined(struct assay__verifying *v)
     };
     assay__verify_fill(&v->all, f);
     if (best && best->gain.ratio > v->all.gain.ratio && strcmp(f->state, "verified") == 0)
-        f->reason = say(v, assay__arena_printf(
-                               v->arena, "less than %s alone: %.3g × (%.3g to %.3g)", best->words,
-                               best->gain.ratio, best->gain.ci.low, best->gain.ci.high));
-    if (v->all.gain.ratio >= ASSAY__GAIN_HIGH)
-        f->severity = "high";
-    else if (v->all.gain.ratio >= ASSAY__GAIN_MEDIUM)
-        f->severity = "medium";
+        f->reason = say(
+            v, assay__arena_printf(v->arena, "less than %s alone: %.3g × %s (%.3g to %.3g)",
+                                   best->words, best->gain.ratio, assay__gain_words(best->of),
+                                   best->gain.ci.low, best->gain.ci.high));
     profile->findings = all;
     profile->finding_count = count + 1;
     return v->advice->failed ? ASSAY_ENOMEM : 0;

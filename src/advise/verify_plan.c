@@ -312,6 +312,7 @@ int assay__verify_carry(struct assay_profile *profile, const struct assay__findi
             f->evidence = made.evidence, f->evidence_count = made.evidence_count;
             f->expected_gain = made.expected_gain, f->energy_saving = made.energy_saving;
             f->effort = made.effort; /* … and what this version says of it */
+            f->severity = assay__verify_severity(f);
             found = true;
         }
         more += !found && kept[k].id && strcmp(kept[k].id, ASSAY__VERIFY_COMBINED) == 0;

@@ -1,4 +1,4 @@
-/* verify_words.c - what a finding needs that a program cannot try by itself. By rule where there is something of its own to say, else by family. */
+/* verify_words.c - a gain in words, and what a finding needs that a program cannot try by itself. By rule where there is something of its own to say, else by family. */
 #include "advise/verify.h"
 
 #include <string.h>
@@ -47,6 +47,13 @@ static const struct word by_family[] = {
     {"memory", "a change of the program around the model, or an option that assay does not set"},
     {"requirement", "a choice between what is required and what can be had"},
 };
+
+const char *assay__gain_words(const char *of)
+{
+    if (!of || !*of || strcmp(of, "latency") == 0) return "as fast";
+    if (strcmp(of, "samples per second") == 0) return "the samples per second";
+    return strcmp(of, "time per token") == 0 ? "as fast per token" : of;
+}
 
 const char *assay__verify_needs(const struct assay__rule *rule)
 {

@@ -192,9 +192,12 @@ const struct assay_metric_info assay__metric_table[] = {
     {"drift.top1", "ratio", "Share of rows whose largest number stands at the same place."},
     {"drift.nonfinite", "count",
      "Numbers of the outputs that are infinite or NaN where the reference's are not alike."},
+    {"outputs.nonfinite", "count", "Numbers of the first outputs that are infinite or NaN."},
     {"tune.elapsed", "s", "Wall-clock time a tuning took, from the command's start."},
     /* who ran which node, by the engine's own record */
     {"placement.nodes", "count", "Nodes that the device's own provider runs."},
+    {"placement.inferred", "count",
+     "Nodes among them that its record names for nobody: by exclusion."},
     {"placement.elsewhere", "count", "Nodes that run elsewhere; the note names them."},
     {"placement.partitions", "count", "Pieces of the graph that run on the device."},
     {"placement.crossings", "count", "Tensors made on one side and read on the other."},

@@ -175,6 +175,20 @@ static int print_advice(const struct advise_options *o, const struct assay__advi
     return status ? status : written;
 }
 
+/* What Ctrl-C has left behind, in one line. */
+static int say_interrupted(const struct assay_profile *profile, const char *output)
+{
+    bool sampled = false;
+    for (size_t t = 0; profile && t < profile->trial_count; t++)
+        for (size_t i = 0; i < profile->trials[t].launch_count; i++)
+            sampled = sampled || profile->trials[t].launches[i].sample_count > 0;
+    assay__say(!sampled ? "interrupted before anything was measured"
+               : output ? "interrupted; what was measured is kept in %s"
+                        : "interrupted; nothing is kept without -o FILE",
+               output);
+    return ASSAY__EXIT_INTERRUPTED;
+}
+
 /* --- trying ----------------------------------------------------------------------------------- */
 
 static void set_goal(const struct advise_options *o, struct assay__verify_options *verify)
@@ -314,9 +328,11 @@ static int advise_run(struct assay__invocation *invocation, struct assay_run_opt
     if (s.measured && code == 0)
         code = assay__advise(s.recording.profile, &wanted, &s.advice, &error);
     int lost = s.measured ? assay__recording_finish(&s.recording, &kept) : 0;
-    if (code) {
+    if (code == ASSAY_EINTERRUPTED) {
+        status = say_interrupted(s.measured ? s.recording.profile : NULL, library->output);
+    } else if (code) {
         status = assay__fail(code, error.message[0] ? &error : NULL);
-        if (s.measured && code != ASSAY_EINTERRUPTED) status = ASSAY__EXIT_FAILED;
+        if (s.measured) status = ASSAY__EXIT_FAILED;
     } else {
         status = print_advice(o, s.advice, s.recording.profile);
     }
@@ -373,12 +389,17 @@ static int advise_verified(struct assay__invocation *invocation, struct assay_ru
     if (code == 0) code = assay__verify(advice, &arms, &verify, &verification, &error);
     assay__bar_erase(bar);
     int lost = arms.recording.profile ? assay__arms_finish(&arms, &profile, &kept) : 0;
-    if (code)
+    if (code == ASSAY_EINTERRUPTED)
+        status = say_interrupted(profile, library->output);
+    else if (code)
         status = assay__fail(code, error.message[0] ? &error : NULL);
     else
         status = print_advice(o, advice, profile);
     if (code && code != ASSAY_EINTERRUPTED && profile) status = ASSAY__EXIT_FAILED;
-    if (!code && lost) status = assay__fail(lost, &kept);
+    if (!code && lost == ASSAY_EINTERRUPTED)
+        status = say_interrupted(profile, library->output);
+    else if (!code && lost)
+        status = assay__fail(lost, &kept);
     if (!status && library->output && !o->run.quiet)
         assay__say("profile with its findings kept in %s", library->output);
     assay__advice_free(advice);

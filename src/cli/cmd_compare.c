@@ -1,14 +1,17 @@
 /* cmd_compare.c - assay compare: one model on several devices, or several models on one, launches alternating. Devices are those of
  * every build of ONNX Runtime that run a tiny model; each build's own CPU provider takes part as a control, so that a
  * difference of versions is not taken for one of devices. */
+#include "advise/comparison.h"
 #include "advise/fallback.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "cli/device_words.h"
 #include "cli/devices.h"
 #include "cli/run_command.h"
 #include "profile/profile.h"
 #include "run/arms.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,44 +90,12 @@ static int refuse(struct plan *plan, const char *reason)
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-static const char *role_of(const struct assay__found_device *item, bool named)
+static const char *role_of(const struct assay__found_device *item)
 {
     bool prefixed = strchr(item->name, '/') != NULL;
     if (item->device.software) return "software";
-    if (!named && prefixed && strcmp(item->device.name, "cpu") == 0) return "control";
+    if (prefixed && strcmp(item->device.name, "cpu") == 0) return "control";
     return NULL;
-}
-
-/* The devices that a word of --devices stands for. 0, or an exit status after it was said. */
-static int add_word(struct plan *plan, const struct assay__found *found, const char *model,
-                    const char *word)
-{
-    bool class = strcmp(word, "cpu") == 0 || strcmp(word, "gpu") == 0 || strcmp(word, "npu") == 0;
-    size_t before = plan->count;
-    bool twice = false;
-    int status = 0;
-    for (size_t i = 0; i < found->count && !status; i++) {
-        const struct assay__found_device *item = &found->items[i];
-        bool named = strcmp(item->name, word) == 0;
-        if (!named && !(class && strcmp(item->device.kind, word) == 0)) continue;
-        if (!item->device.available && (!named || class)) continue;
-        size_t count = plan->count;
-        status = add(plan, model, item->name, item->name, role_of(item, named && !class));
-        twice |= !status && plan->count == count;
-        if (!status && plan->count > count && !item->device.available)
-            status = refuse(plan, item->device.reason); /* a row that says so */
-    }
-    if (!status && twice && plan->count == before) {
-        assay__say("compare: '%s' is named twice; it is measured once", word);
-        return 0;
-    }
-    if (!status && plan->count == before && !class) {
-        assay__say("compare: there is no device '%s'; 'assay devices' lists them", word);
-        return ASSAY__EXIT_USAGE;
-    }
-    if (!status && plan->count == before)
-        assay__say("compare: no device of class %s can be used here", word);
-    return status;
 }
 
 static int add_all(struct plan *plan, const struct assay__found *found, const char *model)
@@ -133,29 +104,79 @@ static int add_all(struct plan *plan, const struct assay__found *found, const ch
     for (size_t i = 0; i < found->count && !status; i++) {
         const struct assay__found_device *item = &found->items[i];
         if (item->device.available)
-            status = add(plan, model, item->name, item->name, role_of(item, false));
+            status = add(plan, model, item->name, item->name, role_of(item));
     }
     return status;
 }
 
-static int plan_devices(struct plan *plan, const struct compare_options *o,
-                        const struct assay__found *found, const char *model)
+/* Of every word that stands there twice: a device that also belongs to a class of the list is no mistake. */
+static int say_twins(struct assay__arena *arena, const char *list)
 {
-    if (!o->devices) return add_all(plan, found, model);
-    if (!o->devices[strspn(o->devices, ", ")]) {
+    size_t length;
+    for (const char *at = list; *at; at += length + (at[length] == ',')) {
+        length = strcspn(at, ",");
+        for (const char *seen = list; seen < at; seen += strcspn(seen, ",") + 1) {
+            if (strcspn(seen, ",") != length || strncmp(seen, at, length) != 0) continue;
+            const char *word = assay__arena_strndup(arena, at, length);
+            if (!word) return assay__fail(ASSAY_ENOMEM, NULL);
+            assay__say("compare: '%s' is named twice; it is measured once", word);
+            break;
+        }
+    }
+    return 0;
+}
+
+static const struct assay__found_device *find_device(const struct assay__found *found,
+                                                     const char *name)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (strcmp(found->items[i].name, name) == 0) return &found->items[i];
+    return NULL;
+}
+
+static int say_unknown(const char *name)
+{
+    assay__say("compare: there is no device '%s'; 'assay devices' lists them", name);
+    return ASSAY__EXIT_USAGE;
+}
+
+/* The CPU of a further build, when another device of that build takes part. */
+static int add_controls(struct plan *plan, const struct assay__found *found, const char *model)
+{
+    int status = 0;
+    for (size_t i = 0, count = plan->count; i < count && !status; i++) {
+        const char *slash = strchr(plan->items[i].device, '/');
+        if (!slash || plan->items[i].refused) continue;
+        const char *name = assay__arena_printf(
+            plan->arena, "%.*s/cpu", (int)(slash - plan->items[i].device), plan->items[i].device);
+        if (!name) return assay__fail(ASSAY_ENOMEM, NULL);
+        const struct assay__found_device *cpu = find_device(found, name);
+        if (cpu && cpu->device.available) status = add(plan, model, name, name, "control");
+    }
+    return status;
+}
+
+static int plan_words(struct plan *plan, const char *list, const struct assay__found *found,
+                      const char *model)
+{
+    struct assay__device_words words;
+    struct assay_error error = {0};
+    if (!list[strspn(list, ", ")]) {
         assay__say("compare: --devices names none: give names ('assay devices') or cpu, gpu, npu");
         return ASSAY__EXIT_USAGE;
     }
-    int status = 0;
-    for (const char *at = o->devices; *at && !status;) {
-        size_t length = strcspn(at, ",");
-        const char *word = assay__arena_strndup(plan->arena, at, length);
-        if (!word) return assay__fail(ASSAY_ENOMEM, NULL);
-        if (*word) status = add_word(plan, found, model, word);
-        at += length;
-        at += *at == ',';
+    int code = assay__device_words_read(list, found, plan->arena, &words, &error);
+    if (code) return assay__fail(code, &error);
+    int status = say_twins(plan->arena, list);
+    for (size_t i = 0; i < words.count && !status; i++) {
+        const struct assay__device_word *word = &words.items[i];
+        const struct assay__found_device *item = find_device(found, word->name);
+        if (!item && !*word->kind) return say_unknown(word->name);
+        status = add(plan, model, word->name, word->name, word->software ? "software" : NULL);
+        if (!status && *word->refusal) /* a row that says so */
+            status = refuse(plan, item ? item->device.reason : word->refusal);
     }
-    return status;
+    return status ? status : add_controls(plan, found, model);
 }
 
 /* The default build's CPU, wherever it stands, else the first. */
@@ -208,13 +229,21 @@ static int make_plan(struct assay__invocation *invocation, struct plan *plan)
         assay__say("compare: --devices is for one model; several run on one --device");
         return ASSAY__EXIT_USAGE;
     }
-    if (invocation->argument_count > 1) return plan_models(invocation, plan);
+    bool several = invocation->argument_count > 1;
+    if (several && (!o->run.device || strcmp(o->run.device, "cpu") == 0))
+        return plan_models(invocation, plan);
     struct assay__devices_flags flags = {
         .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet};
     struct assay__found found = {.count = 0};
     int status = assay__devices_find(&flags, &found);
-    if (!status) status = plan_devices(plan, o, &found, invocation->arguments[0]);
-    if (!status) choose_reference(plan);
+    if (!status && several) {
+        status = find_device(&found, o->run.device) ? plan_models(invocation, plan)
+                                                    : say_unknown(o->run.device);
+    } else if (!status) {
+        status = o->devices ? plan_words(plan, o->devices, &found, invocation->arguments[0])
+                            : add_all(plan, &found, invocation->arguments[0]);
+        if (!status) choose_reference(plan);
+    }
     assay__devices_free(&found);
     return status;
 }
@@ -234,6 +263,21 @@ static int place(struct assay__arms *arms, struct assay_error *error)
                                    assay__arms_trial(arms, i), error);
     }
     return code == ASSAY_EINTERRUPTED ? 0 : code;
+}
+
+/* Outputs are compared with those of the row that speed is compared with. */
+static int drift(struct assay__arms *arms, struct assay_error *error)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all = {.reference = SIZE_MAX};
+    int code = arena ? assay__comparison(arms->recording.profile, arena, &all) : ASSAY_ENOMEM;
+    if (code) assay_error_set(error, code, "out of memory");
+    for (size_t i = 0; i < arms->count && !code && all.reference != SIZE_MAX; i++) {
+        code = assay__arms_nonfinite(arms, i, error);
+        if (!code && arms->trials[i] == all.reference) code = assay__arms_drift(arms, i, error);
+    }
+    assay__arena_free(arena);
+    return code;
 }
 
 static int measure(struct assay__arms *arms, const struct plan *plan,
@@ -256,20 +300,39 @@ static int measure(struct assay__arms *arms, const struct plan *plan,
     if (!code) code = assay__arms_launch(arms, 0, arms->count, whole->launches, error);
     for (size_t i = 0; i < arms->count && !code; i++)
         code = assay__arms_conclude(arms, i, error);
-    if (!code && !o->no_drift) code = assay__arms_drift(arms, 0, error);
+    if (!code && !o->no_drift) code = drift(arms, error);
     return code || o->no_placement ? code : place(arms, error);
+}
+
+/* Rows that could be judged, and of them those that lost a launch. */
+static int count_rows(const struct assay_profile *profile, size_t *usable, size_t *lost)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all = {.count = 0};
+    int code = arena ? assay__comparison(profile, arena, &all) : ASSAY_ENOMEM;
+    *usable = *lost = 0;
+    for (size_t i = 0; i < all.count && !code; i++) {
+        *usable += all.rows[i].usable;
+        *lost += all.rows[i].usable && profile->trials[i].state == ASSAY__TRIAL_FAILED;
+    }
+    assay__arena_free(arena);
+    return code ? assay__fail(code, NULL) : 0;
 }
 
 static int finish(const struct compare_options *o, struct assay_profile *profile, int code,
                   const struct assay_error *error)
 {
-    size_t usable = 0;
+    size_t usable = 0, lost = 0;
     int status = assay__run_show(&o->run, profile, code, error, &usable);
+    if (!status) status = count_rows(profile, &usable, &lost);
     if (!status && usable < profile->trial_count) {
         assay__say("compare: %zu of %zu could not be measured; the report says why",
                    profile->trial_count - usable, profile->trial_count);
         return ASSAY__EXIT_FAILED;
     }
+    if (!status && lost)
+        assay__say("compare: %zu of %zu lost a launch; the report says which", lost,
+                   profile->trial_count);
     if (!status && o->run.output && !o->run.quiet) assay__say("profile kept in %s", o->run.output);
     return status;
 }

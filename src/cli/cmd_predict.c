@@ -15,6 +15,7 @@
 #include <time.h>
 
 #define TOP_DEFAULT 10
+#define CHIP_COLUMNS 62 /* of a row of --chips */
 
 struct predict_options {
     const char *chip, *unit, *precision, *output;
@@ -349,10 +350,17 @@ static int list_chips(const struct predict_options *o)
 {
     struct assay__buf out = {0};
     struct assay__page page = page_of(o, false, &out);
-    assay__page_title(&page, "Chips that predict knows", "assay");
+    bool narrow = page.columns < CHIP_COLUMNS; /* a chip takes two lines then */
+    const char *second = narrow ? "\n            " : "";
+    assay__page_title(&page, "Chips that predict knows", "assay " ASSAY_VERSION_STRING);
     assay__page_style(&page, ASSAY__STYLE_DIM);
-    assay__buf_puts(&out, "              memory  memory     GPU      ANE       ANE\n"
-                          "  chip          GB/s      GB  TFLOP/s  TFLOP/s    GB/s   power\n");
+    assay__buf_puts(&out, narrow
+                              ? "              memory  memory     GPU\n"
+                                "  chip          GB/s      GB  TFLOP/s\n"
+                                "                  ANE     ANE\n"
+                                "              TFLOP/s    GB/s   power\n"
+                              : "              memory  memory     GPU      ANE       ANE\n"
+                                "  chip          GB/s      GB  TFLOP/s  TFLOP/s    GB/s   power\n");
     assay__page_style(&page, ASSAY__STYLE_PLAIN);
     const struct assay__chip *chip;
     for (size_t i = 0; (chip = assay__chip_at(i)); i++) {
@@ -361,6 +369,7 @@ static int list_chips(const struct predict_options *o)
         put_cell(&page, &chip->bandwidth, 1e9, 8);
         put_cell(&page, &chip->memory, 1e9, 8);
         put_cell(&page, &chip->gpu_flops, 1e12, 9);
+        assay__buf_puts(&out, second);
         put_cell(&page, &chip->ane_flops, 1e12, 9);
         put_cell(&page, &chip->ane_bandwidth, 1e9, 8);
         assay__page_right(&page, isfinite(chip->ane_conv_watts.value) ? "yes" : "—", 8);

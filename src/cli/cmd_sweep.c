@@ -11,6 +11,7 @@
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "profile/profile.h"
+#include "run/builds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +20,13 @@
 #define LAUNCHES 3
 #define TIME_S 0.5 /* with its loading a launch stays near 1 s */
 #define POINTS_MOST 400
-#define TAGS 4
+#define TAGS 5
 
 struct sweep_options {
     struct assay__run_flags run; /* first: the shared rows write it */
     const char *batch, *seq, *threads, *opt, *precision, *spinning, *devices, *goal, *slo, *memory,
         *preset;
-    bool power, resume, confirm;
+    bool power, resume, confirm, allow_drift;
 };
 
 #define AT(member) offsetof(struct sweep_options, member)
@@ -56,6 +57,8 @@ static const struct assay__option options[] = {
     ROW("slo", slo, "PERCENTILE=TIME", "Only points within a latency, such as p99=20ms."),
     ROW("memory-budget", memory, "SIZE",
         "Only points whose worker takes at most so much, such as 500MB."),
+    FLAG("allow-drift", allow_drift,
+         "Points whose outputs differ by more than 1 % from the CPU's at float32 may be the best."),
     FLAG("confirm", confirm, "Run the best two again with 10 launches each and test them."),
     FLAG("resume", resume, "Go on with the interrupted sweep in the file of --output."),
     FLAG("power", power, "Also read power and energy while it runs (--goal energy does)."),
@@ -68,6 +71,7 @@ struct sweep_work {
     struct assay__device_words words;
     struct assay__sweep_device devices[ASSAY__DEVICE_WORDS];
     struct assay_profile *kept;
+    const char *kind; /* class of the one device when none varies; "" unknown */
     const char *model;
     const char *tags[TAGS];
     size_t tag_count;
@@ -82,17 +86,22 @@ static int usage(const struct assay_error *error)
 
 /* --- the grid --------------------------------------------------------------------------------- */
 
+/* What the words of the list, or the one device, are. */
 static int read_devices(const struct sweep_options *o, struct sweep_work *work)
 {
     struct assay__devices_flags flags = {
-        .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet};
+        .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet || !o->devices};
     struct assay__found found = {.count = 0};
+    struct assay__device_words one = {.count = 0}, *words = o->devices ? &work->words : &one;
     struct assay_error error = {0};
-    if (!o->devices) return 0;
+    work->kind = !o->devices && (!o->run.device || assay__build_on_cpu(o->run.device)) ? "cpu" : "";
+    if (*work->kind) return 0; /* known by its name */
     int status = assay__devices_find(&flags, &found);
-    if (!status && assay__device_words_read(o->devices, &found, work->arena, &work->words, &error))
+    if (!status && assay__device_words_read(o->devices ? o->devices : o->run.device, &found,
+                                            work->arena, words, &error))
         status = usage(&error);
     assay__devices_free(&found);
+    if (one.count == 1 && !*one.items[0].refusal) work->kind = one.items[0].kind;
     for (size_t i = 0; i < work->words.count; i++)
         work->devices[i] = (struct assay__sweep_device){
             work->words.items[i].kind, work->words.items[i].software, work->words.items[i].refusal};
@@ -142,12 +151,10 @@ static int read_grid(const struct sweep_options *o, struct sweep_work *work)
 
 static int check_options(const struct sweep_options *o, struct sweep_work *work)
 {
-    const char *metric = NULL;
-    double seconds = 0;
     uint64_t bytes = 0;
     struct assay_error e = {0};
-    if (o->slo && !assay__sweep_slo_parse(o->slo, &metric, &seconds))
-        assay_error_set(&e, ASSAY_EINVAL, "--slo: '%s' is not of the form p99=20ms", o->slo);
+    if (o->slo && assay__sweep_slo_check(o->slo, &e))
+        ; /* said */
     else if (o->memory && (assay__text_bytes(o->memory, &bytes) || !bytes))
         assay_error_set(&e, ASSAY_EINVAL, "--memory-budget: '%s' is not a size such as 500MB",
                         o->memory);
@@ -165,6 +172,9 @@ static int check_options(const struct sweep_options *o, struct sweep_work *work)
     if (o->memory)
         work->tags[work->tag_count++] = assay__arena_printf(work->arena, "memory_budget=%llu",
                                                             (unsigned long long)bytes);
+    if (!o->allow_drift)
+        work->tags[work->tag_count++] = assay__arena_printf(
+            work->arena, "%s=%.9g", ASSAY__SWEEP_DRIFT_LIMIT, ASSAY__SWEEP_DRIFT);
     for (size_t i = 0; i < work->tag_count; i++)
         if (!work->tags[i]) return assay__fail(ASSAY_ENOMEM, NULL);
     return 0;
@@ -307,6 +317,7 @@ static int measure(struct assay__invocation *invocation, struct sweep_work *work
         .space = &work->space,
         .whole = &whole,
         .devices = work->words.count ? work->devices : NULL,
+        .kind = work->kind,
         .kept = work->kept,
         .confirm = o->confirm,
         .start_ns = start_ns,

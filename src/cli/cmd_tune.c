@@ -56,7 +56,7 @@ static const struct assay__option options[] = {
      "Configurations to try at most (default: a quarter of them, 16 at least).", NULL, NULL, 1,
      POINTS_MOST, false},
     {"allow-drift", 0, ASSAY__OPTION_FLAG, AT(allow_drift), NULL,
-     "Advise a precision whatever it does to the outputs.", NULL, NULL, 0, 0, false},
+     "Advise a precision or a device whatever it does to the outputs.", NULL, NULL, 0, 0, false},
     {0},
 };
 
@@ -358,8 +358,8 @@ static int run(struct assay__invocation *invocation)
 {
     struct tune_options *o = invocation->options;
     struct work *work = calloc(1, sizeof *work);
-    int status = work ? 0 : assay__fail(ASSAY_ENOMEM, NULL);
-    if (status) return status;
+    if (!work) return assay__fail(ASSAY_ENOMEM, NULL);
+    int status = 0;
     work->job.begin_ns = assay__now_ns();
     work->arena = work->space.arena = assay__arena_new();
     if (!work->arena) status = assay__fail(ASSAY_ENOMEM, NULL);
@@ -388,7 +388,7 @@ const struct assay__command assay__command_tune = {
         "and says which is best for the goal. A model of what was seen proposes what to try next; the likeliest ones are run again, half as many each "
         "time; the finalists are judged by five launches of their own with an exact rank test.\n\n"
         "Prints the Pareto front, the configurations that cannot be told from the best one, what each setting contributes, and the best as "
-        "Python, C and JSON. A precision whose outputs drift beyond 1 % is not advised.",
+        "Python, C and JSON. A precision or a device whose outputs drift beyond 1 %, or are NaN or infinite, is not advised.",
     .examples = "  assay tune model.onnx --goal latency --budget 60s\n"
                 "  assay tune resnet50 --goal throughput --slo p99=50ms --budget 2m\n"
                 "  assay tune cfc --threads 1,2,4 --precision float32,float16 -o t.assay\n",

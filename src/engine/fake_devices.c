@@ -107,9 +107,9 @@ int assay__fake_device_gone(const char *script, struct assay_error *error)
     if (!at || sscanf(strchr(at, '=') + 1, "%ld:%511[^;]", &most, path) != 2) return 0;
     FILE *file = fopen(path, "a");
     if (!file) return assay_error_set(error, ASSAY_EIO, "gone: %.100s cannot be written", path);
-    fseek(file, 0, SEEK_END);
-    long count = ftell(file);
     fputc('.', file);
+    fflush(file);
+    long count = ftell(file) - 1; /* after a write at the end the position is the size */
     fclose(file);
     return count < most ? 0 : assay_error_set(error, ASSAY_EENGINE, "the device is gone");
 }

@@ -7,6 +7,7 @@
 #include "report/parts.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,8 @@ static void put_potential(struct assay__buf *out, const struct assay__finding *f
     if (strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0)
         assay__buf_printf(out, "%s%.3g × if gains multiplied", mark, f->expected_gain);
     else if (isfinite(f->expected_gain))
-        assay__buf_printf(out, "%s%.3g × (%s)", mark, f->expected_gain,
-                          result ? result->gain_of : "latency");
+        assay__buf_printf(out, "%s%.3g × %s", mark, f->expected_gain,
+                          assay__gain_words(result ? result->gain_of : "latency"));
     else
         assay__buf_puts(out, "not known from this profile");
     if (isfinite(f->energy_saving))
@@ -97,7 +98,7 @@ static void put_gain(struct assay__page *page, const struct assay__finding *f)
     struct assay__buf line = {0};
     if (!isfinite(f->verified_gain)) return;
     assay__buf_printf(&line, "%.3g × %s (%.3g to %.3g, 95 %%)", f->verified_gain,
-                      or_empty(f->verified_of), f->verified_low, f->verified_high);
+                      assay__gain_words(f->verified_of), f->verified_low, f->verified_high);
     assay__page_wrap(page, ASSAY__STYLE_BOLD, "     measured   ", text(&line));
     assay__buf_free(&line);
 }
@@ -211,6 +212,20 @@ static bool is_in(const struct assay__finding *f, const char *state)
     return strcmp(known ? own : "open", state) == 0;
 }
 
+/* The next finding of a part: of what was verified the largest measured gain that is not shown yet, else in their order. SIZE_MAX: none is left. */
+static size_t next_of(const struct assay_profile *profile, const char *state, const bool *shown)
+{
+    size_t best = SIZE_MAX;
+    bool measured = strcmp(state, "verified") == 0;
+    for (size_t i = 0; i < profile->finding_count; i++) {
+        if (shown[i] || !is_in(&profile->findings[i], state)) continue;
+        if (best == SIZE_MAX || (measured && profile->findings[i].verified_gain >
+                                                 profile->findings[best].verified_gain))
+            best = i;
+    }
+    return best;
+}
+
 /* What was tried and helped, what nobody tried, what was tried in vain. Without any trial: one list. */
 static void put_findings(struct assay__page *page, const struct assay__advice *advice)
 {
@@ -227,15 +242,17 @@ static void put_findings(struct assay__page *page, const struct assay__advice *a
         for (size_t p = 0; p < 3; p++)
             count[p] += is_in(&profile->findings[i], parts[p].state);
     bool tried = count[0] || count[2] || advice->verification;
-    for (size_t p = 0; p < 3; p++) {
+    bool *shown = calloc(profile->finding_count + 1, sizeof *shown);
+    if (!shown) page->out->failed = true;
+    for (size_t p = 0; shown && p < 3; p++) {
         if (tried && count[p]) assay__page_heading(page, parts[p].title, parts[p].remark);
-        for (size_t i = 0; i < profile->finding_count; i++) {
-            const struct assay__finding *f = &profile->findings[i];
-            if (!is_in(f, parts[p].state)) continue;
-            (p == 2 ? put_withdrawn : put_finding)(page, f, assay__advice_finding(advice, i),
-                                                   ++number);
+        for (size_t i; (i = next_of(profile, parts[p].state, shown)) != SIZE_MAX;) {
+            shown[i] = true;
+            (p == 2 ? put_withdrawn : put_finding)(page, &profile->findings[i],
+                                                   assay__advice_finding(advice, i), ++number);
         }
     }
+    free(shown);
 }
 
 static void put_verification(struct assay__page *page, const struct assay__advice *advice)

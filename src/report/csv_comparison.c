@@ -9,7 +9,8 @@ const char assay__csv_comparison_header[] =
     "device_memory_bytes,power_w,energy_j,tops_per_watt,score,speedup,speedup_low,speedup_high,"
     "p_value,smallest_difference,verdict,energy_ratio,energy_ratio_low,energy_ratio_high,"
     "drift_max_absolute,drift_relative_l2,drift_cosine,drift_top1,drift_nonfinite,nodes,elsewhere,"
-    "partitions,crossings,crossing_bytes,crossing_time_s,flops_share,recommended_for,reason\n";
+    "partitions,crossings,crossing_bytes,crossing_time_s,flops_share,recommended_for,reason,"
+    "not_advised\n";
 
 static void put_goals(struct assay__buf *out, const struct assay__comparison *all, size_t row)
 {
@@ -60,6 +61,7 @@ static void put_row(struct assay__buf *out, const struct assay_profile *profile,
         assay__csv_next_number(out, more[k]);
     put_goals(out, all, i);
     assay__csv_next_text(out, r->reason);
+    assay__csv_next_text(out, r->unadvised);
     assay__buf_putc(out, '\n');
 }
 

@@ -21,6 +21,7 @@ static void put_drift(struct assay__json_writer *w, const struct assay__trial *t
     assay__json_object(w);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assay__json_put_number(w, names[i] + strlen("drift."), assay__trial_known(trial, names[i]));
+    assay__json_put_number(w, "own_nonfinite", assay__trial_known(trial, "outputs.nonfinite"));
     const struct assay_metric *l2 = assay_metrics_get(trial->metrics, "drift.relative_l2");
     assay__json_put_text(w, "reason", l2 && l2->state == ASSAY_UNAVAILABLE ? l2->note : "");
     assay__json_object_end(w);
@@ -37,7 +38,9 @@ static void put_placement(struct assay__json_writer *w, const struct assay__comp
     assay__json_key(w, "placement");
     assay__json_object(w);
     assay__json_put_text(w, "reason", f->reason);
+    assay__json_put_text(w, "asked", f->record);
     assay__json_put_number(w, "nodes", f->nodes);
+    assay__json_put_number(w, "inferred_nodes", f->inferred);
     assay__json_put_number(w, "elsewhere", f->elsewhere);
     assay__json_put_number(w, "partitions", f->partitions);
     assay__json_put_number(w, "crossings", f->crossings);
@@ -86,6 +89,7 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
     assay__json_put_number(w, "energy_ratio_high", row->energy.ci.high);
     assay__json_put_number(w, "energy_p_value", row->energy.p_value);
     assay__json_put_text(w, "energy_reason", row->energy_reason);
+    assay__json_put_text(w, "not_advised", row->unadvised);
     put_drift(w, &profile->trials[row->trial]);
     put_placement(w, row);
     assay__json_object_end(w);

@@ -23,6 +23,9 @@ static void put_point(struct assay__json_writer *w, const struct assay_profile *
     assay__json_put_bool(w, "usable", p->usable);
     assay__json_put_bool(w, "within_limits", p->within);
     assay__json_put_text(w, "reason", p->reason);
+    assay__json_put_bool(w, "outputs_sound", p->sound);
+    assay__json_put_number(w, "outputs_nonfinite", p->nonfinite);
+    assay__json_put_number(w, "drift_relative_l2", p->drift);
     assay__json_put_number(w, "latency_s", p->latency_s);
     assay__json_put_number(w, "latency_low_s", p->low_s);
     assay__json_put_number(w, "latency_high_s", p->high_s);

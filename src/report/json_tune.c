@@ -49,7 +49,12 @@ static void put_parts(struct assay__json_writer *w, const struct assay__tune_res
         assay__json_put_string(w, "from", part->from);
         assay__json_put_string(w, "to", part->to);
         assay__json_put_number(w, "factor", part->factor);
-        assay__json_put_string(w, "state", part->measured ? "measured" : "estimated");
+        assay__json_put_string(w, "state",
+                               *part->objection ? "unavailable"
+                               : part->measured ? "measured"
+                                                : "estimated");
+        assay__json_put_text(w, "objection", part->objection);
+        assay__json_put_bool(w, "tested", isfinite(part->ratio.p_value));
         put_ratio(w, &part->ratio);
         assay__json_object_end(w);
     }
@@ -72,6 +77,7 @@ static void put_spent(struct assay__json_writer *w, const struct assay__tune_res
     assay__json_put_integer(w, "grid", (int64_t)result->grid);
     assay__json_put_integer(w, "configurations", (int64_t)result->configurations);
     assay__json_put_integer(w, "failed", (int64_t)result->failed);
+    assay__json_put_integer(w, "refused", (int64_t)result->refused);
     assay__json_put_integer(w, "search_launches", (int64_t)result->search_launches);
     assay__json_put_integer(w, "final_launches", (int64_t)result->final_launches);
     assay__json_put_integer(w, "ablation_launches", (int64_t)result->ablation_launches);
@@ -97,6 +103,7 @@ void assay__json_tune(struct assay__json_writer *w, const struct assay_profile *
     assay__json_put_text(w, "best", result.best != SIZE_MAX ? result.rows[result.best].label : "");
     assay__json_put_text(w, "start",
                          result.start != SIZE_MAX ? result.rows[result.start].label : "");
+    assay__json_put_bool(w, "tested", result.tested);
     assay__json_put_bool(w, "confirmed", result.confirmed);
     assay__json_put_string(w, "why", result.why);
     put_labels(w, "not_apart", &result, false);

@@ -2,6 +2,7 @@
  * characters that start emphasis, links, code or headings, and "://" and "www." so that a name does not become a link.
  *
  * What is decided stands first (comparison, sweep, tuning, findings); of several trials each is folded away below it. */
+#include "advise/verify.h"
 #include "base/text.h"
 #include "report/html.h"
 #include "report/ncp_groups.h"
@@ -315,7 +316,7 @@ static void put_finding(struct assay__buf *out, const struct assay__finding *f)
     assay__markdown_text(out, f->advice);
     if (f->state && strcmp(f->state, "verified") == 0 && isfinite(f->verified_gain)) {
         assay__buf_printf(out, "; verified: %.3g × ", f->verified_gain);
-        assay__markdown_text(out, f->verified_of);
+        assay__markdown_text(out, assay__gain_words(f->verified_of));
         assay__buf_printf(out, " (%.3g to %.3g)", f->verified_low, f->verified_high);
     } else if (f->state && strcmp(f->state, "withdrawn") == 0) {
         assay__buf_puts(out, "; withdrawn: ");

@@ -69,7 +69,7 @@ static void put_ratios(struct assay__buf *out, const struct assay__comparison *a
         assay__buf_printf(out, " %s |", assay__verdict_name(r->verdict));
         put_interval(out, &r->energy, r->energy_ratio, r->energy_reason);
         assay__buf_putc(out, ' ');
-        assay__markdown_text(out, r->reason);
+        assay__markdown_text(out, *r->unadvised ? r->unadvised : r->reason);
         assay__buf_puts(out, " |\n");
     }
 }

@@ -1,4 +1,4 @@
-/* predict.c - see predict.h. Every estimate stands with "~" before it and its validated error behind it; what cannot be predicted stands with the
+/* predict.c - see predict.h. Every estimate stands with "~" before it and the median error of such estimates behind it; what cannot be predicted stands with the
  * reason. */
 #include "report/predict.h"
 
@@ -12,6 +12,13 @@
 static const char *text_of(const struct assay__buf *buf)
 {
     return buf->data ? buf->data : "";
+}
+
+void assay__predict_heading(struct assay__page *page, const char *title, const char *remark)
+{
+    bool fits = assay__text_width(title) + 2 + assay__text_width(remark) <= (size_t)page->columns;
+    assay__page_heading(page, title, fits ? remark : "");
+    if (!fits) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", remark);
 }
 
 /* --- one estimate ------------------------------------------------------------------------------ */
@@ -36,6 +43,25 @@ static void put_row(struct assay__page *page, const char *label, struct assay__b
     }
     assay__page_row(page, label, text_of(items));
     assay__buf_clear(items);
+}
+
+static bool is_uncovered(const char *note)
+{
+    return strncmp(note, ASSAY__PREDICT_UNCOVERED, strlen(ASSAY__PREDICT_UNCOVERED)) == 0;
+}
+
+/* " (median error 14 %)", and whether that is of models like this one. */
+static void put_latency(const struct assay__page *page, struct assay__buf *items,
+                        const struct assay__trial *trial, const struct assay__fit *fit)
+{
+    char label[64], behind[112];
+    bool covered = true, narrow = page->columns < ASSAY__PREDICT_NARROW;
+    for (size_t i = 0; i < trial->note_count; i++)
+        covered = covered && !is_uncovered(trial->notes[i]);
+    assay__fit_label(fit, label, sizeof label);
+    snprintf(behind, sizeof behind, " (%s%s)", label, covered ? "" : ", not of such models");
+    put_metric(items, trial, "latency.p50", narrow ? "" : behind);
+    if (narrow && items->length) assay__page_item(items, "%s", behind + 1); /* a line of its own */
 }
 
 static void put_fit_row(struct assay__page *page, const struct assay__trial *trial)
@@ -69,11 +95,8 @@ static void put_estimate(struct assay__page *page, const struct assay__trial *tr
                          const struct assay__fit *fit)
 {
     struct assay__buf items = {0};
-    char label[64], behind[80];
-    assay__fit_label(fit, label, sizeof label);
-    snprintf(behind, sizeof behind, " (%s)", label);
-    assay__page_heading(page, "Estimate", trial->device);
-    put_metric(&items, trial, "latency.p50", behind);
+    assay__predict_heading(page, "Estimate", trial->device);
+    put_latency(page, &items, trial, fit);
     put_row(page, "latency", &items, trial, "latency.p50");
     put_metric(&items, trial, "throughput.inferences", "");
     put_metric(&items, trial, "throughput.images", " images");
@@ -97,17 +120,23 @@ static void put_estimate(struct assay__page *page, const struct assay__trial *tr
 /* --- layers ------------------------------------------------------------------------------------ */
 
 enum { OP_COLUMNS = 16, TIME_COLUMNS = 11, SHARE_COLUMNS = 8, BOUND_COLUMNS = 10 };
+enum { CELLS = TIME_COLUMNS + SHARE_COLUMNS + BOUND_COLUMNS, NAME_LEAST = 8 };
 
 static void put_layer(struct assay__page *page, const char *op, const char *name, double time_ns,
                       double share, const char *bound)
 {
-    int room = page->columns - 2 - OP_COLUMNS - 1 - TIME_COLUMNS - SHARE_COLUMNS - BOUND_COLUMNS;
+    int room = page->columns - 2 - OP_COLUMNS - 1 - CELLS;
+    bool narrow = room < NAME_LEAST; /* the numbers take a line of their own then */
     struct assay__buf cell = {0};
     char percent[32];
     assay__buf_puts(page->out, "  ");
     assay__page_fit(page, op, OP_COLUMNS, 0);
     assay__buf_putc(page->out, ' ');
-    assay__page_fit_middle(page, name, room > 8 ? room : 8);
+    assay__page_fit_middle(page, name, narrow ? room + CELLS : room);
+    if (narrow) {
+        assay__buf_putc(page->out, '\n');
+        assay__buf_repeat(page->out, " ", (size_t)(page->columns - CELLS));
+    }
     assay__buf_puts(&cell, "~");
     assay__render_ns(&cell, time_ns);
     assay__page_right(page, text_of(&cell), TIME_COLUMNS);
@@ -125,7 +154,7 @@ static void put_layers(struct assay__page *page, const struct assay__trial *tria
     double sum = 0, rest = 0, all = assay__render_known(trial, "latency.p50")->value * 1e9;
     size_t fused = 0, shown = 0, more = 0;
     if (!order) return;
-    assay__page_heading(page, "Operators", "slowest first, and what bounds each");
+    assay__predict_heading(page, "Operators", "slowest first, and what bounds each");
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = &layers->items[order[i]];
         fused += l->note[0] != 0;
@@ -142,7 +171,10 @@ static void put_layers(struct assay__page *page, const struct assay__trial *tria
     char label[80];
     snprintf(label, sizeof label, "%zu more", more);
     if (more) put_layer(page, label, "", rest, rest / all, "");
-    put_layer(page, "per inference", "the floor, inputs and outputs", all - sum, 1 - sum / all, "");
+    put_layer(page, "per inference",
+              page->columns < ASSAY__PREDICT_NARROW ? "floor and transfers"
+                                                    : "the floor, inputs and outputs",
+              all - sum, 1 - sum / all, "");
     if (fused) {
         snprintf(label, sizeof label, "%zu are done by the operator before.", fused);
         assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", label);
@@ -159,14 +191,11 @@ static double latency(const struct assay__trial *trial)
 static void put_units(struct assay__page *page, const struct assay_profile *profile,
                       const struct assay__fit *fits)
 {
-    assay__page_heading(page, "Units", "of the chip");
+    assay__predict_heading(page, "Units", "of the chip");
     for (size_t i = 0; i < profile->trial_count; i++) {
         const struct assay__trial *trial = &profile->trials[i];
         struct assay__buf items = {0};
-        char label[64], behind[80];
-        assay__fit_label(&fits[i], label, sizeof label);
-        snprintf(behind, sizeof behind, " (%s)", label);
-        put_metric(&items, trial, "latency.p50", behind);
+        put_latency(page, &items, trial, &fits[i]);
         put_metric(&items, trial, "throughput.inferences", "");
         put_metric(&items, trial, "compute.rate", "");
         if (!items.length) assay__buf_printf(&items, "— %s", trial->reason);
@@ -180,22 +209,25 @@ static void put_trust(struct assay__page *page, const struct assay__trial *trial
 {
     struct assay__buf text = {0};
     bool here = strcmp(assay__render_option(trial, "chip"), "this") == 0;
-    assay__page_heading(page, "How far to trust it",
-                        here ? "assay run measures what this estimates"
-                             : "nothing here was measured on that chip");
+    assay__predict_heading(page, "How far to trust it",
+                           here ? "assay run measures what this estimates"
+                                : "nothing here was measured on that chip");
     assay__buf_printf(&text, "Efficiencies %s.", fit->origin);
     assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", text_of(&text));
     assay__buf_clear(&text);
     if (isfinite(fit->out.median))
         assay__buf_printf(
-            &text, "Error %.0f %% (median), 9 of 10 within %.0f %%: %s (%zu). In sample %.0f %%.",
+            &text,
+            "Half of the errors are within %.0f %%, 9 of 10 within %.0f %%: %s (%zu). In sample "
+            "%.0f %%.",
             fit->out.median * 100, fit->out.p90 * 100, fit->validation, fit->out.count,
             fit->in.median * 100);
     else
         assay__buf_printf(&text, "Error unknown: %s.", fit->validation);
     assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", text_of(&text));
     for (size_t i = 0; i < trial->note_count; i++)
-        assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", trial->notes[i]);
+        assay__page_wrap(page, is_uncovered(trial->notes[i]) ? ASSAY__STYLE_WARN : ASSAY__STYLE_DIM,
+                         "  ", trial->notes[i]);
     if (strcmp(assay__render_option(trial, "unit"), "ane") == 0)
         assay__page_wrap(page, ASSAY__STYLE_DIM, "  ",
                          "Whether all of it runs there: assay check MODEL --target ane.");

@@ -6,6 +6,10 @@
 #include "advise/predict.h"
 #include "report/page.h"
 
+#define ASSAY__PREDICT_NARROW 56 /* columns: below, rows take two lines and titles are short */
+
+/** A heading whose remark stands below it where it would be cut. */
+void assay__predict_heading(struct assay__page *page, const char *title, const char *remark);
 /** One trial per unit; the fastest is shown in detail. fits: one per trial. */
 void assay__predict_text(struct assay__page *page, const struct assay_profile *profile,
                          const struct assay__fit *fits);

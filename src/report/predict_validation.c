@@ -24,48 +24,77 @@ static void put_error(struct assay__page *page, double predicted_s, double measu
     assay__page_right(page, cell, columns);
 }
 
-static void put_head(struct assay__page *page, bool published, int label)
+/* What was measured stands before its numbers, or on a narrow page above them. */
+enum { ROW = 4, CHIP = 8, TIMES = 9 + 10, ERROR = 7, LABEL_LEAST = 8 };
+
+struct layout {
+    bool published, narrow;
+    int label, numbers; /* columns */
+};
+
+static struct layout layout_of(const struct assay__page *page, bool published)
 {
+    struct layout l = {.published = published};
+    l.numbers = TIMES + (published ? 3 : 2) * ERROR;
+    int before = 2 + (published ? ROW + CHIP : 0);
+    l.narrow = page->columns - before - l.numbers < (published ? LABEL_LEAST : 20);
+    l.label = page->columns - before - (l.narrow ? 0 : l.numbers);
+    return l;
+}
+
+static void break_line(struct assay__page *page, const struct layout *l)
+{
+    if (!l->narrow) return;
+    assay__buf_putc(page->out, '\n');
+    assay__buf_repeat(page->out, " ", (size_t)(page->columns - l->numbers));
+}
+
+static void put_head(struct assay__page *page, const struct layout *l)
+{
+    bool published = l->published;
     assay__page_style(page, ASSAY__STYLE_DIM);
     assay__buf_puts(page->out, "  ");
     if (published) {
-        assay__page_fit(page, "row measurement", label + 4, 0);
-        assay__page_fit(page, "chip", 8, 0);
+        assay__page_fit(page, "row measurement", l->label + ROW, 0);
+        assay__page_fit(page, "chip", CHIP, 0);
     } else {
-        assay__page_fit(page, "model", label + 12, 0);
+        assay__page_fit(page, "model", l->label, 0);
     }
+    break_line(page, l);
     assay__page_right(page, "measured", 9);
-    assay__page_right(page, published ? "predicted" : "predicted", 10);
-    assay__page_right(page, published ? "-chip" : "unseen", 7);
-    if (published) assay__page_right(page, "-model", 7);
-    assay__page_right(page, "seen", 7);
+    assay__page_right(page, "predicted", 10);
+    assay__page_right(page, published ? "-chip" : "unseen", ERROR);
+    if (published) assay__page_right(page, "-model", ERROR);
+    assay__page_right(page, "seen", ERROR);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
 }
 
 static void put_line(struct assay__page *page, const struct assay__validation_row *row,
-                     bool published, int label)
+                     const struct layout *l)
 {
+    bool published = l->published;
     bool held = row->excluded != NULL; /* never fitted: what a fit of the others says */
     double unseen = held                         ? row->in_s
                     : isfinite(row->model_out_s) ? row->model_out_s
                                                  : row->chip_out_s;
     assay__buf_puts(page->out, "  ");
     if (published) {
-        assay__page_fit(page, row->row, 3, 0);
+        assay__page_fit(page, row->row, ROW - 1, 0);
         assay__buf_putc(page->out, ' ');
-        assay__page_fit(page, row->label, label - 1, 0);
+        assay__page_fit(page, row->label, l->label - 1, 0);
         assay__buf_putc(page->out, ' ');
-        assay__page_fit(page, row->chip, 8, 0);
+        assay__page_fit(page, row->chip, CHIP, 0);
     } else {
-        assay__page_fit_middle(page, row->label, label + 12);
+        assay__page_fit_middle(page, row->label, l->label);
     }
+    break_line(page, l);
     put_time(page, row->measured_s, "", 9);
     put_time(page, unseen, "~", 10);
-    if (published) put_error(page, held ? row->in_s : row->chip_out_s, row->measured_s, 7);
+    if (published) put_error(page, held ? row->in_s : row->chip_out_s, row->measured_s, ERROR);
     if (published || !held)
-        put_error(page, held ? row->in_s : row->model_out_s, row->measured_s, 7);
-    put_error(page, held ? (double)NAN : row->in_s, row->measured_s, 7);
+        put_error(page, held ? row->in_s : row->model_out_s, row->measured_s, ERROR);
+    put_error(page, held ? (double)NAN : row->in_s, row->measured_s, ERROR);
     assay__buf_putc(page->out, '\n');
 }
 
@@ -85,7 +114,7 @@ static void put_errors(struct assay__page *page, const char *label,
 
 static void put_excluded(struct assay__page *page, const struct assay__validation *v)
 {
-    assay__page_heading(page, "Not used", "and why");
+    assay__predict_heading(page, "Not used", "and why");
     for (size_t i = 0; i < v->count; i++) {
         const struct assay__validation_row *row = &v->rows[i];
         if (!row->excluded || isfinite(row->measured_s)) continue;
@@ -101,31 +130,32 @@ static void put_excluded(struct assay__page *page, const struct assay__validatio
 static void put_lines(struct assay__page *page, const struct assay__validation *v, bool published,
                       bool held)
 {
-    int label = page->columns - (published ? 2 + 4 + 8 + 9 + 10 + 7 + 7 + 7 : 2 + 12 + 9 + 10 + 14);
-    if (label < 8) label = 8;
-    put_head(page, published, label);
+    struct layout l = layout_of(page, published);
+    put_head(page, &l);
     for (size_t i = 0; i < v->count; i++)
         if (isfinite(v->rows[i].measured_s) && (v->rows[i].excluded != NULL) == held)
-            put_line(page, &v->rows[i], published, label);
+            put_line(page, &v->rows[i], &l);
 }
 
 void assay__validation_text(struct assay__page *page, const struct assay__validation *v,
                             bool published)
 {
     char remark[80];
+    bool narrow = page->columns < ASSAY__PREDICT_NARROW;
     assay__page_title(page,
-                      published ? "predict --validate: published measurements"
-                                : "predict --validate: this machine",
-                      "assay");
+                      narrow      ? published ? "Published measurements" : "This machine"
+                      : published ? "predict --validate: published measurements"
+                                  : "predict --validate: this machine",
+                      "assay " ASSAY_VERSION_STRING);
     snprintf(remark, sizeof remark, "%zu, errors by a fit that has not seen the %s", v->used,
              published ? "chip, the model" : "family");
-    assay__page_heading(page, "Predicted", remark);
+    assay__predict_heading(page, "Predicted", remark);
     put_lines(page, v, published, false);
     if (v->held_out.count) {
-        assay__page_heading(page, "Never fitted", "further measurements of one source");
+        assay__predict_heading(page, "Never fitted", "further measurements of one source");
         put_lines(page, v, published, true);
     }
-    assay__page_heading(page, "Errors", "|predicted / measured - 1|");
+    assay__predict_heading(page, "Errors", "|predicted / measured - 1|");
     put_errors(page, "one chip out", &v->chip_out, "");
     put_errors(page, published ? "one model out" : "one family out", &v->model_out, "");
     put_errors(page, "never fitted", &v->held_out, "");

@@ -217,6 +217,7 @@ static void put_numbers(const struct view *v)
     int room = v->page->columns - (int)v->width - 2;
     for (size_t c = 0; c < COLUMN_COUNT; c++)
         if (any_known(v, c)) shown[count++] = c;
+    if (count) assay__page_heading(v->page, "Comparison", "medians over launches that take turns");
     for (size_t first = 0, end; first < count; first = end) {
         int used = columns[shown[first]].width;
         for (end = first + 1; end < count && used + columns[shown[end]].width <= room; end++)
@@ -291,10 +292,17 @@ static void put_ratios(const struct view *v)
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *row = &all->rows[i];
         struct assay__buf text = {0};
-        if (i == all->reference) continue;
-        put_speed(&text, row);
-        put_first(&text, trial_of(v, i));
-        put_energy(&text, row);
+        bool lost = row->usable && trial_of(v, i)->state == ASSAY__TRIAL_FAILED;
+        if (i == all->reference && !lost) continue;
+        if (i == all->reference) {
+            assay__buf_puts(&text, "the reference");
+        } else {
+            put_speed(&text, row);
+            put_first(&text, trial_of(v, i));
+            put_energy(&text, row);
+        }
+        if (lost && strstr(text.data ? text.data : "", row->reason) == NULL)
+            assay__buf_printf(&text, "; %s; the others count", row->reason);
         if (*row->role && strcmp(row->role, "reference") != 0)
             assay__buf_printf(&text, " [%s]", row->role);
         put_line(v, i, text.data ? text.data : "");
@@ -326,21 +334,27 @@ static void put_drift(const struct view *v)
                                   *most = assay__render_known(trial, "drift.max_absolute"), *any;
         struct assay__buf text = {0};
         any = trial->metrics ? assay_metrics_get(trial->metrics, "drift.relative_l2") : NULL;
-        if (!any || (!v->all->rows[i].usable && !l2)) continue;
+        const struct assay__comparison_row *row = &v->all->rows[i];
+        bool reference = i == v->all->reference && row->own_nonfinite > 0;
+        if (!reference && (!any || (!row->usable && !l2))) continue;
         if (!headed)
             assay__page_heading(v->page, "Outputs",
                                 "of the first inference, against the reference's");
         headed = true;
-        if (v->all->rows[i].nonfinite > 0) assay__buf_puts(&text, "warning: ");
-        if (!l2)
+        if (*row->unadvised || row->nonfinite > 0 || row->relative_l2 > ASSAY__COMPARISON_DRIFT)
+            assay__buf_puts(&text, "warning: ");
+        if (reference)
+            assay__buf_printf(&text, "%.0f of its own values are NaN or infinite",
+                              row->own_nonfinite);
+        else if (!l2)
             assay__buf_puts(&text, any->note);
         else if (most && most->value <= 0)
             assay__buf_puts(&text, "the same numbers");
         else
             put_distances(&text, trial);
-        if (l2 && v->all->rows[i].nonfinite > 0)
-            assay__buf_printf(&text, "; %.0f values are NaN or infinite",
-                              v->all->rows[i].nonfinite);
+        if (l2 && row->nonfinite > 0)
+            assay__buf_printf(&text, "; %.0f values are NaN or infinite", row->nonfinite);
+        if (*row->unadvised) assay__buf_puts(&text, "; it is not advised");
         put_line(v, i, text.data ? text.data : "");
         assay__buf_free(&text);
     }
@@ -387,13 +401,18 @@ static void put_placement(const struct view *v)
                               "no measurement of the device",
                               f->elsewhere, *f->provider ? f->provider : "another provider");
         } else {
-            assay__buf_printf(&text, "%.0f of %.0f nodes on it, in =%.0f piece%s", f->nodes,
-                              f->nodes + f->elsewhere, f->partitions,
-                              f->partitions == 1 ? "" : "s");
+            assay__buf_printf(&text, "%s%.0f of %.0f nodes on it, in =%.0f piece%s",
+                              f->inferred > 0 ? "=" : "", f->nodes, f->nodes + f->elsewhere,
+                              f->partitions, f->partitions == 1 ? "" : "s");
             if (isfinite(f->flops_share))
                 assay__buf_printf(&text, ", =%.3g %% of the FLOPs", f->flops_share * 100);
             if (f->crossings > 0) put_crossings(&text, f);
             if (f->name_count) put_names(&text, f);
+            if (f->inferred > 0)
+                assay__buf_printf(&text,
+                                  "; %.0f of its nodes by exclusion: the record leaves out what "
+                                  "the provider runs in another layout",
+                                  f->inferred);
         }
         put_line(v, i, text.data ? text.data : "");
         assay__buf_free(&text);
@@ -468,7 +487,6 @@ void assay__section_comparison(struct assay__page *page, const struct assay_prof
     }
     struct view v = {page, profile, &all, 0};
     v.width = label_width(&v);
-    assay__page_heading(page, "Comparison", "medians over launches that take turns");
     put_numbers(&v);
     put_bars(page, profile, arena);
     put_ratios(&v);

@@ -3,6 +3,7 @@
 
 #include "advise/sweep.h"
 #include "base/text.h"
+#include "report/render.h"
 #include "report/sweep_words.h"
 
 #include <math.h>
@@ -12,14 +13,11 @@
 
 enum { KEY_MOST = 44, CHART_POINTS = 40 };
 
-static const struct {
-    const char *title;
-    int width;
-} columns[ASSAY__SWEEP_COLUMNS] = {
-    [ASSAY__SWEEP_P50] = {"p50", 9},          [ASSAY__SWEEP_P99] = {"p99", 9},
-    [ASSAY__SWEEP_RATE] = {"1/s", 8},         [ASSAY__SWEEP_MEMORY] = {"memory", 8},
-    [ASSAY__SWEEP_JOULES] = {"energy", 8},    [ASSAY__SWEEP_BANDWIDTH] = {"GB/s", 7},
-    [ASSAY__SWEEP_UTILIZATION] = {"util", 7}, [ASSAY__SWEEP_FLOPS] = {"TFLOP/s", 9},
+static const char *const titles[ASSAY__SWEEP_COLUMNS] = {
+    [ASSAY__SWEEP_P50] = "p50",          [ASSAY__SWEEP_P99] = "p99",
+    [ASSAY__SWEEP_RATE] = "1/s",         [ASSAY__SWEEP_MEMORY] = "memory",
+    [ASSAY__SWEEP_JOULES] = "energy",    [ASSAY__SWEEP_BANDWIDTH] = "B/s",
+    [ASSAY__SWEEP_UTILIZATION] = "util", [ASSAY__SWEEP_FLOPS] = "FLOP/s",
 };
 
 /* --- the key of a point: its values, one column per axis -------------------------------------- */
@@ -28,6 +26,15 @@ struct keys {
     int widths[ASSAY__SWEEP_AXES];
     int width;   /* of all, blanks between them included */
     bool labels; /* too wide: the label, cut in its middle */
+};
+
+/* What the parts of the section are made from. */
+struct table {
+    struct assay__page *page;
+    const struct assay_profile *profile;
+    const struct assay__sweep *sweep;
+    struct keys keys;
+    int widths[ASSAY__SWEEP_COLUMNS];
 };
 
 static struct keys measure_keys(const struct assay__sweep *sweep, int page_columns)
@@ -66,48 +73,88 @@ static void put_key(struct assay__page *page, const struct assay__sweep *sweep,
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static void put_value(struct assay__page *page, const struct assay__sweep_point *p,
+struct cell {
+    char text[64];
+};
+
+/* With the mark of what was not measured itself: "=" derived, "~" estimated. */
+static struct cell cell_of(const struct assay_profile *profile, const struct assay__sweep_point *p,
+                           enum assay__sweep_column c)
+{
+    static const char *const units[ASSAY__SWEEP_COLUMNS] = {
+        [ASSAY__SWEEP_P50] = "s",         [ASSAY__SWEEP_P99] = "s",
+        [ASSAY__SWEEP_RATE] = "",         [ASSAY__SWEEP_MEMORY] = "B",
+        [ASSAY__SWEEP_JOULES] = "J",      [ASSAY__SWEEP_BANDWIDTH] = "B/s",
+        [ASSAY__SWEEP_UTILIZATION] = "%", [ASSAY__SWEEP_FLOPS] = "FLOP/s",
+    };
+    struct cell cell = {"—"};
+    char number[48];
+    double value = assay__sweep_value(p, c);
+    if (!isfinite(value)) return cell;
+    if (c == ASSAY__SWEEP_RATE)
+        snprintf(number, sizeof number, "%.*f", value < 100 ? 1 : 0, value);
+    else if (c == ASSAY__SWEEP_UTILIZATION)
+        snprintf(number, sizeof number, "%.1f %%", value * 100);
+    else
+        assay__text_scaled(number, sizeof number, value, units[c]);
+    if (c == ASSAY__SWEEP_BANDWIDTH || c == ASSAY__SWEEP_FLOPS) { /* the title has the unit */
+        char *unit = strstr(number, units[c]);
+        if (unit) *unit = '\0';
+        if (unit > number && unit[-1] == ' ') unit[-1] = '\0';
+    }
+    snprintf(cell.text, sizeof cell.text, "%s%s",
+             assay__render_mark(assay__sweep_state(profile, p, c)), number);
+    return cell;
+}
+
+static void put_value(const struct table *t, const struct assay__sweep_point *p,
                       enum assay__sweep_column c)
 {
-    char cell[64] = "—";
-    double value = assay__sweep_value(p, c);
-    if (isfinite(value)) switch (c) {
-        case ASSAY__SWEEP_P50:
-        case ASSAY__SWEEP_P99: assay__text_scaled(cell, sizeof cell, value, "s"); break;
-        case ASSAY__SWEEP_RATE:
-            snprintf(cell, sizeof cell, "%.*f", value < 100 ? 1 : 0, value);
-            break;
-        case ASSAY__SWEEP_MEMORY: assay__text_scaled(cell, sizeof cell, value, "B"); break;
-        case ASSAY__SWEEP_JOULES: assay__text_scaled(cell, sizeof cell, value, "J"); break;
-        case ASSAY__SWEEP_BANDWIDTH: snprintf(cell, sizeof cell, "%.3g", value / 1e9); break;
-        case ASSAY__SWEEP_UTILIZATION: snprintf(cell, sizeof cell, "%.1f %%", value * 100); break;
-        case ASSAY__SWEEP_FLOPS: snprintf(cell, sizeof cell, "%.3g", value / 1e12); break;
-        case ASSAY__SWEEP_COLUMNS: break;
+    assay__page_right(t->page, cell_of(t->profile, p, c).text, t->widths[c]);
+}
+
+/* Every column as wide as its widest cell, and two blanks before it; one where all columns fit then. */
+static void measure_columns(struct table *t)
+{
+    int used = t->keys.width + 2;
+    for (int c = 0; c < ASSAY__SWEEP_COLUMNS; c++) {
+        size_t width = assay__text_width(titles[c]);
+        for (size_t i = 0; i < t->sweep->count; i++) {
+            struct cell cell = cell_of(t->profile, &t->sweep->points[i],
+                                       (enum assay__sweep_column)c);
+            size_t own = t->sweep->points[i].usable ? assay__text_width(cell.text) : 0;
+            if (own > width) width = own;
         }
-    assay__page_right(page, cell, columns[c].width);
+        t->widths[c] = (int)width + 1;
+        used += t->widths[c];
+    }
+    bool tight = used <= t->page->columns && used + ASSAY__SWEEP_COLUMNS > t->page->columns;
+    for (int c = 0; c < ASSAY__SWEEP_COLUMNS && !tight; c++)
+        t->widths[c]++;
 }
 
 /* As many columns as the page has room for, from `first` on. The column after them. */
-static int put_part(struct assay__page *page, const struct assay__sweep *sweep,
-                    const struct keys *keys, int first)
+static int put_part(const struct table *t, int first)
 {
-    int end = first, used = keys->width + 2;
-    while (end < ASSAY__SWEEP_COLUMNS &&
-           (end == first || used + columns[end].width <= page->columns))
-        used += columns[end++].width;
+    struct assay__page *page = t->page;
+    const struct assay__sweep *sweep = t->sweep;
+    int end = first, used = t->keys.width + 2;
+    while (end < ASSAY__SWEEP_COLUMNS && (end == first || used + t->widths[end] <= page->columns))
+        used += t->widths[end++];
     assay__page_style(page, ASSAY__STYLE_DIM);
-    put_key(page, sweep, keys, SIZE_MAX);
+    put_key(page, sweep, &t->keys, SIZE_MAX);
     for (int c = first; c < end; c++)
-        assay__page_right(page, columns[c].title, columns[c].width);
+        assay__page_right(page, titles[c], t->widths[c]);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
     for (size_t i = 0; i < sweep->count; i++) {
-        if (first && !sweep->points[i].usable) continue;
-        put_key(page, sweep, keys, i);
-        for (int c = first; c < end && sweep->points[i].usable; c++)
-            put_value(page, &sweep->points[i], (enum assay__sweep_column)c);
-        if (!sweep->points[i].usable) {
-            assay__page_right(page, "—", columns[first].width);
+        const struct assay__sweep_point *p = &sweep->points[i];
+        if (first && !p->usable) continue;
+        put_key(page, sweep, &t->keys, i);
+        for (int c = first; c < end && p->usable; c++)
+            put_value(t, p, (enum assay__sweep_column)c);
+        if (!p->usable) {
+            assay__page_right(page, "—", t->widths[first]);
             assay__buf_puts(page->out, "  see below");
         }
         assay__buf_putc(page->out, '\n');
@@ -131,7 +178,11 @@ static void put_failures(struct assay__page *page, const struct assay__sweep *sw
                 strcmp(sweep->points[k].reason, p->reason) == 0)
                 assay__buf_printf(&text, "%s%s", text.length ? ", " : "", sweep->points[k].label);
         assay__buf_printf(&text, ": %s", *p->reason ? p->reason : "not measured");
-        assay__page_row(page, p->usable ? "not within" : "not run", text.data ? text.data : "");
+        assay__page_row(page,
+                        !p->usable  ? "not run"
+                        : !p->sound ? "not best"
+                                    : "not within",
+                        text.data ? text.data : "");
         if (text.failed) page->out->failed = true;
         assay__buf_free(&text);
     }
@@ -145,7 +196,7 @@ static void put_gaps(struct assay__page *page, const struct assay_profile *profi
         const char *why = assay__sweep_gap(profile, sweep, (enum assay__sweep_column)c);
         if (!why) continue;
         struct assay__buf text = {0};
-        assay__buf_printf(&text, "%s: %s", columns[c].title, why);
+        assay__buf_printf(&text, "%s: %s", titles[c], why);
         const char *help = assay__sweep_help((enum assay__sweep_column)c, why);
         if (*help) assay__buf_printf(&text, " (%s)", help);
         assay__page_row(page, "—", text.data ? text.data : "");
@@ -166,11 +217,13 @@ static void put_bar(struct assay__page *page, double share, int width)
     if (used < width) assay__buf_repeat(page->out, " ", (size_t)(width - used));
 }
 
-static void put_bars(struct assay__page *page, const struct assay__sweep *sweep,
-                     const struct keys *keys)
+static void put_bars(const struct table *t)
 {
+    struct assay__page *page = t->page;
+    const struct assay__sweep *sweep = t->sweep;
     double most = 0, slowest = 0;
-    int width = (page->columns - keys->width - 2 - 2 * 9 - 3) / 2;
+    int rates = t->widths[ASSAY__SWEEP_RATE] + 1, times = t->widths[ASSAY__SWEEP_P50];
+    int width = (page->columns - t->keys.width - 2 - rates - times - 3) / 2;
     size_t shown = sweep->count < CHART_POINTS ? sweep->count : CHART_POINTS;
     for (size_t i = 0; i < sweep->count; i++) {
         if (sweep->points[i].throughput > most) most = sweep->points[i].throughput;
@@ -180,15 +233,14 @@ static void put_bars(struct assay__page *page, const struct assay__sweep *sweep,
     assay__page_heading(page, "Curves", "throughput, and latency (p50)");
     for (size_t i = 0; i < shown; i++) {
         const struct assay__sweep_point *p = &sweep->points[i];
-        char rate[32], latency[64];
+        char rate[72];
         if (!p->usable) continue;
-        put_key(page, sweep, keys, i);
-        snprintf(rate, sizeof rate, "%.*f/s", p->throughput < 100 ? 1 : 0, p->throughput);
-        assay__text_scaled(latency, sizeof latency, p->latency_s, "s");
-        assay__page_right(page, rate, 9);
+        put_key(page, sweep, &t->keys, i);
+        snprintf(rate, sizeof rate, "%s/s", cell_of(t->profile, p, ASSAY__SWEEP_RATE).text);
+        assay__page_right(page, rate, rates);
         assay__buf_putc(page->out, ' ');
         put_bar(page, p->throughput / most, width);
-        assay__page_right(page, latency, 9);
+        put_value(t, p, ASSAY__SWEEP_P50);
         assay__buf_putc(page->out, ' ');
         assay__page_bar(page, p->latency_s / slowest, width);
         assay__buf_putc(page->out, '\n');
@@ -199,40 +251,47 @@ static void put_bars(struct assay__page *page, const struct assay__sweep *sweep,
 
 /* --- the configuration matrix ----------------------------------------------------------------- */
 
-static void put_matrix(struct assay__page *page, const struct assay__sweep *sweep)
+/* Of the column of devices: what its cells need, within what the others leave. */
+static int device_width(const struct table *t, int room)
 {
-    static const struct {
-        const char *title;
-        enum assay__sweep_column column;
-    } cells[] = {{"TFLOP/s", ASSAY__SWEEP_FLOPS},
-                 {"GB/s", ASSAY__SWEEP_BANDWIDTH},
-                 {"util", ASSAY__SWEEP_UTILIZATION}};
-    if (!assay__sweep_is_matrix(sweep)) return;
     int width = 6;
-    for (size_t i = 0; i < sweep->count; i++) {
-        int own = (int)assay__text_width(assay__sweep_rest(sweep, i).text);
+    for (size_t i = 0; i < t->sweep->count; i++) {
+        int own = (int)assay__text_width(assay__sweep_rest(t->sweep, i).text);
         if (own > width) width = own;
     }
-    int room = page->columns - 2 - 9 - 12 - 9 - 7 - 7;
-    if (width > room) width = room > 8 ? room : 8;
+    return width <= room ? width : room > 8 ? room : 8;
+}
+
+static void put_matrix(const struct table *t)
+{
+    static const enum assay__sweep_column cells[] = {ASSAY__SWEEP_FLOPS, ASSAY__SWEEP_BANDWIDTH,
+                                                     ASSAY__SWEEP_UTILIZATION};
+    struct assay__page *page = t->page;
+    if (!assay__sweep_is_matrix(t->sweep)) return;
+    int room = page->columns - 2 - 9 - 12 - 9; /* " software" */
+    for (size_t c = 0; c < 3; c++)
+        room -= t->widths[cells[c]];
     bool narrow = room < 8;
+    size_t shown = narrow ? 2 : 3;
+    if (narrow) room = page->columns - 2 - 8 - 2 - t->widths[cells[0]] - t->widths[cells[1]];
+    int width = device_width(t, room);
     assay__page_heading(page, "Configurations",
                         "compiled: graph optimisation on; accelerator: not the CPU");
     assay__page_style(page, ASSAY__STYLE_DIM);
     assay__buf_printf(page->out, narrow ? "  %-4s%-4s" : "  %-9s%-12s", narrow ? "opt" : "compiled",
                       narrow ? "acc" : "accelerator");
     assay__page_fit(page, "device", width, 0);
-    for (size_t c = 0; c < (narrow ? 2 : 3); c++)
-        assay__page_right(page, cells[c].title, columns[cells[c].column].width);
+    for (size_t c = 0; c < shown; c++)
+        assay__page_right(page, titles[cells[c]], t->widths[cells[c]]);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
-    for (size_t i = 0; i < sweep->count; i++) {
-        const struct assay__sweep_point *p = &sweep->points[i];
+    for (size_t i = 0; i < t->sweep->count; i++) {
+        const struct assay__sweep_point *p = &t->sweep->points[i];
         assay__buf_printf(page->out, narrow ? "  %-4s%-4s" : "  %-9s%-12s",
-                          assay__sweep_compiled(sweep, i), assay__sweep_accelerated(p));
-        assay__page_fit(page, assay__sweep_rest(sweep, i).text, width, 0);
-        for (size_t c = 0; c < (narrow ? 2 : 3) && p->usable; c++)
-            put_value(page, p, cells[c].column);
+                          assay__sweep_compiled(t->sweep, i), assay__sweep_accelerated(p));
+        assay__page_fit(page, assay__sweep_rest(t->sweep, i).text, width, 0);
+        for (size_t c = 0; c < shown && p->usable; c++)
+            put_value(t, p, cells[c]);
         if (!p->usable) assay__buf_puts(page->out, "  — see above");
         if (p->software && p->usable) assay__buf_puts(page->out, narrow ? " *" : " software");
         assay__buf_putc(page->out, '\n');
@@ -289,11 +348,11 @@ static void put_words(struct assay__page *page, const struct assay__sweep *sweep
     if (sweep->confirmation.asked) assay__page_row(page, "confirm", sweep->confirmation.why);
     assay__page_row(page, "knee", sweep->knee_why);
     if (*sweep->gain) assay__page_row(page, "gain", sweep->gain);
-    const struct assay__sweep_point *best = sweep->best != SIZE_MAX ? &sweep->points[sweep->best]
+    const struct assay__sweep_point *to = sweep->scaled != SIZE_MAX ? &sweep->points[sweep->scaled]
                                                                     : NULL;
-    if (best && isfinite(best->efficiency) && best->base != sweep->best) {
-        assay__buf_printf(&text, "%.3g %% of linear from %s to %s", best->efficiency * 100,
-                          sweep->points[best->base].label, best->label);
+    if (to && isfinite(to->efficiency) && to->base != sweep->scaled) {
+        assay__buf_printf(&text, "%.3g %% of linear from %s to %s", to->efficiency * 100,
+                          sweep->points[to->base].label, to->label);
         assay__page_row(page, "scaling", text.data ? text.data : "");
     }
     for (size_t i = 0; i < sweep->count; i++)
@@ -317,14 +376,15 @@ void assay__section_sweep(struct assay__page *page, const struct assay_profile *
         page->out->failed = true;
         goto out;
     }
-    struct keys keys = measure_keys(&sweep, page->columns);
-    assay__page_heading(page, "Sweep", "> best, ^ knee; medians of launches; 1/s: samples");
+    struct table table = {page, profile, &sweep, measure_keys(&sweep, page->columns), {0}};
+    measure_columns(&table);
+    assay__page_heading(page, "Sweep", "> best, ^ knee; 1/s: samples");
     for (int c = 0; c < ASSAY__SWEEP_COLUMNS;)
-        c = put_part(page, &sweep, &keys, c);
+        c = put_part(&table, c);
     put_failures(page, &sweep);
     put_gaps(page, profile, &sweep);
-    put_bars(page, &sweep, &keys);
-    put_matrix(page, &sweep);
+    put_bars(&table);
+    put_matrix(&table);
     assay__page_heading(page, "What it says", "");
     put_words(page, &sweep);
 out:

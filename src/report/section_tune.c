@@ -7,10 +7,13 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_LEAST = 8, ROWS_SHOWN = 12, NUMBER = 10, WIDE = 72 };
+enum { LABEL_LEAST = 8, ROWS_SHOWN = 12, NUMBER = 11, RUNS = 6, MARKS = 3, WIDE = 72 };
+
+#define LEGEND "> best, + not told from it, ! not advised, * Pareto front"
 
 /* "float32 all 4 on": the values alone, their axes stand above them; `names`: those instead. */
 static void put_label(struct assay__buf *out, const char *label, bool names)
@@ -29,11 +32,24 @@ static void put_label(struct assay__buf *out, const char *label, bool names)
     }
 }
 
-static void put_cell(struct assay__page *page, double value, const char *unit, int width)
+/* With the mark of how it is known: "=57.9 k". */
+static void put_cell(struct assay__page *page, double value, enum assay_state state,
+                     const char *unit)
 {
-    char scaled[64] = "—";
-    if (isfinite(value)) assay__text_scaled(scaled, sizeof scaled, value, unit);
-    assay__page_right(page, scaled, width);
+    char scaled[64], text[80] = "—";
+    if (isfinite(value)) {
+        assay__text_scaled(scaled, sizeof scaled, value, unit);
+        snprintf(text, sizeof text, "%s%s", assay__render_mark(state), scaled);
+    }
+    assay__page_right(page, text, NUMBER);
+}
+
+/* A remark that the heading's line cannot hold stands below it. */
+static void put_heading(struct assay__page *page, const char *title, const char *remark)
+{
+    bool fits = strlen(title) + 2 + strlen(remark) <= (size_t)page->columns;
+    assay__page_heading(page, title, fits ? remark : "");
+    if (!fits) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", remark);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -60,36 +76,85 @@ static int label_width(const struct assay__tune_result *result)
     return width;
 }
 
+/* How the table is set: a label that has no room beside the numbers has a line of its own, so that two rows never look alike. */
+struct layout {
+    int width; /* of the label */
+    bool wide, stacked;
+};
+
+static struct layout layout_of(const struct assay__page *page,
+                               const struct assay__tune_result *result)
+{
+    struct layout made = {label_width(result), false, false};
+    int rest = MARKS + NUMBER + RUNS;
+    made.stacked = made.width + rest > page->columns;
+    if (made.stacked) made.width = page->columns - rest;
+    made.wide = page->columns >= WIDE && page->columns >= made.width + rest + 2 * NUMBER;
+    return made;
+}
+
+static void put_numbers(struct assay__page *page, const struct assay__tune_row *row, bool wide)
+{
+    put_cell(page, row->latency_s, row->latency_state, "s");
+    if (wide) put_cell(page, row->throughput, row->throughput_state, "1/s");
+    if (wide) put_cell(page, row->memory_bytes, row->memory_state, "B");
+    assay__buf_printf(page->out, "%*zu\n", RUNS, row->launches);
+}
+
 static void put_row(struct assay__page *page, const struct assay__tune_result *result, size_t i,
-                    int width, bool wide)
+                    const struct layout *layout)
 {
     const struct assay__tune_row *row = &result->rows[i];
+    bool failed = row->fate == ASSAY__FATE_FAILED;
     struct assay__buf text = {0};
+    char marks[MARKS + 1] = {i == result->best                ? '>'
+                             : row->alike                     ? '+'
+                             : row->launches && !row->allowed ? '!'
+                                                              : ' ',
+                             row->front ? '*' : ' ', ' ', '\0'};
     put_label(&text, row->label, false);
-    assay__buf_puts(page->out, i == result->best ? ">" : row->alike ? "=" : " ");
-    assay__buf_puts(page->out, row->front ? "* " : "  ");
-    assay__page_fit(page, text.data ? text.data : "", width, 0);
-    assay__buf_free(&text);
-    if (row->fate == ASSAY__FATE_FAILED) {
-        assay__buf_puts(page->out, "  ");
-        assay__page_fit(page, row->reason, page->columns - width - 6, 0);
+    if (text.data && (int)assay__text_width(text.data) > layout->width) {
+        assay__page_wrap(page, ASSAY__STYLE_PLAIN, marks, text.data);
+        if (failed)
+            assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     ", row->reason);
+        else
+            assay__buf_printf(page->out, "%*s", MARKS + layout->width, "");
     } else {
-        put_cell(page, row->latency_s, "s", NUMBER);
-        if (wide) put_cell(page, row->throughput, "1/s", NUMBER);
-        if (wide) put_cell(page, row->memory_bytes, "B", NUMBER);
-        assay__buf_printf(page->out, "%5zu", row->launches);
-        if (!row->allowed) assay__buf_puts(page->out, " !");
+        assay__buf_puts(page->out, marks);
+        assay__page_fit(page, text.data ? text.data : "", layout->width, 0);
+        if (failed) {
+            assay__buf_puts(page->out, "  ");
+            assay__page_fit(page, row->reason, page->columns - layout->width - MARKS - 2, 0);
+            assay__buf_putc(page->out, '\n');
+        }
     }
+    if (!failed) put_numbers(page, row, layout->wide);
+    assay__buf_free(&text);
+}
+
+static void put_names(struct assay__page *page, const struct assay__tune_result *result,
+                      const struct layout *layout)
+{
+    struct assay__buf names = {0};
+    put_label(&names, result->count ? result->rows[0].label : "", true);
+    if (layout->stacked)
+        assay__page_wrap(page, ASSAY__STYLE_DIM, "   ", names.data ? names.data : "");
+    assay__page_style(page, ASSAY__STYLE_DIM);
+    assay__buf_puts(page->out, "   ");
+    assay__page_fit(page, layout->stacked || !names.data ? "" : names.data, layout->width, 0);
+    assay__page_right(page, "p50", NUMBER);
+    if (layout->wide) assay__page_right(page, "per second", NUMBER);
+    if (layout->wide) assay__page_right(page, "memory", NUMBER);
+    assay__page_right(page, "runs", RUNS);
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
+    assay__buf_free(&names);
 }
 
 static void put_table(struct assay__page *page, const struct assay__tune_result *result)
 {
     size_t *order = malloc((result->count + 1) * sizeof *order);
-    struct assay__buf names = {0};
-    int width = label_width(result), rest = 3 + NUMBER + 5 + 2;
-    bool wide = page->columns >= WIDE && page->columns >= width + rest + 2 * NUMBER;
-    if (width > page->columns - rest) width = page->columns - rest;
+    struct layout layout = layout_of(page, result);
     if (!order) {
         page->out->failed = true;
         return;
@@ -100,22 +165,13 @@ static void put_table(struct assay__page *page, const struct assay__tune_result 
             order[at] = order[at - 1];
         order[at] = i;
     }
-    put_label(&names, result->count ? result->rows[0].label : "", true);
-    assay__page_style(page, ASSAY__STYLE_DIM);
-    assay__buf_puts(page->out, "   ");
-    assay__page_fit(page, names.data ? names.data : "", width, 0);
-    assay__page_right(page, "p50", NUMBER);
-    if (wide) assay__page_right(page, "per second", NUMBER + 1);
-    if (wide) assay__page_right(page, "memory", NUMBER - 1);
-    assay__buf_puts(page->out, " runs\n");
-    assay__page_style(page, ASSAY__STYLE_PLAIN);
+    put_names(page, result, &layout);
     size_t shown = page->top < 0 || result->count < ROWS_SHOWN ? result->count : ROWS_SHOWN;
     for (size_t i = 0; i < shown; i++)
-        put_row(page, result, order[i], width, wide);
+        put_row(page, result, order[i], &layout);
     if (shown < result->count)
         assay__buf_printf(page->out, "   and %zu more (--top 0 shows all)\n",
                           result->count - shown);
-    assay__buf_free(&names);
     free(order);
 }
 
@@ -136,8 +192,15 @@ static void put_parts(struct assay__page *page, const struct assay__tune_result 
     for (size_t i = 0; i < result->part_count; i++) {
         const struct assay__tune_part *part = &result->parts[i];
         struct assay__buf text = {0};
-        assay__buf_printf(&text, "%s %s → %s: set back alone, ", part->axis, part->from, part->to);
-        if (part->measured && !(part->ratio.p_value < 0.05))
+        assay__buf_printf(&text, "%s %s → %s: ", part->axis, part->from, part->to);
+        if (!*part->objection) assay__buf_puts(&text, "set back alone, ");
+        if (*part->objection)
+            assay__buf_printf(&text, "nothing with %s may be advised (%s)", part->from,
+                              part->objection);
+        else if (part->measured && isnan(part->ratio.p_value))
+            assay__buf_printf(&text, "%.3g × the cost (measured; too few launches for a test)",
+                              part->factor);
+        else if (part->measured && !(part->ratio.p_value < 0.05))
             assay__buf_printf(
                 &text, "no difference shown (%.3g × the cost, 95 %%: %.4g to %.4g; measured)",
                 part->factor, part->ratio.ci.low, part->ratio.ci.high);
@@ -155,20 +218,25 @@ static void put_parts(struct assay__page *page, const struct assay__tune_result 
 static void put_spent(struct assay__page *page, const struct assay__tune_result *result)
 {
     struct assay__buf text = {0};
-    size_t launches = result->search_launches + result->final_launches;
+    size_t launches = result->search_launches + result->final_launches, most = result->grid * 3;
     assay__buf_printf(&text, "%zu of %zu configurations", result->configurations, result->grid);
     if (result->grid)
         assay__buf_printf(&text, " (%.3g %%)",
                           100.0 * (double)result->configurations / (double)result->grid);
     if (result->failed) assay__buf_printf(&text, ", %zu of them failed", result->failed);
+    if (result->refused)
+        assay__buf_printf(&text, ", %zu more refused from the start", result->refused);
     assay__buf_printf(&text, "; launches: %zu to choose, %zu to judge", result->search_launches,
                       result->final_launches);
     if (result->ablation_launches)
         assay__buf_printf(&text, ", %zu for what each setting contributes",
                           result->ablation_launches);
     if (result->grid > result->configurations)
-        assay__buf_printf(&text, " (the whole grid, three each, would be %zu: %.3g %%)",
-                          result->grid * 3, 100.0 * (double)launches / (double)(result->grid * 3));
+        assay__buf_printf(&text, "; of the %zu that the whole grid would take, three each: %.3g %%",
+                          most, 100.0 * (double)launches / (double)most);
+    if (result->grid > result->configurations && result->ablation_launches)
+        assay__buf_printf(&text, " to choose and judge, %.3g %% in all",
+                          100.0 * (double)(launches + result->ablation_launches) / (double)most);
     assay__page_row(page, "tried", text.data ? text.data : "");
     assay__buf_clear(&text);
     if (isfinite(result->elapsed_s) && isfinite(result->budget_s)) {
@@ -204,13 +272,82 @@ static void put_limits(struct assay__page *page, const struct assay__tune_result
     const struct assay__tune_row *best = result->best != SIZE_MAX ? &result->rows[result->best]
                                                                   : NULL;
     if (best && isfinite(best->drift)) {
-        assay__buf_printf(&text, "%.2g relative L2 of the best's outputs against float32",
+        assay__buf_printf(&text, "=%.2g relative L2 of the best's outputs against float32",
                           best->drift);
         if (isfinite(result->drift_limit))
             assay__buf_printf(&text, "; at most %.3g is advised", result->drift_limit);
         assay__page_row(page, "drift", text.data ? text.data : "");
     }
     assay__buf_free(&text);
+}
+
+/* Where a line of code that is too long may be broken, so that it still says the same: after a blank, a bracket or a colon, before a full stop
+ * or an arrow, never within a string; 0: nowhere within `room`. *open counts the brackets, before and after; outside of them Python needs a
+ * backslash before the end. */
+static size_t break_at(const char *line, size_t room, bool python, int *open)
+{
+    size_t found = 0;
+    int now = *open, then = *open;
+    bool quoted = false;
+    for (size_t i = 0; line[i] && i <= room + 1; i++) {
+        bool before = line[i] == '.' || strncmp(&line[i], "->", 2) == 0;
+        bool blank = i && line[i - 1] == ' ';
+        size_t used = i - blank + (python && now <= 0 ? 2 : 0);
+        if (!quoted && i > 4 && used <= room && (before || strchr(" ([:", line[i - 1])) &&
+            line[i] != ' ') {
+            found = i;
+            then = now;
+        }
+        if (quoted && line[i] == '\\' && line[i + 1])
+            i++;
+        else if (line[i] == '"')
+            quoted = !quoted;
+        else if (!quoted)
+            now += (line[i] == '(' || line[i] == '[') - (line[i] == ')' || line[i] == ']');
+    }
+    *open = then;
+    return found;
+}
+
+/* Every line of a comment begins as one. */
+static void put_comment(struct assay__page *page, const char *sign, char *text)
+{
+    size_t room = (size_t)page->columns - 2 - strlen(sign);
+    for (char *end = text; *text; text = end) {
+        size_t used = 0;
+        while (*text == ' ')
+            text++;
+        for (end = text; *end; used = (size_t)(end - text)) {
+            size_t word = strspn(end, " ") + strcspn(end + strspn(end, " "), " ");
+            if (used && used + word > room) break;
+            end += word;
+        }
+        char kept = *end;
+        *end = '\0';
+        assay__buf_printf(page->out, "  %s", sign);
+        assay__text_safe(page->out, text);
+        assay__buf_putc(page->out, '\n');
+        *end = kept;
+    }
+}
+
+static void put_code_line(struct assay__page *page, char *line, bool python)
+{
+    size_t own = strspn(line, " "), indent = 2;
+    int open = python && own; /* the snippet's own continuation */
+    for (size_t cut = 1; cut; line += cut) {
+        size_t room = (size_t)page->columns - indent, end = 0;
+        cut = assay__text_width(line) > room ? break_at(line, room, python, &open) : 0;
+        for (end = cut; end && line[end - 1] == ' ';)
+            end--;
+        char kept = line[end];
+        if (cut) line[end] = '\0';
+        assay__buf_printf(page->out, "%*s", (int)indent, "");
+        assay__text_safe(page->out, line);
+        assay__buf_puts(page->out, cut && python && open <= 0 ? " \\\n" : "\n");
+        if (cut) line[end] = kept;
+        indent = 2 + own + 2;
+    }
 }
 
 static void put_code(struct assay__page *page, const struct assay_profile *profile,
@@ -225,15 +362,15 @@ static void put_code(struct assay__page *page, const struct assay_profile *profi
             page->out->failed = true;
             return;
         }
-        assay__page_heading(page, languages[i][1], i ? "" : "the best configuration, ready to use");
-        for (const char *at = text; *at;) { /* code is not wrapped: it is to be copied */
+        put_heading(page, languages[i][1], i ? "" : "the best configuration, ready to use");
+        for (const char *at = text; *at;) {
             size_t length = strcspn(at, "\n");
             char *line = assay__arena_strndup(arena, at, length);
-            if (line) {
-                assay__buf_puts(page->out, "  ");
-                assay__text_safe(page->out, line);
-            }
-            assay__buf_putc(page->out, '\n');
+            const char *sign = i == 0 ? "# " : "// ";
+            if (line && strncmp(line, sign, strlen(sign)) == 0)
+                put_comment(page, sign, line + strlen(sign));
+            else if (line)
+                put_code_line(page, line, i == 0);
             at += length;
             at += *at == '\n';
         }
@@ -250,7 +387,7 @@ void assay__section_tune(struct assay__page *page, const struct assay_profile *p
         page->out->failed = true;
         goto out;
     }
-    assay__page_heading(page, "Tune", "> best, = not told from it, * Pareto front, ! not advised");
+    put_heading(page, "Tune", LEGEND);
     put_table(page, &result);
     assay__page_row(page, "best",
                     result.best != SIZE_MAX ? result.rows[result.best].label : "none");

@@ -24,6 +24,19 @@ const char *assay__sweep_gap(const struct assay_profile *profile, const struct a
     return NULL;
 }
 
+enum assay_state assay__sweep_state(const struct assay_profile *profile,
+                                    const struct assay__sweep_point *point,
+                                    enum assay__sweep_column column)
+{
+    const struct assay_metrics *metrics = profile->trials[point->trial].metrics;
+    const struct assay_metric *m = metrics && column == ASSAY__SWEEP_RATE
+                                       ? assay_metrics_get(metrics, "throughput.samples")
+                                       : NULL;
+    if (metrics && (!m || m->state == ASSAY_UNAVAILABLE))
+        m = assay_metrics_get(metrics, assay__sweep_metric(column));
+    return m ? m->state : ASSAY_UNAVAILABLE;
+}
+
 const char *assay__sweep_help(enum assay__sweep_column column, const char *why)
 {
     if (column == ASSAY__SWEEP_JOULES && strstr(why, "was read"))
@@ -101,7 +114,10 @@ void assay__csv_sweep(const struct assay_profile *profile, struct assay__buf *ou
                 out, p->usable ? assay__sweep_value(p, (enum assay__sweep_column)c) : (double)NAN);
         assay__csv_next_number(out, p->efficiency);
         assay__csv_next_text(out, mark_of(&sweep, i));
-        assay__csv_next_text(out, !p->usable ? "failed" : p->within ? "ok" : "beyond limits");
+        assay__csv_next_text(out, !p->usable  ? "failed"
+                                  : p->within ? "ok"
+                                  : p->sound  ? "beyond limits"
+                                              : "wrong outputs");
         assay__csv_next_text(out, p->reason);
         assay__buf_putc(out, '\n');
     }
@@ -127,7 +143,11 @@ void assay__markdown_sweep(struct assay__buf *out, const struct assay_profile *p
                                      : (double)NAN;
             char scaled[64];
             assay__text_scaled(scaled, sizeof scaled, value, units[c]);
-            assay__buf_printf(out, " | %s", scaled);
+            assay__buf_printf(out, " | %s%s",
+                              isfinite(value) ? assay__render_mark(assay__sweep_state(
+                                                    profile, p, (enum assay__sweep_column)c))
+                                              : "",
+                              scaled);
         }
         assay__buf_puts(out, " | ");
         assay__markdown_text(out, p->within ? mark_of(&sweep, i) : p->reason);

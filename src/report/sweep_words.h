@@ -13,6 +13,10 @@ struct assay__sweep_text {
 /** Why the first usable point without that number has none; NULL: all have it, or none is usable. */
 const char *assay__sweep_gap(const struct assay_profile *profile, const struct assay__sweep *sweep,
                              enum assay__sweep_column column);
+/** How the number of a column came to be; ASSAY_UNAVAILABLE where there is none. */
+enum assay_state assay__sweep_state(const struct assay_profile *profile,
+                                    const struct assay__sweep_point *point,
+                                    enum assay__sweep_column column);
 /** What would provide the number that is missing for that reason; "". */
 const char *assay__sweep_help(enum assay__sweep_column column, const char *why);
 /** "no", "yes": was the graph optimised? */

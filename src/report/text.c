@@ -2,6 +2,7 @@
  * and where, the one sentence that answers where the time goes, latency with its histogram, the other metrics in families,
  * the layer table, how far to trust it, and what is not available and why. Marks before numbers: none measured,
  * "=" derived, "~" estimated; "(published)" after; "—" unavailable. Nothing unknown is printed as 0. */
+#include "advise/verify.h"
 #include "report/figure_text.h"
 #include "report/ncp_groups.h"
 #include "report/page.h"
@@ -66,6 +67,39 @@ static void put_machine_row(struct assay__page *page, const struct assay__enviro
     assay__buf_free(&items);
 }
 
+/* Commands whose subject is all trials together: what each would say alone is in the other formats. */
+static bool is_joint(const char *command)
+{
+    return strcmp(command, "compare") == 0 || strcmp(command, "sweep") == 0 ||
+           strcmp(command, "tune") == 0;
+}
+
+/* Of a joint report the rows say why which trial failed: here is only how many. */
+static void put_alerts(struct assay__page *page, const struct assay_profile *profile)
+{
+    struct assay__buf alert = {0};
+    bool joint = is_joint(profile->command);
+    size_t failed = 0;
+    for (size_t i = 0; i < profile->trial_count; i++)
+        failed += profile->trials[i].state == ASSAY__TRIAL_FAILED ||
+                  profile->trials[i].state == ASSAY__TRIAL_SKIPPED;
+    for (size_t i = 0; i < 50 && assay__render_alert(&alert, profile, i); i++) {
+        const char *text = alert.data ? alert.data : "";
+        bool of_trial = strncmp(text, "FAILED", 6) == 0 || strncmp(text, "SKIPPED", 7) == 0;
+        if (!joint || !of_trial) assay__page_wrap(page, ASSAY__STYLE_WARN, "", text);
+        assay__buf_clear(&alert);
+        if (joint && of_trial) break; /* those of trials come last */
+    }
+    if (joint && failed) {
+        assay__buf_printf(
+            &alert,
+            "FAILED: %zu of %zu trials could not run or lost a launch; the report says why.",
+            failed, profile->trial_count);
+        assay__page_wrap(page, ASSAY__STYLE_WARN, "", alert.data ? alert.data : "");
+    }
+    assay__buf_free(&alert);
+}
+
 static void put_header(struct assay__page *page, const struct assay_profile *profile)
 {
     const struct assay__model_info *m = &profile->model;
@@ -76,12 +110,7 @@ static void put_header(struct assay__page *page, const struct assay_profile *pro
     assay__page_title(page, title.data ? title.data : "", right.data ? right.data : "");
     assay__buf_free(&title);
     assay__buf_free(&right);
-    struct assay__buf alert = {0};
-    for (size_t i = 0; i < 50 && assay__render_alert(&alert, profile, i); i++) {
-        assay__page_wrap(page, ASSAY__STYLE_WARN, "", alert.data ? alert.data : "");
-        assay__buf_clear(&alert);
-    }
-    assay__buf_free(&alert);
+    put_alerts(page, profile);
     put_model_row(page, m);
     put_machine_row(page, &profile->environment);
     if (profile->created && *profile->created) assay__page_row(page, "when", profile->created);
@@ -555,13 +584,6 @@ static void put_trial_heading(struct assay__page *page, const struct assay_profi
     assay__page_heading(page, title, assay__trial_state_name(trial->state));
 }
 
-/* Commands whose subject is all trials together: what each would say alone is in the other formats. */
-static bool is_joint(const char *command)
-{
-    return strcmp(command, "compare") == 0 || strcmp(command, "sweep") == 0 ||
-           strcmp(command, "tune") == 0;
-}
-
 static void put_trial(struct assay__page *page, const struct assay_profile *profile,
                       const struct assay__trial *trial)
 {
@@ -624,8 +646,7 @@ static void put_findings(struct assay__page *page, const struct assay_profile *p
         if (f->advice && *f->advice) assay__buf_printf(&text, " → %s", f->advice);
         if (f->state && strcmp(f->state, "verified") == 0 && isfinite(f->verified_gain))
             assay__buf_printf(&text, ". Verified: %.3g × %s (%.3g to %.3g)", f->verified_gain,
-                              f->verified_of ? f->verified_of : "", f->verified_low,
-                              f->verified_high);
+                              assay__gain_words(f->verified_of), f->verified_low, f->verified_high);
         else if (f->state && strcmp(f->state, "withdrawn") == 0)
             assay__buf_printf(&text, ". Withdrawn: %s", f->reason ? f->reason : "");
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  • ", text.data ? text.data : "");

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "cost/roofline.h"
 #include "model/generation.h"
@@ -40,6 +41,7 @@ struct assay__arm {
     struct assay__watch *shared;        /* of several arms; NULL: none */
     struct assay__outcome *outcomes;
     size_t outcome_count, outcome_capacity;
+    size_t adopted; /* of the outcomes: those of an earlier capture */
     char model_path[PATH_MAX], outputs[PATH_MAX];
     const char *device;                       /* the engine's own name: without a build's prefix */
     uint64_t start_ns, building_ns, extra_ns; /* extra: launches that watchers wanted */
@@ -232,6 +234,21 @@ static int plan_workload(struct assay__arm *arm, struct assay__workload_options 
     return code;
 }
 
+/* Inputs that cannot be held need not be tried: the machine would swap for minutes first. */
+static int check_memory(const struct assay__arm *arm, struct assay_error *error)
+{
+    double memory = arm->recording->profile->environment.memory_bytes, bytes = 0;
+    char needed[64], present[64];
+    for (size_t i = 0; i < arm->workload->input_count; i++)
+        bytes += (double)arm->workload->inputs[i].bytes;
+    if (!(memory > 0) || !(bytes > memory)) return 0; /* unknown memory refuses nothing */
+    assay__text_scaled(needed, sizeof needed, bytes, "B");
+    assay__text_scaled(present, sizeof present, memory, "B");
+    return assay_error_set(error, ASSAY_ELIMIT,
+                           "its inputs alone take %s, this machine has %s of memory: not tried",
+                           needed, present);
+}
+
 static int resolve_model(struct assay__arm *arm, struct assay_error *error)
 {
     const char *name = arm->options.model;
@@ -264,6 +281,7 @@ static int resolve_model(struct assay__arm *arm, struct assay_error *error)
         .seed = arm->options.seed,
     };
     code = plan_workload(arm, &plan, error);
+    if (!code) code = check_memory(arm, error);
     if (code) return code;
     code = assay__describe_model(arm->recording->profile, arm->model, arm->workload, name,
                                  zoo ? "" : arm->model_path, &arm->costs, error);
@@ -390,6 +408,14 @@ static void persist_launch(struct assay__arm *arm, const struct assay__launch *l
 
 /* --- launches --------------------------------------------------------------------------------- */
 
+/* Until a launch has left them: the first one may be lost. */
+static bool wants_outputs(const struct assay__arm *arm)
+{
+    for (size_t i = arm->adopted; i < arm->outcome_count; i++)
+        if (!arm->outcomes[i].code) return false;
+    return arm->outputs[0] != '\0';
+}
+
 static void make_request(struct assay__arm *arm, int id, struct assay__request *request)
 {
     const struct assay_run_options *options = &arm->options;
@@ -409,7 +435,7 @@ static void make_request(struct assay__arm *arm, int id, struct assay__request *
                 .counters = options->counters,
                 .inputs = arm->workload ? arm->workload->inputs : NULL,
                 .input_count = arm->workload ? arm->workload->input_count : 0,
-                .outputs = arm->outputs[0] && arm->outcome_count == 0 ? arm->outputs : NULL,
+                .outputs = wants_outputs(arm) ? arm->outputs : NULL,
                 .generation = arm->generation},
         .goal = {options->iterations, options->time_s, ASSAY__GOAL_PRECISION, options->streams,
                  ASSAY__RING_CAPACITY, options->generate > 0 ? ASSAY__GENERATE_LEAST : 0},
@@ -557,6 +583,7 @@ int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct 
     if (assay__outcome_restore(launch, arm->options.warmup_plus_1 == 0,
                                &arm->outcomes[arm->outcome_count]))
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the samples");
+    arm->adopted++;
     arm->outcome_count++;
     persist_launch(arm, launch);
     persist_samples(arm, launch);

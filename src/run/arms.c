@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "run/drift.h"
+#include "run/once.h"
+#include "run/outputs.h"
 #include "run/watch.h"
 
 #include <math.h>
@@ -67,6 +69,12 @@ static int add_failed(struct assay__arms *arms, const struct assay_run_options *
                                              options->engine ? options->engine : "ort"),
                *reason = assay__arena_strdup(profile->arena, why->message);
     if (!device || !engine || !reason) return ASSAY_ENOMEM;
+    if (options->model && (!profile->model.name || !*profile->model.name)) { /* never read */
+        const char *base = strrchr(options->model, '/');
+        profile->model.name = assay__arena_strdup(profile->arena,
+                                                  base && base[1] ? base + 1 : options->model);
+        if (!profile->model.name) return ASSAY_ENOMEM;
+    }
     trial->state = ASSAY__TRIAL_FAILED;
     trial->device = device;
     trial->engine = engine;
@@ -296,7 +304,7 @@ static int put_drift(struct assay__trial *trial, const struct assay__drift *drif
         {"drift.max_absolute", w.most, "no output could be compared"},
         {"drift.relative_l2", w.l2, "no output could be compared, or the reference is all 0"},
         {"drift.cosine", w.cosine, "no output could be compared, or one of the two is all 0"},
-        {"drift.top1", w.top1, "no output has a class axis"},
+        {"drift.top1", w.top1, "no output has a class axis, or the reference has no first class"},
         {"drift.nonfinite", w.elements ? (double)w.broken : NAN, "no output could be compared"},
     };
     int code = 0;
@@ -334,6 +342,49 @@ int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t ind
         code = put_drift(trial, &drift, name_of(assay__arms_trial(arms, reference)));
     assay__drift_free(&drift);
     return code ? assay_error_set(error, code, "out of memory for the drift") : 0;
+}
+
+/* Of the outputs that can be read as numbers; *elements is 0 when there is none. */
+static int count_nonfinite(const char *folder, struct assay__arena *arena, int64_t *broken,
+                           int64_t *elements, struct assay_error *error)
+{
+    struct assay__output *outputs = NULL;
+    size_t count = 0;
+    int code = *folder ? assay__outputs_read(folder, arena, &outputs, &count, error)
+                       : assay_error_set(error, ASSAY_ENOTFOUND, "no outputs were kept");
+    for (size_t i = 0; i < count && code == 0; i++) {
+        double *numbers = NULL;
+        int64_t own = 0;
+        if (*outputs[i].reason) continue;
+        code = assay__once_numbers(&outputs[i], &numbers, &own, error);
+        for (int64_t n = 0; n < own && code == 0; n++)
+            *broken += !isfinite(numbers[n]);
+        if (code == 0) *elements += own;
+        free(numbers);
+    }
+    return code;
+}
+
+int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_error *error)
+{
+    struct assay_error why = {0};
+    int64_t broken = 0, elements = 0;
+    char note[96];
+    if (index >= arms->count || !arms->items[index]) return 0;
+    struct assay_metrics *metrics = assay__arms_trial(arms, index)->metrics;
+    struct assay__arena *arena = assay__arena_new();
+    int code = arena ? count_nonfinite(assay__arm_outputs(arms->items[index]), arena, &broken,
+                                       &elements, &why)
+                     : ASSAY_ENOMEM;
+    assay__arena_free(arena);
+    snprintf(note, sizeof note, "of %lld numbers of the first outputs", (long long)elements);
+    if (code != ASSAY_ENOMEM)
+        code = code || !elements
+                   ? assay_metrics_unavailable(metrics, "outputs.nonfinite",
+                                               code ? why.message : "no output has numbers")
+                   : assay_metrics_measured(metrics, "outputs.nonfinite", (double)broken, "outputs",
+                                            note);
+    return code ? assay_error_set(error, code, "out of memory for the outputs") : 0;
 }
 
 int assay__arms_drift(struct assay__arms *arms, size_t reference, struct assay_error *error)

@@ -41,6 +41,8 @@ int assay__arms_drift(struct assay__arms *arms, size_t reference, struct assay_e
 /** The same of one arm: for grids in which the outputs of some have other shapes. */
 int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t index,
                           struct assay_error *error);
+/** How many numbers of an arm's own first outputs are NaN or infinite, as the metric outputs.nonfinite: needs no reference. After conclude. */
+int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_error *error);
 /** Concludes what is left, finishes the file. *profile is the caller's then. 0, ASSAY_EINTERRUPTED, or why it could not be
  *  kept; failed arms are in their trials. */
 int assay__arms_finish(struct assay__arms *arms, struct assay_profile **profile,

@@ -20,7 +20,22 @@ static bool alike(double a, double b)
     return (isnan(a) && isnan(b)) || (isinf(a) && a == b);
 }
 
-/* Rows of `classes` numbers, `step` apart: [N, C, 1, 1] has its classes at axis 1, [B, S, V] at axis 2. */
+/* Where the largest of a row stands; -1 when it is not alone: then the row has no first class. */
+static int64_t first_class(const double *row, int64_t classes)
+{
+    int64_t best = 0;
+    bool alone = true;
+    for (int64_t i = 1; i < classes; i++) {
+        if (row[i] == row[best]) alone = false;
+        if (row[i] > row[best] || (isnan(row[best]) && !isnan(row[i]))) {
+            best = i;
+            alone = true;
+        }
+    }
+    return alone && !isnan(row[best]) ? best : -1;
+}
+
+/* Rows without a first class in the reference say nothing, as where all numbers are equal: they do not count. Rows of `classes` numbers, `step` apart: [N, C, 1, 1] has its classes at axis 1, [B, S, V] at axis 2. */
 static void count_top1(const double *reference, const double *candidate, int rank,
                        const int64_t *dims, struct assay__drift_output *out)
 {
@@ -30,18 +45,13 @@ static void count_top1(const double *reference, const double *candidate, int ran
         axis--;
     if (axis < 1 || dims[axis] < 2 || out->elements == 0) return;
     int64_t classes = dims[axis];
-    out->rows = out->elements / classes;
-    for (int64_t row = 0; row < out->rows; row++) {
-        const double *r = reference + row * classes, *c = candidate + row * classes;
-        int64_t best_r = 0, best_c = 0;
-        for (int64_t i = 1; i < classes; i++) {
-            if (r[i] > r[best_r]) best_r = i;
-            if (c[i] > c[best_c]) best_c = i;
-        }
-        /* Two equal largest numbers: either place is right. */
-        same += best_r == best_c || r[best_c] == r[best_r];
+    for (int64_t row = 0; row < out->elements / classes; row++) {
+        int64_t wanted = first_class(reference + row * classes, classes);
+        if (wanted < 0) continue;
+        out->rows++;
+        same += first_class(candidate + row * classes, classes) == wanted;
     }
-    out->top1 = (double)same / (double)out->rows;
+    if (out->rows) out->top1 = (double)same / (double)out->rows;
 }
 
 void assay__drift_compare(const double *reference, const double *candidate, int rank,
@@ -242,11 +252,11 @@ int assay__drift_folders(const char *reference, const char *candidate, struct as
     size_t r_count = 0, c_count = 0;
     *drift = (struct assay__drift){.arena = assay__arena_new(), .engine = "", .version = ""};
     if (!drift->arena) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    int code = 0;
-    if (!*reference || !*candidate)
-        code = assay_error_set(error, ASSAY_ENOTFOUND, "no outputs were kept");
+    int code = *reference && *candidate ? 0 : ASSAY_ENOTFOUND;
     if (!code) code = assay__outputs_read(reference, drift->arena, &r, &r_count, error);
     if (!code) code = assay__outputs_read(candidate, drift->arena, &c, &c_count, error);
+    if (code == ASSAY_ENOTFOUND) /* the path of a folder that is gone later says nothing */
+        assay_error_set(error, code, "no outputs were kept");
     if (!code) code = compare_lists(r, r_count, c, c_count, drift, error);
     if (code) assay__drift_free(drift);
     return code;

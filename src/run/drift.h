@@ -31,7 +31,7 @@ struct assay__drift_output {
     double cosine;       /* c · r / (||c|| ||r||) */
     double
         top1; /* share of rows whose largest element stands at the same place; NaN without a class axis */
-    int64_t rows; /* that top1 stands for */
+    int64_t rows; /* that top1 stands for: those whose largest element in the reference is alone */
     int64_t
         nonfinite;  /* infinite or NaN in both at the same place, alike: left out of the numbers */
     int64_t broken; /* infinite or NaN in one only, or not alike: then there are no numbers */

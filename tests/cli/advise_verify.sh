@@ -21,6 +21,7 @@ gain("threads-over", 2)
 gain("optimization-off", 1.25)
 gain("combined", 1.25)
 assert found["threads-over"]["tried"] == "threads=1"
+assert (found["threads-over"]["severity"], found["optimization-off"]["severity"]) == ("high", "medium")
 assert found["threads-over"]["drift_relative_l2"] == 0
 assert found["threads-over"]["verified_energy"] is None
 assert abs(found["combined"]["expected_gain"] - 2.5) < 1e-9
@@ -35,15 +36,15 @@ expect_exit 0 "$ASSAY" advise v.assay --json
 expect_equal "$(json_get out '.findings[0].state')" verified
 expect_equal "$(json_get out '.verification')" null
 expect_exit 0 "$ASSAY" report v.assay
-expect_has out "Verified: 2 × latency (2 to 2)"
+expect_has out "Verified: 2 × as fast (2 to 2)"
 # The page: three sections, narrow and in ASCII.
 script='steady=100us;when_threads=1:steady=125us;when_opt=all:steady=50us;when_opt=all:output=1.25;first=9ms'
 expect_exit 0 "$ASSAY" advise $base --script "$script" $quick --verify --ascii --columns 60
 expect_has out "Tried and withdrawn"
-expect_has out "tried: 0.8 x (0.8 to 0.8), slower"
+expect_has out "tried: 0.8 x as fast (0.8 to 0.8), slower"
 expect_has out "2 of 2 changes were tried"
 tr -s ' \n' ' ' <out >flat
-expect_has flat "tried: 2 x (2 to 2), but the outputs drift: relative L2 0.25, the limit is 0.001"
+expect_has flat "tried: 2 x as fast (2 to 2), but the outputs drift: relative L2 0.25, the limit is 0.001"
 expect_has out "Not tried"
 expect_has flat "not tried: needs a start of the program"
 LC_ALL=C grep -n '[^ -~]' out && fail "--ascii printed more than ASCII"
@@ -83,6 +84,24 @@ expect_lines err 1
 expect_has out "Interrupted"
 tr -s ' \n' ' ' <out >flat
 expect_has flat "not tried: it was interrupted"
+expect_has err "interrupted; what was measured is kept in int.assay"
+# So it does in the run before: the line says what is kept, and where.
+python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
+    "$ASSAY" advise $base --script 'steady=1ms;pace=1ms' --warmup 0 --iters 100000 --layers=off -q --verify -o first.assay >out 2>err &
+pid=$!
+for _ in $(seq 200); do
+    rows=$("$ASSAY" query first.assay "SELECT count(*) FROM samples" --csv 2>/dev/null | tail -n 1) || rows=0
+    [ "${rows:-0}" -gt 0 ] 2>/dev/null && break
+    sleep 0.05
+done
+kill -INT "$pid"
+status=0
+wait "$pid" || status=$?
+expect_equal "$status" 130
+expect_lines err 1
+expect_has err "interrupted; what was measured is kept in first.assay"
+expect_exit 0 "$ASSAY" query first.assay "SELECT count(*) > 0 FROM samples" --csv
+expect_equal "$(tail -n 1 out)" 1
 # Wrong usage: one line each.
 expect_error 2 "--verify-budget belongs to --verify" "$ASSAY" advise v.assay --verify-budget 5s
 expect_error 2 "--launches is for a MODEL" "$ASSAY" advise v.assay --launches 5

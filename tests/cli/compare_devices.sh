@@ -74,11 +74,46 @@ expect_has out "the script refuses the model"
 expect_exit 0 compare --devices cpu,npu --no-placement
 expect_not out "Who ran the nodes"
 
-# NaN: said where outputs are compared and where it is recommended
-ASSAY_FAKE_SCRIPTS='npu steady=50us;output=nan' expect_exit 0 compare --devices cpu,npu
+# NaN, or numbers of another model: said where outputs are compared, and never recommended however fast
+ASSAY_FAKE_SCRIPTS='npu steady=50us;output=nan|gpu steady=25us;output=7' expect_exit 0 compare -o wrong.assay
 flat
 expect_has flat "npu warning: 4 of 4 values are NaN or infinite, and not so in the outputs of cpu"
-expect_has flat "the next best (95 %: 2 to 2); but 4 of its values are NaN or infinite"
+expect_has flat "gpu warning: relative L2 =6,"
+expect_has flat "latency cpu: nothing else that ran can be chosen; npu (50.0 µs) would have been faster and is not advised: 4 of its values are NaN or infinite; gpu (25.0 µs) would have been faster and is not advised: its outputs are not those of cpu (relative L2 6, the limit is 0.1)"
+expect_exit 0 "$ASSAY" report wrong.assay --json
+python3 - out <<'PYTHON'
+import json, sys
+c = json.load(open(sys.argv[1]))["comparison"]
+assert (c["recommendation"]["latency"], c["recommendation"]["throughput"]) == ("cpu", "cpu"), c["recommendation"]
+cpu, npu, gpu = c["rows"]
+assert cpu["not_advised"] is None and "NaN" in npu["not_advised"] and "relative L2 6" in gpu["not_advised"], c["rows"]
+assert npu["drift"]["own_nonfinite"] == 4 and gpu["drift"]["own_nonfinite"] == 0
+p = npu["placement"]
+assert p["inferred_nodes"] == 0 and p["asked"].endswith("on npu"), p
+PYTHON
+expect_exit 0 "$ASSAY" report wrong.assay --format csv
+python3 -c 'import csv; r = list(csv.DictReader(open("out"))); assert r[0]["not_advised"] == "" and "NaN" in r[1]["not_advised"], r'
+# the same speed: said all the same
+ASSAY_FAKE_SCRIPTS='npu output=7' expect_exit 0 compare --devices cpu,npu
+flat
+expect_has flat "npu (100 µs) is not advised: its outputs are not those of cpu"
+# alone, or the reference of what is left: one reference for speed and outputs
+ASSAY_FAKE_SCRIPTS='npu output=nan' expect_exit 0 compare --devices npu
+flat
+expect_has flat "npu warning: 4 of its own values are NaN or infinite"
+expect_has flat "latency nothing that ran can be recommended; npu (100 µs) is not advised"
+ASSAY_FAKE_SCRIPTS='gpu gone=2:left' ASSAY_FAKE_DEVICES='gpu;npu;npu:1' expect_exit 3 compare
+flat
+expect_has flat "Speed and energy against npu;"
+expect_has flat "Outputs of the first inference, against the reference's gpu the same numbers npu:1 the same numbers"
+expect_exit 3 env ASSAY_FAKE_SCRIPTS='gpu open_error=no' ASSAY_FAKE_DEVICES='gpu;npu;npu:1' "$ASSAY" compare "$model" --engine fake --launches 5 --iters 20 --no-power --json
+python3 - out <<'PYTHON'
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert [r["role"] == "reference" for r in d["comparison"]["rows"]] == [False, True, False]
+assert "against npu on" in d["trials"][2]["metrics"]["drift.relative_l2"]["note"]
+assert "drift.relative_l2" not in d["trials"][1]["metrics"]
+PYTHON
 
 # a device that disappears between launches, a provider that refuses the model: rows with the reason, the others whole
 ASSAY_FAKE_SCRIPTS='npu gone=2:opened|gpu open_error=it has no kernel for Einsum' expect_exit 3 compare
@@ -87,6 +122,8 @@ expect_has flat "npu — 2 of 5 launches failed; launch 3: the device is gone"
 expect_has flat "gpu — 2 of 5 launches failed; launch 1: it has no kernel for Einsum"
 expect_has flat "latency cpu: nothing else that ran can be chosen"
 expect_has err "2 of 3 could not be measured"
+expect_equal "$(grep -c FAILED out)" 1 # how many: the rows say why
+expect_has flat "FAILED: 2 of 3 trials"
 expect_equal "$(wc -c <opened)" 4 # twice in a row and no more
 # none runs
 ASSAY_FAKE_SCRIPTS='npu open_error=no driver|gpu open_error=no memory' expect_exit 3 compare --devices npu,gpu
@@ -109,8 +146,45 @@ expect_error 2 "--devices names none" compare --devices ", ,"
 expect_error 2 "there is no device 'tpu'" compare --devices cpu,tpu
 expect_exit 0 compare --devices npu,npu,cpu
 expect_has err "'npu' is named twice; it is measured once"
+expect_error 2 "there is no device 'tpu'" "$ASSAY" compare "$model" "$model" --engine fake --device tpu
+# a device that is named and belongs to a named class too; a device whose name is a class
+export ASSAY_FAKE_DEVICES='cpu;gpu:0;slow'
+expect_exit 0 compare --devices slow,gpu --json
+expect_not err "twice"
+expect_equal "$(json_get out '.comparison.rows.length')" 2
+export ASSAY_FAKE_DEVICES='cpu;gpu;slow'
+expect_exit 0 compare --devices gpu,cpu --json
+expect_equal "$(json_get out '.comparison.rows.length')" 2
+expect_exit 3 compare --devices cpu,npu
+flat
+expect_has flat "npu — no device of class npu can be used here"
 expect_error 2 "--devices is for one model" "$ASSAY" compare "$model" "$model" --engine fake --devices cpu
 export ASSAY_FAKE_DEVICES='cpu;npu:0=refused'
 expect_exit 3 compare --devices cpu,npu:0
 flat
 expect_has flat "npu:0 — the script refuses it"
+
+# one launch is lost: the others are judged, the reference stays, outputs come from the next one
+"$ASSAY" compare "$model" "$model" --engine fake --script 'steady=100us;pace=10ms' --launches 6 --iters 20 --no-power --json >out 2>err &
+compared=$! worker=
+while [ -z "$worker" ] && kill -0 $compared 2>/dev/null; do
+    worker=$(cat /proc/$compared/task/$compared/children 2>/dev/null || pgrep -P $compared || true)
+    worker=${worker%% *}
+done
+[ -n "$worker" ] || fail "no worker was seen"
+kill -9 "$worker"
+wait $compared || fail "status $? after a lost launch"
+expect_has err "1 of 2 lost a launch"
+python3 - out <<'PYTHON'
+import json, sys
+d = json.load(open(sys.argv[1]))
+one, two = d["comparison"]["rows"]
+assert one["role"] == "reference" and one["usable"] and two["usable"], one
+assert one["reason"].startswith("1 of 6 launches failed"), one
+assert two["speedup"] == 1 and two["verdict"] == "no difference shown", two
+assert two["drift"]["max_absolute"] == 0, two
+PYTHON
+# a model that is not there: its name stands above the report all the same
+expect_exit 3 "$ASSAY" compare nosuch.onnx --engine fake
+expect_has out "nosuch.onnx"
+expect_not out "unnamed"

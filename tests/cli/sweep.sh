@@ -21,6 +21,9 @@ expect_error 2 "nothing varies" "$ASSAY" sweep mlp --batch 1
 expect_error 2 "is not a value of it" "$ASSAY" sweep mlp --batch 1,x
 expect_error 2 "is not a value of it" "$ASSAY" sweep mlp --batch ,
 expect_error 2 "is not of the form p99=20ms" "$ASSAY" sweep mlp --batch 1,2 --slo fast
+expect_error 2 "has no unit: write p99=20ms" "$ASSAY" sweep mlp --batch 1,2 --slo p99=20
+expect_error 2 "has several limits" "$ASSAY" sweep mlp --batch 1,2 --slo p99=20ms,p50=10ms
+expect_error 2 ": none, basic, extended, all" "$ASSAY" sweep mlp --opt wrong
 # a device that is not there is a point that failed, the rest is measured
 expect_exit 0 "$ASSAY" sweep mlp --devices cpu,cuda:7 --iters 5 --launches 1 --json
 expect_equal "$(json_get out '.sweep.points[1].usable')" false

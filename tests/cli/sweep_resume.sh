@@ -51,8 +51,15 @@ expect_equal "$(ended int.assay)" $((2 * launches))
 expect_equal "$(samples int.assay 1 1)" "$first"
 
 # complete points stand as they are; more launches are added to them
-expect_exit 0 "$ASSAY" "${args[@]}" --launches 4 --goal latency -o kill.assay --resume --json
+expect_exit 0 "$ASSAY" "${args[@]}" --launches 4 --goal latency --slo p50=1ns --memory-budget 1B -o kill.assay --resume --json
 expect_has err "2 of 2 points were complete; 8 launches were taken over"
+# … and are judged by what is asked now
+expect_equal "$(json_get out '.sweep.optimal')" null
+expect_equal "$(json_get out '.sweep.points[0].within_limits')" false
+expect_exit 0 "$ASSAY" "${args[@]}" --launches 4 --goal latency -q -o kill.assay --resume --json
+expect_has out "best latency: "
+expect_exit 0 "$ASSAY" report kill.assay
+expect_has out "best latency: "
 expect_equal "$(ended kill.assay)" 8
 expect_exit 0 "$ASSAY" "${args[@]}" --launches 5 -q -o kill.assay --resume
 expect_equal "$(ended kill.assay)" 10

@@ -6,7 +6,7 @@ fake="--engine fake --script steady=100us --precision float32 --spinning on"
 expect_exit 0 "$ASSAY" tune mlp $fake --threads 1,2 --opt none,all --budget 20s --json -o t.assay
 best=$(json_get out '.tune.best')
 for text in '"command": "tune"' '"goal": "latency"' '"start": "precision=float32 opt=all threads=2 spinning=on"' '"configurations": 4' \
-    '"grid": 4' '"confirmed": true' '"budget_s": 20' '"drift_limit": 0.01' '"latency_s": 0.0001' '"fate": "finalist"' '"not_apart": true' \
+    '"grid": 4' '"tested": true' '"confirmed": false' '"budget_s": 20' '"drift_limit": 0.01' '"latency_s": 0.0001' '"fate": "finalist"' '"not_apart": true' \
     session.intra_op.allow_spinning; do
     expect_has out "$text"
 done
@@ -17,7 +17,22 @@ expect_exit 0 "$ASSAY" report t.assay
 expect_has out "not apart"
 expect_has out "4 of 4 configurations"
 expect_has out "intra_op_num_threads"
+# derived numbers are marked; all marks of a row stand in front of it
+grep -q '^[>+][ *] float32 [a-z]* [12] on  *100 µs  *=10.0 k/s ' out || fail "no row that says how its numbers are known"
 expect_exit 0 "$ASSAY" report t.assay --ascii --columns 40
+awk '/^Tune/ { on = 1 } /^Disturbances|^Not observed/ { on = 0 } on && length($0) > 40 { exit 1 }' out || fail "wider than 40 columns"
+for row in 'float32 none 1 on' 'float32 all 1 on' 'float32 none 2 on' 'float32 all 2 on'; do
+    expect_has out "$row"
+done
+# the code says the same on a narrow page: Python and JSON still read it
+python3 - <<'PYTHON' || fail "the narrow code cannot be read"
+import ast, json, re
+text = open("out").read()
+code = re.search(r"\nPython\n.*?\n(.*?)\n\nC\n", text, re.S).group(1)
+ast.parse("\n".join(line[2:] for line in code.split("\n")))
+options = json.loads(re.search(r"\nJSON session options\n(.*?\n  \})\n", text, re.S).group(1))
+assert options["session.intra_op.allow_spinning"] == "1"
+PYTHON
 expect_exit 0 "$ASSAY" report t.assay -o t.html # the page has the same: best, configurations, code
 python3 "$ROOT/tests/page_check.py" t.html --sections summary,tune,latency,data --without sweep,comparison || fail "the page of a tuning"
 for text in '<span class="verdict pass">best</span>' 'ort.InferenceSession' '>finalist</td>' 'on the front'; do expect_has t.html "$text"; done
@@ -33,6 +48,23 @@ expect_exit 0 env ASSAY_FAKE_DEVICES='cpu=works;gpu:0=software;npu:0=refused' "$
 expect_has out "runs on software that stands in for a device"
 expect_has out "best        device=cpu "
 expect_has out "no device of class npu"
+# a device that returns no numbers is not advised, though it is the only one, and the search gives it up
+nan='npu output=nan;steady=20us'
+expect_exit 0 env ASSAY_FAKE_DEVICES='cpu;npu' ASSAY_FAKE_SCRIPTS="$nan" "$ASSAY" tune cfc --engine fake --devices npu --budget 10s --time 0.02 --json
+expect_equal "$(json_get out '.tune.best')" null
+expect_has out "every configuration that ran gives outputs that are NaN or infinite"
+expect_equal "$(json_get out '.tune.search_launches')" 4
+# where another gives numbers it is the best, and nothing is spent on going back to the one that does not
+expect_exit 0 env ASSAY_FAKE_DEVICES='npu;gpu' ASSAY_FAKE_SCRIPTS="$nan" "$ASSAY" tune cfc --engine fake --precision float32 --devices npu,gpu \
+    --threads 1,2 --opt all --spinning on --budget 10s --time 0.02 --json
+expect_has out '"best": "device=gpu '
+expect_has out "the outputs of the usual settings are NaN or infinite"
+expect_equal "$(json_get out '.tune.contributions[0].objection')" "its outputs are not all numbers: NaN or infinite"
+# nor one whose numbers are wrong; nothing is spent on what it would owe to its settings
+expect_exit 0 env ASSAY_FAKE_DEVICES='cpu;npu' ASSAY_FAKE_SCRIPTS='npu output=7;steady=20us' "$ASSAY" tune cfc $fake --devices cpu,npu \
+    --threads 1,2 --opt none,all --budget 10s --time 0.02 --json
+expect_has out '"best": "device=cpu '
+expect_equal "$(json_get out '.tune.ablation_launches')" 0
 # a launch that takes all of the budget leaves nothing to choose from
 expect_exit 3 "$ASSAY" tune mlp --engine fake --script 'steady=1ms;pace=600ms' --precision float32 --threads 1,2 --opt all --spinning on \
     --iters 1 --warmup 0 --budget 1s --quiet

@@ -428,7 +428,7 @@ static void test_page(void)
     check_lines(&out, 80);
     CHECK_HAS(out.data, "68 rules: 2 findings, 65 found nothing, 1 could not be");
     CHECK_HAS(out.data, "The hypervisor takes CPU time away [medium, steal]");
-    CHECK_HAS(out.data, "potential  =1.25 x (latency), energy of an inference =-20 % at unchanged");
+    CHECK_HAS(out.data, "potential  =1.25 x as fast, energy of an inference =-20 % at unchanged");
     CHECK_HAS(out.data, "potential  ~1.25 x"); /* rests on an assumed cost */
     CHECK_HAS(out.data, "latency.p99: needs 662 samples [latency-tail]");
     CHECK_HAS(out.data, "Nothing found");

@@ -101,6 +101,9 @@ static void one_op(struct assay_profile *p, const char *op, double time_us)
 {
     LAYER(1).op = op;
     LAYER(1).time_ns = time_us * US;
+    if (time_us <= 80) return;
+    LAYER(2).time_ns = 100 * US; /* the layers stay within the 1 ms of the whole */
+    LAYER(2).flops = 8e6;
 }
 CASE(transposes)
 {
@@ -249,6 +252,7 @@ CASE(memory_bound)
 {
     LAYER(0).time_ns = 600 * US, LAYER(0).flops = 1e3, LAYER(0).bytes = near ? 2.7e6 : 4.8e6;
     LAYER(1).bytes = near ? 3e5 : 6.4e5;
+    LAYER(2).time_ns = 300 * US, LAYER(2).flops = 2.4e7;
 }
 /* 500 us at 18 %: at 60 % three tenths of them */
 CASE(low_utilization)
@@ -667,9 +671,35 @@ static void test_near(void)
         check_near(i);
 }
 
+/* Layers whose times add up to twice the latency: shares of the sum, neither "100 %" nor a lost potential. */
+static void test_longer_than_the_whole(void)
+{
+    struct assay_profile *p = base_profile();
+    struct assay__layer layers[] = {
+        make_layer("a", "MatMul", 1500, 9e6, 1e5, 16384), /* at 6 %; at 60 %, 1350 us go */
+        make_layer("s", "Softmax", 500, 1e3, 1e6, 0),     /* the roof allows 100 us of them */
+    };
+    set_layers(p, layers, COUNT(layers));
+    struct assay__advice *advice = advise(p);
+    const struct assay__finding *f = &result_of(advice, "low-utilization")->finding;
+    CHECK(said(f, "2 layers below 30 % of their roof take 100 % of the layers' summed time"));
+    CHECK(said(f, "the layers' times add up to 200 % of the latency"));
+    /* 1 - (1350 + 500 (1 - 0.2 / 0.6)) / 2000 */
+    CHECK_NEAR(f->expected_gain, 1 / (1 - (1350 + 500 * (1 - 0.2 / 0.6)) / 2000), 1e-9);
+    f = &result_of(advice, "norms")->finding;
+    CHECK(said(f, "take 25 % of the layers' summed time"));
+    CHECK_NEAR(f->expected_gain, 1 / (1 - 400.0 / 2000), 1e-9);
+    assay__advice_free(advice);
+    assay_profile_close(p);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"list", test_list}, {"base", test_base}, {"found", test_found}, {"near", test_near}};
+        {"list", test_list},
+        {"base", test_base},
+        {"found", test_found},
+        {"near", test_near},
+        {"longer_than_the_whole", test_longer_than_the_whole}};
     return harness_main(argc, argv, tests, COUNT(tests));
 }

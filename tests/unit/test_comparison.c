@@ -118,6 +118,7 @@ static void a_failed_trial_is_a_row_with_its_reason(void)
     add(profile, "gpu", "", 20, 10);
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK(all.reference == 1); /* the one that was to be it did not run */
+    CHECK_STR(all.rows[0].role, "");
     CHECK(!all.rows[0].usable);
     CHECK_STR(all.rows[0].reason, "the provider refuses the model");
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 2);
@@ -174,7 +175,7 @@ static void a_device_that_did_nothing_is_not_recommended(void)
     assay_profile_close(profile);
 }
 
-static void values_that_are_nan_are_said_with_the_recommendation(void)
+static void values_that_are_nan_are_never_recommended(void)
 {
     struct assay_profile *profile = profile_new();
     struct assay__arena *arena = assay__arena_new();
@@ -183,12 +184,159 @@ static void values_that_are_nan_are_said_with_the_recommendation(void)
     struct assay__trial *npu = add(profile, "npu", "", 50, 10);
     assay_metrics_derived(npu->metrics, "drift.nonfinite", 7, "outputs", "");
     CHECK(assay__comparison(profile, arena, &all) == 0);
-    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
-    CHECK(strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "7 of its values are NaN"));
-    CHECK(strstr(all.recommendations[ASSAY__FOR_THROUGHPUT].why, "7 of its values are NaN"));
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
+    CHECK(all.recommendations[ASSAY__FOR_THROUGHPUT].row == 0);
+    CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why,
+              "npu (50.0 µs) would have been faster and is not advised: 7 of its values are NaN");
+    CHECK_HAS(all.recommendations[ASSAY__FOR_THROUGHPUT].why, "7 of its values are NaN");
+    CHECK(all.rows[1].verdict == ASSAY__VERDICT_FASTER); /* it is measured all the same */
     assay_metrics_derived(npu->metrics, "drift.nonfinite", 0, "outputs", "");
     CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
     CHECK(!strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "NaN"));
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void outputs_far_away_are_never_recommended(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    add(profile, "cpu", "reference", 100, 10);
+    struct assay__trial *npu = add(profile, "npu", "", 50, 10);
+    assay_metrics_derived(npu->metrics, "drift.relative_l2", 6, "outputs", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
+    CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why, "relative L2 6, the limit is 0.1");
+    /* said as well where no difference of speed was shown */
+    add(profile, "gpu", "", 100, 10);
+    assay_metrics_derived(profile->trials[2].metrics, "drift.relative_l2", 0.05, "outputs", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    const char *why = all.recommendations[ASSAY__FOR_LATENCY].why;
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == SIZE_MAX);
+    CHECK_HAS(why, "no difference shown between cpu (100 µs) and gpu (100 µs)");
+    CHECK_HAS(why, "the outputs of gpu differ (relative L2 0.05)");
+    CHECK_HAS(why, "npu (50.0 µs) would have been faster and is not advised");
+    /* up to the limit it may be chosen, with a word */
+    assay_metrics_derived(profile->trials[1].metrics, "drift.relative_l2", 0.1, "outputs", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
+    CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why, "but its outputs differ");
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* The only device, or the first of two that are no CPU. */
+static void a_reference_that_is_nan_is_not_recommended(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    struct assay__trial *npu = add(profile, "npu", "reference", 50, 10);
+    assay_metrics_measured(npu->metrics, "outputs.nonfinite", 4, "outputs", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == SIZE_MAX);
+    CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why,
+              "nothing that ran can be recommended; npu (50.0 µs) is not advised: 4 of its values");
+    struct assay__trial *gpu = add(profile, "gpu", "", 100, 10);
+    assay_metrics_measured(gpu->metrics, "outputs.nonfinite", 0, "outputs", "");
+    assay_metrics_derived(gpu->metrics, "drift.nonfinite", 4, "outputs", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.reference == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
+    CHECK_STR(all.rows[1].unadvised, "");
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void what_a_cpu_says_is_the_models_own(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    struct assay__trial *cpu = add(profile, "cpu", "reference", 100, 10);
+    assay_metrics_measured(cpu->metrics, "outputs.nonfinite", 4, "outputs", "");
+    struct assay__trial *npu = add(profile, "npu", "", 50, 10);
+    assay_metrics_measured(npu->metrics, "outputs.nonfinite", 4, "outputs", "");
+    assay_metrics_derived(npu->metrics, "drift.nonfinite", 0, "outputs",
+                          ""); /* at the same places */
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
+    /* finite where the CPU's are not: not the same either */
+    assay_metrics_measured(profile->trials[1].metrics, "outputs.nonfinite", 0, "outputs", "");
+    assay_metrics_derived(profile->trials[1].metrics, "drift.nonfinite", 4, "outputs", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
+    CHECK_STR(all.rows[1].unadvised, "4 values are NaN or infinite on cpu and not on it");
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void models_may_differ_on_purpose(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    add(profile, "1: old", "reference", 100, 10)->device = "cpu";
+    struct assay__trial *other = add(profile, "2: new", "", 50, 10);
+    other->device = "cpu";
+    assay_metrics_derived(other->metrics, "drift.relative_l2", 1.4, "outputs", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
+    CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why,
+              "but its outputs differ (relative L2 1.4)");
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void lose(struct assay__trial *trial, size_t launch)
+{
+    trial->launches[launch].state = ASSAY__TRIAL_FAILED;
+    trial->launches[launch].p50_ns = NAN;
+    trial->state = ASSAY__TRIAL_FAILED;
+    trial->reason = "some launches failed";
+}
+
+static void one_lost_launch_leaves_the_others(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    lose(add(profile, "a", "reference", 50, 9), 3);
+    add(profile, "b", "", 100, 9);
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.reference == 0 && all.rows[0].usable);
+    CHECK_STR(all.rows[0].reason, "some launches failed"); /* and it is said */
+    CHECK(all.rows[1].verdict == ASSAY__VERDICT_SLOWER);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
+    lose(&profile->trials[0], 8); /* the last one, alone */
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.rows[0].usable);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void a_trial_that_was_ended_is_not_judged(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    add(profile, "a", "reference", 100, 9);
+    struct assay__trial *gone = add(profile, "gone", "", 50, 9);
+    lose(gone, 7);
+    lose(gone, 8); /* two in a row */
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(!all.rows[1].usable && all.recommendations[ASSAY__FOR_LATENCY].row == 0);
+    struct assay__trial *few = add(profile, "few", "", 50, 5);
+    lose(few, 1); /* four are left */
+    struct assay__trial *slow = add(profile, "slow", "", 50, 7);
+    struct assay__pair asked[] = {{"label", "slow"}, {"launches", "9"}};
+    slow->options = asked; /* 7 of 9: its last one took too long */
+    lose(slow, 6);
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(!all.rows[2].usable && !all.rows[3].usable);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -225,8 +373,13 @@ int main(int argc, char **argv)
         {"energy_is_compared_where_it_is_known", energy_is_compared_where_it_is_known},
         {"a_device_that_did_nothing_is_not_recommended",
          a_device_that_did_nothing_is_not_recommended},
-        {"values_that_are_nan_are_said_with_the_recommendation",
-         values_that_are_nan_are_said_with_the_recommendation},
+        {"values_that_are_nan_are_never_recommended", values_that_are_nan_are_never_recommended},
+        {"outputs_far_away_are_never_recommended", outputs_far_away_are_never_recommended},
+        {"a_reference_that_is_nan_is_not_recommended", a_reference_that_is_nan_is_not_recommended},
+        {"what_a_cpu_says_is_the_models_own", what_a_cpu_says_is_the_models_own},
+        {"models_may_differ_on_purpose", models_may_differ_on_purpose},
+        {"one_lost_launch_leaves_the_others", one_lost_launch_leaves_the_others},
+        {"a_trial_that_was_ended_is_not_judged", a_trial_that_was_ended_is_not_judged},
         {"throughput_counts_samples", throughput_counts_samples},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -3,6 +3,10 @@
 #include "sensors_fixture.h"
 
 #include "advise/comparison.h"
+#include "run/recording.h"
+
+#include <stdlib.h>
+#include <unistd.h>
 
 /* Two launches whose power differs: 50 W from 3 s, 20 W from 5.5 s. */
 static double energy_two_levels(double t)
@@ -106,6 +110,35 @@ static void test_less_energy_is_recommended(void)
     assay_profile_close(both);
 }
 
+/* Energies of launches are known late, when their trial is concluded: a kept profile must have them all the same. */
+static void test_a_kept_profile_says_the_same(void)
+{
+    char path[] = "/tmp/assay-energy-XXXXXX";
+    int file = mkstemp(path);
+    struct assay_run_options options = {.size = sizeof options, .output = path};
+    struct assay__recording recording;
+    struct assay_profile *again = NULL;
+    struct assay_error error = {0};
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    CHECK(file >= 0);
+    close(file);
+    unlink(path);
+    CHECK_INT(assay__recording_begin(&recording, &options, &error), 0);
+    add(recording.profile, "cpu", 4);
+    add(recording.profile, "npu", 1);
+    CHECK_INT(assay__recording_store(&recording, &error), 0);
+    CHECK_INT(assay__recording_finish(&recording, &error), 0);
+    assay__recording_end(&recording, false);
+    CHECK_INT(assay_profile_open(path, &again, &error), 0);
+    CHECK_INT(assay__comparison(again, arena, &all), 0);
+    CHECK_NEAR(all.rows[1].energy.ratio, 0.25, 1e-9);
+    CHECK_INT(all.rows[1].energy_verdict, ASSAY__VERDICT_FASTER);
+    assay_profile_close(again);
+    assay__arena_free(arena);
+    unlink(path);
+}
+
 static void test_the_same_energy_is_no_difference(void)
 {
     struct assay_profile *both = assay__profile_new();
@@ -150,6 +183,7 @@ int main(int argc, char **argv)
         {"without_a_sensor", test_without_a_sensor},
         {"one_launch_is_the_trial", test_one_launch_is_the_trial},
         {"less_energy_is_recommended", test_less_energy_is_recommended},
+        {"a_kept_profile_says_the_same", test_a_kept_profile_says_the_same},
         {"the_same_energy_is_no_difference", test_the_same_energy_is_no_difference},
         {"too_coarse_a_sensor_is_said", test_too_coarse_a_sensor_is_said},
     };

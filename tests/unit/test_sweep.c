@@ -144,6 +144,73 @@ static void set_option(struct assay_profile *profile, struct assay__trial *trial
     trial->option_count++;
 }
 
+static void add_metric(struct assay_profile *profile, size_t trial, const char *name, double value)
+{
+    CHECK(assay_metrics_measured(profile->trials[trial].metrics, name, value, "outputs", "") == 0);
+}
+
+/* What returns NaN, or numbers far from the reference's, is not advised however fast it is. */
+static void wrong_outputs_do_not_win(void)
+{
+    struct assay_profile *profile = profile_of(grid, COUNT);
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__sweep sweep;
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
+    add_metric(profile, 3, "outputs.nonfinite", 4);
+    add_metric(profile, 4, "drift.relative_l2", 0.02);
+    add_metric(profile, 2, "drift.relative_l2", 0.009);
+    add_metric(profile, 2, "outputs.nonfinite", 0);
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(sweep.best == 4); /* no limit of the drift is kept */
+    set_option(profile, profile->trials, ASSAY__SWEEP_DRIFT_LIMIT, "0.01");
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(sweep.best == 2);
+    CHECK(sweep.points[3].usable && !sweep.points[3].sound && !sweep.points[3].within);
+    CHECK_STR(sweep.points[3].reason,
+              "its outputs are not all numbers: 4 of them are NaN or infinite");
+    CHECK_HAS(sweep.points[4].reason, "relative L2 is 0.02, more than 0.01 (--allow-drift)");
+    CHECK_STR(sweep.gain, "batch 4 gives 2.5 × the throughput of batch 1 at 1.6 × its latency");
+    add_metric(profile, 0, "outputs.nonfinite", 1); /* no measure for the others */
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK_HAS(sweep.why, "best throughput: batch=4, 1.5 × as good as batch=2");
+    add_metric(profile, 1, "outputs.nonfinite", 1);
+    add_metric(profile, 2, "outputs.nonfinite", 1);
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(sweep.best == SIZE_MAX && sweep.knee == SIZE_MAX);
+    CHECK_HAS(sweep.why, "no point can be advised: batch=1: its outputs are not all numbers: 1 ");
+    CHECK_STR(sweep.knee_why, "none: no point ran whose outputs can be used");
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* Why there is no knee is said as it is; limits that nobody keeps do not take it away, nor the scaling. */
+static void knees_without_a_best(void)
+{
+    static const struct made threads[] = {{"threads=1", 0.010, 0.01, 100, 1e6},
+                                          {"threads=2", 0.006, 0.01, 160, 1e6}};
+    struct assay_profile *profile = profile_of(grid, COUNT);
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__sweep sweep;
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, "latency.p99", 1e-9, NAN, NULL};
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(sweep.best == SIZE_MAX && sweep.knee == 2);
+    CHECK_HAS(sweep.knee_why, "up to batch=4 each step");
+    CHECK(sweep.scaled == 3);
+    assay_profile_close(profile);
+    profile = profile_of(grid, 2);
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK_STR(sweep.knee_why,
+              "a knee needs at least three batch sizes that ran, all else alike: here are 2");
+    assay_profile_close(profile);
+    profile = profile_of(threads, 2);
+    limits.slo_metric = NULL;
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK_STR(sweep.knee_why, "none is sought: the batch does not vary (--batch)");
+    CHECK(sweep.scaled == 1);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
 /* A software device is measured; beside a real one it does not win. */
 static void software_does_not_win(void)
 {
@@ -244,6 +311,21 @@ static void slo_words(void)
     CHECK(!assay__sweep_slo_parse("p99", &metric, &seconds));
     CHECK(!assay__sweep_slo_parse("p99=fast", &metric, &seconds));
     CHECK(!assay__sweep_slo_parse("p99=0ms", &metric, &seconds));
+    CHECK(!assay__sweep_slo_parse("p99=20", &metric, &seconds));
+    static const struct {
+        const char *text, *says;
+    } wrong[] = {
+        {"p99=20", "'p99=20' has no unit: write p99=20ms"},
+        {"p99=20ms,p50=1ms", "has several limits, it takes one"},
+        {"p98=1ms", "is not of the form p99=20ms (p50, p90, p95, p99, p99.9, max or mean)"},
+        {"p99", "is not of the form"},
+        {"p99=", "is not of the form"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct assay_error error = {0};
+        CHECK_INT(assay__sweep_slo_check(wrong[i].text, &error), ASSAY_EINVAL);
+        CHECK_HAS(error.message, wrong[i].says);
+    }
+    CHECK_INT(assay__sweep_slo_check("p99.9=1.5us", NULL), 0);
 }
 
 int main(int argc, char **argv)
@@ -253,6 +335,8 @@ int main(int argc, char **argv)
         {"limits_hold", limits_hold},
         {"what_overlaps_is_said", what_overlaps_is_said},
         {"a_failed_point_is_a_result", a_failed_point_is_a_result},
+        {"wrong_outputs_do_not_win", wrong_outputs_do_not_win},
+        {"knees_without_a_best", knees_without_a_best},
         {"software_does_not_win", software_does_not_win},
         {"a_part_is_used", a_part_is_used},
         {"the_best_two_again", the_best_two_again},

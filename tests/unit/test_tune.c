@@ -326,7 +326,7 @@ static void test_result(void)
     CHECK_STR(best->label, "precision=float32 opt=basic threads=2");
     CHECK_INT(best->fate, ASSAY__FATE_FINALIST);
     CHECK_INT(best->search_launches, 2);
-    CHECK(result.confirmed);
+    CHECK(result.tested && result.confirmed);
     CHECK_STR(start->label, "precision=float32 opt=all threads=4");
     CHECK(start->ratio.p_value < 0.05 && !start->alike);
     CHECK(fabs(start->ratio.ratio - 2) < 0.01);
@@ -407,6 +407,123 @@ static void test_snippets(void)
     assay_profile_close(profile);
 }
 
+/* Outputs that are not numbers rule a configuration out, also the start, which is nobody's candidate. */
+static void test_not_numbers(void)
+{
+    struct assay_profile *profile = assay__profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    profile->command = "tune";
+    put_trial(profile, "start", "precision=float32 threads=4", 0.001, 2, 0);
+    assay_metrics_measured(profile->trials[0].metrics, "outputs.nonfinite", 4, "", "");
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_INT(result.best, SIZE_MAX);
+    CHECK(!result.rows[0].allowed && strstr(result.rows[0].reason, "NaN or infinite") != NULL);
+    CHECK(strstr(result.why, "every configuration that ran gives outputs that are NaN") != NULL);
+    put_trial(profile, "search", "precision=float32 threads=1", 0.002, 2, 0);
+    assay_metrics_measured(profile->trials[1].metrics, "outputs.nonfinite", 0, "", "");
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_STR(result.rows[result.best].label, "precision=float32 threads=1");
+    CHECK(strstr(result.why, "the outputs of the usual settings are NaN or infinite") != NULL);
+    CHECK(strstr(result.why, "as good as") == NULL);
+    CHECK_INT(result.part_count, 1); /* four threads are no rival: there is no factor of them */
+    CHECK(strstr(result.parts[0].objection, "NaN") != NULL && isnan(result.parts[0].factor));
+    for (size_t i = 0; i < 2; i++)
+        profile->trials[i].option_count--; /* --allow-drift */
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_STR(result.rows[result.best].label, "precision=float32 threads=4");
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* Tried is what the search has tried: not what was refused from the start, not a setting set back at the end, be it that it failed. */
+static void test_counts(void)
+{
+    struct assay_profile *profile = example();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    put_trial(profile, "ablation", "precision=float32 opt=none threads=2", 0, 0, 0);
+    put_trial(profile, "refused", "precision=int8-weights opt=all threads=4", 0, 0, 0);
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_INT(result.count, 9);
+    CHECK_INT(result.configurations, 6);
+    CHECK_INT(result.failed, 1);
+    CHECK_INT(result.refused, 1);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* Too few launches for a test: what a setting contributes is still what was measured, and the same number as that of the whole. */
+static void test_untested_part(void)
+{
+    struct assay_profile *profile = assay__profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    profile->command = "tune";
+    put_trial(profile, "start", "opt=all threads=2", 0.008, 3, 0); /* the search saw it faster */
+    put_trial(profile, "search", "opt=all threads=1", 0.012, 3, 0);
+    put_trial(profile, "finalist", "opt=all threads=1", 0.0100, 2, 0);
+    put_trial(profile, "finalist", "opt=all threads=2", 0.0107, 2, 0);
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_STR(result.rows[result.best].label, "opt=all threads=1");
+    CHECK(!result.tested && !result.confirmed);
+    CHECK(strstr(result.why, "about 1.07 × as good") != NULL);
+    CHECK_INT(result.part_count, 1);
+    CHECK(result.parts[0].measured && isnan(result.parts[0].ratio.p_value));
+    CHECK(fabs(result.parts[0].factor - 1.07) < 1e-6);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* Set back alone, it was only seen by the search: that still goes before what is believed. */
+static void test_searched_part(void)
+{
+    struct assay_profile *profile = example();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    put_trial(profile, "search", "precision=float32 opt=basic threads=4", 0.0065, 1, 0);
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_STR(result.parts[1].axis, "threads");
+    CHECK(result.parts[1].measured && isnan(result.parts[1].ratio.p_value));
+    CHECK(fabs(result.parts[1].factor - 0.0065 / (0.005 * 1.002)) < 1e-6);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* Judged, and no difference shown from the usual settings: tested, and nothing confirmed. */
+static void test_tested_not_confirmed(void)
+{
+    struct assay_profile *profile = assay__profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    profile->command = "tune";
+    put_trial(profile, "start", "opt=all threads=2", 0.010, 1, 0);
+    put_trial(profile, "finalist", "opt=all threads=2", 0.010001, 5, 0);
+    put_trial(profile, "finalist", "opt=all threads=1", 0.010, 5, 0);
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_STR(result.rows[result.best].label, "opt=all threads=1");
+    CHECK(strstr(result.why, "no difference shown") != NULL);
+    CHECK(result.tested && !result.confirmed);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* A path with control characters is the same path in the code; a digit after one is not taken for part of it. */
+static void test_snippet_control(void)
+{
+    struct assay_profile *profile = example();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    profile->model.path = "a\n\0017\x7f.onnx";
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    const char *c = assay__tune_snippet(profile, &result, "c", arena),
+               *python = assay__tune_snippet(profile, &result, "python", arena);
+    CHECK(strstr(c, "\"a\\012\\0017\\177.onnx\"") != NULL);
+    CHECK(strstr(python, "\"a\\012\\0017\\177.onnx\"") != NULL);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -422,6 +539,12 @@ int main(int argc, char **argv)
         {"drift_allowed", test_drift_allowed},
         {"limit_nobody_keeps", test_limit_nobody_keeps},
         {"snippets", test_snippets},
+        {"not_numbers", test_not_numbers},
+        {"counts", test_counts},
+        {"untested_part", test_untested_part},
+        {"searched_part", test_searched_part},
+        {"tested_not_confirmed", test_tested_not_confirmed},
+        {"snippet_control", test_snippet_control},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -132,8 +132,10 @@ static void helps_hurts_and_nothing(void)
     CHECK_NEAR(finding(0)->verified_drift, 0, 0);
     CHECK_STR(finding(0)->drift_note, "limit for this change 0.0001");
     CHECK(isnan(finding(0)->verified_energy)); /* no sensor: unknown, not 1 */
+    CHECK_STR(finding(0)->severity, "medium"); /* by the measured 1.25 … */
+    CHECK_STR(finding(1)->severity, "note");   /* … and of what did not help nothing is left */
     check_gain(finding(1), "withdrawn", 0.8);
-    CHECK_STR(finding(1)->reason, "tried: 0.8 × (0.8 to 0.8), slower");
+    CHECK_STR(finding(1)->reason, "tried: 0.8 × as fast (0.8 to 0.8), slower");
     check_gain(finding(2), "withdrawn", 1);
     CHECK(has(finding(2)->reason, "no difference shown, this run could have shown"));
     CHECK_STR(finding(3)->state, "open");
@@ -180,10 +182,12 @@ static void one_change_of_two_findings_is_measured_once(void)
 {
     begin(3);
     no_changes();
+    profile->findings[0].severity = "low";
     change(0, ASSAY__CHANGE_THREADS, 2);
     change(2, ASSAY__CHANGE_THREADS, 2);
     verify("steady=100us;when_threads=2:steady=50us");
     CHECK_INT(verification.changes, 1);
+    CHECK_STR(finding(0)->severity, "high"); /* measured, not supposed */
     check_gain(finding(0), "verified", 2);
     check_gain(finding(2), "verified", 2);
     end();
@@ -207,7 +211,7 @@ static void combined_is_measured_and_not_multiplied(void)
     CHECK_NEAR(all->expected_gain, 2.5, 1e-12);
     CHECK_STR(all->tried, "opt=all + threads=2");
     CHECK_INT(all->evidence_count, 2);
-    CHECK_STR(all->evidence[1], "threads=2 alone: 2 × latency");
+    CHECK_STR(all->evidence[1], "threads=2 alone: 2 × as fast");
     CHECK_INT(verification.verified, 3);
     end();
 }
@@ -401,7 +405,7 @@ static void kept_verdicts_are_carried(void)
     CHECK_STR(finding(0)->state, "open");
     CHECK_STR(finding(1)->state, "verified");
     CHECK_NEAR(finding(1)->verified_low, 1.4, 0);
-    CHECK(strcmp(finding(1)->severity, "old") != 0); /* what the rules say is said anew */
+    CHECK_STR(finding(1)->severity, "high"); /* by what was measured, not what was kept */
     CHECK_STR(finding(before)->id, ASSAY__VERIFY_COMBINED);
     /* nothing was tried: nothing is carried, not even a reason */
     kept[0].state = "open", kept[0].reason = "stale";
