@@ -59,6 +59,9 @@ struct assay__invocation {
     const char *command_line; /* exact, shell-quoted */
     uint64_t given;           /* bit i: the command's option i was given */
 };
+/** Is every item of the list "name=value"? 0, or ASSAY__EXIT_USAGE after one line on stderr: "is not <expected>". */
+int assay__option_pairs(const char *command, const char *option,
+                        const struct assay__option_list *list, const char *expected);
 /** True when that option was given: tells a given 0 from none. */
 bool assay__option_given(const struct assay__invocation *invocation, const char *name);
 

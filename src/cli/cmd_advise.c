@@ -75,16 +75,6 @@ static int check_rules(const struct advise_options *o)
     return 0;
 }
 
-static bool is_profile(const char *path)
-{
-    static const char mark[] = "SQLite format 3"; /* its NUL is part of it */
-    struct assay__mapping file;
-    if (!assay__file_exists(path) || assay__file_map(path, &file, NULL)) return false;
-    bool database = file.size >= sizeof mark && memcmp(file.data, mark, sizeof mark) == 0;
-    assay__file_unmap(&file);
-    return database;
-}
-
 /* What only a run takes is refused beside a profile: it would be ignored without a word. */
 static int check_profile(const struct assay__invocation *invocation)
 {
@@ -433,7 +423,8 @@ static int run(struct assay__invocation *invocation)
 {
     const struct advise_options *o = invocation->options;
     if (o->list) return list_rules(o);
-    bool profile = invocation->argument_count && is_profile(invocation->arguments[0]);
+    bool profile = invocation->argument_count &&
+                   assay__report_file_is_database(invocation->arguments[0]);
     int status = check(invocation, profile);
     if (status) return status;
     if (!invocation->argument_count && !o->run.script)

@@ -61,18 +61,6 @@ static const struct assay__option options[] = {
     {0},
 };
 
-static int check_pairs(const char *option, const struct assay__option_list *list,
-                       const char *expected)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const char *equals = strchr(list->items[i], '=');
-        if (equals && equals != list->items[i] && equals[1]) continue;
-        assay__say("check: --%s: '%s' is not of the form %s", option, list->items[i], expected);
-        return ASSAY__EXIT_USAGE;
-    }
-    return 0;
-}
-
 static int usage(const char *text)
 {
     assay__say("check: %s", text);
@@ -81,8 +69,9 @@ static int usage(const char *text)
 
 static int check_usage(const struct check_options *o)
 {
-    int status = check_pairs("dim", &o->dims, "NAME=N");
-    if (!status) status = check_pairs("shape", &o->shapes, "INPUT=1x3x224x224");
+    int status = assay__option_pairs("check", "dim", &o->dims, "of the form NAME=N");
+    if (!status)
+        status = assay__option_pairs("check", "shape", &o->shapes, "of the form INPUT=1x3x224x224");
     if (status) return status;
     if (!o->target || !*o->target)
         return usage("--target is missing: ane, or a device ('assay devices' lists them)");

@@ -56,18 +56,6 @@ static const struct assay__option options[] = {
     {0},
 };
 
-static int check_pairs(const char *option, const struct assay__option_list *list,
-                       const char *expected)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const char *equals = strchr(list->items[i], '=');
-        if (equals && equals != list->items[i] && equals[1]) continue;
-        assay__say("inspect: --%s: '%s' is not of the form %s", option, list->items[i], expected);
-        return ASSAY__EXIT_USAGE;
-    }
-    return 0;
-}
-
 static int exclude(const char *one, const char *other)
 {
     assay__say("inspect: %s and %s exclude each other", one, other);
@@ -77,8 +65,10 @@ static int exclude(const char *one, const char *other)
 static int check(const struct assay__invocation *invocation, const char *format)
 {
     const struct inspect_options *o = invocation->options;
-    int status = check_pairs("dim", &o->dims, "NAME=N");
-    if (!status) status = check_pairs("shape", &o->shapes, "INPUT=1x3x224x224");
+    int status = assay__option_pairs("inspect", "dim", &o->dims, "of the form NAME=N");
+    if (!status)
+        status = assay__option_pairs("inspect", "shape", &o->shapes,
+                                     "of the form INPUT=1x3x224x224");
     if (status) return status;
     if (o->json && o->dot) return exclude("--json", "--dot");
     if (o->json && o->format && strcmp(o->format, "json") != 0)

@@ -352,3 +352,15 @@ void assay__invocation_free(struct assay__invocation *invocation)
     free(invocation->options);
     free(invocation->arguments);
 }
+
+int assay__option_pairs(const char *command, const char *option,
+                        const struct assay__option_list *list, const char *expected)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *equals = strchr(list->items[i], '=');
+        if (equals && equals != list->items[i] && equals[1]) continue;
+        assay__say("%s: --%s: '%s' is not %s", command, option, list->items[i], expected);
+        return ASSAY__EXIT_USAGE;
+    }
+    return 0;
+}

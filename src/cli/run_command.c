@@ -99,17 +99,6 @@ static int usage(const char *command, const char *option, const char *value, con
     return ASSAY__EXIT_USAGE;
 }
 
-static int check_pairs(const char *command, const char *option,
-                       const struct assay__option_list *list, const char *expected)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const char *equals = strchr(list->items[i], '=');
-        if (!equals || equals == list->items[i] || !equals[1])
-            return usage(command, option, list->items[i], expected);
-    }
-    return 0;
-}
-
 static int check_output(const char *command, const char *path)
 {
     if (!assay__format_of_path(path) && !assay__path_is_svg(path)) return 0;
@@ -154,10 +143,11 @@ int assay__run_check(const struct assay__invocation *invocation)
     const struct assay__run_flags *o = invocation->options;
     const char *command = invocation->command->name;
     bool layers_given = assay__option_given(invocation, "layers");
-    int status = check_pairs(command, "dim", &o->dims, "of the form NAME=N");
+    int status = assay__option_pairs(command, "dim", &o->dims, "of the form NAME=N");
     if (!status)
-        status = check_pairs(command, "shape", &o->shapes, "of the form INPUT=1x3x224x224");
-    if (!status) status = check_pairs(command, "input", &o->inputs, "of the form INPUT=FILE.npy");
+        status = assay__option_pairs(command, "shape", &o->shapes, "of the form INPUT=1x3x224x224");
+    if (!status)
+        status = assay__option_pairs(command, "input", &o->inputs, "of the form INPUT=FILE.npy");
     if (!status) status = check_output(command, o->output);
     if (!status) status = check_engine(command, o->engine);
     if (!status && o->cpus &&
