@@ -71,7 +71,8 @@ def compare(options, kind, first, second, cpus):
             "low": row["speedup_low"], "high": row["speedup_high"], "smallest": row["smallest_difference"],
             "advised": any(advice[goal] is not None for goal in ("latency", "throughput")),
             "latency_s": row["latency_s"], "spread": statistics.mean(map(spread_of, found["trials"])),
-            "seconds": time.monotonic() - begin}
+            "medians_us": [[launch["p50_us"] for launch in trial["launches"]] for trial in found["trials"]],
+            "began": time.strftime("%H:%M:%S", time.gmtime()), "seconds": time.monotonic() - begin}
 
 
 def lane(options, models, cpus, repeats, results, failures):
