@@ -1,8 +1,9 @@
-/* comparison.c - see comparison.h. Speed is the launches' medians, energy the launches' energies (run/sensors_launches.c); both are
- * judged by the same rank test. Where a launch's energy is not known (no sensor, or one that updates too seldom for one launch)
+/* comparison.c - see comparison.h. Speed is the launches' medians and their fast ends (base/stats.h, assay__stats_compare_launches),
+ * energy the launches' energies (run/sensors_launches.c), judged by the rank test alone. Where a launch's energy is not known (no sensor, or one that updates too seldom for one launch)
  * there is a ratio without an interval, and the reason. */
 #include "advise/comparison.h"
 
+#include "base/buf.h"
 #include "run/builds.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct assay__ratio unknown_ratio = {NAN, {NAN, NAN, false}, NAN, NAN};
+static const struct assay__ratio unknown_ratio = ASSAY__RATIO_UNKNOWN;
 
 const char *assay__trial_option(const struct assay__trial *trial, const char *key)
 {
@@ -20,10 +21,20 @@ const char *assay__trial_option(const struct assay__trial *trial, const char *ke
     return "";
 }
 
+const char *assay__ratio_by_name(enum assay__ratio_by by)
+{
+    return by == ASSAY__BY_UNDISTURBED ? "latency.p5" : "latency.p50";
+}
+
 const char *assay__verdict_name(enum assay__verdict verdict)
 {
     static const char *const names[] = {"", "no difference shown", "faster", "slower"};
     return names[verdict];
+}
+
+static bool counts(const struct assay__launch *launch)
+{
+    return launch->state == ASSAY__TRIAL_OK && isfinite(launch->p50_ns) && launch->p50_ns > 0;
 }
 
 double *assay__trial_medians(const struct assay__trial *trial, size_t *count)
@@ -32,10 +43,38 @@ double *assay__trial_medians(const struct assay__trial *trial, size_t *count)
     *count = 0;
     for (size_t i = 0; medians && i < trial->launch_count; i++) {
         const struct assay__launch *launch = &trial->launches[i];
-        if (launch->state == ASSAY__TRIAL_OK && isfinite(launch->p50_ns) && launch->p50_ns > 0)
-            medians[(*count)++] = launch->p50_ns / 1e9;
+        if (counts(launch)) medians[(*count)++] = launch->p50_ns / 1e9;
     }
     return medians;
+}
+
+int assay__trial_times(const struct assay__trial *trial, struct assay__trial_times *out)
+{
+    size_t count = 0;
+    *out = (struct assay__trial_times){.typical = assay__trial_medians(trial, &count)};
+    out->undisturbed = calloc(trial->launch_count + 1, sizeof *out->undisturbed);
+    if (!out->typical || !out->undisturbed) {
+        assay__trial_times_free(out);
+        return ASSAY_ENOMEM;
+    }
+    size_t known = 0;
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        const struct assay__launch *launch = &trial->launches[i];
+        if (!counts(launch) || !launch->metrics) continue;
+        const struct assay_metric *m = assay_metrics_get(launch->metrics, "latency.p5");
+        if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) && m->value > 0)
+            out->undisturbed[known++] = m->value;
+    }
+    out->times = (struct assay__launch_times){out->typical,
+                                              known == count ? out->undisturbed : NULL, count};
+    return 0;
+}
+
+void assay__trial_times_free(struct assay__trial_times *times)
+{
+    free(times->typical);
+    free(times->undisturbed);
+    *times = (struct assay__trial_times){0};
 }
 
 double assay__trial_known(const struct assay__trial *trial, const char *name)
@@ -47,7 +86,7 @@ double assay__trial_known(const struct assay__trial *trial, const char *name)
 
 /* A trial that lost a launch and went on to its end: what is left is judged like any other. One that was ended (two failures in a
  * row, too slow) is not: whatever it did before, it cannot be relied on. */
-static bool went_on(const struct assay__trial *trial)
+bool assay__trial_went_on(const struct assay__trial *trial, size_t least)
 {
     size_t good = 0, failed = 0; /* failed: in a row, at the end */
     for (size_t i = 0; i < trial->launch_count; i++) {
@@ -56,7 +95,7 @@ static bool went_on(const struct assay__trial *trial)
         failed = ok ? 0 : failed + 1;
     }
     const char *asked = assay__trial_option(trial, "launches");
-    return good >= ASSAY__COMPARISON_LAUNCHES && failed < 2 &&
+    return good >= least && failed < 2 &&
            (!*asked || trial->launch_count >= strtoul(asked, NULL, 10));
 }
 
@@ -65,11 +104,48 @@ static bool is_usable(const struct assay__trial *trial)
     switch (trial->state) {
     case ASSAY__TRIAL_OK: return true;
     case ASSAY__TRIAL_INTERRUPTED: return true; /* the arms took turns: what ended is as good */
-    case ASSAY__TRIAL_FAILED: return went_on(trial);
+    case ASSAY__TRIAL_FAILED: return assay__trial_went_on(trial, ASSAY__COMPARISON_LAUNCHES);
     case ASSAY__TRIAL_RUNNING:
     case ASSAY__TRIAL_SKIPPED: break;
     }
     return false;
+}
+
+/* Of the launches that ended well; *why: what the first without a value says. */
+static double *launch_values(const struct assay__trial *trial, const char *name, size_t *count,
+                             const char **why)
+{
+    double *values = calloc(trial->launch_count + 1, sizeof *values);
+    *count = 0;
+    for (size_t i = 0; values && i < trial->launch_count; i++) {
+        const struct assay__launch *launch = &trial->launches[i];
+        const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
+                                                       : NULL;
+        if (launch->state != ASSAY__TRIAL_OK) continue;
+        if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) && m->value > 0)
+            values[(*count)++] = m->value;
+        else if (m && !**why)
+            *why = m->note;
+    }
+    return values;
+}
+
+/* What is shown and what is judged are one statistic: the median over launches, where enough of them have an energy. OPS/W follows. */
+static int energy_of_launches(const struct assay__trial *trial, struct assay__comparison_row *row)
+{
+    const char *why = "";
+    size_t count = 0;
+    double *values = launch_values(trial, "energy.inference.gross", &count, &why);
+    if (!values) return ASSAY_ENOMEM;
+    if (isfinite(row->energy_j) && count >= ASSAY__COMPARISON_LAUNCHES) {
+        assay__stats_sort(values, count);
+        double median = assay__stats_median(values, count);
+        row->tops_per_watt *= row->energy_j / median; /* operations / energy */
+        row->energy_j = median;
+        row->energy_by_launch = true;
+    }
+    free(values);
+    return 0;
 }
 
 static int fill_row(const struct assay_profile *profile, size_t index, struct assay__arena *arena,
@@ -80,6 +156,7 @@ static int fill_row(const struct assay_profile *profile, size_t index, struct as
     double samples = assay__trial_known(trial, "throughput.samples");
     *row = (struct assay__comparison_row){
         .trial = index,
+        .batch = trial->batch,
         .label = *label ? label : trial->device,
         .role = assay__trial_option(trial, "role"),
         .reason = trial->reason ? trial->reason : "",
@@ -104,7 +181,8 @@ static int fill_row(const struct assay_profile *profile, size_t index, struct as
     };
     row->usable = is_usable(trial) && isfinite(row->latency_s);
     if (!row->usable && !*row->reason) row->reason = "it has no latency";
-    return assay__fallback_read(trial, arena, &row->fallback);
+    int code = energy_of_launches(trial, row);
+    return code ? code : assay__fallback_read(trial, arena, &row->fallback);
 }
 
 static size_t find_reference(const struct assay__comparison *all)
@@ -126,36 +204,18 @@ static size_t find_reference(const struct assay__comparison *all)
 int assay__comparison_speed(const struct assay__trial *a, const struct assay__trial *b,
                             struct assay__ratio *ratio, const char **reason)
 {
-    size_t a_count = 0, b_count = 0;
+    struct assay__trial_times x = {0}, y = {0};
     *ratio = unknown_ratio;
-    double *x = assay__trial_medians(a, &a_count), *y = assay__trial_medians(b, &b_count);
-    int code = x && y ? 0 : ASSAY_ENOMEM;
-    if (!code && (a_count < ASSAY__COMPARISON_LAUNCHES || b_count < ASSAY__COMPARISON_LAUNCHES))
+    int code = assay__trial_times(a, &x);
+    if (!code) code = assay__trial_times(b, &y);
+    if (!code &&
+        (x.times.count < ASSAY__COMPARISON_LAUNCHES || y.times.count < ASSAY__COMPARISON_LAUNCHES))
         *reason = TOO_FEW;
     else if (!code)
-        code = assay__stats_compare(y, b_count, x, a_count, ratio);
-    free(x);
-    free(y);
+        code = assay__stats_compare_launches(&y.times, &x.times, ratio);
+    assay__trial_times_free(&x);
+    assay__trial_times_free(&y);
     return code;
-}
-
-/* Of the launches that ended well; *why: what the first without a value says. */
-static double *launch_values(const struct assay__trial *trial, const char *name, size_t *count,
-                             const char **why)
-{
-    double *values = calloc(trial->launch_count + 1, sizeof *values);
-    *count = 0;
-    for (size_t i = 0; values && i < trial->launch_count; i++) {
-        const struct assay__launch *launch = &trial->launches[i];
-        const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
-                                                       : NULL;
-        if (launch->state != ASSAY__TRIAL_OK) continue;
-        if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) && m->value > 0)
-            values[(*count)++] = m->value;
-        else if (m && !**why)
-            *why = m->note;
-    }
-    return values;
 }
 
 int assay__comparison_launches(const struct assay__trial *a, const struct assay__trial *b,
@@ -189,12 +249,14 @@ static int compare_rows(const struct assay_profile *profile,
                         const struct assay__comparison_row *base, struct assay__comparison_row *row)
 {
     const struct assay__trial *a = &profile->trials[base->trial], *b = &profile->trials[row->trial];
-    row->energy_ratio = row->energy_j / base->energy_j;
+    static const char energy[] = "energy.inference.gross";
+    bool by_launch = base->energy_by_launch && row->energy_by_launch; /* like with like */
+    row->energy_ratio = by_launch ? row->energy_j / base->energy_j
+                                  : assay__trial_known(b, energy) / assay__trial_known(a, energy);
     int code = assay__comparison_speed(a, b, &row->speed, &row->reason);
     row->verdict = verdict_of(&row->speed, true);
     if (!code && isfinite(row->energy_ratio))
-        code = assay__comparison_launches(a, b, "energy.inference.gross", &row->energy,
-                                          &row->energy_reason);
+        code = assay__comparison_launches(a, b, energy, &row->energy, &row->energy_reason);
     row->energy_verdict = verdict_of(&row->energy, false);
     return code;
 }
@@ -217,11 +279,35 @@ static int judge_outputs(const struct assay_profile *profile, const struct assay
     else if (broken > 0)
         row->unadvised = assay__arena_printf(arena, "%.0f of its values are NaN or infinite",
                                              broken);
-    else if (row->relative_l2 > ASSAY__COMPARISON_DRIFT && strcmp(reference, device) != 0)
+    else if (row->relative_l2 > ASSAY__DRIFT_LIMIT && strcmp(reference, device) != 0)
         row->unadvised = assay__arena_printf(
             arena, "its outputs are not those of %s (relative L2 %.2g, the limit is %.2g)",
-            base->label, row->relative_l2, ASSAY__COMPARISON_DRIFT);
+            base->label, row->relative_l2, ASSAY__DRIFT_LIMIT);
     return row->unadvised ? 0 : ASSAY_ENOMEM;
+}
+
+/* "their batches differ: a.onnx takes 1, b.onnx takes 1024; …": an inference of one is not an inference of the other. */
+static int say_batches(struct assay__arena *arena, struct assay__comparison *all)
+{
+    const struct assay__comparison_row *first = NULL;
+    struct assay__buf text = {0};
+    bool differ = false;
+    all->batches = "";
+    for (size_t i = 0; i < all->count; i++) {
+        const struct assay__comparison_row *row = &all->rows[i];
+        if (!row->usable || row->batch < 1) continue;
+        if (!first) first = row;
+        differ |= row->batch != first->batch;
+        assay__buf_printf(&text, "%s%s takes %lld",
+                          text.length ? ", " : "their batches differ: ", row->label,
+                          (long long)row->batch);
+    }
+    assay__buf_puts(&text, "; latency, speed and energy are of an inference of each, per second "
+                           "are samples");
+    if (differ && !text.failed) all->batches = assay__arena_strdup(arena, text.data);
+    int code = text.failed || !all->batches ? ASSAY_ENOMEM : 0;
+    assay__buf_free(&text);
+    return code;
 }
 
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
@@ -233,6 +319,7 @@ int assay__comparison(const struct assay_profile *profile, struct assay__arena *
     if (!out->rows) return ASSAY_ENOMEM;
     for (size_t i = 0; i < out->count && code == 0; i++)
         code = fill_row(profile, i, arena, &out->rows[i]);
+    if (!code) code = say_batches(arena, out);
     out->reference = find_reference(out);
     for (size_t i = 0; i < out->count; i++) /* one that was to be it and did not run is none */
         if (i != out->reference && strcmp(out->rows[i].role, "reference") == 0)

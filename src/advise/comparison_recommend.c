@@ -1,7 +1,7 @@
 /* comparison_recommend.c - what to choose, for latency, for throughput and for energy: one sentence each.
  *
  * Candidates ran, are neither controls nor software devices, did not hand the whole model to the CPU, and compute what the reference
- * computes (no NaN or infinity of their own, outputs within ASSAY__COMPARISON_DRIFT); the sentence names those that fail the last and whether they would have been better. The best one by its number is named
+ * computes (no NaN or infinity of their own, outputs within ASSAY__DRIFT_LIMIT); the sentence names those that fail the last and whether they would have been better. The best one by its number is named
  * when it beats the next best by the rank test on the launches: of their medians for latency, of their rates for throughput, of
  * their energies for energy. Otherwise no difference was shown, and nothing is recommended. What speaks against the one that is
  * named (outputs that differ, nodes elsewhere) stands in the same sentence. */
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define L2_TOLD 0.01 /* a relative difference of the outputs that must be said */
+#define L2_TOLD 0.001 /* a relative difference of the outputs that must be said */
 
 struct goal {
     const char *name, *metric, *unit;
@@ -135,7 +135,7 @@ static bool is_single(const struct assay__trial *trial)
 static int join_latency(const struct assay__trial *a, const struct assay__trial *b,
                         struct assay__ratio *ratio)
 {
-    struct assay__ratio speed = {NAN, {NAN, NAN, false}, NAN, NAN};
+    struct assay__ratio speed = ASSAY__RATIO_UNKNOWN;
     const char *none = "";
     int code = assay__comparison_speed(b, a, &speed, &none);
     if (code || !isfinite(speed.ratio) || !isfinite(ratio->ratio)) return code;
@@ -175,16 +175,12 @@ static int judge(const struct assay_profile *profile, const struct assay__compar
     return assay__comparison_launches(b, a, goals[goal].metric, ratio, reason);
 }
 
-/* Three digits, but no powers of ten. */
 static void put_ratio(struct assay__buf *out, const char *first, const char *second,
                       enum assay__goal_kind goal, const struct assay__ratio *ratio)
 {
-    const double values[] = {ratio->ratio, ratio->ci.low, ratio->ci.high};
-    char texts[3][32];
-    for (size_t i = 0; i < 3; i++)
-        snprintf(texts[i], sizeof texts[i], values[i] >= 1000 ? "%.0f" : "%.3g", values[i]);
-    assay__buf_printf(out, "%s: %s × %s %s, the next best (95 %%: %s to %s)", first, texts[0],
-                      goals[goal].better, second, texts[1], texts[2]);
+    assay__buf_printf(out, "%s: %s × %s %s, the next best (95 %%: %s)", first,
+                      assay__digits(ratio->ratio, 3).text, goals[goal].better, second,
+                      assay__digits_range(ratio->ci.low, ratio->ci.high).text);
 }
 
 /* Those whose outputs forbid it: what they would have been, and why they are not advised. */
@@ -193,7 +189,7 @@ static int put_refused(const struct assay_profile *profile, const struct assay__
 {
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *row = &all->rows[i];
-        struct assay__ratio ratio = {NAN, {NAN, NAN, false}, NAN, NAN};
+        struct assay__ratio ratio = ASSAY__RATIO_UNKNOWN;
         const char *none = "";
         char value[64];
         if (!is_refused(row, goal)) continue;
@@ -237,6 +233,11 @@ static int recommend(const struct assay_profile *profile, const struct assay__co
     } else if (energy ? ratio.ci.high < 1 : ratio.ci.low > 1) {
         out->row = best;
         put_ratio(text, first->label, second->label, goal, &ratio);
+        if (goal != ASSAY__FOR_THROUGHPUT && first->batch > 0 && second->batch > 0 &&
+            first->batch != second->batch)
+            assay__buf_printf(text,
+                              "; but that is an inference of %lld against one of %lld samples",
+                              (long long)first->batch, (long long)second->batch);
         put_warnings(first, text);
     } else {
         double percent = ratio.smallest * 100;

@@ -3,6 +3,7 @@
  * the energy of launches is not known, the test for that goal is of latency. */
 #include "advise/comparison.h"
 #include "advise/sweep.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -28,6 +29,11 @@ static int read_arm(const struct assay__sweep *sweep, const struct assay__trial 
 {
     arm->point = point_of(sweep, assay__trial_option(trial, "label"));
     arm->costs = assay__sweep_launch_costs(trial, goal, &arm->count, &arm->direct);
+    double tokens = arm->point != SIZE_MAX && goal != ASSAY__SWEEP_LATENCY
+                        ? sweep->points[arm->point].sequence
+                        : 1;
+    for (size_t i = 0; arm->costs && i < arm->count; i++)
+        arm->costs[i] /= tokens;
     return arm->costs ? 0 : ASSAY_ENOMEM;
 }
 
@@ -49,9 +55,11 @@ static int read_arms(const struct assay__sweep *sweep, const struct assay__trial
 static const char *say(const struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
                        const struct arm arms[2], struct assay__arena *arena)
 {
-    static const char *const costs[] = {"time per sample", "latency", "energy per inference"};
     const char *cost = limits->goal != ASSAY__SWEEP_ENERGY || (arms[0].direct && arms[1].direct)
-                           ? costs[limits->goal]
+                           ? limits->goal != ASSAY__SWEEP_THROUGHPUT
+                                 ? assay__sweep_goal_name(sweep, limits->goal)
+                             : sweep->per_token ? "time per token"
+                                                : "time per sample"
                            : "latency (energy is not known of each launch)";
     const struct assay__ratio *r = &sweep->confirmation.ratio;
     const char *first = sweep->points[arms[0].point].label,
@@ -66,15 +74,15 @@ static const char *say(const struct assay__sweep *sweep, const struct assay__swe
         return assay__arena_printf(
             arena,
             "no difference shown between %s and %s in %zu launches each (p %.2g); the smallest "
-            "that could have been shown is %.2g %%",
-            first, second, arms[0].count, r->p_value, r->smallest * 100);
+            "that could have been shown is %s %%",
+            first, second, arms[0].count, r->p_value, assay__digits(r->smallest * 100, 2).text);
     bool holds = r->ratio > 1;
     double low = holds ? r->ci.low : 1 / r->ci.high, high = holds ? r->ci.high : 1 / r->ci.low;
     return assay__arena_printf(
-        arena, "%s: %s of %s is %.3g × that of %s (95 %% interval %.3g to %.3g, p %.2g)",
+        arena, "%s: %s of %s is %s × that of %s (95 %% interval %s, p %.2g)",
         holds ? "confirmed" : "NOT confirmed, the other one is better", cost,
-        holds ? second : first, holds ? r->ratio : 1 / r->ratio, holds ? first : second, low, high,
-        r->p_value);
+        holds ? second : first, assay__digits(holds ? r->ratio : 1 / r->ratio, 3).text,
+        holds ? first : second, assay__digits_range(low, high).text, r->p_value);
 }
 
 int assay__sweep_confirm(const struct assay_profile *profile,
@@ -86,7 +94,7 @@ int assay__sweep_confirm(const struct assay_profile *profile,
     size_t found = 0;
     int code = 0;
     *out = (struct assay__sweep_confirmation){
-        .points = {SIZE_MAX, SIZE_MAX}, .ratio = {NAN, {NAN, NAN, false}, NAN, NAN}, .why = ""};
+        .points = {SIZE_MAX, SIZE_MAX}, .ratio = ASSAY__RATIO_UNKNOWN, .why = ""};
     const struct assay__trial *trials[2];
     for (size_t i = 0; i < profile->trial_count && found < 2; i++)
         if (strcmp(assay__trial_option(&profile->trials[i], "role"), ASSAY__SWEEP_CONFIRM) == 0)

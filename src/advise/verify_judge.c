@@ -8,6 +8,7 @@
 #include "advise/verify_attempt.h"
 
 #include "advise/comparison.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 #define LEAST ASSAY__COMPARISON_LAUNCHES
 
-static const struct assay__ratio unknown = {NAN, {NAN, NAN, false}, NAN, NAN};
+static const struct assay__ratio unknown = ASSAY__RATIO_UNKNOWN;
 
 static const char *say(struct assay__verifying *v, const char *text)
 {
@@ -125,8 +126,10 @@ static void judge_gain(struct assay__verifying *v, struct assay__attempt *attemp
     const char *of = assay__gain_words(attempt->of);
     if (g->ci.high < 1)
         conclude(attempt, "withdrawn",
-                 say(v, assay__arena_printf(arena, "tried: %.3g × %s (%.3g to %.3g), slower",
-                                            g->ratio, of, g->ci.low, g->ci.high)));
+                 say(v, assay__arena_printf(arena, "tried: %s × %s (%s to %s), slower",
+                                            assay__digits(g->ratio, 3).text, of,
+                                            assay__digits(g->ci.low, 3).text,
+                                            assay__digits(g->ci.high, 3).text)));
     else if (!(g->ci.low > 1) && saves_energy(attempt))
         conclude(attempt, "verified",
                  say(v, assay__arena_printf(arena,
@@ -136,24 +139,28 @@ static void judge_gain(struct assay__verifying *v, struct assay__attempt *attemp
     else if (!(g->ci.low > 1))
         conclude(attempt, "withdrawn",
                  say(v, assay__arena_printf(arena,
-                                            "tried: %.3g × %s (%.3g to %.3g); no difference shown, "
+                                            "tried: %s × %s (%s to %s); no difference shown, "
                                             "this run could have shown %.*f %%",
-                                            g->ratio, of, g->ci.low, g->ci.high, g->smallest < 0.1,
+                                            assay__digits(g->ratio, 3).text, of,
+                                            assay__digits(g->ci.low, 3).text,
+                                            assay__digits(g->ci.high, 3).text, g->smallest < 0.1,
                                             g->smallest * 100)));
     else if (attempt->drift > attempt->limit)
         conclude(attempt, "withdrawn",
                  say(v, assay__arena_printf(
                             arena,
-                            "tried: %.3g × %s (%.3g to %.3g), but the outputs drift: "
+                            "tried: %s × %s (%s to %s), but the outputs drift: "
                             "relative L2 %.2g, the limit is %g",
-                            g->ratio, of, g->ci.low, g->ci.high, attempt->drift, attempt->limit)));
+                            assay__digits(g->ratio, 3).text, of, assay__digits(g->ci.low, 3).text,
+                            assay__digits(g->ci.high, 3).text, attempt->drift, attempt->limit)));
     else if (is_rewritten(attempt) && isnan(attempt->drift) && !isnan(attempt->limit))
-        conclude(
-            attempt, "withdrawn",
-            say(v, assay__arena_printf(arena,
-                                       "tried: %.3g × %s (%.3g to %.3g), but nobody knows what "
-                                       "became of the outputs (%s)",
-                                       g->ratio, of, g->ci.low, g->ci.high, attempt->drift_note)));
+        conclude(attempt, "withdrawn",
+                 say(v, assay__arena_printf(
+                            arena,
+                            "tried: %s × %s (%s to %s), but nobody knows what "
+                            "became of the outputs (%s)",
+                            assay__digits(g->ratio, 3).text, of, assay__digits(g->ci.low, 3).text,
+                            assay__digits(g->ci.high, 3).text, attempt->drift_note)));
     else
         conclude(attempt, "verified", "");
 }
@@ -264,9 +271,10 @@ int assay__verify_add_combined(struct assay__verifying *v)
             if (v->all.changes[k] != one->changes[0]) continue;
             product *= one->gain.ratio;
             if (!best || one->gain.ratio > best->gain.ratio) best = one;
-            evidence[parts++] = say(v, assay__arena_printf(v->arena, "%s alone: %.3g × %s",
-                                                           one->words, one->gain.ratio,
-                                                           assay__gain_words(one->of)));
+            evidence[parts++] = say(v,
+                                    assay__arena_printf(v->arena, "%s alone: %s × %s", one->words,
+                                                        assay__digits(one->gain.ratio, 3).text,
+                                                        assay__gain_words(one->of)));
         }
     }
     if (count) memcpy(all, profile->findings, count * sizeof *all);
@@ -284,10 +292,11 @@ int assay__verify_add_combined(struct assay__verifying *v)
     };
     assay__verify_fill(&v->all, f);
     if (best && best->gain.ratio > v->all.gain.ratio && strcmp(f->state, "verified") == 0)
-        f->reason = say(
-            v, assay__arena_printf(v->arena, "less than %s alone: %.3g × %s (%.3g to %.3g)",
-                                   best->words, best->gain.ratio, assay__gain_words(best->of),
-                                   best->gain.ci.low, best->gain.ci.high));
+        f->reason = say(v, assay__arena_printf(v->arena, "less than %s alone: %s × %s (%s to %s)",
+                                               best->words, assay__digits(best->gain.ratio, 3).text,
+                                               assay__gain_words(best->of),
+                                               assay__digits(best->gain.ci.low, 3).text,
+                                               assay__digits(best->gain.ci.high, 3).text));
     profile->findings = all;
     profile->finding_count = count + 1;
     return v->advice->failed ? ASSAY_ENOMEM : 0;

@@ -49,17 +49,38 @@ bool assay__stats_bimodal(const double *sorted, size_t count, double step, doubl
 
 /* --- between launches: the process is the unit of replication --------------------------------- */
 
+/** What a ratio is of: the launches' medians, or what inferences take when nothing disturbs them (stats_fastest.c). */
+enum assay__ratio_by { ASSAY__BY_TYPICAL, ASSAY__BY_UNDISTURBED };
+
 struct assay__ratio {
-    double ratio; /* median(b) / median(a) of per-launch medians */
+    double
+        ratio; /* median(b) / median(a) of per-launch medians; of the fast ends by the test's inversion */
     struct assay__interval
         ci; /* at least 95 %: the permutation test on ranks, inverted; excludes 1 exactly when p < 0.05 */
     double p_value; /* exact permutation test on ranks, two-sided */
     double
         smallest; /* relative difference that this run would have shown with a probability of 80 to 95 % */
+    enum assay__ratio_by by;
+};
+#define ASSAY__RATIO_UNKNOWN                                \
+    {                                                       \
+        NAN, {NAN, NAN, false}, NAN, NAN, ASSAY__BY_TYPICAL \
+    }
+
+/** The launches of an arm: their medians, and their 5th percentiles in the same order (NULL: not known). */
+struct assay__launch_times {
+    const double *typical, *undisturbed;
+    size_t count;
 };
 /** a and b are per-launch medians in any order. 0 or ASSAY_ENOMEM/ASSAY_EINVAL (< 5 launches per arm). */
 int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
                          struct assay__ratio *out);
+/** The same question asked twice, of the medians and of the fast ends, at 2.5 % each: together they claim a difference that is not
+ *  there in at most 5 % (Bonferroni), and the intervals of both hold together at 95 %. The medians' answer is given when they show a
+ *  difference, else that of the fast ends when those do, else the one with the narrower interval. Opposite answers: none. Without
+ *  5th percentiles this is assay__stats_compare(). */
+int assay__stats_compare_launches(const struct assay__launch_times *a,
+                                  const struct assay__launch_times *b, struct assay__ratio *out);
 /** Interval of the median of launch medians; known only with >= 5 launches (ranks 1 and n cover 93.75 % at n = 5; 6 and more reach 95 %: the
  *  source states which coverage is reached through *coverage). */
 struct assay__interval assay__stats_launch_interval(const double *sorted, size_t count,

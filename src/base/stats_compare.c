@@ -12,7 +12,7 @@
  * has the figures. */
 #include "base/binomial.h"
 #include "base/checked.h"
-#include "base/stats.h"
+#include "base/stats_ratio.h"
 
 #include <assay/error.h>
 #include <math.h>
@@ -94,12 +94,14 @@ static bool usable(const double *values, size_t count)
     return true;
 }
 
-static void judge(struct assay__ratio *out, double *ratios, size_t a_count, size_t b_count)
+/* ratios: sorted. */
+static void judge(struct assay__ratio *out, const double *ratios, size_t a_count, size_t b_count,
+                  double level)
 {
     struct rank_sum test;
     size_t pairs = a_count * b_count, above = 0, below = 0, k = 0;
     prepare(&test, a_count, b_count);
-    while (k < pairs && two_sided(&test, k) < 0.05)
+    while (k < pairs && two_sided(&test, k) < level)
         k++;
     /* k is now the rank of the interval's ends: U <= k - 1 is significant. */
     for (size_t i = 0; i < pairs; i++) {
@@ -108,37 +110,138 @@ static void judge(struct assay__ratio *out, double *ratios, size_t a_count, size
     }
     out->p_value = two_sided(&test, above < below ? above : below);
     if (k == 0) return; /* cannot happen with 5 launches per arm: 2 / C(10, 5) = 0.8 % */
-    assay__stats_sort(ratios, pairs);
     out->ci.low = ratios[k - 1];
     out->ci.high = ratios[pairs - k];
     /* With skewed arms the ratio of medians may lie outside: widen, never claim more than both say. */
     if (out->ratio < out->ci.low) out->ci.low = out->ratio;
     if (out->ratio > out->ci.high) out->ci.high = out->ratio;
     out->ci.known = true;
-    if (out->ci.low <= 1 && out->ci.high >= 1 && out->p_value < 0.05) out->p_value = 0.05;
-    double up = out->ci.high / out->ratio, down = out->ratio / out->ci.low;
-    out->smallest = expm1(SHOWN_WIDTHS * log(up > down ? up : down));
+    if (out->ci.low <= 1 && out->ci.high >= 1 && out->p_value < level) out->p_value = level;
+}
+
+static double smallest_of(const struct assay__ratio *of)
+{
+    double up = of->ci.high / of->ratio, down = of->ratio / of->ci.low;
+    return of->ci.known ? expm1(SHOWN_WIDTHS * log(up > down ? up : down)) : (double)NAN;
+}
+
+static int check_arms(const double *a, size_t a_count, const double *b, size_t b_count,
+                      size_t *bytes)
+{
+    size_t pairs;
+    if (a_count < LAUNCHES_LEAST || b_count < LAUNCHES_LEAST) return ASSAY_EINVAL;
+    if (!usable(a, a_count) || !usable(b, b_count)) return ASSAY_EINVAL;
+    if (assay__mul_overflows(a_count, b_count, &pairs) ||
+        assay__mul_overflows(pairs, sizeof(double), bytes))
+        return ASSAY_ENOMEM;
+    return 0;
+}
+
+static void sort_ratios(const double *a, size_t a_count, const double *b, size_t b_count,
+                        double *ratios)
+{
+    for (size_t i = 0; i < a_count; i++)
+        for (size_t j = 0; j < b_count; j++)
+            ratios[i * b_count + j] = b[j] / a[i];
+    assay__stats_sort(ratios, a_count * b_count);
+}
+
+static int compare_all(const double *a, size_t a_count, const double *b, size_t b_count,
+                       double level, struct assay__ratio *out)
+{
+    size_t bytes;
+    *out = (struct assay__ratio)ASSAY__RATIO_UNKNOWN;
+    int code = check_arms(a, a_count, b, b_count, &bytes);
+    if (code) return code;
+    double *ratios = malloc(bytes); /* pairs >= both counts: it also serves as scratch */
+    if (!ratios) return ASSAY_ENOMEM;
+    out->ratio = median_of(b, b_count, ratios) / median_of(a, a_count, ratios);
+    sort_ratios(a, a_count, b, b_count, ratios);
+    judge(out, ratios, a_count, b_count, level);
+    out->smallest = smallest_of(out);
+    free(ratios);
+    return 0;
 }
 
 int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
                          struct assay__ratio *out)
 {
-    *out = (struct assay__ratio){NAN, {NAN, NAN, false}, NAN, NAN};
-    if (a_count < LAUNCHES_LEAST || b_count < LAUNCHES_LEAST) return ASSAY_EINVAL;
-    if (!usable(a, a_count) || !usable(b, b_count)) return ASSAY_EINVAL;
-    size_t pairs, bytes;
-    if (assay__mul_overflows(a_count, b_count, &pairs) ||
-        assay__mul_overflows(pairs, sizeof(double), &bytes))
-        return ASSAY_ENOMEM;
-    double *ratios = malloc(bytes); /* pairs >= both counts: it also serves as scratch */
-    if (!ratios) return ASSAY_ENOMEM;
-    out->ratio = median_of(b, b_count, ratios) / median_of(a, a_count, ratios);
-    for (size_t i = 0; i < a_count; i++)
-        for (size_t j = 0; j < b_count; j++)
-            ratios[i * b_count + j] = b[j] / a[i];
-    judge(out, ratios, a_count, b_count);
+    return compare_all(a, a_count, b, b_count, 0.05, out);
+}
+
+static double *sorted_copy(const double *values, size_t count)
+{
+    double *copy = malloc(count * sizeof *copy); /* the pairs' bytes did not overflow */
+    if (!copy) return NULL;
+    memcpy(copy, values, count * sizeof *copy);
+    assay__stats_sort(copy, count);
+    return copy;
+}
+
+static int compare_fastest(const double *a, size_t a_count, const double *b, size_t b_count,
+                           double level, struct assay__ratio *out)
+{
+    size_t bytes;
+    *out = (struct assay__ratio)ASSAY__RATIO_UNKNOWN;
+    int code = check_arms(a, a_count, b, b_count, &bytes);
+    if (code) return code;
+    double *x = sorted_copy(a, a_count), *y = sorted_copy(b, b_count), *ratios = malloc(bytes);
+    if (x && y && ratios) {
+        sort_ratios(x, a_count, y, b_count, ratios);
+        assay__ratio_of_fastest(x, a_count, y, b_count, ratios, level, out);
+        out->smallest = smallest_of(out);
+    } else {
+        code = ASSAY_ENOMEM;
+    }
+    free(x);
+    free(y);
     free(ratios);
-    return 0;
+    return code;
+}
+
+/* -1: below 1, 1: above, 0: it is not told from 1 */
+static int side_of(const struct assay__ratio *of)
+{
+    if (!of->ci.known) return 0;
+    return (of->ci.low > 1) - (of->ci.high < 1);
+}
+
+static double width_of(const struct assay__ratio *of)
+{
+    return of->ci.known ? log(of->ci.high / of->ci.low) : INFINITY;
+}
+
+static struct assay__ratio decide(const struct assay__ratio *typical,
+                                  const struct assay__ratio *fastest)
+{
+    int side = side_of(typical), fast_side = side_of(fastest);
+    bool narrower = width_of(fastest) < width_of(typical);
+    struct assay__ratio made = side != 0 || (fast_side == 0 && !narrower) ? *typical : *fastest;
+    made.p_value = fmin(1, 2 * fmin(typical->p_value, fastest->p_value));
+    made.smallest = fmin(typical->smallest, fastest->smallest); /* fmin leaves NaN out */
+    if (side * fast_side < 0) { /* half of the time one is faster, at its best the other: neither */
+        made.ci.low = fmin(typical->ci.low, fastest->ci.low);
+        made.ci.high = fmax(typical->ci.high, fastest->ci.high);
+        made.p_value = 1;
+    }
+    return made;
+}
+
+int assay__stats_compare_launches(const struct assay__launch_times *a,
+                                  const struct assay__launch_times *b, struct assay__ratio *out)
+{
+    struct assay__ratio typical, fastest;
+    if (!a->undisturbed || !b->undisturbed)
+        return assay__stats_compare(a->typical, a->count, b->typical, b->count, out);
+    *out = (struct assay__ratio)ASSAY__RATIO_UNKNOWN;
+    int code = compare_fastest(a->undisturbed, a->count, b->undisturbed, b->count, 0.025, &fastest);
+    if (code) return code;
+    if (!fastest.ci
+             .known) /* with five launches the fast ends can show nothing: one question is left */
+        return assay__stats_compare(a->typical, a->count, b->typical, b->count, out);
+    code = compare_all(a->typical, a->count, b->typical, b->count, 0.025, &typical);
+    if (!code) *out = decide(&typical, &fastest);
+    return code;
 }
 
 struct assay__interval assay__stats_launch_interval(const double *sorted, size_t count,

@@ -62,6 +62,7 @@ static void set_unknown(struct assay__summary *summary)
         .stddev = NAN,
         .min = NAN,
         .max = NAN,
+        .p05 = NAN,
         .p25 = NAN,
         .p50 = NAN,
         .p75 = NAN,
@@ -109,6 +110,7 @@ static void sorted_order(double *sorted, bool full, double step_ns, struct assay
     summary->min = sorted[0];
     summary->max = sorted[count - 1];
     summary->p50 = assay__stats_median(sorted, count);
+    summary->p05 = assay__stats_percentile(sorted, count, 0.05);
     summary->p25 = assay__stats_percentile(sorted, count, 0.25);
     summary->p75 = assay__stats_percentile(sorted, count, 0.75);
     for (size_t i = 0; i < PERCENTILES; i++)
@@ -247,9 +249,9 @@ int assay__summary_metrics(const struct assay__summary *summary, const char *pre
                            struct assay_metrics *metrics)
 {
     static const char *const all[] = {
-        "latency.mean", "latency.stddev", "latency.cv",     "latency.min",  "latency.p50",
-        "latency.p90",  "latency.p95",    "latency.p99",    "latency.p999", "latency.max",
-        "latency.iqr",  "latency.ci_low", "latency.ci_high"};
+        "latency.mean", "latency.stddev", "latency.cv",     "latency.min",    "latency.p5",
+        "latency.p50",  "latency.p90",    "latency.p95",    "latency.p99",    "latency.p999",
+        "latency.max",  "latency.iqr",    "latency.ci_low", "latency.ci_high"};
     int code = 0;
     if (summary->samples == 0) {
         for (size_t i = 0; i < sizeof all / sizeof all[0] && code == 0; i++)
@@ -263,6 +265,7 @@ int assay__summary_metrics(const struct assay__summary *summary, const char *pre
         const char *name;
         double value;
     } plain[] = {{"latency.min", summary->min},
+                 {"latency.p5", summary->p05},
                  {"latency.p50", summary->p50},
                  {"latency.max", summary->max}};
     code = assay_metrics_derived(metrics, "latency.mean", summary->mean / 1e9, "clock", note);

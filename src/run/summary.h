@@ -24,7 +24,7 @@ struct assay__summary {
     size_t samples; /* warm ones: what the statistics rest on */
     size_t warmup;  /* dropped from the front (one stream; MSER-5) */
     double sum_ns;  /* of the warm samples */
-    double mean, stddev, min, max, p25, p50, p75, p90, p95, p99,
+    double mean, stddev, min, max, p05, p25, p50, p75, p90, p95, p99,
         p999;                        /* ns; p90 and up NaN when too few samples */
     double tau;                      /* 1 + 2 Σ ρ_k */
     struct assay__interval interval; /* 95 %, of the median; not tighter than the clock's step */

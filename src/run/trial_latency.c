@@ -79,10 +79,10 @@ static struct assay__summary over_launches(const struct assay__outcome *const *u
     struct assay__summary all = used[0]->summary;
     const size_t fields[] = {
         offsetof(struct assay__summary, mean), offsetof(struct assay__summary, stddev),
-        offsetof(struct assay__summary, p25),  offsetof(struct assay__summary, p50),
-        offsetof(struct assay__summary, p75),  offsetof(struct assay__summary, p90),
-        offsetof(struct assay__summary, p95),  offsetof(struct assay__summary, p99),
-        offsetof(struct assay__summary, p999),
+        offsetof(struct assay__summary, p05),  offsetof(struct assay__summary, p25),
+        offsetof(struct assay__summary, p50),  offsetof(struct assay__summary, p75),
+        offsetof(struct assay__summary, p90),  offsetof(struct assay__summary, p95),
+        offsetof(struct assay__summary, p99),  offsetof(struct assay__summary, p999),
     };
     for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
         double *field = (double *)(void *)((char *)&all + fields[f]);
