@@ -1,416 +1,29 @@
 /* fake.c - an engine that runs no model: its times come from a script, on a clock of its own that
  * only its steps advance, so that a test knows every value exactly. It can also crash, hang, be
  * killed, exit or fail at a chosen step, and it can burn real time for a known duration. The
- * grammar of scripts is in doc/fake-engine.md and in `keys` below.
+ * grammar of scripts is in doc/fake-engine.md and in fake_script.c.
  *
  * Each stream has its own clock and its own count of steps. now_ns() shows the clock of the stream
  * that the calling thread stepped last; a thread that never stepped sees stream 0's, or with
  * several streams the time at which the session was open: a new stream's clock starts there. */
-#include "engine/engine.h"
+#include "engine/fake.h"
 
-#include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/stats.h"
-#include "base/text.h"
-#include "engine/fake_noise.h"
 #include "engine/fake_when.h"
 
 #include <math.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-void (*assay__fake_step_hook)(double steps);
-
-#define STEADY_MAX 64
-#define LAYER_MAX 1024
 #define DEFAULT_STEADY_NS 100000 /* 100 µs */
-#define DURATION_MAX_S 1e6
 #define DEFAULT_DECODE_NS 10000
 #define DEFAULT_PROMPT 32
-#define GENERATIONS_KEPT 4096u
-#define FAKE_TOKENS_MOST 65536
 
-struct fake_stream {
-    uint64_t now_ns;
-    int64_t steps; /* done or begun */
-    struct assay__random random;
-    struct assay__fake_noise_state noise;
-    char padding[64]; /* streams of several threads stand in one array */
-};
-
-struct assay_session {
-    struct assay__arena *arena;
-    unsigned serial; /* tells sessions apart for threads that remember one */
-
-    bool real_clock;
-    double load_ns, compile_ns;
-    uint64_t first_ns;
-    bool has_first;
-    int64_t warmup_count;
-    uint64_t warmup_ns;
-    uint64_t steady_ns[STEADY_MAX];
-    size_t steady_count;
-    int64_t spike_every;
-    uint64_t spike_ns, noise_ns, drift_ns, pace_ns;
-    uint64_t seed;
-    struct assay__fake_noise noise;
-    int64_t crash_at, hang_at, oom_at, exit_at, error_at; /* 0 never */
-    const char *open_error, *layers_error, *log;
-    double memory_bytes, memory_peak_bytes, hold_bytes;
-    double allocate_bytes, leak_bytes; /* of each step; 0 none */
-    int64_t leak_until;                /* the last step that leaks; 0: all do */
-    double engine_ns;
-    int threads;
-
-    struct assay_layer *layers;
-    size_t layer_count;
-    double *counts; /* of the layers, when counters were asked for */
-
-    /* generations: `steady` and the like say when the first token is there */
-    uint64_t decode_ns[STEADY_MAX], choose_ns;
-    size_t decode_count;
-    int64_t tokens, prompt, batch; /* tokens 0: a step is one run */
-    uint64_t *times_ns;            /* GENERATIONS_KEPT x tokens */
-    int64_t *ids;                  /* batch x tokens */
-    size_t generations, dropped;
-
-    uint64_t open_ns; /* the clock when the session was open */
-    struct fake_stream *streams;
-    int stream_count;
-    float output[4];
-    double output_times; /* its usual values times that; NaN */
-    int64_t output_dims[2];
-    struct assay_tensor output_tensor;
-    void *held;
-    char error_text[64];
-    atomic_bool failed;
-};
-
-/* --- script ----------------------------------------------------------------------------------- */
-
-static int duration_parse(const char *text, uint64_t *duration_ns)
-{
-    double seconds = 0;
-    int code = assay__text_duration_s(text, &seconds);
-    if (code || !(seconds >= 0 && seconds <= DURATION_MAX_S)) return ASSAY_EINVAL;
-    *duration_ns = (uint64_t)llround(seconds * 1e9);
-    return 0;
-}
-
-/* "5x200us" */
-static int repeat_parse(char *text, int64_t *count, uint64_t *duration_ns)
-{
-    char *times = strchr(text, 'x');
-    if (!times) return ASSAY_EINVAL;
-    *times = '\0';
-    if (assay__text_int64(text, count) || *count < 1) return ASSAY_EINVAL;
-    return duration_parse(times + 1, duration_ns);
-}
-
-static int set_optional(char *value, double *out)
-{
-    uint64_t duration_ns = 0;
-    int code = duration_parse(value, &duration_ns);
-    if (code == 0) *out = (double)duration_ns;
-    return code;
-}
-
-static int set_step(char *value, int64_t *out)
-{
-    return assay__text_int64(value, out) || *out < 1 ? ASSAY_EINVAL : 0;
-}
-
-static int set_bytes(char *value, double *out)
-{
-    return assay__text_double(value, out) || !(*out >= 0) ? ASSAY_EINVAL : 0;
-}
-
-static int set_text(struct assay_session *session, char *value, const char **out)
-{
-    *out = assay__arena_strdup(session->arena, value);
-    return *out ? 0 : ASSAY_ENOMEM;
-}
-
-static int on_clock(struct assay_session *session, char *value)
-{
-    session->real_clock = strcmp(value, "real") == 0;
-    return session->real_clock || strcmp(value, "scripted") == 0 ? 0 : ASSAY_EINVAL;
-}
-static int on_load(struct assay_session *session, char *value)
-{
-    return set_optional(value, &session->load_ns);
-}
-static int on_compile(struct assay_session *session, char *value)
-{
-    return set_optional(value, &session->compile_ns);
-}
-static int on_first(struct assay_session *session, char *value)
-{
-    session->has_first = true;
-    return duration_parse(value, &session->first_ns);
-}
-static int on_warmup(struct assay_session *session, char *value)
-{
-    return repeat_parse(value, &session->warmup_count, &session->warmup_ns);
-}
-static int on_spike(struct assay_session *session, char *value)
-{
-    return repeat_parse(value, &session->spike_every, &session->spike_ns);
-}
-static int set_list(char *value, uint64_t *out, size_t *count)
-{
-    char *save = NULL;
-    *count = 0;
-    for (char *item = strtok_r(value, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
-        if (*count == STEADY_MAX) return ASSAY_ELIMIT;
-        int code = duration_parse(item, &out[(*count)++]);
-        if (code) return code;
-    }
-    return *count ? 0 : ASSAY_EINVAL;
-}
-static int on_steady(struct assay_session *session, char *value)
-{
-    return set_list(value, session->steady_ns, &session->steady_count);
-}
-static int on_decode(struct assay_session *session, char *value)
-{
-    return set_list(value, session->decode_ns, &session->decode_count);
-}
-static int on_choose(struct assay_session *session, char *value)
-{
-    return duration_parse(value, &session->choose_ns);
-}
-static int on_prompt(struct assay_session *session, char *value)
-{
-    return set_step(value, &session->prompt);
-}
-static int on_noise(struct assay_session *session, char *value)
-{
-    return duration_parse(value, &session->noise_ns);
-}
-static int on_drift(struct assay_session *session, char *value)
-{
-    return duration_parse(value, &session->drift_ns);
-}
-static int on_pace(struct assay_session *session, char *value)
-{
-    return duration_parse(value, &session->pace_ns);
-}
-static int on_seed(struct assay_session *session, char *value)
-{
-    int64_t seed = 0;
-    int code = assay__text_int64(value, &seed);
-    session->seed = (uint64_t)seed;
-    return code;
-}
-static int on_crash(struct assay_session *session, char *value)
-{
-    return set_step(value, &session->crash_at);
-}
-static int on_hang(struct assay_session *session, char *value)
-{
-    return set_step(value, &session->hang_at);
-}
-static int on_oom(struct assay_session *session, char *value)
-{
-    return set_step(value, &session->oom_at);
-}
-static int on_exit_at(struct assay_session *session, char *value)
-{
-    return set_step(value, &session->exit_at);
-}
-static int on_error(struct assay_session *session, char *value)
-{
-    return set_step(value, &session->error_at);
-}
-static int on_open_error(struct assay_session *session, char *value)
-{
-    return set_text(session, value, &session->open_error);
-}
-static int on_layers_error(struct assay_session *session, char *value)
-{
-    return set_text(session, value, &session->layers_error);
-}
-static int on_log(struct assay_session *session, char *value)
-{
-    return set_text(session, value, &session->log);
-}
-static int on_engine(struct assay_session *session, char *value)
-{
-    return set_optional(value, &session->engine_ns);
-}
-static int on_memory(struct assay_session *session, char *value)
-{
-    return set_bytes(value, &session->memory_bytes);
-}
-static int on_peak(struct assay_session *session, char *value)
-{
-    return set_bytes(value, &session->memory_peak_bytes);
-}
-static int on_hold(struct assay_session *session, char *value)
-{
-    return set_bytes(value, &session->hold_bytes);
-}
-static int on_allocate(struct assay_session *session, char *value)
-{
-    return set_bytes(value, &session->allocate_bytes);
-}
-static int on_leak(struct assay_session *session, char *value)
-{
-    return set_bytes(value, &session->leak_bytes);
-}
-static int on_leak_until(struct assay_session *session, char *value)
-{
-    return set_step(value, &session->leak_until);
-}
-static int on_threads(struct assay_session *session, char *value)
-{
-    int64_t threads = 0;
-    int code = set_step(value, &threads);
-    session->threads = (int)(threads < 4096 ? threads : 4096);
-    return code;
-}
-
-static int on_output(struct assay_session *session, char *value)
-{
-    session->output_times = NAN;
-    return strcmp(value, "nan") == 0 ? 0 : assay__text_double(value, &session->output_times);
-}
-
-/* "conv1:60us:Conv": name, time or "-" for unavailable, operator (the name when left out) */
-static int layer_parse(struct assay_session *session, char *item, struct assay_layer *layer)
-{
-    char *time = strchr(item, ':');
-    if (!time || time == item) return ASSAY_EINVAL;
-    *time++ = '\0';
-    char *op = strchr(time, ':');
-    if (op) *op++ = '\0';
-    uint64_t time_ns = 0;
-    bool known = strcmp(time, "-") != 0;
-    if (known && duration_parse(time, &time_ns)) return ASSAY_EINVAL;
-    const char **from = assay__arena_array(session->arena, 1, sizeof *from);
-    layer->name = assay__arena_strdup(session->arena, item);
-    layer->op = assay__arena_strdup(session->arena, op && *op ? op : item);
-    if (!from || !layer->name || !layer->op) return ASSAY_ENOMEM;
-    from[0] = layer->name;
-    layer->provider = "fake";
-    layer->time_ns = known ? (double)time_ns : NAN;
-    layer->host_enqueue_ns = layer->flops = layer->bytes = NAN;
-    layer->state = known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE;
-    layer->note = known ? "" : "the script gives no time for this layer";
-    layer->from = from;
-    layer->from_count = 1;
-    return 0;
-}
-
-static int on_layers(struct assay_session *session, char *value)
-{
-    char *save = NULL;
-    session->layers = assay__arena_array(session->arena, LAYER_MAX, sizeof *session->layers);
-    session->layer_count = 0;
-    if (!session->layers) return ASSAY_ENOMEM;
-    for (char *item = strtok_r(value, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
-        if (session->layer_count == LAYER_MAX) return ASSAY_ELIMIT;
-        int code = layer_parse(session, item, &session->layers[session->layer_count++]);
-        if (code) return code;
-    }
-    return session->layer_count ? 0 : ASSAY_EINVAL;
-}
-
-/* What counters count is for those who replace their system calls (run/counters_fake.c). */
-static int on_counts(struct assay_session *session, char *value)
-{
-    (void)session;
-    return *value ? 0 : ASSAY_EINVAL;
-}
-
-static const struct script_key {
-    const char *name;
-    int (*set)(struct assay_session *session, char *value);
-} keys[] = {
-    {"clock", on_clock},
-    {"load", on_load},
-    {"compile", on_compile},
-    {"first", on_first},
-    {"warmup", on_warmup},
-    {"steady", on_steady},
-    {"spike", on_spike},
-    {"noise", on_noise},
-    {"drift", on_drift},
-    {"seed", on_seed},
-    {"pace", on_pace},
-    {"crash_at", on_crash},
-    {"hang_at", on_hang},
-    {"oom_at", on_oom},
-    {"exit_at", on_exit_at},
-    {"error_at", on_error},
-    {"layers", on_layers},
-    {"engine", on_engine},
-    {"layers_error", on_layers_error},
-    {"open_error", on_open_error},
-    {"log", on_log},
-    {"memory", on_memory},
-    {"memory_peak", on_peak},
-    {"hold", on_hold},
-    {"allocate", on_allocate},
-    {"leak", on_leak},
-    {"leak_until", on_leak_until},
-    {"threads", on_threads},
-    {"decode", on_decode},
-    {"choose", on_choose},
-    {"prompt", on_prompt},
-    {"counts", on_counts},
-    {"counts_running", on_counts},
-    {"counts_gone", on_counts},
-    {"counts_back", on_counts},
-    {"output", on_output},
-    {"gone", on_counts}, /* fake_devices.c looks at it */
-};
-
-static int script_item(struct assay_session *session, char *item, struct assay_error *error)
-{
-    item += strspn(item, " \t\n");
-    for (size_t length = strlen(item); length > 0 && strchr(" \t\n", item[length - 1]); length--)
-        item[length - 1] = '\0';
-    if (!*item) return 0;
-    char *value = strchr(item, '=');
-    if (!value)
-        return assay_error_set(error, ASSAY_EINVAL, "fake engine's script: \"%s\" is not key=value",
-                               item);
-    *value++ = '\0';
-    char shown[64];
-    snprintf(shown, sizeof shown, "%s", value);
-    size_t i = 0;
-    while (i < sizeof keys / sizeof keys[0] && strcmp(keys[i].name, item) != 0)
-        i++;
-    int code = i < sizeof keys / sizeof keys[0]
-                   ? keys[i].set(session, value)
-                   : assay__fake_noise_set(&session->noise, item, value);
-    if (code == ASSAY_ENOTFOUND)
-        return assay_error_set(error, ASSAY_EINVAL, "fake engine's script: unknown key \"%s\"",
-                               item);
-    return code ? assay_error_set(error, code, "fake engine's script: %s cannot be \"%s\"", item,
-                                  shown)
-                : 0;
-}
-
-static int script_parse(struct assay_session *session, const char *script,
-                        struct assay_error *error)
-{
-    char *copy = assay__arena_strdup(session->arena, script);
-    char *save = NULL;
-    if (!copy) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    for (char *item = strtok_r(copy, ";", &save); item; item = strtok_r(NULL, ";", &save)) {
-        int code = script_item(session, item, error);
-        if (code) return code;
-    }
-    return 0;
-}
+void (*assay__fake_step_hook)(double steps);
 
 /* --- clock ------------------------------------------------------------------------------------ */
 
@@ -427,7 +40,7 @@ static uint64_t fake_now_ns(struct assay_session *session)
 }
 
 /* How long the step numbered `step` (from 1) of a stream takes. */
-static uint64_t step_duration_ns(struct assay_session *session, struct fake_stream *stream,
+static uint64_t step_duration_ns(struct assay_session *session, struct assay__fake_stream *stream,
                                  int64_t step)
 {
     int64_t before = session->has_first ? 1 : 0;
@@ -517,33 +130,6 @@ static int memory_hold(struct assay_session *session, struct assay_error *error)
     return 0;
 }
 
-static int generation_open(struct assay_session *session,
-                           const struct assay_session_options *options, struct assay_error *error)
-{
-    const struct assay_generation *plan = options->generation;
-    if (!plan) return 0;
-    if (plan->tokens < 1 || plan->tokens > FAKE_TOKENS_MOST || session->stream_count != 1)
-        return assay_error_set(error, ASSAY_EINVAL,
-                               "the fake engine makes 1 to %d tokens, in one stream",
-                               FAKE_TOKENS_MOST);
-    for (size_t i = 0; i < options->input_count && plan->ids; i++)
-        if (strcmp(options->inputs[i].name, plan->ids) == 0 && options->inputs[i].rank == 2) {
-            session->batch = options->inputs[i].dims[0];
-            session->prompt = options->inputs[i].dims[1];
-        }
-    if (session->batch < 1 || session->batch > 4096)
-        return assay_error_set(error, ASSAY_ELIMIT, "the fake engine makes 1 to 4096 sequences");
-    session->tokens = plan->tokens;
-    session->times_ns = calloc(GENERATIONS_KEPT * (size_t)plan->tokens, sizeof(uint64_t));
-    session->ids = calloc((size_t)(plan->tokens * session->batch), sizeof(int64_t));
-    if (!session->times_ns || !session->ids)
-        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    for (int64_t b = 0; b < session->batch; b++)
-        for (int64_t k = 0; k < plan->tokens; k++)
-            session->ids[b * plan->tokens + k] = 100 * b + k;
-    return 0;
-}
-
 static int open_parts(struct assay_session *session, const struct assay_session_options *options,
                       struct assay_error *error)
 {
@@ -554,9 +140,14 @@ static int open_parts(struct assay_session *session, const struct assay_session_
     session->arena = assay__arena_new();
     if (!session->arena) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     session->threads = options->threads;
-    int code = script_parse(session, assay__fake_script_when(session->arena, options), error);
+    int code = assay__fake_script_parse(session, assay__fake_script_when(session->arena, options),
+                                        error);
     const char *own = assay__fake_device_script(device, session->arena);
-    if (code == 0 && own) code = script_parse(session, own, error);
+    struct assay_session_options there = *options; /* `when_…` holds there as well */
+    there.script = own;
+    if (code == 0 && own)
+        code = assay__fake_script_parse(session, assay__fake_script_when(session->arena, &there),
+                                        error);
     if (code == 0 && own) code = assay__fake_device_gone(own, error);
     if (code) return code;
     snprintf(session->error_text, sizeof session->error_text, "the script fails step %lld",
@@ -565,7 +156,7 @@ static int open_parts(struct assay_session *session, const struct assay_session_
     if (session->open_error)
         return assay_error_set(error, ASSAY_EENGINE, "%s", session->open_error);
     code = streams_make(session, options->streams, error);
-    if (code == 0) code = generation_open(session, options, error);
+    if (code == 0) code = assay__fake_generation_open(session, options, error);
     return code ? code : memory_hold(session, error);
 }
 
@@ -608,42 +199,6 @@ static int misfortune(struct assay_session *session, int64_t step)
     return ASSAY_EENGINE;
 }
 
-/* The tokens of a generation whose first is there after first_ns; how long it takes. */
-static uint64_t generation_step(struct assay_session *session, uint64_t first_ns)
-{
-    bool room = session->generations < GENERATIONS_KEPT;
-    uint64_t now_ns = first_ns,
-             *times = session->times_ns + session->generations * (size_t)session->tokens;
-    for (int64_t k = 0; k < session->tokens; k++) {
-        if (k > 0) now_ns += session->decode_ns[(size_t)(k - 1) % session->decode_count];
-        if (room) times[k] = now_ns;
-    }
-    if (room)
-        session->generations++;
-    else
-        session->dropped++;
-    return now_ns;
-}
-
-static int fake_tokens(struct assay_session *session, struct assay_token_times *times,
-                       struct assay_error *error)
-{
-    if (session->tokens < 1)
-        return assay_error_set(error, ASSAY_EINVAL, "the session was not opened to generate");
-    *times = (struct assay_token_times){
-        .tokens = session->tokens,
-        .prompt = session->prompt,
-        .batch = session->batch,
-        .generations = session->generations,
-        .dropped = session->dropped,
-        .ns = session->times_ns,
-        .ids = session->ids,
-        .choose_ns = (double)session->choose_ns,
-    };
-    session->generations = session->dropped = 0;
-    return 0;
-}
-
 /* Through a pointer that the compiler cannot see through: a block that nobody reads would not be asked for at all. */
 static void *(*volatile ask_memory)(size_t) = malloc;
 
@@ -662,7 +217,7 @@ static int step_memory(struct assay_session *session, int64_t step)
 static int fake_step(struct assay_session *session, int stream_index)
 {
     if (stream_index < 0 || stream_index >= session->stream_count) return ASSAY_EINVAL;
-    struct fake_stream *stream = &session->streams[stream_index];
+    struct assay__fake_stream *stream = &session->streams[stream_index];
     last_step.serial = session->serial;
     last_step.stream = stream_index;
     uint64_t start_ns = session->real_clock ? assay__now_ns() : 0;
@@ -671,7 +226,7 @@ static int fake_step(struct assay_session *session, int stream_index)
     if (code == 0) code = step_memory(session, step);
     if (code) return code;
     uint64_t duration_ns = step_duration_ns(session, stream, step);
-    if (session->tokens) duration_ns = generation_step(session, duration_ns);
+    if (session->tokens) duration_ns = assay__fake_generation_step(session, duration_ns);
     if (session->real_clock)
         while (assay__now_ns() - start_ns < duration_ns)
             continue;
@@ -791,7 +346,7 @@ const struct assay_engine_ops assay__engine_fake = {
     .now_ns = fake_now_ns,
     .memory = fake_memory,
     .close = fake_close,
-    .tokens = fake_tokens,
+    .tokens = assay__fake_tokens,
     .devices_each = assay__fake_devices_each,
     .assignment = assay__fake_assignment,
 };

@@ -2,7 +2,8 @@
  * to the device ("FakeExecutionProvider"), but for operators that $ASSAY_FAKE_ASSIGNMENT lists ("Softmax,Gather"), which go to
  * "CPUExecutionProvider". Neighbours in the file's order that share a provider are one piece.
  *
- * Instead of a list: "old" (this build cannot say), "refuse" (no session can be made), "crash" (SIGSEGV), "hang". */
+ * Instead of a list: "old" (this build cannot say), "refuse" (no session can be made), "nothing" (the record names no node), "crash" (SIGSEGV),
+ * "hang". */
 #include "engine/engine.h"
 
 #include "model/graph.h"
@@ -11,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define TARGET "FakeExecutionProvider"
+#define VERSION "1"
 
 static bool listed(const char *list, const char *op)
 {
@@ -48,10 +52,10 @@ static int tell(const struct assay__model *model, const char *script, assay_assi
             .name = node->name ? node->name : "",
             .op = node->op,
             .domain = node->domain,
-            .provider = away ? "CPUExecutionProvider" : "FakeExecutionProvider",
+            .provider = away ? "CPUExecutionProvider" : TARGET,
             .subgraph = piece,
-            .target = "FakeExecutionProvider",
-            .version = "1",
+            .target = TARGET,
+            .version = VERSION,
         };
         int code = found(context, &told);
         if (code) return code;
@@ -78,7 +82,8 @@ int assay__fake_assignment(const struct assay_assignment_options *given, assay_a
         return assay_error_set(error, ASSAY_ENOTFOUND, "the fake engine has no device '%s'",
                                options.device);
     code = assay__model_read(options.model_path, &model, error);
-    if (code == 0) code = tell(model, script, found, context);
+    if (code == 0 && options.about) code = options.about(context, TARGET, VERSION);
+    if (code == 0 && strcmp(script, "nothing") != 0) code = tell(model, script, found, context);
     assay__model_free(model);
     return code;
 }

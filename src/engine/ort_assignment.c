@@ -61,6 +61,11 @@ static int prepare(struct asking *ask)
                                            o->provider_options, false, ask->error);
 }
 
+static const char *target_of(const struct asking *ask)
+{
+    return assay__ort_provider(ask->options.device ? ask->options.device : "cpu");
+}
+
 static int tell_piece(struct asking *ask, size_t index, const struct OrtEpAssignedSubgraph *piece)
 {
     const struct assay__ort *ort = &ask->ort;
@@ -68,7 +73,7 @@ static int tell_piece(struct asking *ask, size_t index, const struct OrtEpAssign
     size_t count = 0;
     struct assay_assigned_node told = {
         .subgraph = index,
-        .target = assay__ort_provider(ask->options.device ? ask->options.device : "cpu"),
+        .target = target_of(ask),
         .version = ort->version,
     };
     int code = check(ask, ort->ep_assigned_subgraph_get_ep_name(piece, &told.provider),
@@ -95,6 +100,8 @@ static int tell(struct asking *ask)
     int code = check(ask,
                      ask->ort.session_get_ep_graph_assignment_info(ask->session, &pieces, &count),
                      "assignment");
+    if (!code && ask->options.about)
+        code = ask->options.about(ask->context, target_of(ask), ask->ort.version);
     for (size_t i = 0; i < count && !code; i++)
         code = tell_piece(ask, i, pieces[i]);
     return code;

@@ -1,5 +1,5 @@
 /* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
- * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers.c,
+ * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers*.c,
  * ort_counted.c (counters by markers), ort_isolated.c, ort_profile.c (the methods), ort_origin.c (where a node of the optimised graph
  * came from). How it works: doc/layer-timing.md. */
 #ifndef ASSAY_ENGINE_ORT_LAYERS_H

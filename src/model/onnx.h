@@ -138,6 +138,20 @@ int assay__onnx_int(struct assay__onnx_reader *reader, const struct assay__wire_
 /** Type 2 or an error. */
 int assay__onnx_message(struct assay__onnx_reader *reader, const struct assay__wire_field *field);
 
+/** Fields that are carried verbatim. */
+struct assay__onnx_carried {
+    const uint8_t *data; /* valid while contiguous */
+    size_t size;
+    bool scattered;
+};
+/** One more of them. */
+void assay__onnx_carry(struct assay__onnx_carried *carried, const struct assay__wire_field *field);
+/** All of them: points into the file when they stand together, else copies them out of the message (data, size), where `wanted` tells
+ *  them from the others. */
+int assay__onnx_carried(struct assay__onnx_reader *reader,
+                        const struct assay__onnx_carried *carried, const uint8_t *data, size_t size,
+                        bool (*wanted)(uint32_t number), const uint8_t **out, size_t *out_size);
+
 int assay__onnx_tensor(struct assay__onnx_reader *reader, const uint8_t *data, size_t size,
                        struct assay__tensor *tensor);
 int assay__onnx_value(struct assay__onnx_reader *reader, const uint8_t *data, size_t size,
@@ -145,6 +159,8 @@ int assay__onnx_value(struct assay__onnx_reader *reader, const uint8_t *data, si
 /** A SparseTensorProto: the dense shape, how much is stored, no data. */
 int assay__onnx_sparse(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
                        struct assay__tensor *tensor);
+int assay__onnx_graph(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
+                      struct assay__graph *graph);
 int assay__onnx_node(struct assay__onnx_reader *reader, const struct assay__wire_field *message,
                      struct assay__node *node);
 int assay__onnx_attr(struct assay__onnx_reader *reader, const struct assay__wire_field *message,

@@ -182,8 +182,7 @@ int assay__query(const char *path, const char *sql, assay__query_row *row, void 
     const char *tail = NULL;
     int code = assay__db_open(path, &db, error);
     if (code) return code;
-    int table = assay__samples_table(db->sqlite);
-    if (table == SQLITE_OK) table = assay__series_table(db->sqlite);
+    int table = assay__chunk_tables(db->sqlite);
     sqlite3_progress_handler(db->sqlite, STEPS_PER_LOOK, look, &query);
     sqlite3_set_authorizer(db->sqlite, authorize, &query);
     if (table != SQLITE_OK ||

@@ -255,8 +255,9 @@ int assay__arms_conclude(struct assay__arms *arms, size_t index, struct assay_er
 /* The worst of the outputs, each number by itself. */
 struct worst {
     double most, l2, cosine, top1;
-    int64_t broken, elements; /* not a number, or infinite, in one of the two only */
-    const char *reason;       /* why one output was not compared; "" */
+    int64_t broken,
+        elements; /* of outputs that were compared; broken: not a number, or infinite, in one of the two only */
+    const char *reason; /* why one output was not compared; "" */
 };
 
 static struct worst worst_of(const struct assay__drift *drift)
@@ -264,9 +265,10 @@ static struct worst worst_of(const struct assay__drift *drift)
     struct worst w = {NAN, NAN, NAN, NAN, 0, 0, ""};
     for (size_t i = 0; i < drift->output_count; i++) {
         const struct assay__drift_output *o = &drift->outputs[i];
+        bool compared = !*o->reason || o->broken;
         w.broken += o->broken;
-        w.elements += o->elements;
-        if (*o->reason && !o->broken) w.reason = o->reason;
+        if (compared) w.elements += o->elements;
+        if (!compared) w.reason = o->reason;
         w.most = fmax(w.most, o->max_absolute); /* fmax and fmin leave NaN out */
         w.l2 = fmax(w.l2, o->relative_l2);
         w.cosine = fmin(w.cosine, o->cosine);

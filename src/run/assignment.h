@@ -4,7 +4,7 @@
  *   parent -> {"job": 1, "assignment": true, "engine": "ort", "library": null, "device": "cuda:0", "model": "…",
  *              "optimization": null, "dims": [["batch", 1], …]}
  *   worker -> {"log": "…"}                                      an error that the engine logs meanwhile
- *             {"target": "CUDAExecutionProvider", "version": "1.31.1"}
+ *             {"target": "CUDAExecutionProvider", "version": "1.31.1"}   before any node
  *             {"nodes": [[name, op, domain, provider, subgraph], …]}   as often as needed
  *             {"done": true}                                    then it exits
  *             {"error": {"code": -8, "message": "…"}}           instead
@@ -40,7 +40,8 @@ struct assay__assigned {
 };
 
 struct assay__assignment {
-    const char *target, *version;  /* the device's own provider; "" when no node was told of */
+    const char *target,
+        *version; /* the device's own provider; "" when the engine told of neither it nor a node */
     struct assay__assigned *nodes; /* in the engine's order */
     size_t count;
 };

@@ -40,15 +40,17 @@ static int send_nodes(struct telling *tell)
     return send(tell, &tell->line);
 }
 
-static int introduce(struct telling *tell, const struct assay_assigned_node *node)
+/* Before any node: a record may name none. */
+static int introduce(void *context, const char *target, const char *version)
 {
+    struct telling *tell = context;
     struct assay__buf line = {0};
     struct assay__json_writer out;
     tell->introduced = true;
     assay__json_start(&out, &line, false);
     assay__json_object(&out);
-    assay__json_put_string(&out, "target", node->target ? node->target : "");
-    assay__json_put_string(&out, "version", node->version ? node->version : "");
+    assay__json_put_string(&out, "target", target ? target : "");
+    assay__json_put_string(&out, "version", version ? version : "");
     assay__json_object_end(&out);
     return send(tell, &line);
 }
@@ -56,7 +58,7 @@ static int introduce(struct telling *tell, const struct assay_assigned_node *nod
 static int on_node(void *context, const struct assay_assigned_node *node)
 {
     struct telling *tell = context;
-    int code = tell->introduced ? 0 : introduce(tell, node);
+    int code = tell->introduced ? 0 : introduce(tell, node->target, node->version);
     if (code) return code;
     struct assay__json_writer *out = &tell->out;
     if (tell->pending++ == 0) {
@@ -119,6 +121,7 @@ static int answer(struct telling *tell, const struct assay__json *root)
         .dim_names = names,
         .dim_values = values,
         .dim_count = read_dims(assay__json_get(root, "dims"), names, values),
+        .about = introduce,
     };
     const struct assay_engine_ops *engine = assay_engine_find(name);
     if (!engine)

@@ -79,7 +79,7 @@ void assay__drift_compare(const double *reference, const double *candidate, int 
         const char *reason = assay__arena_printf(
             arena,
             "%" PRId64 " of %" PRId64 " numbers are infinite or NaN and not alike in both (%" PRId64
-            " of the rewritten model's are)",
+            " of the other's are)",
             out->broken, out->elements, bad_candidate);
         out->reason = reason ? reason : "infinite or NaN";
         return;
@@ -110,7 +110,11 @@ static int compare_one(const struct assay__output *reference, const struct assay
 {
     double *r = NULL, *c = NULL;
     int64_t count = 0;
-    out->reason = !candidate           ? "the rewritten model has no output of this name"
+    const char *none = candidate ? ""
+                                 : assay__arena_printf(arena, "it has no output '%.80s' to compare",
+                                                       out->name ? out->name : "");
+    if (!none) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    out->reason = !candidate           ? none
                   : *reference->reason ? reference->reason
                   : *candidate->reason ? candidate->reason
                                        : "";

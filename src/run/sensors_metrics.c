@@ -216,8 +216,8 @@ static void put_tops(struct putting *to, const struct total *total)
     char reason[400];
     if (flops && flops->state != ASSAY_UNAVAILABLE) {
         put_with(to, "efficiency.tops_per_watt",
-                 flops->value * (double)total->completions / total->energy_j / 1e12,
-                 "compute.flops x inferences per second / 1e12 / power.average", total);
+                 flops->value / (total->energy_j / (double)total->completions) / 1e12,
+                 "compute.flops / energy.inference.gross / 1e12", total);
         return;
     }
     snprintf(reason, sizeof reason, "compute.flops is unavailable: %s", flops ? flops->note : "");

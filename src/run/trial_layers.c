@@ -219,6 +219,9 @@ int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
     if (code == 0 && count > 0) code = merge(input, lists, count, scratch, p50_ns);
     const char *said = code ? "" : remark(input, count);
     if (!said) code = ASSAY_ENOMEM;
+    if (code == 0 && !*said && !count && input->generate > 0)
+        said = "layers are not timed while it generates: profile one step without --generate, such "
+               "as gpt2:phase=decode,past=32";
     if (code == 0) input->trial->layers.reason = said;
     for (size_t i = 0; i < count; i++)
         free(lists[i].where);

@@ -86,23 +86,29 @@ static inline void find_library(void)
     if (assay__ort_load(NULL, &ort, &error)) SKIP(error.message);
 }
 
-static inline struct opened open_fixture(const char *name)
+/* A session of the model in the file, with its inputs. */
+static inline void open_file(struct opened *opened, const char *path)
 {
-    struct opened opened = {0};
     struct assay_error error = {0};
-    char path[1024];
-    find_library();
-    fixture_path(path, sizeof path, name);
-    opened.model = read_model(path);
-    fill_inputs(&opened);
+    opened->model = read_model(path);
+    fill_inputs(opened);
     struct assay_session_options options = {.size = sizeof options,
                                             .model_path = path,
                                             .threads = 1,
                                             .spinning = -1,
-                                            .inputs = opened.inputs,
-                                            .input_count = opened.input_count};
-    if (assay_engine_find("ort")->open(&options, &opened.session, &error))
+                                            .inputs = opened->inputs,
+                                            .input_count = opened->input_count};
+    if (assay_engine_find("ort")->open(&options, &opened->session, &error))
         harness_fail(__FILE__, __LINE__, error.message);
+}
+
+static inline struct opened open_fixture(const char *name)
+{
+    struct opened opened = {0};
+    char path[1024];
+    find_library();
+    fixture_path(path, sizeof path, name);
+    open_file(&opened, path);
     return opened;
 }
 

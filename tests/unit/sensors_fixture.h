@@ -9,34 +9,11 @@
 #include "probe/probes.h"
 #include "report/sections.h"
 #include "run/sensors.h"
+#include "sampler_clock.h"
 
-#define MS 1000000u
-#define SECOND 1000000000u
 #define CHANNELS_MOST 16
 
 /* --- the script ------------------------------------------------------------------------------- */
-
-static uint64_t clock_ns = SECOND, cpu_clock_ns;
-
-static inline uint64_t fake_now(void *context)
-{
-    (void)context;
-    return clock_ns;
-}
-
-static inline uint64_t fake_cpu(void *context)
-{
-    (void)context;
-    return cpu_clock_ns;
-}
-
-static inline void fake_sleep(void *context, uint64_t duration_ns)
-{
-    (void)context;
-    clock_ns += duration_ns;
-}
-
-static const struct assay__sampler_clock fake_clock = {fake_now, fake_cpu, fake_sleep, NULL};
 
 static struct assay__channel channels[CHANNELS_MOST];
 static double (*script[CHANNELS_MOST])(double t);

@@ -303,6 +303,36 @@ static void test_scaled(void)
     CHECK_STR(tiny, "123");
 }
 
+/* Numbers of sentences: three digits, no powers of ten, the ends of an interval alike. */
+static void test_digits(void)
+{
+    static const struct {
+        double value;
+        int digits;
+        const char *text;
+    } cases[] = {{1780, 3, "1,780"},
+                 {120, 2, "120"},
+                 {2.6666, 3, "2.67"},
+                 {3, 3, "3"},
+                 {9.996, 3, "10"},
+                 {999.6, 3, "1,000"},
+                 {0.00455, 3, "0.00455"},
+                 {1.23456e-5, 3, "0.0000123"},
+                 {0, 3, "0"},
+                 {-0.5, 3, "-0.5"},
+                 {-2220, 3, "-2,220"},
+                 {NAN, 3, "—"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        CHECK_STR(assay__digits(cases[i].value, cases[i].digits).text, cases[i].text);
+    CHECK_STR(assay__digits_range(1.04, 1.117).text, "1.040 to 1.117");
+    CHECK_STR(assay__digits_range(0.99, 45).text, "0.99 to 45.00");
+    CHECK_STR(assay__digits_range(2, 2).text, "2 to 2");
+    CHECK_STR(assay__digits_range(2, 2.1).text, "2.0 to 2.1");
+    CHECK_STR(assay__digits_range(100, 200).text, "100 to 200");
+    CHECK_STR(assay__digits_range(176, 1550).text, "176 to 1,550");
+    CHECK_STR(assay__digits_range(0.001, 7).text, "0.001 to 7");
+}
+
 static void test_numbers(void)
 {
     int64_t whole = 0;
@@ -411,14 +441,23 @@ static void test_clock(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"arena", test_arena},     {"buf", test_buf},
-        {"vec", test_vec},         {"map", test_map},
-        {"error", test_error},     {"log", test_log},
-        {"file", test_file},       {"full_disk", test_full_disk},
-        {"paths", test_paths},     {"scaled", test_scaled},
-        {"numbers", test_numbers}, {"safe", test_safe},
-        {"fit", test_fit},         {"distance", test_distance},
-        {"clock", test_clock},     {"left_behind", test_left_behind},
+        {"arena", test_arena},
+        {"buf", test_buf},
+        {"vec", test_vec},
+        {"map", test_map},
+        {"error", test_error},
+        {"log", test_log},
+        {"file", test_file},
+        {"full_disk", test_full_disk},
+        {"paths", test_paths},
+        {"scaled", test_scaled},
+        {"digits", test_digits},
+        {"numbers", test_numbers},
+        {"safe", test_safe},
+        {"fit", test_fit},
+        {"distance", test_distance},
+        {"clock", test_clock},
+        {"left_behind", test_left_behind},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

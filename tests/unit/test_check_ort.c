@@ -320,6 +320,16 @@ static void test_junit(void)
     assay__check_free(check);
 }
 
+/* A record that names no node still says whose it is. */
+static void test_no_node(void)
+{
+    struct assay__check *check = ask("nothing", 0);
+    CHECK_STR(check->asked, "fake 1, FakeExecutionProvider on gpu:0");
+    CHECK_INT(check->partitions.on, 0);
+    CHECK(check->verdict != ASSAY__CHECK_PASS);
+    assay__check_free(check);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -335,6 +345,7 @@ int main(int argc, char **argv)
         {"ort_cpu", test_ort_cpu},
         {"ort_refuses", test_ort_refuses},
         {"ort_profile", test_ort_profile},
+        {"no_node", test_no_node},
         {"junit", test_junit},
     };
     setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);

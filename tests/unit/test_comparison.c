@@ -208,21 +208,45 @@ static void outputs_far_away_are_never_recommended(void)
     assay_metrics_derived(npu->metrics, "drift.relative_l2", 6, "outputs", "");
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
-    CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why, "relative L2 6, the limit is 0.1");
+    CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why, "relative L2 6, the limit is 0.01");
     /* said as well where no difference of speed was shown */
     add(profile, "gpu", "", 100, 10);
-    assay_metrics_derived(profile->trials[2].metrics, "drift.relative_l2", 0.05, "outputs", "");
+    assay_metrics_derived(profile->trials[2].metrics, "drift.relative_l2", 0.005, "outputs", "");
     CHECK(assay__comparison(profile, arena, &all) == 0);
     const char *why = all.recommendations[ASSAY__FOR_LATENCY].why;
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == SIZE_MAX);
     CHECK_HAS(why, "no difference shown between cpu (100 µs) and gpu (100 µs)");
-    CHECK_HAS(why, "the outputs of gpu differ (relative L2 0.05)");
+    CHECK_HAS(why, "the outputs of gpu differ (relative L2 0.005)");
     CHECK_HAS(why, "npu (50.0 µs) would have been faster and is not advised");
     /* up to the limit it may be chosen, with a word */
-    assay_metrics_derived(profile->trials[1].metrics, "drift.relative_l2", 0.1, "outputs", "");
+    assay_metrics_derived(profile->trials[1].metrics, "drift.relative_l2", 0.01, "outputs", "");
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
     CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why, "but its outputs differ");
+    /* beyond it not: the same limit as a sweep's and a tuning's */
+    assay_metrics_derived(profile->trials[1].metrics, "drift.relative_l2", 0.05, "outputs", "");
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == SIZE_MAX);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* An inference of one sample against an inference of a thousand: said. */
+static void different_batches_are_said(void)
+{
+    struct assay_profile *profile = profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    add(profile, "one.onnx", "reference", 50, 10)->batch = 1;
+    add(profile, "many.onnx", "", 900, 10)->batch = 1;
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK_STR(all.batches, "");
+    profile->trials[1].batch = 1024;
+    CHECK(assay__comparison(profile, arena, &all) == 0);
+    CHECK_INT(all.rows[1].batch, 1024);
+    CHECK_HAS(all.batches, "their batches differ: one.onnx takes 1, many.onnx takes 1024; ");
+    CHECK_HAS(all.recommendations[ASSAY__FOR_LATENCY].why,
+              "an inference of 1 against one of 1024 samples");
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -374,6 +398,7 @@ int main(int argc, char **argv)
         {"a_device_that_did_nothing_is_not_recommended",
          a_device_that_did_nothing_is_not_recommended},
         {"values_that_are_nan_are_never_recommended", values_that_are_nan_are_never_recommended},
+        {"different_batches_are_said", different_batches_are_said},
         {"outputs_far_away_are_never_recommended", outputs_far_away_are_never_recommended},
         {"a_reference_that_is_nan_is_not_recommended", a_reference_that_is_nan_is_not_recommended},
         {"what_a_cpu_says_is_the_models_own", what_a_cpu_says_is_the_models_own},

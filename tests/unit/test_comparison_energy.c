@@ -175,6 +175,46 @@ static void test_too_coarse_a_sensor_is_said(void)
     assay_profile_close(both);
 }
 
+/* Launches of 1 mJ, two of which were disturbed: the windows together say something else than the median launch. */
+static void test_shown_and_judged_are_one_number(void)
+{
+    struct assay_profile *both = assay__profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    add(both, "cpu", 4);
+    struct assay__trial *npu = add(both, "npu", 1);
+    for (size_t i = 0; i < 2; i++)
+        assay_metrics_derived(npu->launches[i].metrics, "energy.inference.gross", 30e-3, "sensors",
+                              "");
+    assay_metrics_derived(npu->metrics, "energy.inference.gross", 6.8e-3, "sensors", "");
+    assay_metrics_derived(npu->metrics, "efficiency.tops_per_watt", 2e9 / 6.8e-3 / 1e12, "sensors",
+                          "");
+    CHECK_INT(assay__comparison(both, arena, &all), 0);
+    const struct assay__comparison_row *row = &all.rows[1];
+    CHECK(row->energy_by_launch && all.rows[0].energy_by_launch);
+    CHECK_NEAR(row->energy_j, 1e-3 * (1 + 0.001 * 1.5), 1e-12); /* of -3 … 4, 30 and 30 */
+    CHECK_NEAR(row->energy_ratio, row->energy.ratio, 1e-12);
+    CHECK_NEAR(row->energy_ratio, row->energy_j / all.rows[0].energy_j, 1e-12);
+    CHECK_NEAR(row->tops_per_watt, 2e9 / row->energy_j / 1e12, 1e-9);
+    /* every format has that number */
+    both->command = "compare";
+    static const char *const formats[] = {"text", "markdown", "json", "csv"};
+    static const char *const words[] = {"=0.251 ×", "0.251 × (", "\"energy_of\": \"median over",
+                                        ",0.2505"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        struct assay_report_options options = {.size = sizeof options, .format = formats[i]};
+        char *text = NULL;
+        if (strcmp(formats[i], "csv") == 0) options.table = "comparison";
+        CHECK_INT(assay_report(both, &options, &text, NULL, NULL), 0);
+        CHECK_HAS(text, words[i]);
+        if (i < 2) CHECK_HAS(text, "1.00 mJ"); /* and not 6.80 */
+        if (i < 2) CHECK(strstr(text, "6.80 mJ") == NULL || i == 1);
+        assay_free(text);
+    }
+    assay__arena_free(arena);
+    assay_profile_close(both);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -186,6 +226,7 @@ int main(int argc, char **argv)
         {"a_kept_profile_says_the_same", test_a_kept_profile_says_the_same},
         {"the_same_energy_is_no_difference", test_the_same_energy_is_no_difference},
         {"too_coarse_a_sensor_is_said", test_too_coarse_a_sensor_is_said},
+        {"shown_and_judged_are_one_number", test_shown_and_judged_are_one_number},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

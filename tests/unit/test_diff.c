@@ -1,30 +1,22 @@
 /* test_diff.c - several profiles side by side, on hand-made profiles whose numbers are chosen: verdicts and intervals, which trial, what is
  * said of what cannot be compared, what else differs, and what each format does with hostile names. */
-#include "harness.h"
+#include "diff_fixture.h"
 
-#include "advise/diff.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/report_diff.h"
 
-#include <assay/assay.h>
-
-static struct assay__arena *arena;
+#include <math.h>
 
 /* A profile of one trial with `launches` launches around p50_us, a thousandth apart. */
 static struct assay_profile *make(double p50_us, size_t launches)
 {
-    struct assay_profile *profile = assay__profile_new();
-    CHECK(profile != NULL);
-    if (!arena) arena = assay__arena_new();
-    struct assay__trial *trial = assay__profile_trial(profile);
-    profile->complete = true;
+    struct assay_profile *profile = diff_profile("f00");
+    struct assay__trial *trial = &profile->trials[0];
     profile->assay_version = "0.1.0";
     profile->schema = 1;
     profile->command = "run";
     profile->model.name = "net";
-    profile->model.fingerprint = "f00";
-    trial->state = ASSAY__TRIAL_OK;
     trial->engine = "fake";
     trial->engine_version = "1";
     trial->device = "cpu";
@@ -41,17 +33,6 @@ static struct assay_profile *make(double p50_us, size_t launches)
     assay_metrics_derived(trial->metrics, "compute.rate", 1e12 / p50_us, "clock",
                           "compute.flops / latency.p50");
     return profile;
-}
-
-static struct assay__diff compare(struct assay_profile *const *profiles, size_t count)
-{
-    static const char *const names[] = {"dir/a.assay", "dir/b.assay", "dir/c.assay"};
-    struct assay__diff_input inputs[3];
-    struct assay__diff diff;
-    for (size_t i = 0; i < count; i++)
-        inputs[i] = (struct assay__diff_input){profiles[i], names[i], NULL};
-    CHECK_INT(assay__diff(inputs, count, arena, &diff, NULL), 0);
-    return diff;
 }
 
 static struct assay__diff compare_two(struct assay_profile *a, struct assay_profile *b)
@@ -76,7 +57,7 @@ static void a_difference_has_its_interval(void)
     CHECK_NEAR(d->ratio, 0.5, 1e-12);
     CHECK(d->ci.known && d->ci.low > 0.495 && d->ci.low < 0.5 && d->ci.high > 0.5 &&
           d->ci.high < 0.505);
-    CHECK_NEAR(d->difference, -50e-6, 1e-15);
+    CHECK_NEAR(d->difference, -49.975e-6, 1e-15); /* of the same medians as the ratio */
     CHECK_STR(assay__diff_verdict_name(d->verdict, ASSAY__DIFF_TIME), "faster");
     /* a rate goes the other way, and one that follows from the latency has its interval */
     const struct assay__diff_metric *rate = assay__diff_metric_find(&diff, "compute.rate");
@@ -364,6 +345,90 @@ static void json_holds_every_number(void)
     assay__buf_free(&json);
 }
 
+/* Launches whose greatest are 10, 11 … 14 ms (times `factor`); the run as a whole shows the greatest of all, 14. */
+static struct assay_profile *with_max(double factor)
+{
+    struct assay_profile *profile = make(100 * factor, 5);
+    struct assay__trial *trial = &profile->trials[0];
+    for (size_t i = 0; i < trial->launch_count; i++)
+        assay_metrics_measured(trial->launches[i].metrics, "latency.max",
+                               factor * (10 + (double)i) * 1e-3, "clock", "");
+    assay_metrics_measured(trial->metrics, "latency.max", 5 * 14e-3, "clock", "over all launches");
+    assay_metrics_measured(trial->metrics, "latency.samples", factor * 1000, "clock", "");
+    return profile;
+}
+
+/* What is shown, subtracted and divided is one statistic: the median over launches where that is judged. */
+static void a_row_is_of_one_statistic(void)
+{
+    struct assay__diff diff = compare_two(with_max(1), with_max(2));
+    const struct assay__diff_metric *max = assay__diff_metric_find(&diff, "latency.max");
+    CHECK(max->by_launch);
+    CHECK_NEAR(max->values[0]->value, 12e-3, 1e-15);
+    CHECK_NEAR(max->values[1]->value, 24e-3, 1e-15);
+    CHECK_HAS(max->values[0]->note, "median over 5 launches; that of the run is 70.0 ms: over all");
+    CHECK_NEAR(max->deltas[1].ratio, 2, 1e-12);
+    CHECK_NEAR(max->deltas[1].difference, 12e-3, 1e-15);
+    struct assay__buf json = render(&diff, "json", 80);
+    CHECK_HAS(json.data, "\"by_launch\": true");
+    assay__buf_free(&json);
+    /* how much was measured is not judged: the whole runs' numbers stand there */
+    const struct assay__diff_metric *samples = assay__diff_metric_find(&diff, "latency.samples");
+    CHECK(!samples->by_launch && !samples->deltas[1].ci.known);
+    CHECK_NEAR(samples->deltas[1].difference, 1000, 1e-9);
+    /* without enough launches nothing is judged, and the whole runs are shown */
+    struct assay_profile *few = with_max(2);
+    few->trials[0].launch_count = 4;
+    diff = compare_two(with_max(1), few);
+    max = assay__diff_metric_find(&diff, "latency.max");
+    CHECK(!max->by_launch);
+    CHECK_NEAR(max->values[0]->value, 70e-3, 1e-15);
+    CHECK_NEAR(max->deltas[1].difference, 0, 1e-15);
+}
+
+/* One side of three has too few launches: it is not judged, and its ratio is of what is shown all the same. */
+static void every_ratio_is_of_what_is_shown(void)
+{
+    struct assay_profile *few = with_max(3);
+    few->trials[0].launch_count = 2;
+    struct assay_profile *three[] = {with_max(1), with_max(2), few};
+    struct assay__diff diff = compare(three, 3);
+    for (size_t i = 0; i < diff.metric_count; i++)
+        for (size_t s = 1; s < diff.count; s++) {
+            const struct assay__diff_metric *row = &diff.metrics[i];
+            if (!isfinite(row->deltas[s].ratio)) continue;
+            CHECK_NEAR(row->deltas[s].ratio, row->values[s]->value / row->values[0]->value, 1e-9);
+            CHECK_NEAR(row->deltas[s].difference, row->values[s]->value - row->values[0]->value,
+                       1e-9 * row->values[0]->value);
+        }
+    CHECK_INT(delta(&diff, "latency.max", 1)->verdict, ASSAY__DIFF_HIGHER);
+    CHECK_INT(delta(&diff, "latency.max", 2)->verdict, ASSAY__DIFF_UNJUDGED);
+    CHECK_NEAR(assay__diff_metric_find(&diff, "latency.max")->values[2]->value, 31.5e-3, 1e-15);
+}
+
+/* "1 × (1 to 1) higher" says nothing. */
+static void an_interval_is_seen_to_exclude_one(void)
+{
+    static const struct {
+        double ratio, low, high;
+        const char *text;
+    } rows[] = {
+        {1.00021, 1.00012, 1.0004, "1.0002 × (1.0001 to 1.0004)"},
+        {0.999997, 0.999995, 0.999998, "0.999997 × (0.999995 to 0.999998)"},
+        {1.34, 1.31, 1.36, "1.34 × (1.31 to 1.36)"},
+        {1.0002, 0.9999, 1.0003, "1 × (1 to 1)"}, /* nothing is claimed */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct assay__diff_delta d = assay__diff_no_delta("");
+        struct assay__buf text = {0};
+        d.ratio = rows[i].ratio;
+        d.ci = (struct assay__interval){rows[i].low, rows[i].high, true};
+        assay__diff_ratio_words(&text, &d);
+        CHECK_STR(text.data, rows[i].text);
+        assay__buf_free(&text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -381,6 +446,9 @@ int main(int argc, char **argv)
         {"lines_fit_the_page", lines_fit_the_page},
         {"formats_of_one_profile_are_refused", formats_of_one_profile_are_refused},
         {"json_holds_every_number", json_holds_every_number},
+        {"a_row_is_of_one_statistic", a_row_is_of_one_statistic},
+        {"every_ratio_is_of_what_is_shown", every_ratio_is_of_what_is_shown},
+        {"an_interval_is_seen_to_exclude_one", an_interval_is_seen_to_exclude_one},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,11 +1,9 @@
 /* test_diff_layers.c - which layers of several runs are the same work: fused, split, renamed, permuted, numbered anew, of another batch; groups
  * of three runs; names that occur often; and which rows are shown. */
-#include "harness.h"
+#include "diff_fixture.h"
 
 #include "advise/diff_align.h"
 #include "base/stats.h"
-
-#include <assay/assay.h>
 
 enum { MOST = 64 };
 
@@ -16,17 +14,11 @@ struct recipe {
     const char *from[4];
 };
 
-static struct assay__arena *arena;
-
 static struct assay_profile *make(const char *fingerprint, const struct recipe *recipes,
                                   size_t count)
 {
-    struct assay_profile *profile = assay__profile_new();
-    if (!arena) arena = assay__arena_new();
-    struct assay__trial *trial = assay__profile_trial(profile);
-    profile->complete = true;
-    profile->model.fingerprint = fingerprint;
-    trial->state = ASSAY__TRIAL_OK;
+    struct assay_profile *profile = diff_profile(fingerprint);
+    struct assay__trial *trial = &profile->trials[0];
     assay_metrics_measured(trial->metrics, "latency.p50", 1e-3, "clock", "");
     trial->layers.items = assay__arena_array(arena, count, sizeof(struct assay__layer));
     trial->layers.count = count;
@@ -49,17 +41,6 @@ static struct assay_profile *make(const char *fingerprint, const struct recipe *
             from[layer->from_count++] = recipes[i].from[k];
     }
     return profile;
-}
-
-static struct assay__diff compare(struct assay_profile *const *profiles, size_t count)
-{
-    static const char *const names[] = {"a", "b", "c"};
-    struct assay__diff_input inputs[3];
-    struct assay__diff diff;
-    for (size_t i = 0; i < count; i++)
-        inputs[i] = (struct assay__diff_input){profiles[i], names[i], NULL};
-    CHECK_INT(assay__diff(inputs, count, arena, &diff, NULL), 0);
-    return diff;
 }
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -246,7 +227,8 @@ static void another_model_is_not_matched_by_force(void)
         CHECK(diff.layers[i].match != ASSAY__DIFF_POSITION);
     bool said = false;
     for (size_t i = 0; i < diff.note_count; i++)
-        said |= strstr(diff.notes[i], "1 of 4 layers of a have a counterpart in b") != NULL;
+        said |= strstr(diff.notes[i], "1 of 4 layers of a.assay have a counterpart in b.assay") !=
+                NULL;
     CHECK(said);
 }
 
@@ -302,7 +284,7 @@ static void a_run_without_layers_says_why(void)
     both[1]->trials[0].layers.reason = "layers were off";
     struct assay__diff diff = compare(both, 2);
     CHECK_INT(diff.layer_count, 0);
-    CHECK_STR(diff.layers_reason, "b has no layers: layers were off.");
+    CHECK_STR(diff.layers_reason, "b.assay has no layers: layers were off.");
 }
 
 /* --- what is shown ------------------------------------------------------------------------------------ */
@@ -409,7 +391,17 @@ static void rows_are_judged_launch_by_launch(void)
     add_launches(both[1], 100, 1);
     add_launch_times(both[0], 7, SIZE_MAX);
     add_launch_times(both[1], 7, SIZE_MAX);
+    double half_ns = both[1]->trials[0].layers.items[1].time_ns;
+    both[1]->trials[0].layers.items[1].time_ns *= 1.5; /* what the run says otherwise */
     struct assay__diff diff = compare(both, 2);
+    CHECK(diff.layers[1].by_launch);
+    CHECK_NEAR(diff.layers[1].times_ns[1], half_ns, 1e-9);
+    for (size_t i = 0; i < diff.layer_count; i++) { /* one statistic in every row */
+        const struct assay__diff_layer *row = &diff.layers[i];
+        if (!isfinite(row->deltas[1].ratio)) continue;
+        CHECK_NEAR(row->times_ns[1] / row->times_ns[0], row->deltas[1].ratio, 1e-9);
+        CHECK_NEAR(row->times_ns[1] - row->times_ns[0], row->deltas[1].difference, 1e-6);
+    }
     const struct assay__diff_delta *both_in_one = &diff.layers[0].deltas[1],
                                    *half = &diff.layers[1].deltas[1],
                                    *same = &diff.layers[2].deltas[1];

@@ -270,7 +270,7 @@ static void test_power(void)
         {0, "idle", 0, 1e9, -1}, {0, "measure", 1e9, 2e9, 10}, {0, "measure", 2.01e9, 3e9, 10}};
     static const struct made only[] = {{"cpu", 0.001, 1000}};
     struct assay_profile *p = several("power", only, 1);
-    CHECK_HAS(make(p, "power"), "run with --power");
+    CHECK_HAS(make(p, "power"), "--power reads the sensors");
     p->trials[0].series = series, p->trials[0].series_count = 2;
     CHECK_STR(make(p, "power"), "no NVML on this host"); /* 0 W all along is no reading */
     p->trials[0].series_count = COUNT(series);
@@ -347,6 +347,10 @@ static void test_compare(void)
     CHECK_NEAR(figures[0].series[0].high[1], 0.0101, 1e-9);
     CHECK_INT(figures[0].series[0].flags[0], ASSAY__POINT_MARKED); /* the reference */
     CHECK_STR(figures[1].description, "cpu 50.0 /s, gpu 100 /s.");
+    p->trials[1].state = ASSAY__TRIAL_FAILED; /* what was measured before it was gone is shown */
+    CHECK(make(p, "compare") == NULL);
+    CHECK_NEAR(figures[0].series[0].y[1], 0.01, 1e-12);
+    p->trials[1].state = ASSAY__TRIAL_OK;
     CHECK(make(p, "devices") == NULL);
     CHECK_INT(figure_count, 1);
     CHECK_STR(figures[0].description, "cpu 1.00 TFLOP/s, gpu —."); /* unknown, not 0 */

@@ -37,6 +37,24 @@ static void test_escapes(void)
     assay__buf_free(&none);
 }
 
+/* No line ends between a number and its unit, nor inside an option; all else as it is. */
+static void test_prose(void)
+{
+    CHECK_WRITTEN("takes 5.4\xc2\xa0%, 3\xc2\xa0ms; 2\xc2\xa0× as fast",
+                  assay__html_prose(&out, "takes 5.4 %, 3 ms; 2 × as fast"));
+    CHECK_WRITTEN("2 launches of 8 samples", assay__html_prose(&out, "2 launches of 8 samples"));
+    CHECK_WRITTEN("more (<span class=\"o\">--iters</span>, <span class=\"o\">--time</span>)",
+                  assay__html_prose(&out, "more (--iters, --time)"));
+    CHECK_WRITTEN("a--b -- <span class=\"o\">--x</span>&lt;i&gt;",
+                  assay__html_prose(&out, "a--b -- --x<i>"));
+    CHECK_WRITTEN("&lt;1\xc2\xa0s &gt;", assay__html_prose(&out, "<1 s >"));
+    CHECK_WRITTEN("7 ", assay__html_prose(&out, "7 "));
+    struct assay__buf none = {0};
+    assay__html_prose(&none, NULL);
+    CHECK_INT(none.length, 0);
+    assay__buf_free(&none);
+}
+
 static void test_names(void)
 {
     CHECK_WRITTEN("<bdi>&lt;/bdi&gt;</bdi>", assay__html_name(&out, "</bdi>"));
@@ -327,7 +345,7 @@ static void test_empty(void)
     CHECK_INT(assay_metrics_measured(trial->metrics, "latency.p50", 0.002, "clock", ""), 0);
     page = render(profile, "html");
     check_page(profile, page);
-    CHECK_HAS(page, "One inference takes 2.00 ms");
+    CHECK_HAS(page, "One inference takes 2.00\xc2\xa0ms");
     CHECK_HAS(page, "<section id=\"layers\"");
     CHECK(!strstr(page, "<section id=\"placement\""));
     assay_free(page);
@@ -508,6 +526,7 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"escapes", test_escapes},
+        {"prose", test_prose},
         {"names", test_names},
         {"base64", test_base64},
         {"json in a script", test_json_in_a_script},

@@ -470,7 +470,6 @@ static void test_external_weights(void)
     static const float numbers[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
     char folder[512], path[1024], data[1024];
     struct opened opened = {0};
-    struct assay_error error = {0};
     find_library();
     CHECK_INT(assay__folder_temporary(folder, sizeof folder, NULL), 0);
     CHECK_INT(assay__path_join(folder, "model.onnx", path, sizeof path), 0);
@@ -505,16 +504,7 @@ static void test_external_weights(void)
     graph->name = "external";
     CHECK_INT(assay__model_write(model, path, NULL), 0);
     assay__model_free(model);
-    opened.model = read_model(path);
-    fill_inputs(&opened);
-    struct assay_session_options options = {.size = sizeof options,
-                                            .model_path = path,
-                                            .threads = 1,
-                                            .spinning = -1,
-                                            .inputs = opened.inputs,
-                                            .input_count = opened.input_count};
-    if (assay_engine_find("ort")->open(&options, &opened.session, &error))
-        harness_fail(__FILE__, __LINE__, error.message);
+    open_file(&opened, path);
     for (int method = ASSAY_LAYERS_MARKERS; method <= ASSAY_LAYERS_ENGINE; method++) {
         struct assay_layer_result result = measure(&opened, (enum assay_layer_method)method, 0.2);
         CHECK(result.layer_count >= 1);

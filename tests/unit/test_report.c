@@ -573,7 +573,7 @@ static void test_words(void)
     CHECK_HAS(text, " 1 core ");
     CHECK_HAS(text, "of 1 layer)");
     CHECK_HAS(text, " 1 session ");
-    CHECK_HAS(text, "interrupted; p50 39.2 ms, 300 samples; stopped");
+    CHECK_HAS(text, "interrupted; p50 39.2 ms, 288 samples and 12 found to be warm-up; stopped");
     CHECK_HAS(text, "about 1 more iteration would");
     CHECK_HAS(text, "timed alone, hot cache (isolated)");
     assay_free(text);

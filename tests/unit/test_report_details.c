@@ -145,10 +145,12 @@ static void test_page(void)
     struct assay_profile *p = document();
     char *text = render(p, "html", NULL);
     CHECK_HAS(text, "Alive at the peak");
-    CHECK_HAS(text, "7.41 kB of activations are alive while &#39;join&lt;b&gt;&#39; (Concat) runs");
+    CHECK_HAS(
+        text,
+        "7.41\xc2\xa0kB of activations are alive while &#39;join&lt;b&gt;&#39; (Concat) runs");
     CHECK_HAS(text, "&lt;i&gt;x&lt;/i&gt;");
     /* 20 of 30 stand there: 5 more of 256 bytes and 500 that the profile leaves out */
-    CHECK_HAS(text, "10 smaller ones take 1.78 kB together");
+    CHECK_HAS(text, "10 smaller ones take 1.78\xc2\xa0kB together");
     CHECK(strstr(text, "<i>x</i>") == NULL && strstr(text, "auto_pad <b>") == NULL);
     assay_free(text);
     p->trials[0].peak = assay__peak_unknown();

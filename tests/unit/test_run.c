@@ -307,16 +307,16 @@ static void test_streams(void)
 
 static void test_verdicts(void)
 {
-    struct assay_run_options options = options_of("steady=100us;noise=1us;seed=3");
+    struct assay_run_options options = options_of("steady=1ms;noise=10us;seed=3");
     struct assay_profile *profile = run(&options, 0, NULL);
     CHECK_STR(profile->trials[0].stability.verdict, "stable");
     assay_profile_close(profile);
-    options.script = "steady=100us,100us,100us,150us;noise=1us;seed=3";
+    options.script = "steady=1ms,1ms,1ms,1.5ms;noise=10us;seed=3";
     profile = run(&options, 0, NULL);
     CHECK_STR(profile->trials[0].stability.verdict, "unstable");
     CHECK_HAS(profile->trials[0].stability.reasons[0], "two modes");
     assay_profile_close(profile);
-    options.script = "steady=100us;drift=1ns;noise=1us;seed=3"; /* + 10 µs over 10,000 steps */
+    options.script = "steady=1ms;drift=100ns;noise=10us;seed=3"; /* + 100 µs over 1,000 steps */
     profile = run(&options, 0, NULL);
     CHECK_STR(profile->trials[0].stability.verdict, "unstable");
     CHECK_HAS(profile->trials[0].stability.reasons[0], "drifted by +");

@@ -4,37 +4,11 @@
 #include "harness.h"
 
 #include "base/clock.h"
-#include "probe/sampler.h"
+#include "sampler_clock.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-
-#define MS 1000000u
-#define SECOND 1000000000u
 
 /* --- the script ------------------------------------------------------------------------------- */
-
-static _Atomic uint64_t clock_ns, cpu_clock_ns;
-
-static uint64_t fake_now(void *context)
-{
-    (void)context;
-    return clock_ns;
-}
-
-static uint64_t fake_cpu(void *context)
-{
-    (void)context;
-    return cpu_clock_ns;
-}
-
-static void fake_sleep(void *context, uint64_t duration_ns)
-{
-    (void)context;
-    clock_ns += duration_ns;
-}
-
-static const struct assay__sampler_clock fake_clock = {fake_now, fake_cpu, fake_sleep, NULL};
 
 struct assay__probe {
     struct assay__channel channel;
@@ -134,6 +108,7 @@ static double warm(double t)
 
 static void begin(uint64_t interval_ns, double most_share)
 {
+    clock_ns = 0;
     dear.channel = (struct assay__channel){.name = "energy.gpu0",
                                            .quantity = "energy",
                                            .rail = "gpu0",

@@ -29,6 +29,11 @@ static void test_counter(void)
     CHECK_NEAR(value("efficiency.inferences_per_joule"), 800 / (50 * LENGTH), 1e-9);
     CHECK_NEAR(value("efficiency.tops_per_watt"), 2e9 * 800 / LENGTH / 1e12 / 50, 1e-12);
     double tops = 2e9 * 800 / LENGTH / 1e12 / 50;
+    /* the formula that it states, from the numbers that are printed */
+    CHECK_HAS(get("efficiency.tops_per_watt")->note,
+              "compute.flops / energy.inference.gross / 1e12");
+    CHECK_NEAR(value("efficiency.tops_per_watt"),
+               value("compute.flops") / value("energy.inference.gross") / 1e12, 1e-15);
     CHECK_NEAR(value("score.efficiency"), 40 * 0.25 + 40 * tops / 10 + 20 * 0.75, 1e-9);
     CHECK_INT(get("score.efficiency")->state, ASSAY_DERIVED);
     CHECK_INT(get("overhead.sensors")->state, ASSAY_MEASURED);

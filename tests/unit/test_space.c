@@ -26,7 +26,7 @@ static void lists_are_read(void)
         enum assay__space_axis axis;
         const char *list, *says;
     } bad[] = {
-        {ASSAY__AXIS_BATCH, "1,x", "--batch: 'x' is not a value of it: whole numbers from 1 on"},
+        {ASSAY__AXIS_BATCH, "1,x", "--batch: 'x' is not a value of it: whole numbers from 1 "},
         {ASSAY__AXIS_OPT, "none,wrong", "'wrong' is not a value of it: none, basic, extended, all"},
         {ASSAY__AXIS_PRECISION, "fp16",
          "'fp16' is not a value of it: float32, float16, int8-weights, int8-dynamic"},

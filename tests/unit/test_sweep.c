@@ -3,8 +3,10 @@
 #include "harness.h"
 
 #include "advise/sweep.h"
+#include "base/stats.h"
 
 #include <assay/assay.h>
+#include <stdio.h>
 #include <string.h>
 
 struct made {
@@ -125,12 +127,109 @@ static void a_failed_point_is_a_result(void)
     struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
     profile->trials[3].state = ASSAY__TRIAL_FAILED;
     profile->trials[3].reason = "worker ran out of memory";
+    for (size_t l = 0; l < 3; l++)
+        profile->trials[3].launches[l].state = ASSAY__TRIAL_FAILED;
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == 4);
     CHECK(!sweep.points[3].usable);
     CHECK_STR(sweep.points[3].reason, "worker ran out of memory");
     assay__arena_free(arena);
     assay_profile_close(profile);
+}
+
+/* One launch of three is lost: the point stands on the two that are left, and says so. Of two, it does not stand on one. */
+static void a_lost_launch_is_said(void)
+{
+    struct assay_profile *profile = profile_of(grid, COUNT);
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__sweep sweep;
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
+    struct assay__trial *trial = &profile->trials[3];
+    trial->state = ASSAY__TRIAL_FAILED;
+    trial->reason = "1 of 3 launches failed; launch 2: killed";
+    trial->launches[1].state = ASSAY__TRIAL_FAILED;
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(sweep.best == 3 && sweep.points[3].usable && sweep.points[3].within);
+    CHECK_STR(sweep.points[3].lost, "1 of 3 launches failed; launch 2: killed; it is judged by the "
+                                    "2 that are left");
+    CHECK_STR(sweep.points[3].reason, "");
+    CHECK_STR(sweep.points[2].lost, "");
+    trial->launches[2].state = ASSAY__TRIAL_FAILED; /* one left, and two failures in a row */
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(sweep.best == 4 && !sweep.points[3].usable);
+    CHECK_STR(sweep.points[3].reason, "1 of 3 launches failed; launch 2: killed");
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* --- the knee under noise --------------------------------------------------------------------- */
+
+/* Sum of uniform numbers: near enough to normal, mean 0, deviation 1. */
+static double noise(struct assay__random *random)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += assay__random_unit(random);
+    return sum;
+}
+
+/* Batches 1 … 32 whose latency is 1 + batch / 8: throughput over latency is highest at 8. */
+static size_t noisy_knee(double spread, int launches, struct assay__random *random)
+{
+    struct assay_profile *profile = assay__profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__sweep sweep;
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
+    for (int i = 0; i < 6; i++) {
+        struct assay__trial *trial = assay__profile_trial(profile);
+        struct assay__pair *option = assay__arena_alloc(profile->arena, sizeof *option);
+        double latency_s = 1e-3 * (1 + (1 << i) / 8.0), sum = 0;
+        *option = (struct assay__pair){"label",
+                                       assay__arena_printf(profile->arena, "batch=%d", 1 << i)};
+        trial->options = option;
+        trial->option_count = 1;
+        trial->state = ASSAY__TRIAL_OK;
+        trial->batch = 1 << i;
+        for (int l = 0; l < launches; l++) {
+            struct assay__launch *launch = assay__trial_launch(profile, trial);
+            double own = latency_s * (1 + spread * noise(random));
+            launch->state = ASSAY__TRIAL_OK;
+            launch->p50_ns = own * 1e9;
+            sum += own;
+        }
+        assay_metrics_measured(trial->metrics, "throughput.samples", launches * trial->batch / sum,
+                               "", "");
+    }
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK_HAS(sweep.knee_why, sweep.knee == SIZE_MAX ? "not shown: " : "batch=");
+    size_t knee = sweep.knee;
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+    return knee;
+}
+
+/* The true one or none: with little noise it is found, with more it is not shown, and hardly ever is another one named. */
+static void a_noisy_knee_is_not_shown(void)
+{
+    struct assay__random random;
+    const struct {
+        double spread;
+        int launches, found_least, wrong_most;
+    } cases[] = {{0.002, 3, 200, 0}, {0.02, 3, 40, 4},   {0.1, 3, 0, 4},
+                 {0.3, 3, 0, 4},     {0.02, 10, 190, 4}, {0.1, 10, 0, 4}};
+    assay__random_seed(&random, 7);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        int found = 0, wrong = 0;
+        for (int i = 0; i < 200; i++) {
+            size_t knee = noisy_knee(cases[c].spread, cases[c].launches, &random);
+            found += knee == 3;
+            wrong += knee != 3 && knee != SIZE_MAX;
+        }
+        printf("  spread %.3f, %d launches: found in %d of 200, another in %d\n", cases[c].spread,
+               cases[c].launches, found, wrong);
+        CHECK(found >= cases[c].found_least);
+        CHECK(wrong <= cases[c].wrong_most);
+    }
 }
 
 static void set_option(struct assay_profile *profile, struct assay__trial *trial, const char *key,
@@ -211,7 +310,7 @@ static void knees_without_a_best(void)
     assay_profile_close(profile);
 }
 
-/* A software device is measured; beside a real one it does not win. */
+/* A software device is measured and never wins: neither beside a real one nor alone. */
 static void software_does_not_win(void)
 {
     static const struct made devices[] = {{"device=cpu", 0.010, 0.01, 100, 1e6},
@@ -226,9 +325,37 @@ static void software_does_not_win(void)
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == 0);
     CHECK(sweep.points[1].software && sweep.points[1].usable);
-    profile->trials[0].state = ASSAY__TRIAL_FAILED; /* nothing else ran */
+    profile->trials[0].state = ASSAY__TRIAL_SKIPPED; /* nothing else ran */
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
-    CHECK(sweep.best == 1);
+    CHECK(sweep.best == SIZE_MAX && sweep.next == SIZE_MAX);
+    CHECK_HAS(sweep.why, "only a device that is emulated in software ran");
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* The shortest sequence always has the most samples: lengths are compared by the token. */
+static void sequences_are_counted_in_tokens(void)
+{
+    static const struct made lengths[] = {{"seq=8", 0.001, 0.01, 1000, 1e6},
+                                          {"seq=64", 0.004, 0.01, 250, 1e6},
+                                          {"seq=512", 0.064, 0.01, 15.625, 1e6}};
+    struct assay_profile *profile = profile_of(lengths, 3);
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__sweep sweep;
+    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(sweep.per_token);
+    CHECK(sweep.best == 1); /* 8,000, 16,000 and 8,000 tokens/s */
+    CHECK_STR(sweep.why, "best tokens per second: seq=64, 2 × as good as seq=8");
+    CHECK(sweep.alike_count == 0);
+    limits.goal = ASSAY__SWEEP_LATENCY;
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(!sweep.per_token && sweep.best == 0);
+    profile->trial_count = 1;
+    limits.goal = ASSAY__SWEEP_THROUGHPUT;
+    CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+    CHECK(!sweep.per_token);
+    profile->trial_count = 3; /* to be freed */
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -335,6 +462,9 @@ int main(int argc, char **argv)
         {"limits_hold", limits_hold},
         {"what_overlaps_is_said", what_overlaps_is_said},
         {"a_failed_point_is_a_result", a_failed_point_is_a_result},
+        {"a_lost_launch_is_said", a_lost_launch_is_said},
+        {"a_noisy_knee_is_not_shown", a_noisy_knee_is_not_shown},
+        {"sequences_are_counted_in_tokens", sequences_are_counted_in_tokens},
         {"wrong_outputs_do_not_win", wrong_outputs_do_not_win},
         {"knees_without_a_best", knees_without_a_best},
         {"software_does_not_win", software_does_not_win},

@@ -5,6 +5,7 @@
 #include "advise/tune.h"
 #include "advise/tune_report.h"
 #include "base/stats.h"
+#include "report/figure.h"
 
 #include <assay/assay.h>
 
@@ -378,8 +379,70 @@ static void test_limit_nobody_keeps(void)
     put_option(profile, &profile->trials[0], "slo", "p50=1us");
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
     CHECK_INT(result.best, SIZE_MAX);
-    CHECK_STR(result.why, "no configuration that ran keeps the limits");
+    /* not int8-dynamic with its 4 ms: its outputs drift */
+    CHECK_STR(result.why, "no configuration that ran keeps the limits; the nearest is "
+                          "precision=float32 opt=basic threads=2: latency.p50 5.00 ms where "
+                          "1.00 µs is allowed, 5,000 times as much");
     CHECK_STR(assay__tune_snippet(profile, &result, "c", arena), "");
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+static void set_rates(struct assay_profile *profile, size_t trial, int64_t batch, double rate)
+{
+    struct assay__trial *t = &profile->trials[trial];
+    t->batch = batch;
+    t->options[2].value = "throughput";
+    for (size_t i = 0; i < t->launch_count; i++)
+        CHECK_INT(assay_metrics_measured(t->launches[i].metrics, "throughput.inferences",
+                                         rate * (1 + 0.001 * (double)i), "", ""),
+                  0);
+}
+
+/* The gain is the ratio of the rates in the table, not of medians of latency, which do not see every slow inference. */
+static void test_gain_is_of_rates(void)
+{
+    struct assay_profile *profile = assay__profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    profile->command = "tune";
+    put_trial(profile, "start", "threads=1 batch=1", 0.010, 5, 0);
+    put_trial(profile, "finalist", "threads=1 batch=1", 0.010, 5, 0);
+    put_trial(profile, "finalist", "threads=1 batch=8", 0.011, 5, 0);
+    put_trial(profile, "search", "threads=2 batch=8", 0.011, 1, 0);
+    set_rates(profile, 0, 1, 90);
+    set_rates(profile, 1, 1, 90);
+    set_rates(profile, 2, 8, 60); /* 480 samples/s: 5.33 × 90; by medians it were 7.27 */
+    set_rates(profile, 3, 8, 66); /* looks better, in one launch */
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK(result.best != SIZE_MAX && result.start != SIZE_MAX);
+    const struct assay__tune_row *best = &result.rows[result.best],
+                                 *start = &result.rows[result.start];
+    CHECK_STR(best->label, "threads=1 batch=8");
+    CHECK_NEAR(best->throughput, 8 * 60 * 1.002, 1e-6); /* the middle of five */
+    CHECK_NEAR(start->throughput, 90 * 1.002, 1e-6);
+    CHECK_NEAR(start->ratio.ratio, best->throughput / start->throughput, 1e-9);
+    CHECK_HAS(result.why, "5.33 × the rate of the usual settings (95 %: 5.3");
+    CHECK_HAS(result.unconfirmed, "threads=2 batch=8 looked 1.1 × as good as the best, in 1 launch "
+                                  "that only chose: not confirmed");
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* No limit was given: then it is not a limit that is broken. */
+static void test_software_alone(void)
+{
+    struct assay_profile *profile = assay__profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    profile->command = "tune";
+    put_trial(profile, "start", "opt=all", 0.001, 2, 0);
+    put_trial(profile, "search", "opt=none", 0.002, 2, 0);
+    put_option(profile, &profile->trials[0], "software", "yes");
+    put_option(profile, &profile->trials[1], "software", "yes");
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_INT(result.best, SIZE_MAX);
+    CHECK_HAS(result.why, "only a device that is emulated in software ran");
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -524,6 +587,41 @@ static void test_snippet_control(void)
     assay_profile_close(profile);
 }
 
+/* The picture has every configuration once, where its counting launches put it: the finalist of 6 ms in the search stands at its own 5 ms. */
+static void test_figure(void)
+{
+    struct assay_profile *profile = example();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__figure *figures;
+    struct assay_error error = {0};
+    size_t count, left_out, finalists = 0, trials = profile->trial_count;
+    CHECK_INT(assay__figures_of(profile, assay__figure_row_find("pareto"), arena, &figures, &count,
+                                &left_out, &error),
+              0);
+    CHECK_INT(count, 1);
+    CHECK_INT(figures[0].series_count, 2);
+    CHECK_STR(figures[0].series[0].name, "on the front");
+    CHECK_INT(figures[0].series[0].count, 1);
+    CHECK_NEAR(figures[0].series[0].x[0], 0.005, 1e-12);
+    CHECK_STR(figures[0].series[0].names[0], "float32 basic 2");
+    CHECK_INT(figures[0].series[1].count, 5); /* what never ran is no point */
+    CHECK_STR(figures[0].description, "6 configurations, 1 of them on the front.");
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < figures[0].series[s].count; i++) {
+            CHECK(fabs(figures[0].series[s].x[i] - 0.006) > 1e-6);
+            finalists += strcmp(figures[0].series[s].names[i], "float32 basic 2") == 0;
+        }
+    CHECK_INT(finalists, 1);
+    profile->trial_count = 1;
+    CHECK_INT(assay__figures_of(profile, assay__figure_row_find("pareto"), arena, &figures, &count,
+                                &left_out, &error),
+              ASSAY_ENOTFOUND);
+    CHECK_HAS(error.message, "fewer than two configurations of the tuning");
+    profile->trial_count = trials;
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
@@ -538,6 +636,8 @@ int main(int argc, char **argv)
         {"result", test_result},
         {"drift_allowed", test_drift_allowed},
         {"limit_nobody_keeps", test_limit_nobody_keeps},
+        {"gain_is_of_rates", test_gain_is_of_rates},
+        {"software_alone", test_software_alone},
         {"snippets", test_snippets},
         {"not_numbers", test_not_numbers},
         {"counts", test_counts},
@@ -545,6 +645,7 @@ int main(int argc, char **argv)
         {"searched_part", test_searched_part},
         {"tested_not_confirmed", test_tested_not_confirmed},
         {"snippet_control", test_snippet_control},
+        {"figure", test_figure},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,0 +1,317 @@
+/* test_ort.c - ONNX Runtime's own behaviour: every tensor type, strings, error texts, facts, devices. Skipped where the library is not. What every
+ * engine must do is in conform_engine.c. */
+#include "conform/tiny_onnx.h"
+#include "unit/scratch.h"
+
+#include "engine/ort_session.h"
+
+#include <assay/engine.h>
+#include <sys/stat.h>
+
+/* The table, or a skip with the reason. */
+static const struct assay_engine_ops *ort_or_skip(void)
+{
+    static struct assay__ort ort;
+    struct assay_error error = {0};
+#ifdef ASSAY_TEST_BUILD
+    if (access(ASSAY_TEST_BUILD "/onnxruntime", F_OK) == 0)
+        setenv("ASSAY_ORT_LIBRARY", ASSAY_TEST_BUILD "/onnxruntime", 0);
+#endif
+    if (assay__ort_load(NULL, &ort, &error)) SKIP(error.message);
+    return assay_engine_find("ort");
+}
+
+static struct assay_session *ort_open(const char *path, const struct assay_tensor *input,
+                                      struct assay_error *error)
+{
+    struct assay_session_options options = {.size = sizeof options,
+                                            .model_path = path,
+                                            .threads = 1,
+                                            .spinning = -1,
+                                            .inputs = input,
+                                            .input_count = input ? 1 : 0};
+    struct assay_session *session = NULL;
+    int code = assay_engine_find("ort")->open(&options, &session, error);
+    CHECK((code == 0) == (session != NULL));
+    return session;
+}
+
+static void test_ort_result(void)
+{
+    const struct assay_engine_ops *ort = ort_or_skip();
+    static const int64_t dims[] = {2, 2};
+    float data[] = {1, 2, -3, -4};
+    struct assay_tensor x = {
+        .name = "x", .dtype = 1, .rank = 2, .dims = dims, .data = data, .data_size = sizeof data};
+    struct assay_error error = {0};
+    const struct assay_tensor *outputs = NULL;
+    size_t count = 0;
+    tiny_matmul(scratch("m.onnx"));
+    struct assay_session *session = ort_open(scratch("m.onnx"), &x, &error);
+    CHECK(session != NULL);
+    CHECK_INT(ort->step(session, 0), 0);
+    CHECK_INT(ort->outputs(session, &outputs, &count, &error), 0);
+    CHECK_INT(count, 2);
+    CHECK_STR(outputs[0].name, "y");
+    CHECK_STR(outputs[1].name, "z");
+    CHECK_INT(outputs[0].rank, 2);
+    CHECK_INT(outputs[0].dims[0], 2);
+    static const float y[] = {7, 10, -15, -22}, z[] = {7, 10, 0, 0};
+    CHECK_INT(outputs[0].data_size, sizeof y);
+    CHECK(memcmp(outputs[0].data, y, sizeof y) == 0);
+    CHECK(memcmp(outputs[1].data, z, sizeof z) == 0);
+    data[0] = 2; /* the input lies over the caller's memory */
+    CHECK_INT(ort->step(session, 0), 0);
+    CHECK_INT(ort->outputs(session, &outputs, &count, &error), 0);
+    CHECK_NEAR(((const float *)outputs[0].data)[0], 8, 0);
+    ort->close(session);
+}
+
+static void test_ort_facts(void)
+{
+    const struct assay_engine_ops *ort = ort_or_skip();
+    static const int64_t dims[] = {1, 2};
+    float data[] = {1, 2};
+    struct assay_tensor x = {
+        .name = "x", .dtype = 1, .rank = 2, .dims = dims, .data = data, .data_size = sizeof data};
+    struct assay_error error = {0};
+    tiny_matmul(scratch("m.onnx"));
+    setenv("TMPDIR", scratch_folder,
+           1); /* the profile of the creation goes there, and must be gone after */
+    struct assay_session *session = ort_open(scratch("m.onnx"), &x, &error);
+    CHECK(session != NULL);
+    struct assay_session_facts facts;
+    ort->facts(session, &facts);
+    CHECK_STR(facts.provider, "CPUExecutionProvider");
+    CHECK(strncmp(facts.version, "1.", 2) == 0);
+    CHECK_HAS(facts.library, "onnxruntime");
+    CHECK_STR(facts.load_reason, "");
+    CHECK(facts.load_ns > 0 && facts.compile_ns > 0);
+    CHECK(facts.load_ns + facts.compile_ns <= facts.create_ns);
+    CHECK_INT(ort->step(session, 0), 0);
+    double now = 0, peak = 0;
+    ort->memory(session, &now, &peak);
+    CHECK(isnan(now) ||
+          (now >= 16 && now < 1e7)); /* at least the weights, or unknown in old versions */
+    CHECK(isnan(peak) == isnan(now));
+    ort->close(session);
+    char command[700];
+    snprintf(command, sizeof command, "%s/create", scratch_folder);
+    CHECK(!assay__file_exists(command));
+    struct stat info;
+    CHECK_INT(stat(scratch_folder, &info), 0);
+    CHECK_INT(info.st_nlink, 2); /* no folder was left in it */
+}
+
+/* Identity on every type the library takes; the bytes come back. Unknown and too short inputs are
+ * refused. */
+static void test_ort_types(void)
+{
+    const struct assay_engine_ops *ort = ort_or_skip();
+    static const int types[] = {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16};
+    static const int64_t dims[] = {2, 3};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        unsigned char data[6 * 16];
+        for (size_t k = 0; k < sizeof data; k++)
+            data[k] = types[i] == 9 ? k % 2 : (unsigned char)(k + 1);
+        size_t size = 6 * assay__ort_dtype_bits(types[i]) / 8;
+        struct assay_tensor x = {.name = "x",
+                                 .dtype = types[i],
+                                 .rank = 2,
+                                 .dims = dims,
+                                 .data = data,
+                                 .data_size = size};
+        struct assay_error error = {0};
+        const struct assay_tensor *y = NULL;
+        size_t count = 0;
+        tiny_unary(scratch("t.onnx"), "Identity", types[i], 2, dims);
+        struct assay_session *session = ort_open(scratch("t.onnx"), &x, &error);
+        if (!session) printf("  type %d: %s\n", types[i], error.message);
+        CHECK(session != NULL);
+        CHECK_INT(ort->step(session, 0), 0);
+        CHECK_INT(ort->outputs(session, &y, &count, &error), 0);
+        CHECK_INT(y->dtype, types[i]);
+        CHECK_INT(y->data_size, size);
+        CHECK(memcmp(y->data, data, size) == 0);
+        ort->close(session);
+        x.data_size--;
+        CHECK(ort_open(scratch("t.onnx"), &x, &error) == NULL);
+        CHECK_HAS(error.message, "do not fit");
+    }
+}
+
+static void test_ort_strings(void)
+{
+    const struct assay_engine_ops *ort = ort_or_skip();
+    static const int64_t dims[] = {3};
+    static const char *const words[] = {"alpha", "", "gr\xc3\xbc\xc3\x9f"};
+    struct assay_tensor x = {
+        .name = "x", .dtype = 8, .rank = 1, .dims = dims, .strings = words, .string_count = 3};
+    struct assay_error error = {0};
+    const struct assay_tensor *y = NULL;
+    size_t count = 0;
+    tiny_unary(scratch("s.onnx"), "Identity", 8, 1, dims);
+    struct assay_session *session = ort_open(scratch("s.onnx"), &x, &error);
+    CHECK(session != NULL);
+    CHECK_INT(ort->step(session, 0), 0);
+    CHECK_INT(ort->outputs(session, &y, &count, &error), 0);
+    CHECK_INT(y->string_count, 3);
+    for (int i = 0; i < 3; i++)
+        CHECK_STR(y->strings[i], words[i]);
+    CHECK(y->data == NULL);
+    ort->close(session);
+    x.string_count = 2;
+    CHECK(ort_open(scratch("s.onnx"), &x, &error) == NULL);
+    CHECK_HAS(error.message, "2 strings for a shape of 3");
+}
+
+static void test_ort_no_elements(void)
+{
+    const struct assay_engine_ops *ort = ort_or_skip();
+    static const int64_t dims[] = {0, 2};
+    struct assay_tensor x = {.name = "x", .dtype = 1, .rank = 2, .dims = dims};
+    struct assay_error error = {0};
+    const struct assay_tensor *y = NULL;
+    size_t count = 0;
+    tiny_matmul(scratch("m.onnx"));
+    struct assay_session *session = ort_open(scratch("m.onnx"), &x, &error);
+    CHECK(session != NULL);
+    CHECK_INT(ort->step(session, 0), 0);
+    CHECK_INT(ort->outputs(session, &y, &count, &error), 0);
+    CHECK_INT(y->dims[0], 0);
+    CHECK_INT(y->data_size, 0);
+    ort->close(session);
+}
+
+/* ONNX's and ONNX Runtime's numbers of the newest types are a permutation of each other. */
+static void test_ort_type_numbers(void)
+{
+    for (int i = 0; i <= 26; i++)
+        CHECK_INT(assay__ort_dtype_of(assay__ort_element_of(i)), i);
+    CHECK_INT(assay__ort_element_of(23), 23);
+    CHECK_INT(assay__ort_element_of(24), 26);
+    CHECK_INT(assay__ort_dtype_bits(25), 2);
+    CHECK_INT(assay__ort_dtype_bits(22), 4);
+    CHECK_INT(assay__ort_dtype_bits(15), 128);
+    CHECK_INT(assay__ort_dtype_bits(8), 0);
+    CHECK_INT(assay__ort_dtype_bits(27), 0);
+    CHECK_INT(assay__ort_dtype_bits(-1), 0);
+}
+
+/* One clear line that names what is wrong. */
+static void refused(const char *path, const struct assay_tensor *input, const char *first,
+                    const char *second)
+{
+    struct assay_error error = {0};
+    CHECK(ort_open(path, input, &error) == NULL);
+    CHECK_HAS(error.message, first);
+    CHECK_HAS(error.message, second);
+    CHECK(strchr(error.message, '\n') == NULL);
+    CHECK(strstr(error.message, ".cc:") == NULL); /* no source positions */
+}
+
+static void test_ort_bad_models(void)
+{
+    ort_or_skip();
+    static const int64_t dims[] = {1, 2};
+    float data[] = {1, 2};
+    struct assay_tensor x = {
+        .name = "x", .dtype = 1, .rank = 2, .dims = dims, .data = data, .data_size = sizeof data};
+    refused(scratch("missing.onnx"), &x, "missing.onnx", "o such file");
+    tiny_unary(scratch("u.onnx"), "Frobnicate", 1, 2, dims);
+    refused(scratch("u.onnx"), &x, "u.onnx", "Frobnicate");
+    FILE *file = fopen(scratch("text.onnx"), "w");
+    CHECK(file && fputs("hello, this is no model", file) >= 0 && fclose(file) == 0);
+    refused(scratch("text.onnx"), &x, "text.onnx", "rotobuf");
+    tiny_matmul(scratch("m.onnx"));
+    refused(scratch("m.onnx"), NULL, "input \"x\" was not given", "x");
+    x.dtype = 99;
+    refused(scratch("m.onnx"), &x, "\"x\"", "99");
+    struct assay_session_options options = {
+        .size = sizeof options, .model_path = scratch("m.onnx"), .optimization = "most"};
+    struct assay_session *session = NULL;
+    struct assay_error error = {0};
+    CHECK_INT(assay_engine_find("ort")->open(&options, &session, &error), ASSAY_EINVAL);
+    CHECK_HAS(error.message, "none, basic, extended or all");
+}
+
+static void step_refused(const struct assay_tensor *x, const char *text)
+{
+    const struct assay_engine_ops *ort = assay_engine_find("ort");
+    struct assay_error error = {0};
+    struct assay_session *session = ort_open(scratch("m.onnx"), x, &error);
+    CHECK(session != NULL);
+    CHECK(ort->step(session, 0) < 0);
+    CHECK_HAS(ort->step_error(session), text);
+    CHECK(strchr(ort->step_error(session), '\n') == NULL);
+    ort->close(session);
+}
+
+static void test_ort_bad_inputs(void)
+{
+    ort_or_skip();
+    static const int64_t four[] = {1, 4}, two[] = {1, 2};
+    float data[4] = {1, 2, 3, 4};
+    struct assay_tensor x = {
+        .name = "x", .dtype = 1, .rank = 2, .dims = four, .data = data, .data_size = 16};
+    tiny_matmul(scratch("m.onnx"));
+    step_refused(&x, "Got: 4 Expected: 2");
+    x.dims = two;
+    x.dtype = 6;
+    x.data_size = 8;
+    step_refused(&x, "tensor(int32)");
+}
+
+static void test_ort_missing_provider(void)
+{
+    const struct assay_engine_ops *ort = ort_or_skip();
+    tiny_matmul(scratch("m.onnx"));
+    static const char *const devices[] = {"migraphx:0", "vitisai",
+                                          "qnn"}; /* no package for this system has these */
+    for (size_t i = 0; i < 3; i++) {
+        struct assay_session_options options = {
+            .size = sizeof options, .model_path = scratch("m.onnx"), .device = devices[i]};
+        struct assay_session *session = NULL;
+        struct assay_error error = {0};
+        CHECK_INT(ort->open(&options, &session, &error), ASSAY_EUNSUPPORTED);
+        CHECK_HAS(error.message, devices[i]);
+        CHECK_HAS(error.message, "it offers: cpu");
+    }
+}
+
+static int count_devices(void *context, const struct assay_device *device)
+{
+    int *counts = context;
+    counts[0]++;
+    counts[1] += device->available;
+    if (strcmp(device->name, "cpu") == 0) CHECK(device->available);
+    if (strcmp(device->name, "migraphx:0") == 0)
+        CHECK_STR(device->reason, "this ONNX Runtime build has no MIGraphX provider");
+    CHECK_HAS(device->library, "onnxruntime");
+    return 0;
+}
+
+static void test_ort_devices(void)
+{
+    int counts[2] = {0, 0};
+    CHECK_INT(ort_or_skip()->devices(NULL, count_devices, counts, NULL), 0);
+    CHECK(counts[0] >= 10); /* known devices that are not here are named too */
+    CHECK(counts[1] >= 1);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct harness_test tests[] = {
+        {"ort_type_numbers", test_ort_type_numbers},
+        {"ort_result", test_ort_result},
+        {"ort_facts", test_ort_facts},
+        {"ort_types", test_ort_types},
+        {"ort_strings", test_ort_strings},
+        {"ort_no_elements", test_ort_no_elements},
+        {"ort_bad_models", test_ort_bad_models},
+        {"ort_bad_inputs", test_ort_bad_inputs},
+        {"ort_missing_provider", test_ort_missing_provider},
+        {"ort_devices", test_ort_devices},
+    };
+    return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}

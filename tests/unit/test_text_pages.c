@@ -1,0 +1,426 @@
+/* test_text_pages.c - what holds of every page of text: no line is wider than the page, a heading loses no word, names drive no terminal. Also what stands in them: the
+ * tensors at the peak, the kind of energy, reasons told once; and Markdown in which a name mentions nobody. */
+#include "profile_fixture.h"
+
+#include "base/text.h"
+#include "report/page.h"
+
+#include <assay/assay.h>
+
+static const int widths[] = {40, 60, 80};
+
+static char *render(const struct assay_profile *p, struct assay_report_options asked)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct assay_error error = {0};
+    asked.size = sizeof asked;
+    if (assay_report(p, &asked, &text, &length, &error)) printf("  %s\n", error.message);
+    CHECK(text != NULL && strlen(text) == length);
+    return text;
+}
+
+/* Words with one blank between them, whatever the lines were. */
+static char *flat(const char *text)
+{
+    char *copy = malloc(strlen(text) + 1), *to = copy;
+    CHECK(copy != NULL);
+    for (const char *c = text; *c; c++) {
+        bool blank = *c == ' ' || *c == '\n';
+        if (blank && (to == copy || to[-1] == ' ')) continue;
+        *to++ = blank ? ' ' : *c;
+    }
+    *to = '\0';
+    return copy;
+}
+
+static void check_lines(const char *text, int columns, bool ascii)
+{
+    struct assay__buf line = {0};
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, "\n");
+        assay__buf_clear(&line);
+        assay__buf_add(&line, at, length);
+        const char *shown = line.length ? line.data : "";
+        if ((int)assay__text_width(shown) > columns) printf("  %d columns: %s\n", columns, shown);
+        CHECK((int)assay__text_width(shown) <= columns);
+        for (const char *c = shown; *c; c++)
+            CHECK(((unsigned char)*c >= ' ' && *c != 0x7f) && (!ascii || (unsigned char)*c < 0x80));
+        at += length;
+        at += *at == '\n';
+    }
+    assay__buf_free(&line);
+}
+
+/* At every width, with and without other signs than ASCII; each of the words is there whole. */
+static void check_page(const struct assay_profile *p, const char *const *words, size_t count)
+{
+    for (size_t w = 0; w < COUNT(widths); w++)
+        for (int ascii = 0; ascii < 2; ascii++) {
+            char *text = render(
+                p, (struct assay_report_options){.columns = widths[w], .ascii = ascii});
+            char *whole = flat(text);
+            check_lines(text, widths[w], ascii);
+            for (size_t i = 0; i < count; i++)
+                CHECK_HAS(whole, words[i]);
+            free(whole);
+            assay_free(text);
+        }
+}
+
+static char longest[10001];
+
+static void fill_longest(void)
+{
+    for (size_t i = 0; i + 1 < sizeof longest; i++)
+        longest[i] = i % 23 == 22 ? ' ' : 'x';
+}
+
+/* --- pages of one trial ------------------------------------------------------------------------------ */
+
+static void test_one_trial(void)
+{
+    static const char *const commands[] = {"run", "power", "memory", "counters", "advise"};
+    static const char *const words[] = {"Not observed could have disturbed the run unseen",
+                                        "Disturbances seen during the run"};
+    for (size_t c = 0; c < COUNT(commands); c++)
+        for (int hostile = 0; hostile < 2; hostile++) {
+            struct assay_profile *p = make_document();
+            p->command = commands[c];
+            if (hostile) {
+                fill_longest();
+                p->model.name = p->model.path = p->environment.cpu_model = longest;
+                p->trials[0].device = "\xe4\xb8\xad\xe6\x96\x87\x1b[31m \xf0\x9f\x98\x80";
+            }
+            check_page(p, words, COUNT(words));
+            assay_profile_close(p);
+        }
+}
+
+static void test_memory_headings(void)
+{
+    static const char *const words[] = {"Layers by the bytes they move",
+                                        "Allocations counted in a launch of its own: latency"};
+    struct assay_profile *p = make_document();
+    p->command = "memory";
+    check_page(p, words, COUNT(words));
+    /* a column that has no room is not explained either */
+    char *narrow = render(p, (struct assay_report_options){.columns = 40});
+    char *wide = render(p, (struct assay_report_options){.columns = 80});
+    CHECK(strstr(narrow, "live: activations") == NULL);
+    CHECK_HAS(wide, "live: activations while each runs, by the graph\n");
+    assay_free(narrow);
+    assay_free(wide);
+    assay_profile_close(p);
+}
+
+/* --- pages of several trials -------------------------------------------------------------------------- */
+
+static void put_option(struct assay_profile *p, struct assay__trial *trial, const char *key,
+                       const char *value)
+{
+    struct assay__pair *grown = assay__arena_array(p->arena, trial->option_count + 1,
+                                                   sizeof *grown);
+    CHECK(grown != NULL);
+    if (trial->option_count) memcpy(grown, trial->options, trial->option_count * sizeof *grown);
+    grown[trial->option_count++] = (struct assay__pair){key, value};
+    trial->options = grown;
+}
+
+/* Five launches of a latency, with energies; none: it failed. */
+static void add(struct assay_profile *p, const char *role, const char *label, double latency_s,
+                const char *reason)
+{
+    struct assay__trial *trial = assay__profile_trial(p);
+    CHECK(trial != NULL);
+    put_option(p, trial, "label", label);
+    put_option(p, trial, "role", role);
+    put_option(p, trial, "goal", "latency");
+    put_option(p, trial, "drift_limit", "0.01");
+    trial->device = "cpu";
+    trial->state = *reason ? ASSAY__TRIAL_FAILED : ASSAY__TRIAL_OK;
+    trial->reason = reason;
+    for (int i = 0; i < 5 && !*reason; i++) {
+        struct assay__launch *launch = assay__trial_launch(p, trial);
+        launch->state = ASSAY__TRIAL_OK;
+        launch->p50_ns = latency_s * 1e9 * (1 + 0.001 * i);
+        assay_metrics_derived(launch->metrics, "energy.inference.gross",
+                              latency_s * 40 * (1 + 0.001 * i), "sensors", "");
+    }
+    if (*reason) return;
+    assay_metrics_measured(trial->metrics, "latency.p50", latency_s, "", "");
+    assay_metrics_derived(trial->metrics, "throughput.samples", 1 / latency_s, "", "");
+    assay_metrics_measured(trial->metrics, "memory.peak.worker", 1e6, "", "");
+    assay_metrics_derived(trial->metrics, "power.average", 40, "sensors", "");
+    assay_metrics_derived(trial->metrics, "energy.inference.gross", latency_s * 40, "sensors", "");
+    assay_metrics_derived(trial->metrics, "drift.relative_l2", 0, "", "");
+}
+
+static struct assay_profile *several(const char *command)
+{
+    static const char *unseen[] = {"temperature: no sensor can be read"};
+    struct assay_profile *p = assay__profile_new();
+    CHECK(p != NULL);
+    p->command = command;
+    p->complete = true;
+    p->environment.unknown = unseen, p->environment.unknown_count = 1;
+    return p;
+}
+
+static void test_compare(void)
+{
+    static const char *const words[] = {
+        "Comparison medians over launches that take turns",
+        "gross energy",
+        "Speed and energy against cpu; gross energy; 95 % intervals, a launch counts once",
+        "Outputs of the first inference, against the reference's",
+        "Not observed could have disturbed the run unseen",
+    };
+    struct assay_profile *p = several("compare");
+    add(p, "reference", "cpu", 0.002, "");
+    add(p, "", "npu", 0.001, "");
+    add(p, "", "gpu", 0,
+        "the driver refused it: no memory is left on the device, give a smaller batch");
+    check_page(p, words, COUNT(words));
+    char *text = render(p, (struct assay_report_options){.format = "markdown"});
+    CHECK_HAS(text, "| power | energy (gross) | TOPS/W |");
+    CHECK_HAS(text, "| verdict | energy (gross) | why not |");
+    assay_free(text);
+    /* without an energy nothing is said of its kind */
+    for (size_t t = 0; t < p->trial_count; t++) {
+        assay_metrics_free(p->trials[t].metrics);
+        p->trials[t].metrics = assay_metrics_new();
+        CHECK(p->trials[t].metrics != NULL);
+        if (t < 2) assay_metrics_measured(p->trials[t].metrics, "latency.p50", 0.001, "", "");
+    }
+    text = render(p, (struct assay_report_options){0});
+    CHECK_HAS(text, "Speed and energy  against cpu; 95 % intervals, a launch counts once\n");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+static void test_compare_long_names(void)
+{
+    struct assay_profile *p = several("compare");
+    fill_longest();
+    add(p, "reference", longest, 0.002, "");
+    add(p, "", "\xe4\xb8\xad\xe6\x96\x87\x1b]0;x\x07", 0.001, "");
+    check_page(p, NULL, 0);
+    assay_profile_close(p);
+}
+
+static void test_sweep(void)
+{
+    static const char *const words[] = {
+        "Sweep > best, ^ knee; 1/s: samples; energy: gross",
+        "no kernel for this type",
+        "Not observed could have disturbed the run unseen",
+    };
+    struct assay_profile *p = several("sweep");
+    add(p, "", "device=cpu opt=none batch=1", 0.004, "");
+    add(p, "", "device=cpu opt=all batch=1", 0.002, "");
+    add(p, "", "device=cuda:0 opt=none batch=1", 0.0005, "");
+    add(p, "", "device=cuda:0 opt=all batch=1", 0, "no kernel for this type");
+    check_page(p, words, COUNT(words));
+    char *text = render(p, (struct assay_report_options){.format = "markdown"});
+    CHECK_HAS(text, "| memory | energy (gross) | bandwidth |");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+static void test_tune(void)
+{
+    static const char *const words[] = {
+        "Tune > best, + not told from it, ! not advised, * Pareto front",
+        /* also where the row has no room for it */
+        "no kernel of this engine takes the type of the weights; give another --precision",
+    };
+    struct assay_profile *p = several("tune");
+    add(p, "start", "precision=float32 threads=2", 0.010, "");
+    add(p, "finalist", "precision=float32 threads=1", 0.005, "");
+    add(p, "finalist", "precision=float32 threads=2", 0.010, "");
+    add(p, "search", "precision=int8-weights threads=1", 0,
+        "no kernel of this engine takes the type of the weights; give another --precision");
+    check_page(p, words, COUNT(words));
+    char *text = render(p, (struct assay_report_options){.format = "markdown"});
+    CHECK_HAS(text, "| memory | energy (gross) | launches |");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+/* --- headings ----------------------------------------------------------------------------------------- */
+
+static void put_heading(struct assay__buf *out, int columns, const char *title, const char *remark)
+{
+    struct assay__page page = {.out = out, .columns = columns};
+    assay__buf_clear(out);
+    assay__page_heading(&page, title, remark);
+    check_lines(out->data, columns, false);
+}
+
+static void test_heading(void)
+{
+    struct assay__buf out = {0};
+    put_heading(&out, 80, "Latency", "host to host, profilers off");
+    CHECK_STR(out.data, "\nLatency  host to host, profilers off\n");
+    put_heading(&out, 36, "Latency", "host to host, profilers off");
+    CHECK_STR(out.data, "\nLatency  host to host, profilers off\n"); /* 36 columns: it just fits */
+    put_heading(&out, 35, "Latency", "host to host, profilers off");
+    CHECK_STR(out.data, "\nLatency\n  host to host, profilers off\n");
+    put_heading(&out, 40, "Stability", "");
+    CHECK_STR(out.data, "\nStability\n");
+    put_heading(&out, 40, "Latency: \x1b[31mred\x07 of a name that is longer than the page", NULL);
+    CHECK(strchr(out.data, '\x1b') == NULL);
+    CHECK_HAS(out.data, "of a name");
+    fill_longest();
+    put_heading(&out, 40, longest, longest);
+    size_t lines = 0;
+    for (const char *c = out.data; *c; c++)
+        lines += *c == '\n';
+    CHECK(lines > 6 && lines < 20); /* a name of 10 kB is no page of its own */
+    CHECK_HAS(out.data, "…");
+    assay__buf_free(&out);
+}
+
+/* --- the peak ----------------------------------------------------------------------------------------- */
+
+static struct assay__peak_tensor tensors[12] = {
+    {"/stem/Conv_output_0", "1x64x112x112 float32", 6e6, "/stem/Conv", "Conv", "", ""},
+    {"input", "1x3x224x224 float32", 3e6, "", "", "", ""},
+    {"mask", "", NAN, "", "Where", "", ""},
+};
+
+static struct assay_profile *with_peak(size_t count, int64_t alive, double rest)
+{
+    struct assay_profile *p = make_document();
+    p->command = "memory";
+    CHECK_INT(assay_metrics_derived(p->trials[0].metrics, "memory.activation.predicted", 1e7,
+                                    "graph", ""),
+              0);
+    p->trials[0].peak = (struct assay__peak){.reason = "",
+                                             .node = "/stem/Conv",
+                                             .op = "Conv",
+                                             .bytes = 1e7,
+                                             .tensors = tensors,
+                                             .count = count,
+                                             .alive = alive,
+                                             .rest_bytes = rest};
+    return p;
+}
+
+static void test_peak(void)
+{
+    static const char *const words[] = {
+        "Alive at the peak activations, the largest first",
+        "while '/stem/Conv' (Conv) runs, in 3 tensors, 1 of them of unknown size",
+        "1x64x112x112 float32, made by /stem/Conv (Conv)",
+        "1x3x224x224 float32, an input of the model",
+        "type not known, made by a node without a name (Where)"};
+    struct assay_profile *p = with_peak(3, 3, 0);
+    check_page(p, words, COUNT(words));
+    char *text = render(p, (struct assay_report_options){.columns = 80});
+    CHECK_HAS(text, "\n      size    share  tensor\n"
+                    "  =6.00 MB  =60.0 %  /stem/Conv_output_0\n"
+                    "                     1x64x112x112 float32, made by /stem/Conv (Conv)\n"
+                    "  =3.00 MB  =30.0 %  input\n");
+    CHECK_HAS(text, "\n         —        —  mask\n");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+/* Eight of many; all that are stored with --top 0, and what the others take in any case. */
+static void test_many_at_the_peak(void)
+{
+    for (size_t i = 3; i < COUNT(tensors); i++)
+        tensors[i] = (struct assay__peak_tensor){"small", "10 float32", 1000, "n", "Add", "", ""};
+    struct assay_profile *p = with_peak(12, 212, 4e4);
+    char *text = render(p, (struct assay_report_options){.columns = 80});
+    CHECK_HAS(text, "\n  and 204 more, =44.0 kB together; --top 0 shows the largest 12\n");
+    CHECK_HAS(text, "\n  =1.00 kB   <0.1 %  small\n");
+    assay_free(text);
+    text = render(p, (struct assay_report_options){.columns = 80, .top = -1});
+    CHECK_HAS(text, "\n  and 200 more, =40.0 kB together\n");
+    assay_free(text);
+    p->trials[0].peak.alive = 12, p->trials[0].peak.rest_bytes = 0;
+    text = render(p, (struct assay_report_options){.columns = 80});
+    CHECK_HAS(text, "\n  and 4 more, =4.00 kB together; --top 0 shows all\n");
+    assay_free(text);
+    /* looked for without success: said, unless the row of the activations has */
+    p->trials[0].peak = assay__peak_unknown();
+    p->trials[0].peak.reason = "the graph has a loop";
+    text = render(p, (struct assay_report_options){.columns = 80});
+    CHECK_HAS(text,
+              "Alive at the peak  activations, the largest first\n  — the graph has a loop\n");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+/* --- Markdown ----------------------------------------------------------------------------------------- */
+
+/* The same reason of many trials is one line, in text one count, and of one trial it has its number. */
+static void test_reasons_are_folded(void)
+{
+    struct assay_profile *p = several("sweep");
+    char labels[40][32];
+    for (int i = 0; i < 40; i++) {
+        snprintf(labels[i], sizeof labels[i], "batch=%d", i + 1);
+        add(p, "", labels[i], 0.001 * (i + 1), i < 23 ? "out of memory" : i == 30 ? "crashed" : "");
+    }
+    p->trials[39].state = ASSAY__TRIAL_SKIPPED;
+    p->trials[39].reason = "out of memory"; /* of another kind: a line of its own */
+    char *text = render(p, (struct assay_report_options){.format = "markdown"});
+    CHECK_HAS(text, "\n\n**FAILED (23 of 40 trials): out of memory**\n\n"
+                    "**FAILED (trial 31): crashed**\n\n"
+                    "**SKIPPED (trial 40): out of memory**\n\n| | |\n");
+    assay_free(text);
+    text = render(p, (struct assay_report_options){.columns = 80});
+    CHECK_HAS(text, "FAILED: 25 of 40 trials could not run");
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+static void check_markdown(const char *text, const char *expected)
+{
+    struct assay__buf out = {0};
+    assay__markdown_text(&out, text);
+    CHECK_STR(out.data, expected);
+    assay__buf_free(&out);
+}
+
+/* A sign that is code begins no mention and no reference; what is none of both stays as it is. */
+static void test_mentions(void)
+{
+    check_markdown("@somebody/conv", "`@`somebody/conv");
+    check_markdown("a@b.org @@x @ x@", "a`@`b.org @`@`x @ x@");
+    check_markdown("fixes #123, o/r#4 #x", "fixes `#`123, o/r`#`4 \\#x");
+    check_markdown("#1#2", "`#`1`#`2");
+    check_markdown("!7 %v1 95 % a!", "`!`7 `%`v1 95 % a!");
+    check_markdown("GH-6 gh-7 XGH-8 -9 G-1", "GH`-`6 gh`-`7 XGH-8 -9 G-1");
+    check_markdown("`@a` \\@b", "\\``@`a\\` \\\\`@`b");
+    struct assay_profile *p = several("compare");
+    add(p, "reference", "@a <b>#12", 0.002, "");
+    add(p, "", "npu", 0.001, "");
+    char *text = render(p, (struct assay_report_options){.format = "markdown"});
+    CHECK_HAS(text, "<summary>Trial 1: ok, <code>@</code>a &lt;b&gt;<code>#</code>12</summary>");
+    CHECK(strstr(text, "@a") == NULL && strstr(text, "#12") == NULL);
+    assay_free(text);
+    assay_profile_close(p);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct harness_test tests[] = {
+        {"one_trial", test_one_trial},
+        {"memory_headings", test_memory_headings},
+        {"compare", test_compare},
+        {"compare_long_names", test_compare_long_names},
+        {"sweep", test_sweep},
+        {"tune", test_tune},
+        {"heading", test_heading},
+        {"peak", test_peak},
+        {"many_at_the_peak", test_many_at_the_peak},
+        {"reasons_are_folded", test_reasons_are_folded},
+        {"mentions", test_mentions},
+    };
+    return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
