@@ -8,6 +8,7 @@
 Status 1 with one line per fault. Pages are page_check.py's.
 """
 import csv
+import html
 import json
 import re
 import sqlite3
@@ -22,6 +23,7 @@ HOSTILE = [
     b"https://evil.example/ www.evil.example", b"<https://evil.example>", "\u202egnp.exe\u2066\u200f\u061c".encode(), "\U0001f600\U0001f468\u200d\U0001f469 \u4e2d\u6587".encode(),
     bytes(range(1, 32)) + b"\x7f", b"\xff\xfe\xc3(\xed\xa0\x80\xf8", "\u2028\u2029\ufeff\ufffe\uffff".encode(), b"&amp; &#60;b&#62; %s%n%d",
     b"x" * 10000, "\u0627\u0644".encode() * 2500, b"${x} $(id) `id`", b"</style></svg></title></textarea>", b"a,b\"c;d", b"- list\n1. one\n> quote",
+    b"@somebody/conv @@x mail@example.org", b"fixes #123 owner/repo#45 GH-6 !7 %v1 #1#2", b"`@somebody` \\#9 <!-- -->@a &#64;b",
 ]
 # what the reader looks up, or a machine wrote
 KEYS = {"state", "encoding", "time_encoding", "value_encoding", "kind", "role", "quantity", "unit", "key", "stability", "layers_method", "method",
@@ -123,14 +125,26 @@ def check_csv(path):
         fault(f"{path}: no rows")
 
 
+# What a forge turns into a mention or a link, wherever it stands in a piece of text that is not code.
+REFERENCE = re.compile(r"@\w|[#!]\d|%\w|\bGH-\d", re.ASCII | re.IGNORECASE)
+TOKEN = re.compile(r"\\([!-/:-@\[-`{-~])|`[@#!%-]`")  # an escaped character; a sign that is code
+
+
 def check_markdown(path):
     cells = 0
     for line in read(path).splitlines():
         if line.startswith("    "):
             continue  # code
-        if line in ("<details>", "</details>") or re.fullmatch("<summary>[^<>]*</summary>", line):
+        # A forge reads what Markdown has become: escapes and entities are gone by then, and a code span is a piece of its own.
+        if line.startswith("<summary>"):
+            shown = bare = re.sub("<code>[@#!%-]</code>", "\n", line)
+        else:
+            shown = TOKEN.sub(lambda m: m[1] or "\n", line)
+            bare = TOKEN.sub("", line)
+        if REFERENCE.search(html.unescape(shown)):
+            fault(f"{path}: a mention or a reference: {line!r}")
+        if line in ("<details>", "</details>") or re.fullmatch("<summary>[^<>]*</summary>", bare):
             continue  # ours; what stands in them is escaped as HTML
-        bare = re.sub(r"\\.", "", line)
         if re.search(r"<[A-Za-z/!?]", bare) or "`" in bare or re.search(r"[\[\]]", bare):
             fault(f"{path}: markup: {line!r}")
         if "://" in bare or "www." in bare:

@@ -176,6 +176,9 @@ struct assay_assignment_options {
     const char *const *dim_names;
     const int64_t *dim_values;
     size_t dim_count;
+    /* optional: told before any node, with found's context, of the device's own provider and the engine's version: a record may name no
+     * node at all. A value other than 0 ends it and is returned. */
+    int (*about)(void *context, const char *target, const char *version);
 };
 
 /** A node and who would run it. Strings live until the callback returns. */

@@ -10,8 +10,8 @@
 struct assay_report_options {
     size_t size;
     const char *
-        format;  /* "text" | "json" | "csv" | "markdown" | "junit" | "html" | "model-explorer"; NULL: text */
-    int columns;        /* text: width; 0: 80 */
+        format; /* "text" | "json" | "csv" | "markdown" | "junit" | "html" | "model-explorer"; NULL: text */
+    int columns; /* text: width; 0: 80 */
     bool color, ascii;
     int top; /* layers shown in text and Markdown; 0: 20; -1: all */
     /* csv: "metrics" | "layers" | "layer-times" | "peak" | "steps" | "groups" | "launches" | "samples" | "series" | "spans" |

@@ -64,6 +64,49 @@ static bool all_positive(const struct assay__diff_values *side)
     return true;
 }
 
+static double median_of(const struct assay__diff_values *side)
+{
+    double *sorted = malloc((side->launch_count + 1) * sizeof *sorted), median = NAN;
+    if (!sorted) return NAN;
+    for (size_t i = 0; i < side->launch_count; i++)
+        sorted[i] = side->launches[i];
+    assay__stats_sort(sorted, side->launch_count);
+    if (side->launch_count) median = assay__stats_median(sorted, side->launch_count);
+    free(sorted);
+    return median;
+}
+
+static bool can_be_judged(const struct assay__diff_values *side)
+{
+    return isfinite(side->value) && side->launch_count >= ASSAY__COMPARISON_LAUNCHES &&
+           all_positive(side);
+}
+
+bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count)
+{
+    bool other = false;
+    for (size_t s = 1; s < count; s++)
+        other |= can_be_judged(&sides[s]);
+    if (!other || !can_be_judged(&sides[0])) return false;
+    for (size_t s = 0; s < count; s++)
+        if (isfinite(sides[s].value) && sides[s].launch_count)
+            sides[s].value = median_of(&sides[s]);
+    return true;
+}
+
+int assay__diff_digits(const struct assay__diff_delta *delta)
+{
+    double nearest = delta->ci.low > 1 ? delta->ci.low : delta->ci.high;
+    int digits = 3;
+    char text[40];
+    if (!delta->ci.known || (delta->ci.low <= 1 && delta->ci.high >= 1)) return digits;
+    for (; digits < 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, nearest);
+        if (strcmp(text, "1") != 0) break;
+    }
+    return digits;
+}
+
 static void judge(const struct assay__ratio *found, struct assay__diff_delta *out)
 {
     out->ratio = found->ratio;
@@ -356,19 +399,22 @@ static void summarize_side(struct assay__buf *text, const struct assay__diff *di
     if (d->verdict == ASSAY__DIFF_SAME) {
         assay__buf_printf(text,
                           "No difference in latency shown between %s (%s) and %s (%s); one of "
-                          "%.2g %% could have been.",
-                          base->name, its, side->name, mine, d->smallest * 100);
+                          "%s %% could have been.",
+                          base->name, its, side->name, mine,
+                          assay__digits(d->smallest * 100, 2).text);
     } else if (assay__diff_is_shown(d->verdict)) {
         bool faster = d->ratio < 1;
+        int digits = assay__diff_digits(d);
         assay__buf_printf(text,
-                          "%s is %s: %s against %s, %.3g × the time of %s (95 %% interval %.3g to "
-                          "%.3g).",
-                          side->name, faster ? "faster" : "slower", mine, its, d->ratio, base->name,
-                          d->ci.low, d->ci.high);
+                          "%s is %s: %s against %s, %.*g × the time of %s (95 %% interval %.*g to "
+                          "%.*g).",
+                          side->name, faster ? "faster" : "slower", mine, its, digits, d->ratio,
+                          base->name, digits, d->ci.low, digits, d->ci.high);
     } else {
         const char *why = strncmp(d->reason, "no interval: ", 13) == 0 ? d->reason + 13 : d->reason;
-        assay__buf_printf(text, "%s took %s, %s %s: %.3g × the time, no verdict%s%s.", side->name,
-                          mine, base->name, its, d->ratio, *why ? ": " : "", why);
+        assay__buf_printf(text, "%s took %s, %s %s: %s × the time, no verdict%s%s.", side->name,
+                          mine, base->name, its, assay__digits(d->ratio, 3).text, *why ? ": " : "",
+                          why);
     }
 }
 

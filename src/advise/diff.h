@@ -56,7 +56,8 @@ struct assay__diff_side {
 struct assay__diff_metric {
     const char *name, *unit;
     enum assay__diff_sense sense;
-    bool key;                           /* one that people look for first */
+    bool key;       /* one that people look for first */
+    bool by_launch; /* judged launch by launch: the values are then medians over launches */
     const struct assay_metric **values; /* by side; NULL: it has none of that name */
     struct assay__diff_delta *deltas;   /* by side; that of the base is empty */
 };
@@ -86,8 +87,9 @@ struct assay__diff_layer {
     size_t *starts;   /* sides + 1: members of side s are members[starts[s]] … */
     double *times_ns; /* by side, the members together; NaN unknown */
     struct assay__diff_delta *deltas;
-    bool grouped; /* a side has several members */
-    bool shown;   /* beyond what a row changes by itself; else it is folded */
+    bool by_launch; /* judged launch by launch: the times are then medians over launches */
+    bool grouped;   /* a side has several members */
+    bool shown;     /* beyond what a row changes by itself; else it is folded */
 };
 
 struct assay__diff_cause {
@@ -146,6 +148,11 @@ struct assay__diff_values {
 };
 int assay__diff_delta(const struct assay__diff_values *base, const struct assay__diff_values *other,
                       bool exact, struct assay__diff_delta *out);
+/** Whether a row is judged launch by launch: the base and another side have enough launches, all above zero. Then every side that has
+ *  launches takes their median for its value, so that what is shown, subtracted and divided is one statistic. */
+bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count);
+/** Digits that a ratio and its interval need so that an interval which excludes 1 is seen to: 3, or more. */
+int assay__diff_digits(const struct assay__diff_delta *delta);
 struct assay__diff_delta assay__diff_no_delta(const char *reason);
 /** The good launches' values of a metric; free() them. NULL: out of memory. */
 double *assay__diff_launch_values(const struct assay__trial *trial, const char *name,

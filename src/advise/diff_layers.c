@@ -158,22 +158,29 @@ static size_t launch_times(const struct assay__diff *diff, const struct assay__d
     return count;
 }
 
+/* What the row shows: medians over launches where they are judged, else what the run says. */
+static void take_times(const struct assay__diff *diff, struct assay__diff_layer *row,
+                       struct assay__diff_values *values)
+{
+    row->by_launch = assay__diff_by_launch(values, diff->count);
+    for (size_t s = 0; s < diff->count; s++)
+        row->times_ns[s] = values[s].value;
+}
+
 /* launches: room for those of each side. */
 static int judge_row(struct assay__diff *diff, struct assay__diff_layer *row,
                      double *const *launches)
 {
-    size_t counts[ASSAY__DIFF_MOST] = {0};
+    struct assay__diff_values values[ASSAY__DIFF_MOST] = {{0}};
     int code = 0;
-    for (size_t s = 0; s < diff->count; s++) {
-        row->times_ns[s] = time_of(diff, row, s);
-        counts[s] = launch_times(diff, row, s, launches[s]);
-    }
+    for (size_t s = 0; s < diff->count; s++)
+        values[s] = (struct assay__diff_values){
+            launches[s], launch_times(diff, row, s, launches[s]), time_of(diff, row, s)};
+    take_times(diff, row, values);
     row->deltas[0] = assay__diff_no_delta("");
     for (size_t s = 1; s < diff->count && !code; s++) {
         bool here = row->starts[s] != row->starts[s + 1], there = row->starts[1] != row->starts[0];
-        struct assay__diff_values a = {launches[0], counts[0], row->times_ns[0]},
-                                  b = {launches[s], counts[s], row->times_ns[s]};
-        code = assay__diff_delta(&a, &b, false, &row->deltas[s]);
+        code = assay__diff_delta(&values[0], &values[s], false, &row->deltas[s]);
         if (row->deltas[s].ci.known) {
             diff->judged++;
             diff->layers_judged++;
@@ -228,19 +235,23 @@ static int special_row(struct assay__diff *diff, struct assay__arena *arena,
         double sum = layers->count ? 0 : NAN;
         for (size_t i = 0; i < layers->count; i++)
             sum += layers->items[i].time_ns;
-        row.times_ns[s] = !diff->sides[s].trial || !layers->count ? NAN
+        values[s].value = !diff->sides[s].trial || !layers->count ? NAN
                           : kind == ASSAY__DIFF_ENGINE            ? layers->engine_ns
                           : kind == ASSAY__DIFF_UNATTRIBUTED      ? layers->unattributed_ns
                                                                   : sum;
-        any |= isfinite(row.times_ns[s]);
-        values[s].value = row.times_ns[s];
+        any |= isfinite(values[s].value);
         if (diff->sides[s].trial)
             launches[s] = assay__diff_launch_values(diff->sides[s].trial, metric,
                                                     &values[s].launch_count);
         if (diff->sides[s].trial && !launches[s]) code = ASSAY_ENOMEM;
+        for (size_t i = 0; launches[s] && i < values[s].launch_count; i++)
+            launches[s][i] *= 1e9; /* a metric is in seconds */
         values[s].launches = launches[s];
     }
-    if (!code) row.deltas[0] = assay__diff_no_delta("");
+    if (!code) {
+        take_times(diff, &row, values);
+        row.deltas[0] = assay__diff_no_delta("");
+    }
     for (size_t s = 1; s < diff->count && !code; s++) {
         code = assay__diff_delta(&values[0], &values[s], false, &row.deltas[s]);
         diff->judged += row.deltas[s].ci.known;

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/metric_table.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,39 +94,83 @@ static double *launches_of(const struct assay__trial *trial, const struct assay_
     return values;
 }
 
+/* The same metric with another value: the median over the launches, which the verdict is about. */
+static int take_medians(struct assay__arena *arena, struct assay__diff_metric *row,
+                        const struct assay__diff_values *values, size_t count)
+{
+    for (size_t s = 0; s < count; s++) {
+        const struct assay_metric *whole = known(row, s);
+        if (!whole || !values[s].launch_count ||
+            fabs(whole->value - values[s].value) <= 1e-12 * fabs(whole->value))
+            continue;
+        struct assay_metric *own = assay__arena_alloc(arena, sizeof *own);
+        if (!own) return ASSAY_ENOMEM;
+        char text[64];
+        assay__text_scaled(text, sizeof text, whole->value, whole->unit);
+        *own = *whole;
+        own->value = values[s].value;
+        own->note = assay__arena_printf(
+            arena, "median over %zu launches; that of the run is %s%s%s", values[s].launch_count,
+            text, *whole->note ? ": " : "", whole->note);
+        if (!own->note) return ASSAY_ENOMEM;
+        row->values[s] = own;
+    }
+    return 0;
+}
+
+static int no_value(struct assay__diff *diff, struct assay__arena *arena,
+                    struct assay__diff_metric *row, size_t lacking, struct assay__diff_delta *out)
+{
+    const struct assay_metric *m = row->values[lacking];
+    const char *note = m ? (m->note && *m->note ? m->note : "not known")
+                         : "it was not asked for in that run";
+    *out = assay__diff_no_delta(
+        assay__arena_printf(arena, "%s: %s", diff->sides[lacking].name, note));
+    return out->reason ? 0 : ASSAY_ENOMEM;
+}
+
 static int delta_of(struct assay__diff *diff, struct assay__arena *arena,
-                    struct assay__diff_metric *row, size_t side)
+                    struct assay__diff_metric *row, const struct assay__diff_values *values,
+                    size_t side)
 {
     const struct assay_metric *a = known(row, 0), *b = known(row, side);
     struct assay__diff_delta *out = &row->deltas[side];
-    if (!a || !b) {
-        size_t lacking = a ? side : 0;
-        const struct assay_metric *m = row->values[lacking];
-        const char *note = m ? (m->note && *m->note ? m->note : "not known")
-                             : "it was not asked for in that run";
-        *out = assay__diff_no_delta(
-            assay__arena_printf(arena, "%s: %s", diff->sides[lacking].name, note));
-        return out->reason ? 0 : ASSAY_ENOMEM;
-    }
+    if (!a || !b) return no_value(diff, arena, row, a ? side : 0, out);
     if (strcmp(a->unit, b->unit) != 0) {
         *out = assay__diff_no_delta("their units differ");
         return 0;
     }
-    struct assay__diff_values one = {NULL, 0, a->value}, two = {NULL, 0, b->value};
-    double *x = launches_of(diff->sides[0].trial, a, &one.launch_count);
-    double *y = launches_of(diff->sides[side].trial, b, &two.launch_count);
     bool exact = strcmp(a->source, "graph") == 0 && strcmp(b->source, "graph") == 0;
-    int code = x && y ? 0 : ASSAY_ENOMEM;
-    one.launches = x;
-    two.launches = y;
-    if (!code) code = assay__diff_delta(&one, &two, exact, out);
-    if (!code && out->verdict == ASSAY__DIFF_UNJUDGED && out->difference == 0 && !one.launch_count)
+    int code = assay__diff_delta(&values[0], &values[side], exact, out);
+    if (code) return code;
+    if (out->verdict == ASSAY__DIFF_UNJUDGED && out->difference == 0 && !values[0].launch_count)
         out->verdict = ASSAY__DIFF_EQUAL;
-    if (!code && out->verdict != ASSAY__DIFF_UNJUDGED && is_about_measuring(row->name))
+    if (is_about_measuring(row->name))
         out->verdict = ASSAY__DIFF_UNJUDGED, out->reason = "it says how was measured";
-    if (!code && out->ci.known && out->verdict != ASSAY__DIFF_UNJUDGED) diff->judged++;
-    free(x);
-    free(y);
+    if (out->ci.known && out->verdict != ASSAY__DIFF_UNJUDGED) diff->judged++;
+    return 0;
+}
+
+static int judge_row(struct assay__diff *diff, struct assay__arena *arena,
+                     struct assay__diff_metric *row)
+{
+    struct assay__diff_values values[ASSAY__DIFF_MOST] = {{0}};
+    double *launches[ASSAY__DIFF_MOST] = {0};
+    int code = 0;
+    for (size_t s = 0; s < diff->count && !code; s++) {
+        const struct assay_metric *m = known(row, s);
+        values[s].value = m ? m->value : (double)NAN;
+        if (!m || is_about_measuring(row->name) || strcmp(m->source, "graph") == 0) continue;
+        launches[s] = launches_of(diff->sides[s].trial, m, &values[s].launch_count);
+        if (!launches[s]) code = ASSAY_ENOMEM;
+        values[s].launches = launches[s];
+    }
+    if (!code) row->by_launch = assay__diff_by_launch(values, diff->count);
+    if (row->by_launch) code = take_medians(arena, row, values, diff->count);
+    for (size_t s = 1; s < diff->count && !code; s++)
+        code = delta_of(diff, arena, row, values, s);
+    for (size_t s = 0; s < diff->count; s++)
+        free(launches[s]);
     return code;
 }
 
@@ -171,10 +216,7 @@ static int fill_row(struct assay__diff *diff, struct assay__arena *arena, const 
     row->sense = sense_of(name, row->unit);
     row->key = is_key(name);
     row->deltas[0] = assay__diff_no_delta("");
-    int code = 0;
-    for (size_t s = 1; s < diff->count && !code; s++)
-        code = delta_of(diff, arena, row, s);
-    return code;
+    return judge_row(diff, arena, row);
 }
 
 /* latency.p50, then what people look for first, then the rest. */

@@ -439,7 +439,8 @@ int assay__target_of_ceilings(const struct assay_profile *profile, const char *d
         target->memory_source = "its size is not known";
     }
     const char *when = profile->ceiling_count ? profile->ceilings[0].measured_at : "";
-    source(arena, target, "peak and bandwidth", "ceilings measured on that machine");
+    source(arena, target, "peak and bandwidth",
+           "ceilings measured on that machine, as the profile holds them");
     if (when && *when) source(arena, target, "measured", when);
     if (isnan(target->float32_flops) || target->level_count == 0)
         target->reason = assay__arena_printf(

@@ -252,10 +252,12 @@ static void put_layers(struct putting *w, const struct assay__analysis *analysis
 static int put_options(struct putting *w, const struct assay__precision *precision,
                        const struct assay__fit *fit)
 {
-    const struct assay__pair options[] = {{"chip", w->target->chip},
-                                          {"unit", assay__unit_name(w->target->unit)},
-                                          {"precision", precision->name},
-                                          {"efficiencies", fit->origin}};
+    const struct assay__pair options[] = {
+        {"chip", w->target->chip},
+        {"unit", assay__unit_name(w->target->unit)},
+        {"precision", precision->name},
+        {"roofs", w->target->published ? "published" : "measured"},
+        {"efficiencies", fit->origin}};
     size_t count = sizeof options / sizeof options[0];
     w->trial->options = assay__arena_array(w->profile->arena, count, sizeof *options);
     if (!w->trial->options) return ASSAY_ENOMEM;

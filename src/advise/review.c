@@ -163,7 +163,8 @@ static void offer(struct reviewing *r, double gain, const char *what)
     }
     if (isfinite(gain))
         add(r, &r->out->opportunities,
-            assay__arena_printf(r->arena, "at most %.3g × as fast: %s", gain, what));
+            assay__arena_printf(r->arena, "at most %s × as fast: %s", assay__digits(gain, 3).text,
+                                what));
 }
 
 static void review_opportunities(struct reviewing *r, double p50_ns)
@@ -194,9 +195,10 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
     if (peak && peak->value > 2 * weights)
         add(r, &r->out->opportunities,
             assay__arena_printf(r->arena,
-                                "memory: the peak of %s is %.3g × the weights (%s); "
+                                "memory: the peak of %s is %s × the weights (%s); "
                                 "assay memory shows where it goes",
-                                scaled(r, peak->value, "B"), peak->value / weights,
+                                scaled(r, peak->value, "B"),
+                                assay__digits(peak->value / weights, 3).text,
                                 scaled(r, weights, "B")));
 }
 
@@ -211,6 +213,33 @@ static void recommend_required(struct reviewing *r)
             if ((int)j->rows[i].level == level) add(r, &r->out->recommendations, j->rows[i].advice);
 }
 
+/* Words must fit the command that made the profile: not every one has the option. */
+const char *assay__review_power_words(const struct assay_profile *profile)
+{
+    static const char *const words[][2] = {
+        {"run", "--power reads the sensors"},
+        {"advise", "--power reads the sensors"},
+        {"sweep", "--power reads the sensors"},
+        {"compare", "without --no-power the sensors are read"},
+        {"tune", "--goal energy reads the sensors"},
+    };
+    for (size_t i = 0; profile->command && i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(profile->command, words[i][0]) == 0) return words[i][1];
+    return "assay run --power reads the sensors";
+}
+
+static void recommend_repeating(struct reviewing *r)
+{
+    const char *command = r->profile->command ? r->profile->command : "";
+    const char *how = strcmp(command, "tune") == 0 ? "a larger --budget"
+                      : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES
+                          ? "longer launches (--time)"
+                          : "--launches 5";
+    add(r, &r->out->recommendations,
+        assay__arena_printf(
+            r->arena, "the measurement is unstable: repeat it on a quieter machine, with %s", how));
+}
+
 static void recommend_rest(struct reviewing *r)
 {
     struct assay__sentence_list *list = &r->out->recommendations;
@@ -221,18 +250,17 @@ static void recommend_rest(struct reviewing *r)
     if (utilization < UTILIZATION_LOW && !r->out->required)
         add(r, list,
             assay__arena_printf(
-                r->arena, "compute reaches %.3g %% of the measured ceiling: try a larger batch%s",
-                utilization * 100,
+                r->arena, "compute reaches %s %% of the measured ceiling: try a larger batch%s",
+                assay__digits(utilization * 100, 3).text,
                 r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : ""));
     if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
-        add(r, list,
-            "the measurement is unstable: repeat it on a quieter machine, with --launches 5");
+        recommend_repeating(r);
     if (isnan(known(r, "power.average")))
         add(r, list,
             assay__arena_printf(r->arena, "power is not known, so the score has no answer: %s",
                                 strstr(assay__trial_option(r->trial, "watch"), "power")
                                     ? "assay doctor tells which sensor would provide it"
-                                    : "--power reads the sensors"));
+                                    : assay__review_power_words(r->profile)));
     if (r->evidence.roofline.reason[0])
         add(r, list,
             assay__arena_printf(r->arena,

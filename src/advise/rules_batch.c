@@ -1,32 +1,53 @@
 /* rules_batch.c - rules about the size of the work: batch, symbolic dimensions, sizes between powers of two. */
 #include "advise/rule.h"
 
+#include "base/text.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A larger batch is worth a try when that much of the time does not grow with it. */
 #define BATCH_FIXED_SHARE 0.2
-#define BATCH_MOST 64 /* beyond it a batch is not small */
-#define ROOF_NEAR 0.3 /* below that of its roof it is not reading weights that takes the time */
-#define STEP_LOSS 0.9 /* samples per second that a size must keep of its smaller neighbour's */
-#define NAMES_MOST 4  /* in a sentence */
+#define FIXED_ALL 0.95 /* from there on the share is about all: timing layers adds as much */
+#define BATCH_MOST 64  /* beyond it a batch is not small */
+#define ROOF_NEAR 0.3  /* below that of its roof it is not reading weights that takes the time */
+#define STEP_LOSS 0.9  /* samples per second that a size must keep of its smaller neighbour's */
+#define NAMES_MOST 4   /* in a sentence */
 
-/* What an inference costs however many samples it holds: the engine's part, the calls of layers, and the weights that memory-bound layers read. */
+/* What an inference costs however many samples it holds: the engine's part, the calls of layers, and the weights that memory-bound layers read
+ * (NaN: no memory-bound layer says how much of its bytes are weights). */
 static double fixed_ns(const struct assay__advice *a, double *engine_ns, double *weights_ns)
 {
     const struct assay__layers *layers = &a->trial->layers;
     *engine_ns = (layers->engine_ns > 0 ? layers->engine_ns : 0) +
                  a->roofline.time_ns[ASSAY__BOUND_OVERHEAD];
-    *weights_ns = 0;
+    *weights_ns = NAN;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
         if (a->roofline.layers[i].bound != ASSAY__BOUND_MEMORY ||
             !(a->roofline.layers[i].utilization >= ROOF_NEAR) || !(layer->bytes > 0) ||
             !(layer->weight_bytes > 0))
             continue;
-        *weights_ns += assay__advice_time(layer) * fmin(layer->weight_bytes / layer->bytes, 1);
+        *weights_ns = (isnan(*weights_ns) ? 0 : *weights_ns) +
+                      assay__advice_time(layer) * fmin(layer->weight_bytes / layer->bytes, 1);
     }
-    return *engine_ns + *weights_ns;
+    return *engine_ns + (isnan(*weights_ns) ? 0 : *weights_ns);
+}
+
+/* "about all of an inference (15.2 µs)", "62 % of …": layers are timed in a run of their own, whose times may add up to more than the latency. */
+static void say_fixed(struct assay__advice *a, struct assay__rule_result *r, double share,
+                      double engine_ns, double weights_ns)
+{
+    char part[64] = "about all";
+    if (share < FIXED_ALL) snprintf(part, sizeof part, "%s %%", assay__digits(share * 100, 3).text);
+    assay__rule_evidence(a, r,
+                         "%s of an inference (%s) does not grow with the batch: calls of layers "
+                         "and the engine %s%s%s",
+                         part, assay__advice_scaled(a, a->p50_ns / 1e9, "s"),
+                         assay__advice_scaled(a, engine_ns / 1e9, "s"),
+                         isnan(weights_ns) ? "" : ", reading weights ",
+                         isnan(weights_ns) ? "" : assay__advice_scaled(a, weights_ns / 1e9, "s"));
 }
 
 static enum assay__rule_outcome batch_small(struct assay__advice *a, struct assay__rule_result *r)
@@ -35,19 +56,18 @@ static enum assay__rule_outcome batch_small(struct assay__advice *a, struct assa
     if (a->trial->batch < 1)
         return assay__rule_missing(r, "workload: the model has no batch axis that is known");
     if (a->trial->batch > BATCH_MOST || share < BATCH_FIXED_SHARE) return ASSAY__RULE_NOTHING;
-    if (share > 1) share = 1;
     assay__rule_evidence(a, r, "batch %lld", (long long)a->trial->batch);
-    assay__rule_evidence(a, r,
-                         "%.3g %% of an inference does not grow with the batch: %s calls of layers "
-                         "and the engine, %s reading weights",
-                         share * 100, assay__advice_scaled(a, engine_ns / 1e9, "s"),
-                         assay__advice_scaled(a, weights_ns / 1e9, "s"));
+    say_fixed(a, r, share, engine_ns, weights_ns);
+    bool all = share >= FIXED_ALL; /* how much of it does grow is within the error of timing */
     assay__rule_advice(a, r,
-                       "more samples per inference, where latency allows it: --batch %lld; the "
-                       "potential is samples per second at that batch, one inference takes longer",
+                       all ? "more samples per inference, where latency allows it: --batch %lld; "
+                             "how much is gained is not known before it is tried"
+                           : "more samples per inference, where latency allows it: --batch %lld; "
+                             "the potential is samples per second at that batch, one inference "
+                             "takes longer",
                        (long long)a->trial->batch * ASSAY__BATCH_TIMES);
     r->gain_of = "samples per second";
-    return assay__rule_found(r, assay__amdahl(share, ASSAY__BATCH_TIMES));
+    return assay__rule_found(r, all ? (double)NAN : assay__amdahl(share, ASSAY__BATCH_TIMES));
 }
 
 /* --- symbolic dimensions ---------------------------------------------------------------------- */
@@ -167,9 +187,9 @@ static enum assay__rule_outcome size_steps(struct assay__advice *a, struct assay
         double kept = samples_of(odd) / samples_of(even);
         if (kept >= STEP_LOSS) continue;
         if (kept < worst) worst = kept;
-        assay__rule_evidence(a, r, "batch %lld: %.4g samples/s, batch %lld: %.4g samples/s",
-                             (long long)odd->batch, samples_of(odd), (long long)even->batch,
-                             samples_of(even));
+        assay__rule_evidence(a, r, "batch %lld: %s samples/s, batch %lld: %s samples/s",
+                             (long long)odd->batch, assay__digits(samples_of(odd), 4).text,
+                             (long long)even->batch, assay__digits(samples_of(even), 4).text);
     }
     if (!compared)
         return assay__rule_missing(r, "an experiment: the trials hold no size between two powers "

@@ -1,6 +1,8 @@
 /* rules_bound.c - rules about what bounds the layers: calls, memory, kernels far below their roof, and the operators known for it. */
 #include "advise/rule.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -52,9 +54,9 @@ static void say_whole(struct assay__advice *a, struct assay__rule_result *r)
     if (part < 1.005) return;
     assay__rule_evidence(
         a, r,
-        "the layers' times add up to %.3g %% of the latency (timing slows them, or they ran side "
+        "the layers' times add up to %s %% of the latency (timing slows them, or they ran side "
         "by side): shares and potential are of that sum",
-        100 * part);
+        assay__digits(100 * part, 3).text);
 }
 
 static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__rule_result *r)
@@ -67,9 +69,9 @@ static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__
     for (size_t i = 0; i < layers->count; i++)
         small += a->roofline.layers[i].bound == ASSAY__BOUND_OVERHEAD;
     if (share < DISPATCH_SHARE || small < DISPATCH_LAYERS) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu of %zu layers are calls rather than work: %s, %.3g %% of %s",
+    assay__rule_evidence(a, r, "%zu of %zu layers are calls rather than work: %s, %s %% of %s",
                          small, layers->count, assay__advice_scaled(a, calls / 1e9, "s"),
-                         100 * calls / whole_ns(a), whole_name(a));
+                         assay__digits(100 * calls / whole_ns(a), 3).text, whole_name(a));
     say_whole(a, r);
     assay__rule_evidence(a, r, "the engine's fixed cost per run: %s",
                          layers->engine_ns > 0 ? assay__advice_scaled(a, engine / 1e9, "s")
@@ -78,7 +80,9 @@ static enum assay__rule_outcome dispatch(struct assay__advice *a, struct assay__
         a, r,
         "more work per call: a larger batch, fewer and wider operators; the potential is that of "
         "half as many calls");
-    return assay__rule_found(r, assay__amdahl(share, DISPATCH_LOCAL));
+    /* the engine's fixed cost is one per run, however many calls there are */
+    return assay__rule_found(
+        r, assay__amdahl(calls / fmax(whole_ns(a), engine + calls), DISPATCH_LOCAL));
 }
 
 static enum assay__rule_outcome memory_bound(struct assay__advice *a, struct assay__rule_result *r)
@@ -94,11 +98,12 @@ static enum assay__rule_outcome memory_bound(struct assay__advice *a, struct ass
         bytes += layers->items[i].bytes;
     }
     if (share < MEMORY_SHARE || least < MEMORY_NEAR * time) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu memory-bound layers move %s in %.3g %% of %s", count,
-                         assay__advice_scaled(a, bytes, "B"), share * 100, whole_name(a));
+    assay__rule_evidence(a, r, "%zu memory-bound layers move %s in %s %% of %s", count,
+                         assay__advice_scaled(a, bytes, "B"), assay__digits(share * 100, 3).text,
+                         whole_name(a));
     say_whole(a, r);
-    assay__rule_evidence(a, r, "they reach %.3g %% of the memory's roof: only fewer bytes help",
-                         100 * least / time);
+    assay__rule_evidence(a, r, "they reach %s %% of the memory's roof: only fewer bytes help",
+                         assay__digits(100 * least / time, 3).text);
     assay__rule_advice(
         a, r,
         "move fewer bytes: 16-bit or int8 numbers, fused operators, a larger batch per reading of the "
@@ -134,21 +139,22 @@ static void say_far(struct assay__advice *a, struct assay__rule_result *r, const
                     const char *what)
 {
     const struct assay__layer *worst = &a->trial->layers.items[far->worst];
-    assay__rule_evidence(a, r, "%zu %s below %.0f %% of their roof take %.3g %% of %s", far->count,
-                         what, LOW_UTILIZATION * 100, 100 * far->time / whole_ns(a), whole_name(a));
+    assay__rule_evidence(a, r, "%zu %s below %.0f %% of their roof take %s %% of %s", far->count,
+                         what, LOW_UTILIZATION * 100,
+                         assay__digits(100 * far->time / whole_ns(a), 3).text, whole_name(a));
     say_whole(a, r);
-    assay__rule_evidence(a, r, "the worst: '%s' (%s), %s at %.3g %% of its %s roof",
+    assay__rule_evidence(a, r, "the worst: '%s' (%s), %s at %s %% of its %s roof",
                          worst->from_count ? worst->from[0] : worst->name, worst->op,
                          assay__advice_scaled(a, worst->time_ns / 1e9, "s"),
-                         100 * a->roofline.layers[far->worst].utilization,
+                         assay__digits(100 * a->roofline.layers[far->worst].utilization, 3).text,
                          assay__bound_name(a->roofline.layers[far->worst].bound));
     double others = assay__advice_metric(a, "disturbance.cpu_other");
     if (assay__advice_on_host(a) && others >= OTHERS_SHARE)
         assay__rule_evidence(
             a, r,
-            "but other processes used %.3g %% of the machine meanwhile: part of this "
+            "but other processes used %s %% of the machine meanwhile: part of this "
             "is theirs, measure on a quiet machine first",
-            others * 100);
+            assay__digits(others * 100, 3).text);
 }
 
 static double saved_gain(const struct assay__advice *a, double saved_ns)
@@ -218,8 +224,8 @@ static enum assay__rule_outcome gathers(struct assay__advice *a, struct assay__r
     size_t count = 0;
     double share = share_of(a, GATHERS, &count);
     if (!count || share < GATHER_SHARE) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu gathering layers take %.3g %% of %s", count, share * 100,
-                         whole_name(a));
+    assay__rule_evidence(a, r, "%zu gathering layers take %s %% of %s", count,
+                         assay__digits(share * 100, 3).text, whole_name(a));
     say_whole(a, r);
     assay__rule_advice(
         a, r,
@@ -239,8 +245,8 @@ static enum assay__rule_outcome norms(struct assay__advice *a, struct assay__rul
         if (assay__op_among(layers->items[i].op, NORMS) && isfinite(least) && time > least)
             saved += time - least;
     }
-    assay__rule_evidence(a, r, "%zu Softmax and normalisation layers take %.3g %% of %s", count,
-                         share * 100, whole_name(a));
+    assay__rule_evidence(a, r, "%zu Softmax and normalisation layers take %s %% of %s", count,
+                         assay__digits(share * 100, 3).text, whole_name(a));
     say_whole(a, r);
     assay__rule_evidence(a, r, "their roofs would allow %s less",
                          assay__advice_scaled(a, saved / 1e9, "s"));
@@ -293,9 +299,9 @@ static enum assay__rule_outcome lanes(struct assay__advice *a, struct assay__rul
     assay__rule_evidence(
         a, r, "%zu products have a last dimension that leaves lanes of a %d-wide register idle",
         count, width);
-    assay__rule_evidence(a, r, "'%s' has %lld columns: %.3g %% of the lanes work",
+    assay__rule_evidence(a, r, "'%s' has %lld columns: %s %% of the lanes work",
                          assay__advice_node_name(&graph->nodes[worst_node]), (long long)columns,
-                         worst * 100);
+                         assay__digits(worst * 100, 3).text);
     assay__rule_advice(
         a, r, "hidden sizes that are multiples of %d, or several small products joined into one",
         width);

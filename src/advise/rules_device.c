@@ -1,6 +1,8 @@
 /* rules_device.c - rules about an accelerator and the way to it: nodes that ran elsewhere, copies, a device that waits. On the CPU they find nothing. */
 #include "advise/rule.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -43,7 +45,9 @@ static enum assay__rule_outcome fallback(struct assay__advice *a, struct assay__
     assay__rule_evidence(
         a, r, "%zu of %zu layers ran on the CPU, such as '%s' (%s); %zu crossings between the two",
         count, layers->count, layers->items[first].name, layers->items[first].op, crossings);
-    if (share > 0) assay__rule_evidence(a, r, "they take %.3g %% of the latency", share * 100);
+    if (share > 0)
+        assay__rule_evidence(a, r, "they take %s %% of the latency",
+                             assay__digits(share * 100, 3).text);
     assay__rule_advice(
         a, r,
         "exchange these operators for ones that %s has, or give the graph up to where they begin to it (assay "
@@ -65,7 +69,9 @@ static enum assay__rule_outcome copies(struct assay__advice *a, struct assay__ru
     if (!count) return ASSAY__RULE_NOTHING;
     double share = assay__advice_share(a, COPIES, NULL);
     assay__rule_evidence(a, r, "%zu copies between host and device inside the graph", count);
-    if (share > 0) assay__rule_evidence(a, r, "they take %.3g %% of the latency", share * 100);
+    if (share > 0)
+        assay__rule_evidence(a, r, "they take %s %% of the latency",
+                             assay__digits(share * 100, 3).text);
     assay__rule_advice(
         a, r,
         "keep the data on the device: no operator of the CPU between two of the device, shapes as constants");
@@ -81,9 +87,9 @@ static enum assay__rule_outcome io_binding(struct assay__advice *a, struct assay
     if (!isfinite(out)) return assay__rule_without(a, r, "latency.transfer_out");
     double share = (in + out) * 1e9 / a->p50_ns;
     if (share < TRANSFER_SHARE || share > 1) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "copying inputs takes %s, outputs %s: %.3g %% of the latency",
+    assay__rule_evidence(a, r, "copying inputs takes %s, outputs %s: %s %% of the latency",
                          assay__advice_scaled(a, in, "s"), assay__advice_scaled(a, out, "s"),
-                         share * 100);
+                         assay__digits(share * 100, 3).text);
     assay__rule_advice(
         a, r,
         "bind inputs and outputs to memory of the device (I/O binding), and fetch only what the host reads");
@@ -98,7 +104,8 @@ static enum assay__rule_outcome device_idle(struct assay__advice *a, struct assa
     if (assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(busy)) return assay__rule_without(a, r, "gpu.utilization");
     if (busy >= IDLE_UTILIZATION || !(busy > 0)) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the device is busy for %.3g %% of the time", busy * 100);
+    assay__rule_evidence(a, r, "the device is busy for %s %% of the time",
+                         assay__digits(busy * 100, 3).text);
     if (isfinite(kernel) && isfinite(gap))
         assay__rule_evidence(a, r, "a kernel takes %s, the gap after it %s",
                              assay__advice_scaled(a, kernel, "s"),
@@ -117,8 +124,8 @@ static enum assay__rule_outcome launches(struct assay__advice *a, struct assay__
     if (assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(efficiency)) return assay__rule_without(a, r, "gpu.launch_efficiency");
     if (efficiency >= LAUNCH_EFFICIENCY || !(efficiency > 0)) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "computing takes %.3g %% of the run, the target is %.0f %%",
-                         efficiency * 100, LAUNCH_EFFICIENCY * 100);
+    assay__rule_evidence(a, r, "computing takes %s %% of the run, the target is %.0f %%",
+                         assay__digits(efficiency * 100, 3).text, LAUNCH_EFFICIENCY * 100);
     assay__rule_advice(
         a, r, "fewer launches: fusion, recorded graphs (enable_cuda_graph), larger batches");
     return assay__rule_found(r, LAUNCH_EFFICIENCY / efficiency);

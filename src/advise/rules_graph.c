@@ -2,6 +2,8 @@
  * layers were timed, a node that the engine removed by itself is no finding, and the potential is the time of those that ran. */
 #include "advise/rule.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -21,8 +23,9 @@ static enum assay__rule_outcome by_share(struct assay__advice *a, struct assay__
     size_t count = 0;
     double share = assay__advice_share(a, ops, &count);
     if (!count || share < least) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu %s layers take %.3g %% of the latency (%s)", count, what,
-                         share * 100, assay__advice_scaled(a, share * a->p50_ns / 1e9, "s"));
+    assay__rule_evidence(a, r, "%zu %s layers take %s %% of the latency (%s)", count, what,
+                         assay__digits(share * 100, 3).text,
+                         assay__advice_scaled(a, share * a->p50_ns / 1e9, "s"));
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 
@@ -77,7 +80,8 @@ static enum assay__rule_outcome removable(struct assay__advice *a, struct assay_
                          assay__advice_node_name(&graph->nodes[first]));
     if (!(time > 0) || !(a->p50_ns > 0)) return assay__rule_found(r, NAN);
     double share = fmin(time / a->p50_ns, 1);
-    assay__rule_evidence(a, r, "%zu of them ran, in %.3g %% of the latency", ran, share * 100);
+    assay__rule_evidence(a, r, "%zu of them ran, in %s %% of the latency", ran,
+                         assay__digits(share * 100, 3).text);
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 

@@ -1,6 +1,8 @@
 /* rules_machine.c - rules about the machine and what else it did: clocks, heat, neighbours, faults; and how far the numbers can be trusted. */
 #include "advise/rule.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +27,9 @@ static enum assay__rule_outcome heat(struct assay__advice *a, struct assay__rule
             if (strstr(e->disturbances[i], words[w]))
                 assay__rule_evidence(a, r, "%s", e->disturbances[i]);
     bool fell = change <= -CLOCK_FALL && change > -1;
-    if (fell) assay__rule_evidence(a, r, "the clock fell by %.3g %% during the run", -change * 100);
+    if (fell)
+        assay__rule_evidence(a, r, "the clock fell by %s %% during the run",
+                             assay__digits(-change * 100, 3).text);
     if (!r->finding.evidence_count)
         return isfinite(change) ? ASSAY__RULE_NOTHING
                                 : assay__rule_without(a, r, "disturbance.frequency_change");
@@ -80,8 +84,8 @@ static enum assay__rule_outcome steal(struct assay__advice *a, struct assay__rul
     double share = assay__advice_metric(a, "disturbance.steal");
     if (!isfinite(share)) return assay__rule_without(a, r, "disturbance.steal");
     if (share < STEAL_SHARE || share >= 1) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the hypervisor gave %.3g %% of the CPU time to others",
-                         share * 100);
+    assay__rule_evidence(a, r, "the hypervisor gave %s %% of the CPU time to others",
+                         assay__digits(share * 100, 3).text);
     assay__rule_advice(a, r, "a machine or an instance of its own, or dedicated cores");
     return assay__rule_found(r, 1 / (1 - share));
 }
@@ -91,8 +95,8 @@ static enum assay__rule_outcome neighbours(struct assay__advice *a, struct assay
     double share = assay__advice_metric(a, "disturbance.cpu_other");
     if (!isfinite(share)) return assay__rule_without(a, r, "disturbance.cpu_other");
     if (share < OTHER_SHARE) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "other processes used %.3g %% of the machine's CPU time",
-                         share * 100);
+    assay__rule_evidence(a, r, "other processes used %s %% of the machine's CPU time",
+                         assay__digits(share * 100, 3).text);
     assay__rule_advice(
         a, r, "stop them and measure again, or keep the worker on cores of its own: --cpus LIST");
     return assay__rule_found(r, NAN);
@@ -115,7 +119,8 @@ static enum assay__rule_outcome switches(struct assay__advice *a, struct assay__
     double each = assay__advice_metric(a, "hardware.context_switches");
     if (!isfinite(each)) return assay__rule_without(a, r, "hardware.context_switches");
     if (each < SWITCHES_EACH) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%.3g context switches in an inference of %s", each,
+    assay__rule_evidence(a, r, "%s context switches in an inference of %s",
+                         assay__digits(each, 3).text,
                          assay__advice_scaled(a, a->p50_ns / 1e9, "s"));
     assay__rule_advice(
         a, r,
@@ -130,9 +135,9 @@ static enum assay__rule_outcome faults(struct assay__advice *a, struct assay__ru
     if (!isfinite(each)) return assay__rule_without(a, r, "hardware.page_faults");
     double share = each * FAULT_S * 1e9 / a->p50_ns;
     if (each < 1) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%.3g page faults in a warm inference", each);
-    assay__rule_evidence(a, r, "estimated at %.3g µs each: %.3g %% of the latency", FAULT_S * 1e6,
-                         share * 100);
+    assay__rule_evidence(a, r, "%s page faults in a warm inference", assay__digits(each, 3).text);
+    assay__rule_evidence(a, r, "estimated at %.3g µs each: %s %% of the latency", FAULT_S * 1e6,
+                         assay__digits(share * 100, 3).text);
     assay__rule_advice(
         a, r,
         "keep memory between inferences: the engine's arena on, outputs bound to memory of the caller, "
@@ -182,8 +187,8 @@ static enum assay__rule_outcome unstable(struct assay__advice *a, struct assay__
     for (size_t i = 0; i < s->reason_count && i < 3; i++)
         assay__rule_evidence(a, r, "%s", s->reasons[i]);
     if (isfinite(cv) && cv > STABLE_CV)
-        assay__rule_evidence(a, r, "the latency varies by %.3g %% (standard deviation over mean)",
-                             cv * 100);
+        assay__rule_evidence(a, r, "the latency varies by %s %% (standard deviation over mean)",
+                             assay__digits(cv * 100, 3).text);
     if (!r->finding.evidence_count) return ASSAY__RULE_NOTHING;
     assay__rule_advice(
         a, r,
@@ -206,8 +211,8 @@ static enum assay__rule_outcome tail(struct assay__advice *a, struct assay__rule
     double p99 = assay__advice_metric(a, "latency.p99"), p50 = a->p50_ns / 1e9;
     if (!isfinite(p99)) return assay__rule_without(a, r, "latency.p99");
     if (p99 < TAIL_RATIO * p50) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "p99 is %s, %.3g times the median of %s",
-                         assay__advice_scaled(a, p99, "s"), p99 / p50,
+    assay__rule_evidence(a, r, "p99 is %s, %s times the median of %s",
+                         assay__advice_scaled(a, p99, "s"), assay__digits(p99 / p50, 3).text,
                          assay__advice_scaled(a, p50, "s"));
     assay__rule_advice(
         a, r,

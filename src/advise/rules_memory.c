@@ -1,6 +1,8 @@
 /* rules_memory.c - rules about memory: growth, allocations, what is held and not used. */
 #include "advise/rule.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -37,9 +39,8 @@ static enum assay__rule_outcome allocations(struct assay__advice *a, struct assa
     assay__rule_evidence(a, r, "%.0f allocations in a warm inference%s%s", count,
                          isfinite(bytes) ? ", " : "",
                          isfinite(bytes) ? assay__advice_scaled(a, bytes, "B") : "");
-    assay__rule_evidence(a, r,
-                         "estimated at %.3g ns each with their release: %.3g %% of the latency",
-                         ALLOCATION_S * 1e9, share * 100);
+    assay__rule_evidence(a, r, "estimated at %.3g ns each with their release: %s %% of the latency",
+                         ALLOCATION_S * 1e9, assay__digits(share * 100, 3).text);
     assay__rule_advice(
         a, r,
         "bind outputs to memory that stays (I/O binding), the engine's arena on, fixed shapes (memory patterns)");
@@ -53,8 +54,8 @@ static enum assay__rule_outcome fragmentation(struct assay__advice *a, struct as
            heap = a->trial->allocations.heap_bytes;
     if (!isfinite(unused)) return assay__rule_without(a, r, "memory.fragmentation");
     if (unused < FRAGMENTED || !(heap >= HEAP_LEAST)) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%.3g %% of the %s that the allocator holds is not in use",
-                         unused * 100, assay__advice_scaled(a, heap, "B"));
+    assay__rule_evidence(a, r, "%s %% of the %s that the allocator holds is not in use",
+                         assay__digits(unused * 100, 3).text, assay__advice_scaled(a, heap, "B"));
     assay__rule_advice(
         a, r,
         "give it back after loading (malloc_trim), or use another allocator (jemalloc, mimalloc)");
@@ -95,8 +96,9 @@ static enum assay__rule_outcome weight_copies(struct assay__advice *a, struct as
     peak -= activations;
     if (weights < HEAP_LEAST || peak < COPIES_TIMES * weights) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r, "the worker's peak beside the activations is %s, %.3g times the weights of %s",
-        assay__advice_scaled(a, peak, "B"), peak / weights, assay__advice_scaled(a, weights, "B"));
+        a, r, "the worker's peak beside the activations is %s, %s times the weights of %s",
+        assay__advice_scaled(a, peak, "B"), assay__digits(peak / weights, 3).text,
+        assay__advice_scaled(a, weights, "B"));
     assay__rule_advice(
         a, r,
         "weights are packed into a second copy: session.disable_prepacking = 1 where memory is short, or external "

@@ -2,6 +2,8 @@
  * ones what their bytes shrink by; layers that are bound by neither gain nothing. */
 #include "advise/rule.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,11 +81,11 @@ static enum assay__rule_outcome half(struct assay__advice *a, struct assay__rule
     if (!(ratio >= FORMAT_RATIO)) return ASSAY__RULE_NOTHING;
     double saved = compute * (1 - 1 / ratio) + memory / 2; /* half the bytes */
     assay__rule_evidence(a, r,
-                         "the model computes in float32; the ceiling of %s is %.3g times as high",
-                         type, ratio);
-    assay__rule_evidence(
-        a, r, "compute-bound layers take %.3g %%, memory-bound ones %.3g %% of the latency",
-        compute * 100, memory * 100);
+                         "the model computes in float32; the ceiling of %s is %s times as high",
+                         type, assay__digits(ratio, 3).text);
+    assay__rule_evidence(a, r,
+                         "compute-bound layers take %s %%, memory-bound ones %s %% of the latency",
+                         assay__digits(compute * 100, 3).text, assay__digits(memory * 100, 3).text);
     return assay__rule_found(r, saved < 1 ? 1 / (1 - saved) : NAN);
 }
 
@@ -132,8 +134,8 @@ static enum assay__rule_outcome weights_int8(struct assay__advice *a, struct ass
     }
     if (!count) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r, "%zu memory-bound layers read %s of float32 weights in %.3g %% of the latency", count,
-        assay__advice_scaled(a, bytes, "B"), 100 * time / a->p50_ns);
+        a, r, "%zu memory-bound layers read %s of float32 weights in %s %% of the latency", count,
+        assay__advice_scaled(a, bytes, "B"), assay__digits(100 * time / a->p50_ns, 3).text);
     assay__rule_advice(
         a, r,
         "store the weights as int8 and compare the outputs: assay make --from MODEL --int8 weights -o FILE");
@@ -160,9 +162,10 @@ static enum assay__rule_outcome products_int8(struct assay__advice *a, struct as
     }
     double share = fmin(time / a->p50_ns, 1);
     if (!count || ratio < FORMAT_RATIO) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%zu compute-bound products take %.3g %% of the latency", count,
-                         share * 100);
-    assay__rule_evidence(a, r, "the int8 ceiling is %.3g times the float32 one", ratio);
+    assay__rule_evidence(a, r, "%zu compute-bound products take %s %% of the latency", count,
+                         assay__digits(share * 100, 3).text);
+    assay__rule_evidence(a, r, "the int8 ceiling is %s times the float32 one",
+                         assay__digits(ratio, 3).text);
     assay__rule_advice(
         a, r,
         "integer products, activations quantised while running: assay make --from MODEL --int8 dynamic -o FILE; compare the outputs");

@@ -2,6 +2,8 @@
  * above 1. What is missing to the requirement is no potential: none is stated. */
 #include "advise/rule.h"
 
+#include "base/text.h"
+
 #include <math.h>
 
 #define FLOOR 0.8       /* the monitoring guide recommends a change below that of a floor … */
@@ -16,8 +18,9 @@ static enum assay__rule_outcome rate(struct assay__advice *a, struct assay__rule
            own = assay__advice_metric(a, "compute.rate");
     if (!isfinite(share)) return assay__rule_missing(r, no_table);
     if (share >= FLOOR) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s is %.3g %% of the rate that is required",
-                         assay__advice_scaled(a, own, "FLOP/s"), share * 100);
+    assay__rule_evidence(a, r, "%s is %s %% of the rate that is required",
+                         assay__advice_scaled(a, own, "FLOP/s"),
+                         assay__digits(share * 100, 3).text);
     assay__rule_advice(
         a, r,
         "larger batches first (assay sweep MODEL --batch 1,2,4,8,16,32), then the findings above");
@@ -30,8 +33,8 @@ static enum assay__rule_outcome budget(struct assay__advice *a, struct assay__ru
     double share = assay__advice_metric(a, metric);
     if (!isfinite(share)) return assay__rule_missing(r, no_table);
     if (share <= BUDGET_NEAR) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%s is %.3g %% of the budget%s", what, share * 100,
-                         share > 1 ? ": it is exceeded" : "");
+    assay__rule_evidence(a, r, "%s is %s %% of the budget%s", what,
+                         assay__digits(share * 100, 3).text, share > 1 ? ": it is exceeded" : "");
     assay__rule_advice(a, r, "%s", change);
     return assay__rule_found(r, NAN);
 }

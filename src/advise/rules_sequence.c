@@ -2,6 +2,7 @@
 #include "advise/rule.h"
 
 #include "advise/comparison.h"
+#include "base/text.h"
 #include "zoo/zoo.h"
 
 #include <math.h>
@@ -31,8 +32,9 @@ static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__
     assay__rule_evidence(a, r, "%lld steps of a %s are unrolled into %lld nodes",
                          (long long)cell->steps, cell->kind,
                          (long long)a->profile->model.node_count);
-    assay__rule_evidence(a, r, "the engine's cost per run is %s, %.3g %% of the latency",
-                         assay__advice_scaled(a, layers->engine_ns / 1e9, "s"), share * 100);
+    assay__rule_evidence(a, r, "the engine's cost per run is %s, %s %% of the latency",
+                         assay__advice_scaled(a, layers->engine_ns / 1e9, "s"),
+                         assay__digits(share * 100, 3).text);
     assay__rule_advice(
         a, r,
         "compare with the same cell as one Scan (form=scan of the zoo): one node for the engine; its steps may cost "
@@ -49,8 +51,8 @@ static enum assay__rule_outcome scanned(struct assay__advice *a, struct assay__r
         cell->steps < STEPS_LEAST || !count || share < SCAN_SHARE)
         return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r, "the Scan of %lld steps takes %.3g %% of the latency: %s per step",
-        (long long)cell->steps, share * 100,
+        a, r, "the Scan of %lld steps takes %s %% of the latency: %s per step",
+        (long long)cell->steps, assay__digits(share * 100, 3).text,
         assay__advice_scaled(a, share * a->p50_ns / 1e9 / (double)cell->steps, "s"));
     assay__rule_advice(
         a, r,
@@ -72,11 +74,12 @@ static enum assay__rule_outcome sparse(struct assay__advice *a, struct assay__ru
     }
     double share = assay__advice_share(a, PRODUCTS, &count);
     if (!(needed > 0) || needed > NEEDED_SHARE * flops || !count) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r,
-                         "the wiring needs %s of the %s that the dense graph executes (%.3g %%)",
-                         assay__advice_scaled(a, needed, "FLOP"),
-                         assay__advice_scaled(a, flops, "FLOP"), 100 * needed / flops);
-    assay__rule_evidence(a, r, "%zu products take %.3g %% of the latency", count, share * 100);
+    assay__rule_evidence(
+        a, r, "the wiring needs %s of the %s that the dense graph executes (%s %%)",
+        assay__advice_scaled(a, needed, "FLOP"), assay__advice_scaled(a, flops, "FLOP"),
+        assay__digits(100 * needed / flops, 3).text);
+    assay__rule_evidence(a, r, "%zu products take %s %% of the latency", count,
+                         assay__digits(share * 100, 3).text);
     assay__rule_advice(
         a, r,
         "leave missing synapses out: smaller products per group of neurons, or a sparse kernel; products that are "
@@ -135,9 +138,9 @@ static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__ru
     double share = weights / most / token;
     if (share < DECODE_NEAR || share > 1) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(
-        a, r, "every token reads %s of weights: at %s that alone takes %.3g %% of a token's %s",
-        assay__advice_scaled(a, weights, "B"), assay__advice_scaled(a, most, "B/s"), share * 100,
-        assay__advice_scaled(a, token, "s"));
+        a, r, "every token reads %s of weights: at %s that alone takes %s %% of a token's %s",
+        assay__advice_scaled(a, weights, "B"), assay__advice_scaled(a, most, "B/s"),
+        assay__digits(share * 100, 3).text, assay__advice_scaled(a, token, "s"));
     assay__rule_advice(
         a, r,
         "fewer bytes per token: int8 weights (assay make --from MODEL --int8 weights -o FILE), several sequences at "

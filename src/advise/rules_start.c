@@ -1,6 +1,8 @@
 /* rules_start.c - rules about what happens before the first warm inference. Their gain is of the start, not of the latency: none is stated. */
 #include "advise/rule.h"
 
+#include "base/text.h"
+
 #include <math.h>
 
 #define COLD_TIMES 100.0 /* inferences: shorter waits are not noticed beside the work … */
@@ -44,8 +46,8 @@ static enum assay__rule_outcome first(struct assay__advice *a, struct assay__rul
     double own = assay__advice_metric(a, "timing.first"), p50 = a->p50_ns / 1e9;
     if (!isfinite(own)) return assay__rule_without(a, r, "timing.first");
     if (own < FIRST_TIMES * p50) return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "the first inference takes %s, %.3g times a warm one (%s)",
-                         assay__advice_scaled(a, own, "s"), own / p50,
+    assay__rule_evidence(a, r, "the first inference takes %s, %s times a warm one (%s)",
+                         assay__advice_scaled(a, own, "s"), assay__digits(own / p50, 3).text,
                          assay__advice_scaled(a, p50, "s"));
     assay__rule_advice(
         a, r,

@@ -4,6 +4,7 @@
 
 #include "advise/comparison.h"
 #include "base/cpu_list.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,8 +77,8 @@ static enum assay__rule_outcome threads_under(struct assay__advice *a, struct as
     if (cores <= 0) return assay__rule_missing(r, no_cores);
     if (own >= cores || share < UNDER_COMPUTE_SHARE) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "%ld of %d cores are used", own, cores);
-    assay__rule_evidence(a, r, "layers bound by computing take %.3g %% of the latency",
-                         share * 100);
+    assay__rule_evidence(a, r, "layers bound by computing take %s %% of the latency",
+                         assay__digits(share * 100, 3).text);
     assay__rule_advice(a, r, "use all cores: --threads %d", cores);
     return assay__rule_found(r, assay__amdahl(share < 1 ? share : 1, (double)cores / (double)own));
 }
@@ -100,8 +101,10 @@ static enum assay__rule_outcome spinning(struct assay__advice *a, struct assay__
     if (own <= 0) own = a->profile->environment.cores;
     if (own < 2 || busy < SPINNING_BUSY * (double)own || !(used < SPINNING_UTILIZATION))
         return ASSAY__RULE_NOTHING;
-    assay__rule_evidence(a, r, "%.3g CPUs are busy with %ld threads", busy, own);
-    assay__rule_evidence(a, r, "the layers reach %.3g %% of what their roofs allow", used * 100);
+    assay__rule_evidence(a, r, "%s CPUs are busy with %ld threads", assay__digits(busy, 3).text,
+                         own);
+    assay__rule_evidence(a, r, "the layers reach %s %% of what their roofs allow",
+                         assay__digits(used * 100, 3).text);
     assay__rule_advice(a, r,
                        "let waiting threads sleep: --no-spinning (session.intra_op.allow_spinning "
                        "= 0); it saves energy and the neighbours' time, and may cost latency");

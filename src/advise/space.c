@@ -4,6 +4,7 @@
 #include "advise/change.h"
 #include "base/checked.h"
 #include "base/file.h"
+#include "platform/platform.h"
 #include "zoo/open.h"
 
 #include <stdint.h>
@@ -64,9 +65,9 @@ static int refuse_value(enum assay__space_axis axis, const char *word, struct as
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : ": ", *c);
     }
-    return assay_error_set(error, ASSAY_EINVAL, "--%s: '%s' is not a value of it%s",
-                           axes[axis].name, word,
-                           axes[axis].integers ? ": whole numbers from 1 on, such as 1,2,4" : list);
+    return assay_error_set(
+        error, ASSAY_EINVAL, "--%s: '%s' is not a value of it%s", axes[axis].name, word,
+        axes[axis].integers ? ": whole numbers from 1 to 999999999, such as 1,2,4" : list);
 }
 
 int assay__space_read(struct assay__space *space, enum assay__space_axis axis, const char *list,
@@ -89,6 +90,25 @@ int assay__space_read(struct assay__space *space, enum assay__space_axis axis, c
         at += length;
         if (!*at) return 0;
     }
+}
+
+#define THREADS_EACH 4 /* for a CPU: what is beyond only waits */
+#define THREADS_ALWAYS 64
+
+int assay__space_check_threads(const struct assay__space *space, struct assay_error *error)
+{
+    const struct assay__space_values *values = &space->axes[ASSAY__AXIS_THREADS];
+    struct assay__machine machine = {0};
+    if (!values->count || assay__machine_read(space->arena, &machine)) return 0;
+    long most = (long)machine.threads * THREADS_EACH;
+    if (most < THREADS_ALWAYS) most = THREADS_ALWAYS;
+    for (size_t i = 0; i < values->count; i++)
+        if (machine.threads > 0 && strtol(values->values[i], NULL, 10) > most)
+            return assay_error_set(error, ASSAY_EINVAL,
+                                   "--threads: %s is more than %ld, which is enough for the %d "
+                                   "CPUs here",
+                                   values->values[i], most, machine.threads);
+    return 0;
 }
 
 int assay__space_count(struct assay__space *space, size_t most, struct assay_error *error)

@@ -47,6 +47,8 @@ const char *assay__space_axis_name(enum assay__space_axis axis);
  *  empty list, too many. Device names are taken as they are. */
 int assay__space_read(struct assay__space *space, enum assay__space_axis axis, const char *list,
                       struct assay_error *error);
+/** ASSAY_EINVAL with the limit: more threads than this machine can start in reasonable time (4 for each CPU, but 64 in any case). */
+int assay__space_check_threads(const struct assay__space *space, struct assay_error *error);
 /** Counts the points. ASSAY_EINVAL when there are more than `most`. */
 int assay__space_count(struct assay__space *space, size_t most, struct assay_error *error);
 /** Makes the rewritten copies of `model` that the precision axis needs. A rewrite that fails is a refusal, not an error. */

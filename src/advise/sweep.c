@@ -51,6 +51,19 @@ int assay__sweep_slo_check(const char *text, struct assay_error *error)
         text);
 }
 
+int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_error *error)
+{
+    if (assay__text_bytes(text, bytes) || !*bytes)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "--memory-budget: '%s' is not a size such as 500MB", text);
+    if (text[strlen(text) - 1] >= '0' && text[strlen(text) - 1] <= '9') /* 10 of what? */
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "--memory-budget: '%s' has no unit: write %sMB, or with B, kB, GB, "
+                               "MiB, GiB",
+                               text, text);
+    return 0;
+}
+
 struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *profile)
 {
     struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, ""};
@@ -189,13 +202,22 @@ static double drift_limit(const struct assay_profile *profile)
     return limit > 0 ? limit : (double)INFINITY;
 }
 
-/* A capture that did not end has launches that did: the point stands on those, and says so. */
+/* A capture that did not end has launches that did: the point stands on those, and says so. So does one that lost a launch. */
 static int judge_state(const struct assay__trial *trial, size_t launches,
                        struct assay__arena *arena, struct assay__sweep_point *point)
 {
     bool partial = trial->state == ASSAY__TRIAL_INTERRUPTED || trial->state == ASSAY__TRIAL_RUNNING;
-    point->usable = (trial->state == ASSAY__TRIAL_OK || (partial && launches)) &&
+    bool lost = trial->state == ASSAY__TRIAL_FAILED &&
+                assay__trial_went_on(trial, ASSAY__SWEEP_LAUNCHES);
+    point->usable = (trial->state == ASSAY__TRIAL_OK || (partial && launches) || lost) &&
                     isfinite(point->latency_s);
+    point->lost = "";
+    if (lost && point->usable) {
+        point->lost = assay__arena_printf(arena, "%s; it is judged by the %zu that are left",
+                                          point->reason, launches);
+        if (!point->lost) return ASSAY_ENOMEM;
+        point->reason = "";
+    }
     if (partial)
         point->reason = launches ? assay__arena_printf(arena, "interrupted after %zu launch%s",
                                                        launches, launches == 1 ? "" : "es")
@@ -254,6 +276,29 @@ static int fill_costs(const struct assay__trial *trial, enum assay__sweep_goal g
     return 0;
 }
 
+/* Samples per second over seconds of latency, launch by launch: a step of the batch that raises it raises throughput by a larger factor
+ * than latency. */
+static int fill_merits(const struct assay__trial *trial, struct assay__arena *arena,
+                       struct assay__sweep_point *point)
+{
+    size_t count = 0, costs_count = 0;
+    bool direct = false;
+    double *medians = assay__trial_medians(trial, &count),
+           *costs = assay__sweep_launch_costs(trial, ASSAY__SWEEP_THROUGHPUT, &costs_count,
+                                              &direct),
+           *merits = assay__arena_array(arena, count + 1, sizeof *merits);
+    int code = medians && costs && merits ? 0 : ASSAY_ENOMEM;
+    double scale = direct || trial->batch > 0 ? 1 : 1 / (point->throughput * point->latency_s);
+    point->merits = merits;
+    point->merit_count = count == costs_count && scale > 0 ? count : 0;
+    for (size_t i = 0; i < point->merit_count && !code; i++)
+        merits[i] = 1 / (costs[i] * scale * medians[i]);
+    if (!code) assay__stats_sort(merits, point->merit_count);
+    free(medians);
+    free(costs);
+    return code;
+}
+
 static int fill_point(const struct assay_profile *profile, size_t index,
                       const struct assay__sweep_limits *limits, struct assay__arena *arena,
                       struct assay__sweep_point *point)
@@ -286,9 +331,11 @@ static int fill_point(const struct assay_profile *profile, size_t index,
         .nonfinite = assay__trial_known(trial, "outputs.nonfinite"),
         .drift = assay__trial_known(trial, "drift.relative_l2"),
         .efficiency = NAN,
+        .sequence = 1,
     };
     free(medians);
     int code = fill_costs(trial, limits->goal, point);
+    if (!code) code = fill_merits(trial, arena, point);
     if (!code) code = judge_state(trial, count, arena, point);
     if (!code) code = judge_outputs(drift_limit(profile), arena, point);
     return code ? code : apply_limits(trial, limits, arena, point);
@@ -345,6 +392,25 @@ static void fill_efficiency(struct assay__sweep *sweep)
     }
 }
 
+/* Samples of several sequence lengths are not alike: the shortest would always win. What they cost is compared by the token. */
+static void count_tokens(struct assay__sweep *sweep, enum assay__sweep_goal goal)
+{
+    size_t axis = assay__sweep_axis(sweep, "seq");
+    if (axis == SIZE_MAX || goal == ASSAY__SWEEP_LATENCY) return;
+    bool varies = false;
+    for (size_t i = 0; i < sweep->count; i++) {
+        if (!(assay__sweep_number(sweep->points[i].values[axis]) > 0)) return;
+        varies |= strcmp(sweep->points[i].values[axis], sweep->points[0].values[axis]) != 0;
+    }
+    sweep->per_token = varies;
+    for (size_t i = 0; i < sweep->count && varies; i++) {
+        struct assay__sweep_point *point = &sweep->points[i];
+        point->sequence = assay__sweep_number(point->values[axis]);
+        point->cost_low /= point->sequence;
+        point->cost_high /= point->sequence;
+    }
+}
+
 static struct assay__sweep_wall wall_of(const struct assay_profile *profile)
 {
     struct assay__sweep_wall wall = {NAN, NAN, NAN, NAN};
@@ -377,6 +443,7 @@ int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_
         read_label(out, point, arena);
     }
     fill_efficiency(out);
+    count_tokens(out, limits->goal);
     int code = assay__sweep_judge(limits, arena, out);
     return code ? code : assay__sweep_confirm(profile, limits, arena, out);
 }

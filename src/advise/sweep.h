@@ -12,7 +12,7 @@
 #define ASSAY__SWEEP_AXES 8
 #define ASSAY__SWEEP_CONFIRM "confirm" /* role of a trial that confirms */
 #define ASSAY__SWEEP_CLASS "class"     /* option of a trial: cpu, gpu or npu */
-#define ASSAY__SWEEP_DRIFT 0.01 /* relative L2 of the outputs: above it a point is not the best */
+#define ASSAY__SWEEP_LAUNCHES 2        /* good ones that must be left of a point that lost one */
 #define ASSAY__SWEEP_DRIFT_LIMIT "drift_limit" /* option of the first trial; without it none */
 
 enum assay__sweep_goal { ASSAY__SWEEP_THROUGHPUT, ASSAY__SWEEP_LATENCY, ASSAY__SWEEP_ENERGY };
@@ -43,10 +43,11 @@ struct assay__sweep_point {
     const char *label;
     const char *values[ASSAY__SWEEP_AXES]; /* by axis; "" where the label does not say */
     const char *device, *device_class;     /* class "" unknown */
-    bool software;                         /* measured, never recommended beside another */
+    bool software;                         /* measured, never recommended */
     bool usable;
     bool sound;         /* usable, and nothing is known against its outputs */
     const char *reason; /* why not, or which limit it breaks; "" */
+    const char *lost;   /* usable, but it lost launches: how many and why; "" */
     bool within;        /* sound and within the limits */
     double nonfinite;   /* numbers of its own outputs that are NaN or infinite; NaN unknown */
     double
@@ -55,7 +56,10 @@ struct assay__sweep_point {
         high_s;        /* median of the launches' medians, least and greatest of them */
     double throughput; /* samples/s, else inferences/s */
     double cost_low,
-        cost_high; /* least and greatest cost of its launches, by the goal; NaN unknown */
+        cost_high;        /* least and greatest cost of its launches, by the goal; NaN unknown */
+    const double *merits; /* of its launches, sorted: samples/s over seconds of latency */
+    size_t merit_count;
+    double sequence; /* tokens of a sample, where several sequence lengths are compared; else 1 */
     double slo_s, p99_s, memory_bytes, energy_j, bandwidth, utilization, rate; /* NaN unknown */
     double
         efficiency; /* throughput over that of `base`, over the ratio of their batch (else threads); NaN */
@@ -83,6 +87,7 @@ struct assay__sweep_wall {
 struct assay__sweep {
     const char *axes[ASSAY__SWEEP_AXES];
     size_t axis_count;
+    bool per_token; /* several sequence lengths: throughput and energy are judged by the token */
     struct assay__sweep_point *points;
     size_t count;
     size_t best;                /* SIZE_MAX: none */
@@ -108,6 +113,8 @@ struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *pr
 bool assay__sweep_slo_parse(const char *text, const char **metric, double *seconds);
 /** 0, or ASSAY_EINVAL with what is wrong with it, for people: "--slo: …". */
 int assay__sweep_slo_check(const char *text, struct assay_error *error);
+/** A budget of memory with its unit, "500MB": 0, or ASSAY_EINVAL with what is wrong with it, for people. */
+int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_error *error);
 /** The number of a column; NaN unknown. */
 double assay__sweep_value(const struct assay__sweep_point *point, enum assay__sweep_column column);
 /** The metric behind a column, for the reason why it is unknown. */
@@ -128,6 +135,8 @@ double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__
 double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal);
 /** All axes but that one have the same values. */
 bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t a, size_t b);
+/** What the goal is about: "throughput", "tokens per second", "latency", "energy per inference", "energy per token". */
+const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__sweep_goal goal);
 /** A value of an axis as a number; NaN: it is none. */
 double assay__sweep_number(const char *text);
 int assay__sweep_judge(const struct assay__sweep_limits *limits, struct assay__arena *arena,

@@ -3,9 +3,14 @@
  *
  * Knee. Along the batch axis, at the other axes' values of the best point, from the smallest batch on: the last point up to which each
  * step raised throughput by a larger factor than latency. Beyond it a larger batch buys throughput with more latency than it is
- * worth. It needs three points. */
+ * worth. It needs three points. A step is judged by the launches: throughput over latency of each (merit), whose ranges at the two
+ * points must lie apart by at least half of the wider one. With three launches a step that makes no difference is then taken for one in
+ * 2.4 % of cases (normal noise); without the margin it were 10 %. From five launches on the exact rank
+ * test judges them, at 5 %. A step that is not shown, or a later point whose merit is shown to be
+ * higher again, leaves the knee not shown. */
 #include "advise/sweep.h"
 
+#include "advise/comparison.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -16,8 +21,16 @@
 double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal)
 {
     if (goal == ASSAY__SWEEP_LATENCY) return point->latency_s;
-    if (goal == ASSAY__SWEEP_ENERGY) return point->energy_j;
-    return point->throughput > 0 ? 1 / point->throughput : NAN;
+    if (goal == ASSAY__SWEEP_ENERGY) return point->energy_j / point->sequence;
+    return point->throughput > 0 ? 1 / (point->throughput * point->sequence) : NAN;
+}
+
+const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__sweep_goal goal)
+{
+    if (goal == ASSAY__SWEEP_LATENCY) return "latency";
+    if (goal == ASSAY__SWEEP_ENERGY)
+        return sweep->per_token ? "energy per token" : "energy per inference";
+    return sweep->per_token ? "tokens per second" : "throughput";
 }
 
 /* --- who is told from whom -------------------------------------------------------------------- */
@@ -69,13 +82,10 @@ static int find_pairs(struct assay__sweep *sweep, enum assay__sweep_goal goal,
 
 /* --- the best --------------------------------------------------------------------------------- */
 
-/* Beside a real device a software one is measured, not chosen. */
-static bool may_win(const struct assay__sweep *sweep, const struct assay__sweep_point *point)
+/* A software device is measured, never chosen: not even when it is alone. */
+static bool may_win(const struct assay__sweep_point *point)
 {
-    if (!point->within || !point->software) return point->within;
-    for (size_t i = 0; i < sweep->count; i++)
-        if (sweep->points[i].usable && !sweep->points[i].software) return false;
-    return true;
+    return point->within && !point->software;
 }
 
 static void choose(struct assay__sweep *sweep, enum assay__sweep_goal goal)
@@ -83,7 +93,7 @@ static void choose(struct assay__sweep *sweep, enum assay__sweep_goal goal)
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *point = &sweep->points[i];
         double cost = assay__sweep_cost(point, goal);
-        if (!may_win(sweep, point) || !isfinite(cost)) continue;
+        if (!may_win(point) || !isfinite(cost)) continue;
         if (sweep->best == SIZE_MAX ||
             cost < assay__sweep_cost(&sweep->points[sweep->best], goal)) {
             sweep->next = sweep->best;
@@ -155,7 +165,7 @@ static const char *say_unsound(const struct assay__sweep *sweep, struct assay__a
 static const char *say_best(const struct assay__sweep *sweep,
                             const struct assay__sweep_limits *limits, struct assay__arena *arena)
 {
-    static const char *const goals[] = {"throughput", "latency", "energy per inference"};
+    const char *goal = assay__sweep_goal_name(sweep, limits->goal);
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
     size_t first = 0; /* nothing is as good as what gave wrong outputs */
     while (sweep->points[first].usable && !sweep->points[first].sound)
@@ -163,19 +173,19 @@ static const char *say_best(const struct assay__sweep *sweep,
     const struct assay__sweep_point *base = &sweep->points[first];
     double gain = assay__sweep_cost(base, limits->goal) / assay__sweep_cost(best, limits->goal);
     if (sweep->best == 0)
-        return assay__arena_printf(arena, "best %s: %s, the first point", goals[limits->goal],
-                                   best->label);
+        return assay__arena_printf(arena, "best %s: %s, the first point", goal, best->label);
     return isfinite(gain) && base != best
-               ? assay__arena_printf(arena, "best %s: %s, %.3g × as good as %s",
-                                     goals[limits->goal], best->label, gain, base->label)
-               : assay__arena_printf(arena, "best %s: %s", goals[limits->goal], best->label);
+               ? assay__arena_printf(arena, "best %s: %s, %s × as good as %s", goal, best->label,
+                                     assay__digits(gain, 3).text, base->label)
+               : assay__arena_printf(arena, "best %s: %s", goal, best->label);
 }
 
 static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
                      struct assay__arena *arena)
 {
-    size_t usable = 0, sound = 0, within = 0;
+    size_t usable = 0, sound = 0, within = 0, software = 0;
     for (size_t i = 0; i < sweep->count; i++) {
+        software += sweep->points[i].within && sweep->points[i].software;
         usable += sweep->points[i].usable;
         sound += sweep->points[i].sound;
         within += sweep->points[i].within;
@@ -187,6 +197,9 @@ static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limit
         sweep->why = !usable   ? "no point could be measured"
                      : !sound  ? say_unsound(sweep, arena)
                      : !within ? say_nearest(sweep, limits, arena)
+                     : software == within
+                         ? "none is recommended: only a device that is emulated in software ran, "
+                           "which is measured and never recommended"
                      : limits->goal == ASSAY__SWEEP_ENERGY
                          ? "energy per inference is not known of any point: the goal "
                            "cannot be judged (the reason stands under the table)"
@@ -195,8 +208,7 @@ static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limit
     }
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
     for (size_t i = 0; i < sweep->count; i++)
-        if (i != sweep->best && may_win(sweep, &sweep->points[i]) &&
-            overlap(best, &sweep->points[i]))
+        if (i != sweep->best && may_win(&sweep->points[i]) && overlap(best, &sweep->points[i]))
             sweep->alike[sweep->alike_count++] = i;
     sweep->why = say_best(sweep, limits, arena);
     return sweep->why ? 0 : ASSAY_ENOMEM;
@@ -228,40 +240,94 @@ static size_t along(const struct assay__sweep *sweep)
     return SIZE_MAX;
 }
 
+enum step { STEP_UP, STEP_DOWN, STEP_NOT_SHOWN };
+
+/* Whether the launches show that b has a higher (lower) merit than a. The margin of ranges is of their logarithms: a factor. */
+static int step_of(const struct assay__sweep_point *a, const struct assay__sweep_point *b,
+                   enum step *step)
+{
+    *step = STEP_NOT_SHOWN;
+    if (a->merit_count >= ASSAY__COMPARISON_LAUNCHES &&
+        b->merit_count >= ASSAY__COMPARISON_LAUNCHES) {
+        struct assay__ratio ratio = ASSAY__RATIO_UNKNOWN;
+        int code = assay__stats_compare(a->merits, a->merit_count, b->merits, b->merit_count,
+                                        &ratio);
+        if (ratio.p_value < 0.05) *step = ratio.ratio > 1 ? STEP_UP : STEP_DOWN;
+        return code;
+    }
+    double a_low = a->merits[0], a_high = a->merits[a->merit_count - 1], b_low = b->merits[0],
+           b_high = b->merits[b->merit_count - 1];
+    double wider = fmax(log(a_high / a_low), log(b_high / b_low));
+    if (log(b_low / a_high) > wider / 2) *step = STEP_UP;
+    if (log(a_low / b_high) > wider / 2) *step = STEP_DOWN;
+    return 0;
+}
+
+/* The points along the axis, smallest value first; how many there are. */
+static size_t walk(const struct assay__sweep *sweep, size_t axis, size_t like, size_t *path)
+{
+    size_t count = 0;
+    for (size_t at = next_value(sweep, axis, like, 0); at != SIZE_MAX;
+         at = next_value(sweep, axis, like, assay__sweep_number(sweep->points[at].values[axis])))
+        path[count++] = at;
+    return count;
+}
+
+/* Why a path of three points or more has no knee that is shown; or the knee, set. NULL: out of memory. */
+static const char *judge_path(struct assay__sweep *sweep, const size_t *path, size_t count,
+                              struct assay__arena *arena)
+{
+    const struct assay__sweep_point *points = sweep->points;
+    size_t at = 0;
+    enum step step = STEP_UP;
+    for (size_t i = 0; i < count; i++)
+        if (points[path[i]].merit_count < 2)
+            return assay__arena_printf(arena,
+                                       "not shown: %s has fewer than two launches to judge a step "
+                                       "by (--launches)",
+                                       points[path[i]].label);
+    for (; at + 1 < count; at++) {
+        if (step_of(&points[path[at]], &points[path[at + 1]], &step)) return NULL;
+        if (step != STEP_UP) break;
+    }
+    if (at + 1 < count && step == STEP_NOT_SHOWN)
+        return assay__arena_printf(
+            arena,
+            "not shown: from %s to %s the launches spread too much to say whether throughput or "
+            "latency rose by the larger factor (--launches 10)",
+            points[path[at]].label, points[path[at + 1]].label);
+    for (size_t later = at + 1; later < count; later++) {
+        if (step_of(&points[path[at]], &points[path[later]], &step)) return NULL;
+        if (step == STEP_UP)
+            return assay__arena_printf(arena,
+                                       "not shown: after %s the next step does not pay, but %s "
+                                       "has more throughput for its latency again",
+                                       points[path[at]].label, points[path[later]].label);
+    }
+    sweep->knee = path[at];
+    return assay__arena_printf(
+        arena,
+        at ? "up to %s each step raised throughput by a larger factor than latency"
+           : "at %s, the smallest: already the next step raised latency by a larger factor than "
+             "throughput",
+        points[path[at]].label);
+}
+
 static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
 {
-    size_t axis = assay__sweep_axis(sweep, "batch"), points = 0, like = along(sweep);
+    size_t axis = assay__sweep_axis(sweep, "batch"), like = along(sweep);
     sweep->knee_why = axis == SIZE_MAX ? "none is sought: the batch does not vary (--batch)"
                                        : "none: no point ran whose outputs can be used";
     if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
-    bool rising = true;
-    size_t knee = SIZE_MAX, last = SIZE_MAX;
-    for (size_t at = next_value(sweep, axis, like, 0); at != SIZE_MAX;
-         last = at, at = next_value(sweep, axis, like,
-                                    assay__sweep_number(sweep->points[at].values[axis]))) {
-        const struct assay__sweep_point *now = &sweep->points[at];
-        points++;
-        if (last != SIZE_MAX) {
-            const struct assay__sweep_point *before = &sweep->points[last];
-            rising = rising &&
-                     now->throughput / before->throughput > now->latency_s / before->latency_s;
-        }
-        if (rising) knee = at;
-    }
-    if (points < 3) {
-        sweep->knee_why = assay__arena_printf(
-            arena, "a knee needs at least three batch sizes that ran, all else alike: here %s %zu",
-            points == 1 ? "is" : "are", points);
-        return sweep->knee_why ? 0 : ASSAY_ENOMEM;
-    }
-    sweep->knee = knee;
-    bool first = sweep->points[knee].base == knee;
-    const char *why = assay__arena_printf(
-        arena,
-        first ? "at %s, the smallest: already the next step raised latency by a larger factor than "
-                "throughput"
-              : "up to %s each step raised throughput by a larger factor than latency",
-        sweep->points[knee].label);
+    size_t *path = assay__arena_array(arena, sweep->count, sizeof *path);
+    if (!path) return ASSAY_ENOMEM;
+    size_t count = walk(sweep, axis, like, path);
+    const char *why = count < 3 ? assay__arena_printf(
+                                      arena,
+                                      "a knee needs at least three batch sizes that ran, all "
+                                      "else alike: here %s %zu",
+                                      count == 1 ? "is" : "are", count)
+                                : judge_path(sweep, path, count, arena);
     sweep->knee_why = why ? why : "";
     return why ? 0 : ASSAY_ENOMEM;
 }
@@ -287,10 +353,10 @@ static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
                       ? assay__arena_printf(arena, "nothing gives more throughput than %s %s",
                                             sweep->axes[axis], a->values[axis])
                       : assay__arena_printf(
-                            arena,
-                            "%s %s gives %.3g × the throughput of %s %s at %.3g × its latency",
-                            sweep->axes[axis], a->values[axis], a->throughput / b->throughput,
-                            sweep->axes[axis], b->values[axis], a->latency_s / b->latency_s);
+                            arena, "%s %s gives %s × the throughput of %s %s at %s × its latency",
+                            sweep->axes[axis], a->values[axis],
+                            assay__digits(a->throughput / b->throughput, 3).text, sweep->axes[axis],
+                            b->values[axis], assay__digits(a->latency_s / b->latency_s, 3).text);
     return sweep->gain ? 0 : ASSAY_ENOMEM;
 }
 

@@ -1,6 +1,6 @@
 /* sweep_resume.c - going on with a sweep that was interrupted or killed. The earlier capture must be one of the same sweep: the same model,
- * the same grid, the same way of measuring. A point that ended there is taken over as it is; of one that did not, the launches
- * that ended are, and only the others are measured. */
+ * the same grid, the same way of measuring. A point that ended there is taken over as it is, also one of which no launch went well; of
+ * one that did not end, or lost launches, those that went well are, and only the others are measured. */
 #include "advise/comparison.h"
 #include "advise/sweep.h"
 #include "advise/sweep_run.h"
@@ -188,7 +188,7 @@ static int adopt_launches(struct assay__arms *arms, size_t index, struct assay__
     int code = 0, taken = 0;
     for (size_t l = 0; l < kept->launch_count && taken < launches && !code; l++) {
         struct assay__launch *launch = &kept->launches[l];
-        if (launch->state != ASSAY__TRIAL_OK && launch->state != ASSAY__TRIAL_FAILED) continue;
+        if (launch->state != ASSAY__TRIAL_OK) continue;
         code = assay__arm_adopt(arms->items[index], launch, error);
         taken++;
     }
@@ -200,6 +200,14 @@ static int adopt_launches(struct assay__arms *arms, size_t index, struct assay__
     return code;
 }
 
+static size_t good_launches(const struct assay__trial *trial)
+{
+    size_t good = 0;
+    for (size_t i = 0; i < trial->launch_count; i++)
+        good += trial->launches[i].state == ASSAY__TRIAL_OK;
+    return good;
+}
+
 int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, size_t count,
                        int launches, struct assay__sweep_tally *tally, struct assay_error *error)
 {
@@ -207,7 +215,7 @@ int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, siz
     for (size_t i = 0; i < count && !code; i++) {
         struct assay__trial *old = point_at(kept, i);
         if (!old || !arms->items[i] || !old->launch_count) continue;
-        bool ended = old->state == ASSAY__TRIAL_FAILED ||
+        bool ended = (old->state == ASSAY__TRIAL_FAILED && !good_launches(old)) ||
                      (old->state == ASSAY__TRIAL_OK && old->launch_count >= (size_t)launches);
         if (ended) {
             tally->points_kept++;

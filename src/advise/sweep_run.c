@@ -30,7 +30,7 @@ static int point_options(const struct assay__sweep_plan *plan, size_t point,
     const char *kind = device ? device->kind : plan->kind;
     if (!device && (!kind || !*kind)) return 0;
     if (device && *device->refusal) *refusal = device->refusal;
-    if (device && device->software) one->role = "software";
+    if (device ? device->software : plan->software) one->role = "software";
     const char **tags = assay__arena_array(space->arena, one->tag_count + 1, sizeof *tags);
     const char *tag = assay__arena_printf(space->arena, "%s=%s", ASSAY__SWEEP_CLASS, kind);
     if (!tags || !tag) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");

@@ -20,6 +20,7 @@ struct assay__sweep_plan {
     const struct assay_run_options *whole;
     const struct assay__sweep_device *devices; /* by value of the device axis; NULL: none varies */
     const char *kind;           /* class of the one device when none varies; NULL or "" unknown */
+    bool software;              /* that one device is emulated */
     struct assay_profile *kept; /* of an earlier capture, which must outlive the new one; NULL */
     bool confirm;
     uint64_t start_ns; /* when the command began */

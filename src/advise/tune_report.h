@@ -52,6 +52,8 @@ struct assay__tune_result {
     bool tested;        /* the best was judged by launches of its own, as many as the test needs */
     bool confirmed;     /* and the test tells it from the usual settings */
     const char *why;    /* a sentence in any case */
+    const char
+        *unconfirmed; /* a row that looks better than the best: why it is not; "" there is none */
     struct assay__tune_part *parts;
     size_t part_count;
     size_t configurations, failed, refused, grid; /* refused: from the start, not tried */
@@ -69,5 +71,18 @@ const char *assay__tune_label_value(const char *label, const char *axis,
 const char *assay__tune_snippet(const struct assay_profile *profile,
                                 const struct assay__tune_result *result, const char *language,
                                 struct assay__arena *arena);
+
+/* --- parts of it, between its files ----------------------------------------------------------- */
+
+/** Costs of the good launches, sorted; free() them. NULL: out of memory. */
+double *assay__tune_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+                          size_t *count);
+/** Cost of the other trial over that of the best, tested when both have launches enough. */
+int assay__tune_test(const struct assay_profile *profile, enum assay__sweep_goal goal, size_t best,
+                     size_t other, struct assay__ratio *ratio);
+/** By its role; that no launch went well is not looked at. */
+enum assay__tune_fate assay__tune_fate(const struct assay__trial *trial);
+int assay__tune_find_parts(const struct assay_profile *profile, struct assay__arena *arena,
+                           struct assay__tune_result *out);
 
 #endif

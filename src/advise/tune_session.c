@@ -241,7 +241,7 @@ static void judge_outputs(struct session *s, size_t point, size_t index)
             worst = drift.outputs[i].broken ? INFINITY : fmax(worst, drift.outputs[i].relative_l2);
     assay__drift_free(&drift);
     s->drift_known[same_device][value] = !isnan(worst);
-    if (worst > ASSAY__TUNE_DRIFT) assay__tune_ban(s->tune, axis, value);
+    if (worst > ASSAY__DRIFT_LIMIT) assay__tune_ban(s->tune, axis, value);
 }
 
 /* --- the search ------------------------------------------------------------------------------- */

@@ -9,9 +9,6 @@
 
 #include <stdint.h>
 
-#define ASSAY__TUNE_DRIFT \
-    0.01 /* relative L2 of the outputs: above it a precision or a device is not advised */
-
 struct assay__tune_job {
     struct assay__space *space;            /* counted, its copies made */
     const struct assay_run_options *whole; /* what all launches share; time_s is of a short one */

@@ -14,6 +14,18 @@ void assay__text_scaled(char *out, size_t out_size, double value, const char *un
 /** One unit for a whole axis or column whose greatest value is `most`: its name into `out` ("ms", "GB/s", "%"; "" for counts), and
  *  what values are multiplied by. */
 double assay__text_axis_unit(char *out, size_t out_size, double most, const char *unit);
+/* A number as a sentence has it; use .text within the same expression. */
+struct assay__digits {
+    char text[48];
+};
+struct assay__digits_pair {
+    char text[112];
+};
+/** That many significant digits (3 for most), zeros at the end left out, never a power of ten: "2.67", "1,780", "0.0000123"; from
+ *  1,000 on whole and grouped. "—" when it is not finite. */
+struct assay__digits assay__digits(double value, int digits);
+/** "1.040 to 1.117": the ends of an interval with equal decimals, as many as tell them from 1. */
+struct assay__digits_pair assay__digits_range(double low, double high);
 /** Replaces control characters and invalid UTF-8, so that a name from a file cannot drive the terminal. */
 void assay__text_safe(struct assay__buf *out, const char *text);
 /** A control character, or one that turns the order of what is read. */

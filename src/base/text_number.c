@@ -156,6 +156,62 @@ double assay__text_axis_unit(char *out, size_t out_size, double most, const char
     return percent ? 100 : 1;
 }
 
+/* --- in sentences ----------------------------------------------------------------------------- */
+
+struct assay__digits assay__digits(double value, int digits)
+{
+    struct assay__digits made = {"—"};
+    char plain[40];
+    double magnitude = fabs(value);
+    if (!isfinite(value)) return made;
+    if (magnitude >= 1e15) { /* nothing that was measured: no digits to count */
+        snprintf(made.text, sizeof made.text, "%.2e", value);
+        return made;
+    }
+    if (magnitude >= 999.5) {
+        group_thousands(plain, sizeof plain, magnitude);
+    } else {
+        int exponent = magnitude > 0 ? (int)floor(log10(magnitude)) : 0;
+        int decimals = digits - 1 - exponent;
+        if (magnitude > 0 && round(magnitude * pow(10, decimals)) >= pow(10, digits)) decimals--;
+        decimals = decimals < 0 ? 0 : decimals > 15 ? 15 : decimals;
+        snprintf(plain, sizeof plain, "%.*f", decimals, magnitude);
+        decimal_point(plain);
+        for (char *end = plain + strlen(plain) - 1; strchr(plain, '.') && end > plain; end--) {
+            char last = *end;
+            if (last != '0' && last != '.') break;
+            *end = '\0';
+        }
+    }
+    snprintf(made.text, sizeof made.text, "%s%s", value < 0 ? "-" : "", plain);
+    return made;
+}
+
+struct assay__digits_pair assay__digits_range(double low, double high)
+{
+    struct assay__digits_pair made;
+    double most = fmax(fabs(low), fabs(high));
+    bool apart = fabs(low) < most / 100 || !isfinite(low) || !isfinite(high);
+    if (most >= 999.95 || apart) {
+        snprintf(made.text, sizeof made.text, "%s to %s", assay__digits(low, 3).text,
+                 assay__digits(high, 3).text);
+        return made;
+    }
+    int decimals = most < 9.9995 ? 3 : most < 99.995 ? 2 : 1;
+    char ends[2][40];
+    snprintf(ends[0], sizeof ends[0], "%.*f", decimals, low);
+    snprintf(ends[1], sizeof ends[1], "%.*f", decimals, high);
+    decimal_point(ends[0]);
+    decimal_point(ends[1]);
+    for (int left = decimals; left >= 0; left--) { /* zeros that both end with say nothing */
+        char *a = ends[0] + strlen(ends[0]) - 1, *b = ends[1] + strlen(ends[1]) - 1;
+        if (*a != *b || (*a != '0' && *a != '.')) break;
+        *a = *b = '\0';
+    }
+    snprintf(made.text, sizeof made.text, "%s to %s", ends[0], ends[1]);
+    return made;
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 int assay__text_int64(const char *text, int64_t *value)

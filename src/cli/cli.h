@@ -25,6 +25,7 @@ enum assay__exit_status {
 enum assay__option_kind {
     ASSAY__OPTION_FLAG,     /* bool */
     ASSAY__OPTION_STRING,   /* const char * */
+    ASSAY__OPTION_ONCE,     /* const char *; given again with another value it is refused */
     ASSAY__OPTION_CHOICE,   /* const char *, one of `choices` */
     ASSAY__OPTION_INTEGER,  /* int64_t, low … high */
     ASSAY__OPTION_DURATION, /* double seconds, low … high */
@@ -122,6 +123,13 @@ int assay__print(struct assay__buf *out);
 /** True when stdout is a terminal that takes colours and NO_COLOR is not set. */
 bool assay__stdout_color(void);
 int assay__stdout_columns(void); /* 80 when not a terminal */
+/** How text is drawn: on stdout as the terminal, the locale and the options say (columns 0: not given), in a file plain and 80 wide. */
+struct assay__text_style {
+    bool ascii, color;
+    int columns;
+};
+struct assay__text_style assay__text_style_of(bool ascii, bool no_color, int64_t columns,
+                                              bool to_file);
 /** What LC_ALL, LC_CTYPE or LANG says. */
 bool assay__locale_is_utf8(void);
 
@@ -162,6 +170,8 @@ struct assay__render_options {
     int64_t top; /* 0: the default; < 0 all */
     int64_t columns;
 };
+/** Do the options go together: --table is of CSV, --detail of text and JSON? 0, or ASSAY__EXIT_USAGE after one line on stderr. */
+int assay__render_check(const char *command, const struct assay__render_options *options);
 struct assay_profile;
 /** Renders into out. 0 or a negative code. */
 int assay__render(const struct assay_profile *profile, const struct assay__render_options *options,

@@ -113,7 +113,8 @@ static int check(const struct assay__invocation *invocation, bool profile)
         return usage("--verify-budget belongs to --verify");
     if (profile) {
         status = check_profile(invocation);
-        return status ? status : assay__report_file_check("advise", o->run.report, NULL);
+        if (!status) status = assay__report_file_check("advise", o->run.report, NULL);
+        return status ? status : assay__report_file_ending("advise", "--report", o->run.report);
     }
     if (o->model) return usage("--model belongs to a PROFILE; a MODEL is read where it is");
     if (o->trial) return usage("--trial belongs to a PROFILE; a MODEL is run in one trial");
@@ -124,11 +125,9 @@ static int check(const struct assay__invocation *invocation, bool profile)
 
 static struct assay__page page_of(const struct assay__render_options *r, struct assay__buf *out)
 {
-    struct assay__page page = {.out = out};
-    page.ascii = r->ascii || !assay__locale_is_utf8();
-    page.color = !r->no_color && assay__stdout_color();
-    page.columns = r->columns ? (int)r->columns : assay__stdout_columns();
-    if (!r->columns && page.columns > 120) page.columns = 120; /* longer lines read worse */
+    struct assay__text_style style = assay__text_style_of(r->ascii, r->no_color, r->columns, false);
+    struct assay__page page = {
+        .out = out, .ascii = style.ascii, .color = style.color, .columns = style.columns};
     if (page.columns < ASSAY__PAGE_MIN_COLUMNS) page.columns = ASSAY__PAGE_MIN_COLUMNS;
     return page;
 }

@@ -1,19 +1,16 @@
 /* cmd_check.c - assay check: will a model run on a target, all of it, and well? Status 0 when it passes or only warns, 1 when it
  * fails (with --strict also when it warns), 4 when the target could not be asked and the model alone does not decide. */
-#include "cli/cli.h"
+#include "cli/model_command.h"
 
-#include "base/file.h"
 #include "report/check.h"
-#include "zoo/open.h"
 
 #include <string.h>
 
 struct check_options {
-    const char *target, *chip, *engine, *library, *output, *format;
-    int64_t batch, seq, columns;
+    struct assay__model_flags model; /* first: the shared rows write it */
+    const char *target, *chip, *engine, *library, *format;
     double timeout_s;
-    struct assay__option_list dims, shapes;
-    bool json, all, strict, ascii, no_color;
+    bool json, all, strict;
 };
 
 #define AT(member) offsetof(struct check_options, member)
@@ -30,19 +27,9 @@ static const struct assay__option options[] = {
      false},
     {"all", 0, ASSAY__OPTION_FLAG, AT(all), NULL, "Show every node of every rule.", NULL, NULL, 0,
      0, false},
-    {"batch", 0, ASSAY__OPTION_INTEGER, AT(batch), "N", "Size of the batch axis of every input.",
-     NULL, NULL, 1, 1e9, false},
-    {"seq", 0, ASSAY__OPTION_INTEGER, AT(seq), "N",
-     "Length of the sequence axis, where the model has one.", NULL, NULL, 1, 1e9, false},
-    {"dim", 0, ASSAY__OPTION_LIST, AT(dims), "NAME=N",
-     "Set a symbolic dimension; may be given again. Unset ones become 1.", NULL, NULL, 0, 0, false},
-    {"shape", 0, ASSAY__OPTION_LIST, AT(shapes), "INPUT=AxBxC",
-     "Set the whole shape of an input; may be given again.", NULL, NULL, 0, 0, false},
     {"timeout", 0, ASSAY__OPTION_DURATION, AT(timeout_s), "TIME",
      "Give up a device that takes longer to answer (default 300 s).", NULL, NULL, 0.001, 86400,
      false},
-    {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE", "Write to FILE instead of stdout.",
-     NULL, NULL, 0, 0, false},
     {"format", 'f', ASSAY__OPTION_CHOICE, AT(format), "FORMAT", "Format (default text).",
      "text|json|junit", NULL, 0, 0, false},
     {"json", 0, ASSAY__OPTION_FLAG, AT(json), NULL, "Print JSON; the same as --format json.", NULL,
@@ -51,13 +38,6 @@ static const struct assay__option options[] = {
      "ONNX Runtime library, or its folder, to ask.", NULL, NULL, 0, 0, false},
     {"engine", 0, ASSAY__OPTION_STRING, AT(engine), "ENGINE", "Engine to ask (default ort).", NULL,
      NULL, 0, 0, true},
-    {"columns", 0, ASSAY__OPTION_INTEGER, AT(columns), "N",
-     "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 200, false},
-    {"ascii", 0, ASSAY__OPTION_FLAG, AT(ascii), NULL,
-     "Draw with ASCII characters only (so without a UTF-8 locale anyway).", NULL, NULL, 0, 0,
-     false},
-    {"no-color", 0, ASSAY__OPTION_FLAG, AT(no_color), NULL, "No colours (NO_COLOR does the same).",
-     NULL, NULL, 0, 0, false},
     {0},
 };
 
@@ -69,9 +49,7 @@ static int usage(const char *text)
 
 static int check_usage(const struct check_options *o)
 {
-    int status = assay__option_pairs("check", "dim", &o->dims, "of the form NAME=N");
-    if (!status)
-        status = assay__option_pairs("check", "shape", &o->shapes, "of the form INPUT=1x3x224x224");
+    int status = assay__shape_check("check", &o->model.dims, &o->model.shapes);
     if (status) return status;
     if (!o->target || !*o->target)
         return usage("--target is missing: ane, or a device ('assay devices' lists them)");
@@ -85,22 +63,18 @@ static int check_usage(const struct check_options *o)
 static struct assay__check_view view_of(const struct assay__invocation *invocation)
 {
     const struct check_options *o = invocation->options;
-    bool to_file = o->output != NULL;
-    struct assay__check_view view = {
+    struct assay__text_style style = assay__model_style(&o->model);
+    return (struct assay__check_view){
         .format = o->json     ? "json"
                   : o->format ? o->format
                               : "text",
         .name = invocation->arguments[0],
         .all = o->all,
         .strict = o->strict,
-        .ascii = o->ascii || (!to_file && !assay__locale_is_utf8()),
-        .color = !to_file && !o->no_color && assay__stdout_color(),
-        .columns = o->columns ? (int)o->columns
-                   : to_file  ? 80
-                              : assay__stdout_columns(),
+        .ascii = style.ascii,
+        .color = style.color,
+        .columns = style.columns,
     };
-    if (!o->columns && view.columns > 120) view.columns = 120; /* longer lines read worse */
-    return view;
 }
 
 static int make(const struct assay__invocation *invocation, struct assay__check **check,
@@ -108,24 +82,15 @@ static int make(const struct assay__invocation *invocation, struct assay__check 
 {
     const struct check_options *o = invocation->options;
     const char *name = invocation->arguments[0];
-    const struct assay__workload_options workload = {.batch = o->batch,
-                                                     .sequence = o->seq,
-                                                     .dims = o->dims.items,
-                                                     .dim_count = o->dims.count,
-                                                     .shapes = o->shapes.items,
-                                                     .shape_count = o->shapes.count,
-                                                     .shapes_only = strcmp(o->target, "ane") == 0};
+    struct assay__workload_options workload = assay__model_workload(&o->model);
+    workload.shapes_only = strcmp(o->target, "ane") == 0;
     struct assay__model *model = NULL;
     bool zoo = false;
-    int code = assay__model_open(name, &model, &zoo, error);
-    /* What is there and cannot be read (a folder, a device) is no misspelled command. */
-    if (code == ASSAY_EINVAL && assay__file_exists(name)) return ASSAY_EIO;
+    int code = assay__model_named(name, &model, &zoo, error);
     if (code) return code;
-    const char *how = o->output ? assay__model_owns(model, name, zoo, o->output) : NULL;
-    if (how) {
-        assay__say("check: '%s' %s; give another name", o->output, how);
+    *status = assay__model_output_check("check", &o->model, model, name, zoo);
+    if (*status) {
         assay__model_free(model);
-        *status = ASSAY__EXIT_USAGE;
         return 0;
     }
     const struct assay__check_options wanted = {.target = o->target,
@@ -150,14 +115,6 @@ static int status_of(const struct assay__check *check, bool strict)
     }
 }
 
-static int finish(const struct check_options *o, const struct assay__buf *out,
-                  struct assay_error *error)
-{
-    if (!o->output) return assay__write_stdout(out->data ? out->data : "", out->length);
-    int code = assay__file_write(o->output, out->data, out->length, error);
-    return code ? assay__fail(code, error) : ASSAY__EXIT_DONE;
-}
-
 static int run(struct assay__invocation *invocation)
 {
     const struct check_options *o = invocation->options;
@@ -171,7 +128,7 @@ static int run(struct assay__invocation *invocation)
     int code = make(invocation, &check, &status, &error);
     if (!code && !status) code = assay__check_render(check, &view, &out, &error);
     if (code) status = assay__fail(code, &error);
-    if (!status) status = finish(o, &out, &error);
+    if (!status) status = assay__model_finish(&o->model, &out, &error);
     if (!status) status = status_of(check, o->strict);
     assay__check_free(check);
     assay__buf_free(&out);
@@ -198,6 +155,7 @@ const struct assay__command assay__command_check = {
                 "  assay check model.onnx --target cuda --batch 8\n"
                 "  assay check resnet50 --target ane --format junit -o check.xml --strict\n",
     .options = options,
+    .shared = assay__model_rows,
     .options_size = sizeof(struct check_options),
     .run = run,
 };

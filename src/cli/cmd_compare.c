@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "cli/device_words.h"
 #include "cli/devices.h"
+#include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "profile/profile.h"
 #include "run/arms.h"
@@ -225,6 +226,10 @@ static int plan_models(const struct assay__invocation *invocation, struct plan *
 static int make_plan(struct assay__invocation *invocation, struct plan *plan)
 {
     const struct compare_options *o = invocation->options;
+    if (o->run.device && o->devices) {
+        assay__say("compare: --device and --devices exclude each other");
+        return ASSAY__EXIT_USAGE;
+    }
     if (invocation->argument_count > 1 && o->devices) {
         assay__say("compare: --devices is for one model; several run on one --device");
         return ASSAY__EXIT_USAGE;
@@ -249,6 +254,18 @@ static int make_plan(struct assay__invocation *invocation, struct plan *plan)
 }
 
 /* --- measuring -------------------------------------------------------------------------------- */
+
+/* What every device that takes part can do at most, as far as it is known. */
+static int add_ceilings(const struct compare_options *o, const struct plan *plan,
+                        struct assay__bar *bar, struct assay_run_options *whole)
+{
+    const char **devices = assay__arena_array(plan->arena, plan->count, sizeof *devices);
+    size_t count = 0;
+    if (!devices) return assay__fail(ASSAY_ENOMEM, NULL);
+    for (size_t i = 0; i < plan->count; i++)
+        if (!plan->items[i].refused) devices[count++] = plan->items[i].device;
+    return assay__run_ceilings_of(plan->arena, o->run.ceilings, bar, devices, count, whole);
+}
 
 /* Who ran the nodes; an interrupt keeps what is there. */
 static int place(struct assay__arms *arms, struct assay_error *error)
@@ -337,23 +354,10 @@ static int finish(const struct compare_options *o, struct assay_profile *profile
     return status;
 }
 
-static int run(struct assay__invocation *invocation)
+static struct assay_run_options whole_of(const struct assay__invocation *invocation,
+                                         struct assay__bar *bar)
 {
-    struct compare_options *o = invocation->options;
-    struct plan plan = {.arena = assay__arena_new()};
-    struct assay__arms arms = {.count = 0};
-    struct assay_profile *profile = NULL;
-    struct assay_error error = {0};
-    struct assay__bar bar;
-    int status = assay__run_check(invocation);
-    if (status || !plan.arena) goto out;
-    assay__catch_interrupts();
-    status = make_plan(invocation, &plan);
-    if (!status && plan.count == 0) {
-        assay__say("compare: nothing here can run it; 'assay devices' says why");
-        status = ASSAY__EXIT_FAILED;
-    }
-    if (status) goto out;
+    const struct compare_options *o = invocation->options;
     struct assay_run_options whole = assay__run_options_of(invocation);
     whole.command = "compare";
     whole.launches = o->run.launches ? (int)o->run.launches : LAUNCHES;
@@ -363,8 +367,32 @@ static int run(struct assay__invocation *invocation)
     whole.memory = o->memory;
     whole.launch_limit_s = o->launch_limit_s > 0 ? o->launch_limit_s : LAUNCH_LIMIT_S;
     whole.progress = assay__bar_update;
-    whole.progress_context = &bar;
+    whole.progress_context = bar;
+    return whole;
+}
+
+static int run(struct assay__invocation *invocation)
+{
+    struct compare_options *o = invocation->options;
+    struct plan plan = {.arena = assay__arena_new()};
+    struct assay__arms arms = {.count = 0};
+    struct assay_profile *profile = NULL;
+    struct assay_error error = {0};
+    struct assay__bar bar;
+    int status = assay__run_check(invocation);
+    if (!status && !plan.arena) status = assay__fail(ASSAY_ENOMEM, NULL);
+    if (status) goto out;
+    assay__catch_interrupts();
+    status = make_plan(invocation, &plan);
+    if (!status && plan.count == 0) {
+        assay__say("compare: nothing here can run it; 'assay devices' says why");
+        status = ASSAY__EXIT_FAILED;
+    }
+    if (status) goto out;
+    struct assay_run_options whole = whole_of(invocation, &bar);
     assay__bar_start(&bar, o->run.quiet);
+    status = add_ceilings(o, &plan, &bar, &whole);
+    if (status) goto out;
     int code = assay__arms_begin(&arms, &whole, &error);
     if (!code) code = measure(&arms, &plan, o, &whole, &error);
     if (!code) code = assay__arms_finish(&arms, &profile, &error);

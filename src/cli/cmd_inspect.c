@@ -1,33 +1,23 @@
 /* cmd_inspect.c - assay inspect: what a model is made of, costs and holds in memory, without
  * running it; or the difference of two models. Status 1 when shapes contradict each other. */
-#include "cli/cli.h"
+#include "cli/model_command.h"
 
-#include "base/file.h"
 #include "report/inspect.h"
-#include "zoo/open.h"
 
 #include <string.h>
 
 #define TOP_DEFAULT 12
 
 struct inspect_options {
-    const char *output, *format, *table, *sort;
-    int64_t batch, seq, top, columns;
-    struct assay__option_list dims, shapes;
-    bool json, dot, layers, ascii, no_color;
+    struct assay__model_flags model; /* first: the shared rows write it */
+    const char *format, *table, *sort;
+    int64_t top;
+    bool json, dot, layers;
 };
 
 #define AT(member) offsetof(struct inspect_options, member)
 
 static const struct assay__option options[] = {
-    {"batch", 0, ASSAY__OPTION_INTEGER, AT(batch), "N", "Size of the batch axis of every input.",
-     NULL, NULL, 1, 1e9, false},
-    {"seq", 0, ASSAY__OPTION_INTEGER, AT(seq), "N",
-     "Length of the sequence axis, where the model has one.", NULL, NULL, 1, 1e9, false},
-    {"dim", 0, ASSAY__OPTION_LIST, AT(dims), "NAME=N",
-     "Set a symbolic dimension; may be given again. Unset ones become 1.", NULL, NULL, 0, 0, false},
-    {"shape", 0, ASSAY__OPTION_LIST, AT(shapes), "INPUT=AxBxC",
-     "Set the whole shape of an input; may be given again.", NULL, NULL, 0, 0, false},
     {"top", 0, ASSAY__OPTION_INTEGER, AT(top), "N",
      "Layers shown in text and Markdown (default 12; 0 shows all).", NULL, NULL, 0, 1e6, false},
     {"layers", 0, ASSAY__OPTION_FLAG, AT(layers), NULL, "Show all layers; the same as --top 0.",
@@ -35,8 +25,6 @@ static const struct assay__option options[] = {
     {"sort", 0, ASSAY__OPTION_CHOICE, AT(sort), "BY",
      "What makes a layer large in text and Markdown (default flops).", "flops|bytes|memory", NULL,
      0, 0, false},
-    {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE", "Write to FILE instead of stdout.",
-     NULL, NULL, 0, 0, false},
     {"format", 'f', ASSAY__OPTION_CHOICE, AT(format), "FORMAT", "Format (default text).",
      "text|json|dot|csv|markdown", NULL, 0, 0, false},
     {"json", 0, ASSAY__OPTION_FLAG, AT(json), NULL, "Print JSON; the same as --format json.", NULL,
@@ -46,13 +34,6 @@ static const struct assay__option options[] = {
     {"table", 0, ASSAY__OPTION_CHOICE, AT(table), "TABLE",
      "Table of the CSV format (default layers).", "layers|operators|parameters|metrics", NULL, 0, 0,
      false},
-    {"columns", 0, ASSAY__OPTION_INTEGER, AT(columns), "N",
-     "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 200, false},
-    {"ascii", 0, ASSAY__OPTION_FLAG, AT(ascii), NULL,
-     "Draw with ASCII characters only (so without a UTF-8 locale anyway).", NULL, NULL, 0, 0,
-     false},
-    {"no-color", 0, ASSAY__OPTION_FLAG, AT(no_color), NULL, "No colours (NO_COLOR does the same).",
-     NULL, NULL, 0, 0, false},
     {0},
 };
 
@@ -65,10 +46,7 @@ static int exclude(const char *one, const char *other)
 static int check(const struct assay__invocation *invocation, const char *format)
 {
     const struct inspect_options *o = invocation->options;
-    int status = assay__option_pairs("inspect", "dim", &o->dims, "of the form NAME=N");
-    if (!status)
-        status = assay__option_pairs("inspect", "shape", &o->shapes,
-                                     "of the form INPUT=1x3x224x224");
+    int status = assay__shape_check("inspect", &o->model.dims, &o->model.shapes);
     if (status) return status;
     if (o->json && o->dot) return exclude("--json", "--dot");
     if (o->json && o->format && strcmp(o->format, "json") != 0)
@@ -89,19 +67,15 @@ static int check(const struct assay__invocation *invocation, const char *format)
     return 0;
 }
 
-/* A mistyped -o must not cost a model. */
 static int check_owned(const struct assay__invocation *invocation,
                        struct assay__inspect *const *docs)
 {
     const struct inspect_options *o = invocation->options;
-    for (size_t i = 0; o->output && i < invocation->argument_count; i++) {
-        const char *how = assay__model_owns(docs[i]->model, invocation->arguments[i], docs[i]->zoo,
-                                            o->output);
-        if (!how) continue;
-        assay__say("inspect: '%s' %s; give another name", o->output, how);
-        return ASSAY__EXIT_USAGE;
-    }
-    return 0;
+    int status = 0;
+    for (size_t i = 0; i < invocation->argument_count && !status; i++)
+        status = assay__model_output_check("inspect", &o->model, docs[i]->model,
+                                           invocation->arguments[i], docs[i]->zoo);
+    return status;
 }
 
 static struct assay__inspect_view view_of(const struct assay__invocation *invocation,
@@ -109,17 +83,16 @@ static struct assay__inspect_view view_of(const struct assay__invocation *invoca
 {
     const struct inspect_options *o = invocation->options;
     struct assay__inspect_view view = {.format = format, .table = o->table};
-    bool to_file = o->output != NULL;
+    struct assay__text_style style = assay__model_style(&o->model);
     view.sort = !o->sort                         ? ASSAY__SORT_FLOPS
                 : strcmp(o->sort, "bytes") == 0  ? ASSAY__SORT_BYTES
                 : strcmp(o->sort, "memory") == 0 ? ASSAY__SORT_MEMORY
                                                  : ASSAY__SORT_FLOPS;
     view.top = assay__option_given(invocation, "top") ? (int)o->top : TOP_DEFAULT;
     if (o->layers || view.top == 0) view.top = -1;
-    view.ascii = o->ascii || (!to_file && !assay__locale_is_utf8());
-    view.color = !to_file && !o->no_color && assay__stdout_color();
-    view.columns = o->columns ? (int)o->columns : to_file ? 80 : assay__stdout_columns();
-    if (!o->columns && view.columns > 120) view.columns = 120; /* longer lines read worse */
+    view.ascii = style.ascii;
+    view.color = style.color;
+    view.columns = style.columns;
     return view;
 }
 
@@ -127,30 +100,13 @@ static int open_document(const struct assay__invocation *invocation, size_t inde
                          struct assay__inspect **doc, struct assay_error *error)
 {
     const struct inspect_options *o = invocation->options;
-    const struct assay__workload_options workload = {
-        .batch = o->batch,
-        .sequence = o->seq,
-        .dims = o->dims.items,
-        .dim_count = o->dims.count,
-        .shapes = o->shapes.items,
-        .shape_count = o->shapes.count,
-        .shapes_only = true,
-    };
+    struct assay__workload_options workload = assay__model_workload(&o->model);
     struct assay__model *model = NULL;
     bool zoo = false;
-    int code = assay__model_open(invocation->arguments[index], &model, &zoo, error);
-    /* What is there and cannot be read (a folder, a device) is no misspelled command. */
-    if (code == ASSAY_EINVAL && assay__file_exists(invocation->arguments[index])) return ASSAY_EIO;
+    workload.shapes_only = true;
+    int code = assay__model_named(invocation->arguments[index], &model, &zoo, error);
     if (code) return code;
     return assay__inspect_new(model, invocation->arguments[index], zoo, &workload, doc, error);
-}
-
-static int finish(const struct inspect_options *o, const struct assay__buf *out,
-                  struct assay_error *error)
-{
-    if (!o->output) return assay__write_stdout(out->data ? out->data : "", out->length);
-    int code = assay__file_write(o->output, out->data, out->length, error);
-    return code ? assay__fail(code, error) : ASSAY__EXIT_DONE;
 }
 
 static int run(struct assay__invocation *invocation)
@@ -171,7 +127,7 @@ static int run(struct assay__invocation *invocation)
         code = assay__inspect_compare(docs[0], docs[1], &view, &out, &error);
     else if (!code)
         code = assay__inspect_render(docs[0], &view, &out, &error);
-    status = code ? assay__fail(code, &error) : finish(o, &out, &error);
+    status = code ? assay__fail(code, &error) : assay__model_finish(&o->model, &out, &error);
 out:
     for (size_t i = 0; i < 2; i++) {
         if (!status && docs[i] && docs[i]->analysis->conflict_count) status = ASSAY__EXIT_NO;
@@ -198,6 +154,7 @@ const struct assay__command assay__command_inspect = {
                 "  assay inspect model.onnx --dot | dot -Tsvg > model.svg\n"
                 "  assay inspect before.onnx after.onnx\n",
     .options = options,
+    .shared = assay__model_rows,
     .options_size = sizeof(struct inspect_options),
     .run = run,
 };

@@ -308,8 +308,8 @@ static int check_output(const struct make_options *o, const char *source)
     }
     if (stat(o->output, &out)) return 0;
     if (S_ISDIR(out.st_mode)) {
-        assay__say("make: %s is a folder", o->output);
-        return ASSAY__EXIT_USAGE;
+        assay__say("make: cannot write '%s': it is a folder", o->output);
+        return ASSAY__EXIT_FAILED; /* as any path that cannot be written */
     }
     return 0;
 }

@@ -1,8 +1,7 @@
 /* cmd_predict.c - assay predict: what a chip that is not here would do, by an analytic model, each value with the error that the model was
  * found to have; the measurements that error comes from; and the efficiencies of this machine. */
-#include "cli/cli.h"
+#include "cli/model_command.h"
 
-#include "base/file.h"
 #include "cli/predict_targets.h"
 #include "report/predict.h"
 #include "run/describe.h"
@@ -18,11 +17,11 @@
 #define CHIP_COLUMNS 62 /* of a row of --chips */
 
 struct predict_options {
-    const char *chip, *unit, *precision, *output;
-    int64_t batch, seq, top, columns, launches;
+    struct assay__model_flags model; /* first: the shared rows write it */
+    const char *chip, *unit, *precision;
+    int64_t top, launches;
     double time_s;
-    struct assay__option_list dims, shapes;
-    bool json, ascii, no_color, validate, calibrate, whole, chips, quiet;
+    bool json, validate, calibrate, whole, chips, quiet;
 };
 
 #define AT(member) offsetof(struct predict_options, member)
@@ -36,14 +35,6 @@ static const struct assay__option options[] = {
     {"precision", 'p', ASSAY__OPTION_CHOICE, AT(precision), "TYPE",
      "Weights and activations (default: float16, on a CPU float32).",
      "float32|float16|w8|w8a8|w6|w4", NULL, 0, 0, false},
-    {"batch", 0, ASSAY__OPTION_INTEGER, AT(batch), "N", "Size of the batch axis of every input.",
-     NULL, NULL, 1, 1e9, false},
-    {"seq", 0, ASSAY__OPTION_INTEGER, AT(seq), "N",
-     "Length of the sequence axis, where the model has one.", NULL, NULL, 1, 1e9, false},
-    {"dim", 0, ASSAY__OPTION_LIST, AT(dims), "NAME=N",
-     "Set a symbolic dimension; may be given again. Unset ones become 1.", NULL, NULL, 0, 0, false},
-    {"shape", 0, ASSAY__OPTION_LIST, AT(shapes), "INPUT=AxBxC",
-     "Set the whole shape of an input; may be given again.", NULL, NULL, 0, 0, false},
     {"chips", 0, ASSAY__OPTION_FLAG, AT(chips), NULL,
      "List the chips, their numbers and what is not known.", NULL, NULL, 0, 0, false},
     {"validate", 0, ASSAY__OPTION_FLAG, AT(validate), NULL,
@@ -60,16 +51,7 @@ static const struct assay__option options[] = {
      "Calibrate: measuring time of each launch (default 0.3s).", NULL, NULL, 0.01, 60, false},
     {"top", 0, ASSAY__OPTION_INTEGER, AT(top), "N",
      "Layers shown (default 10; 0 shows none, -1 all).", NULL, NULL, -1, 1e6, false},
-    {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE", "Write to FILE instead of stdout.",
-     NULL, NULL, 0, 0, false},
     {"json", 0, ASSAY__OPTION_FLAG, AT(json), NULL, "Print JSON.", NULL, NULL, 0, 0, false},
-    {"columns", 0, ASSAY__OPTION_INTEGER, AT(columns), "N",
-     "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 200, false},
-    {"ascii", 0, ASSAY__OPTION_FLAG, AT(ascii), NULL,
-     "Draw with ASCII characters only (so without a UTF-8 locale anyway).", NULL, NULL, 0, 0,
-     false},
-    {"no-color", 0, ASSAY__OPTION_FLAG, AT(no_color), NULL, "No colours (NO_COLOR does the same).",
-     NULL, NULL, 0, 0, false},
     {"quiet", 'q', ASSAY__OPTION_FLAG, AT(quiet), NULL, "No progress bar.", NULL, NULL, 0, 0,
      false},
     {0},
@@ -78,26 +60,18 @@ static const struct assay__option options[] = {
 static struct assay__page page_of(const struct predict_options *o, bool top_given,
                                   struct assay__buf *out)
 {
-    bool to_file = o->output != NULL;
-    struct assay__page page = {.out = out};
-    page.ascii = o->ascii || (!to_file && !assay__locale_is_utf8());
-    page.color = !to_file && !o->no_color && assay__stdout_color();
-    page.columns = o->columns ? (int)o->columns : to_file ? 80 : assay__stdout_columns();
-    if (!o->columns && page.columns > 120) page.columns = 120; /* longer lines read worse */
-    page.top = top_given ? (int)o->top : TOP_DEFAULT;
-    return page;
+    struct assay__text_style style = assay__model_style(&o->model);
+    return (struct assay__page){.out = out,
+                                .ascii = style.ascii,
+                                .color = style.color,
+                                .columns = style.columns,
+                                .top = top_given ? (int)o->top : TOP_DEFAULT};
 }
 
 static int finish(const struct predict_options *o, struct assay__buf *out)
 {
     struct assay_error error = {0};
-    if (out->failed) {
-        assay__say("out of memory");
-        return ASSAY__EXIT_FAILED;
-    }
-    if (!o->output) return assay__write_stdout(out->data ? out->data : "", out->length);
-    int code = assay__file_write(o->output, out->data, out->length, &error);
-    return code ? assay__fail(code, &error) : ASSAY__EXIT_DONE;
+    return assay__model_finish(&o->model, out, &error);
 }
 
 /* --- a model ----------------------------------------------------------------------------------- */
@@ -135,14 +109,7 @@ static int open_model(struct predicting *p, struct assay_error *error)
 {
     const struct predict_options *o = p->invocation->options;
     const char *name = p->invocation->arguments[0];
-    struct assay__workload_options wanted = {
-        .batch = o->batch,
-        .sequence = o->seq,
-        .dims = o->dims.items,
-        .dim_count = o->dims.count,
-        .shapes = o->shapes.items,
-        .shape_count = o->shapes.count,
-    };
+    struct assay__workload_options wanted = assay__model_workload(&o->model);
     struct assay__model_costs costs = {0};
     int code = assay__model_open(name, &p->model, &p->zoo, error);
     if (!code && assay__workload_plan(p->model, &wanted, &p->workload, error)) {
@@ -165,16 +132,11 @@ static int open_model(struct predicting *p, struct assay_error *error)
     return code;
 }
 
-/* A mistyped -o must not cost a model. */
 static int check_owned(const struct predicting *p)
 {
     const struct predict_options *o = p->invocation->options;
-    const char *how = o->output ? assay__model_owns(p->model, p->invocation->arguments[0], p->zoo,
-                                                    o->output)
-                                : NULL;
-    if (!how) return 0;
-    assay__say("predict: '%s' %s; give another name", o->output, how);
-    return ASSAY__EXIT_USAGE;
+    return assay__model_output_check("predict", &o->model, p->model, p->invocation->arguments[0],
+                                     p->zoo);
 }
 
 static const struct assay__precision *precision_of(const struct predict_options *o,
@@ -346,6 +308,15 @@ static void put_cell(struct assay__page *page, const struct assay__cell *cell, d
     assay__page_right(page, text, columns);
 }
 
+static int list_json(const struct predict_options *o)
+{
+    struct assay__buf out = {0};
+    assay__chips_json(&out);
+    int status = finish(o, &out);
+    assay__buf_free(&out);
+    return status;
+}
+
 static int list_chips(const struct predict_options *o)
 {
     struct assay__buf out = {0};
@@ -424,7 +395,7 @@ static int run(struct assay__invocation *invocation)
     const struct predict_options *o = invocation->options;
     int status = check(invocation);
     if (status) return status;
-    if (o->chips) return list_chips(o);
+    if (o->chips) return o->json ? list_json(o) : list_chips(o);
     struct assay__arena *arena = assay__arena_new();
     if (!arena) {
         assay__say("out of memory");
@@ -455,6 +426,7 @@ const struct assay__command assay__command_predict = {
                 "  assay predict --validate\n"
                 "  assay predict --calibrate && assay predict bert:seq=128 --chip this\n",
     .options = options,
+    .shared = assay__model_rows,
     .options_size = sizeof(struct predict_options),
     .run = run,
 };

@@ -311,8 +311,7 @@ static int list_tables(const char *path, struct printer *printer, struct assay_e
                             error);
     /* the chunks shown as tables: SQLite does not list them */
     static const char *const heads[] = {"name"}, *const samples[] = {"samples"},
-                             *const layer_times[] = {"layer_times"},
-                             *const series[] = {"series"};
+                             *const layer_times[] = {"layer_times"}, *const series[] = {"series"};
     if (!code && on_table(&listing, 1, heads, samples, NULL)) code = ASSAY_ENOMEM;
     if (!code && on_table(&listing, 1, heads, layer_times, NULL)) code = ASSAY_ENOMEM;
     if (!code && on_table(&listing, 1, heads, series, NULL)) code = ASSAY_ENOMEM;

@@ -1,4 +1,5 @@
 /* cmd_report.c - assay report: render a kept profile. The same text on every machine. */
+#include "advise/diff.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/cli.h"
@@ -198,8 +199,8 @@ static void choose_format(struct report_options *o)
 /* -o x.svg without --svg: the figure that the profile is about. */
 static bool is_figure_file(const struct report_options *o)
 {
-    return !o->render.format && !o->render.json && !o->svg && !o->chart && !o->render.table &&
-           !o->render.detail && assay__path_is_svg(o->output);
+    return !o->render.format && !o->render.json && !o->svg && !o->chart &&
+           assay__path_is_svg(o->output);
 }
 
 /* One profile; `table`: what it is judged by, or NULL. */
@@ -222,10 +223,12 @@ static int show(const char *path, struct report_options *o,
     if (!code && is_figure_file(o)) o->svg = assay__report_figure_of(profile, o->output);
     if (!code) code = produce(profile, o, &out, &error);
     bool absent = code == ASSAY_ENOTFOUND; /* of no such figure, nothing to show on a graph */
+    bool made = !code;
     if (!code && o->output) code = assay__file_write(o->output, out.data, out.length, &error);
-    if (code)
+    if (code) {
         status = assay__fail(code, &error);
-    else
+        if (made) status = ASSAY__EXIT_FAILED; /* what cannot be written is no wrong usage */
+    } else
         status = o->output ? ASSAY__EXIT_DONE : assay__write_stdout(out.data, out.length);
     if (absent) status = ASSAY__EXIT_NO;
     if (table && !status) status = assay__require_status(profile);
@@ -240,6 +243,17 @@ static int usage(const char *what)
     return ASSAY__EXIT_USAGE;
 }
 
+/* What the list would ignore. */
+static int check_list(const struct assay__invocation *invocation, const struct report_options *o)
+{
+    const struct assay__render_options *r = &o->render;
+    bool other = r->format && strcmp(r->format, "text") != 0 && strcmp(r->format, "json") != 0;
+    if (!invocation->argument_count && !o->output && !o->svg && !o->chart && !o->require &&
+        !o->trials.count && !r->table && !r->detail && !other)
+        return 0;
+    return usage("--list goes with --json, --columns, --ascii and --no-color only");
+}
+
 static int run(struct assay__invocation *invocation)
 {
     struct report_options *o = invocation->options;
@@ -247,17 +261,18 @@ static int run(struct assay__invocation *invocation)
     const struct assay__require_table *table = NULL;
     bool several = invocation->argument_count > 1;
     int status = 0;
-    if (o->render.json && o->render.format && strcmp(o->render.format, "json") != 0) {
-        assay__say("report: --json and --format %s exclude each other", o->render.format);
-        return ASSAY__EXIT_USAGE;
-    }
+    if (o->list) return check_list(invocation, o) ? ASSAY__EXIT_USAGE : list(o);
     if (conflicts(invocation, o)) return ASSAY__EXIT_USAGE;
-    if (o->list) return list(o);
     if (!invocation->argument_count)
         return usage("PROFILE is missing: assay report [options] PROFILE...");
     choose_format(o);
     if (several && is_figure_file(o)) return usage("a figure (*.svg) is of one profile");
-    status = assay__report_file_check("report", o->output, NULL);
+    if (is_figure_file(o) && (o->render.table || o->render.detail))
+        return usage("a figure (*.svg) has no --table and no --detail");
+    if (!several) status = assay__render_check("report", &o->render);
+    if (!status) status = assay__report_file_check("report", o->output, NULL);
+    if (!status && !o->render.format && !o->render.json && !o->svg && !o->chart)
+        status = assay__report_file_ending("report", "--output", o->output);
     if (status) return status;
     if (assay__option_given(invocation, "top") && o->render.top == 0) o->render.top = -1;
     if (several && !o->require)
@@ -275,7 +290,7 @@ const struct assay__command assay__command_report = {
     .summary = "show a kept profile as a page, text, JSON, CSV or Markdown",
     .arguments = "PROFILE...",
     .min_arguments = 0, /* --list needs none; else run() insists */
-    .max_arguments = 16,
+    .max_arguments = ASSAY__DIFF_MOST,
     .description =
         "Renders PROFILE, a file that 'assay run -o' (or power, memory, counters) kept. The profile is only read, and is treated as "
         "untrusted: one that someone else made is safe to open. A profile of a capture that was killed is "

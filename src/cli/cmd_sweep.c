@@ -1,6 +1,7 @@
 /* cmd_sweep.c - assay sweep: one model at every point of a grid (device, precision, optimisation, threads, spinning, sequence, batch), launches
- * alternating between the points; what is best for a goal, and where the knee is. A point that fails is a result. An interrupted sweep
+ * alternating between the points; what is best for a goal, and where the knee is. A point that fails is a row with its reason. An interrupted sweep
  * goes on with --resume. */
+#include "advise/comparison.h"
 #include "advise/require.h"
 #include "advise/sweep.h"
 #include "advise/sweep_run.h"
@@ -34,6 +35,10 @@ struct sweep_options {
     {                                                                                      \
         name, 0, ASSAY__OPTION_STRING, AT(member), argument, help, NULL, NULL, 0, 0, false \
     }
+#define LIMIT(name, member, argument, help)                                              \
+    {                                                                                    \
+        name, 0, ASSAY__OPTION_ONCE, AT(member), argument, help, NULL, NULL, 0, 0, false \
+    }
 #define FLAG(name, member, help)                                                     \
     {                                                                                \
         name, 0, ASSAY__OPTION_FLAG, AT(member), NULL, help, NULL, NULL, 0, 0, false \
@@ -54,9 +59,9 @@ static const struct assay__option options[] = {
      "m1|m1-pro|m1-max|m1-ultra", NULL, 0, 0, false},
     {"goal", 0, ASSAY__OPTION_CHOICE, AT(goal), "GOAL", "What is best (default throughput).",
      "throughput|latency|energy", NULL, 0, 0, false},
-    ROW("slo", slo, "PERCENTILE=TIME", "Only points within a latency, such as p99=20ms."),
-    ROW("memory-budget", memory, "SIZE",
-        "Only points whose worker takes at most so much, such as 500MB."),
+    LIMIT("slo", slo, "PERCENTILE=TIME", "Only points within a latency, such as p99=20ms."),
+    LIMIT("memory-budget", memory, "SIZE",
+          "Only points whose worker takes at most so much, such as 500MB."),
     FLAG("allow-drift", allow_drift,
          "Points whose outputs differ by more than 1 % from the CPU's at float32 may be the best."),
     FLAG("confirm", confirm, "Run the best two again with 10 launches each and test them."),
@@ -72,6 +77,7 @@ struct sweep_work {
     struct assay__sweep_device devices[ASSAY__DEVICE_WORDS];
     struct assay_profile *kept;
     const char *kind; /* class of the one device when none varies; "" unknown */
+    bool software;    /* that one device is emulated */
     const char *model;
     const char *tags[TAGS];
     size_t tag_count;
@@ -102,6 +108,7 @@ static int read_devices(const struct sweep_options *o, struct sweep_work *work)
         status = usage(&error);
     assay__devices_free(&found);
     if (one.count == 1 && !*one.items[0].refusal) work->kind = one.items[0].kind;
+    work->software = one.count == 1 && one.items[0].software;
     for (size_t i = 0; i < work->words.count; i++)
         work->devices[i] = (struct assay__sweep_device){
             work->words.items[i].kind, work->words.items[i].software, work->words.items[i].refusal};
@@ -141,6 +148,7 @@ static int read_grid(const struct sweep_options *o, struct sweep_work *work)
     for (size_t a = 0; a < ASSAY__AXIS_COUNT && !code; a++)
         if (lists[a])
             code = assay__space_read(&work->space, (enum assay__space_axis)a, lists[a], &error);
+    if (!code) code = assay__space_check_threads(&work->space, &error);
     if (!code) code = assay__space_count(&work->space, POINTS_MOST, &error);
     if (!code && work->space.points < 2)
         code = assay_error_set(
@@ -155,9 +163,8 @@ static int check_options(const struct sweep_options *o, struct sweep_work *work)
     struct assay_error e = {0};
     if (o->slo && assay__sweep_slo_check(o->slo, &e))
         ; /* said */
-    else if (o->memory && (assay__text_bytes(o->memory, &bytes) || !bytes))
-        assay_error_set(&e, ASSAY_EINVAL, "--memory-budget: '%s' is not a size such as 500MB",
-                        o->memory);
+    else if (o->memory && assay__sweep_memory_read(o->memory, &bytes, &e))
+        ; /* said */
     else if (o->devices && o->run.device)
         assay_error_set(&e, ASSAY_EINVAL, "--device and --devices exclude each other");
     else if (o->spinning && o->run.no_spinning)
@@ -174,7 +181,7 @@ static int check_options(const struct sweep_options *o, struct sweep_work *work)
                                                             (unsigned long long)bytes);
     if (!o->allow_drift)
         work->tags[work->tag_count++] = assay__arena_printf(
-            work->arena, "%s=%.9g", ASSAY__SWEEP_DRIFT_LIMIT, ASSAY__SWEEP_DRIFT);
+            work->arena, "%s=%.9g", ASSAY__SWEEP_DRIFT_LIMIT, ASSAY__DRIFT_LIMIT);
     for (size_t i = 0; i < work->tag_count; i++)
         if (!work->tags[i]) return assay__fail(ASSAY_ENOMEM, NULL);
     return 0;
@@ -236,28 +243,11 @@ static int open_kept(const struct sweep_options *o, struct sweep_work *work)
 static int add_ceilings(const struct sweep_options *o, const struct sweep_work *work,
                         struct assay__bar *bar, struct assay_run_options *whole)
 {
-    struct assay_ceiling *all = NULL;
-    size_t count = 0, devices = work->words.count ? work->words.count : 1;
-    int status = 0;
-    for (size_t d = 0; d < devices && !status; d++) {
-        struct assay_run_options one = *whole;
-        if (work->words.count && *work->words.items[d].refusal) continue;
-        if (work->words.count) one.device = work->words.items[d].name;
-        one.ceilings = NULL;
-        one.ceiling_count = 0;
-        status = assay__run_ceilings(work->arena, o->run.ceilings, bar, &one);
-        if (status || !one.ceiling_count) continue;
-        struct assay_ceiling *more = assay__arena_array(work->arena, count + one.ceiling_count,
-                                                        sizeof *more);
-        if (!more) return assay__fail(ASSAY_ENOMEM, NULL);
-        if (count) memcpy(more, all, count * sizeof *more);
-        memcpy(more + count, one.ceilings, one.ceiling_count * sizeof *more);
-        all = more;
-        count += one.ceiling_count;
-    }
-    whole->ceilings = all;
-    whole->ceiling_count = count;
-    return status;
+    const char *devices[ASSAY__DEVICE_WORDS] = {whole->device};
+    size_t count = work->words.count ? 0 : 1;
+    for (size_t d = 0; d < work->words.count; d++)
+        if (!*work->words.items[d].refusal) devices[count++] = work->words.items[d].name;
+    return assay__run_ceilings_of(work->arena, o->run.ceilings, bar, devices, count, whole);
 }
 
 static struct assay_run_options whole_options(struct assay__invocation *invocation,
@@ -288,16 +278,37 @@ static void say_kept(const struct sweep_options *o, const struct sweep_work *wor
         assay__say("sweep: --confirm: fewer than two points can be ranked: nothing to confirm");
 }
 
+/* Points that ran, and of them those that lost a launch. */
+static size_t measured(const struct assay_profile *profile, size_t *lost)
+{
+    size_t good = 0;
+    *lost = 0;
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        const struct assay__trial *trial = &profile->trials[i];
+        good += trial->state == ASSAY__TRIAL_OK;
+        *lost += trial->state == ASSAY__TRIAL_FAILED &&
+                 assay__trial_went_on(trial, ASSAY__SWEEP_LAUNCHES);
+    }
+    return good + *lost;
+}
+
 static int finish(const struct sweep_options *o, struct assay_profile *profile, int code,
                   const struct assay_error *error)
 {
-    size_t usable = 0;
+    size_t usable = 0, lost = 0;
     int status = assay__run_show(&o->run, profile, code, error, &usable);
-    if (!status && !usable) {
-        assay__say("sweep: no point could be measured; the report says why");
-        return ASSAY__EXIT_FAILED;
+    if (status) return status;
+    usable = measured(profile, &lost);
+    if (lost && !o->run.quiet)
+        assay__say("sweep: %zu of %zu points lost a launch: judged by what is left%s", lost,
+                   profile->trial_count, o->run.output ? "; --resume measures it again" : "");
+    if (usable < profile->trial_count) { /* with the rest reported */
+        assay__say(usable ? "sweep: %zu of %zu points could not be measured; the report says why"
+                          : "sweep: no point could be measured; the report says why",
+                   profile->trial_count - usable, profile->trial_count);
+        status = ASSAY__EXIT_FAILED;
     }
-    if (!status && o->run.output && !o->run.quiet) assay__say("profile kept in %s", o->run.output);
+    if (usable && o->run.output && !o->run.quiet) assay__say("profile kept in %s", o->run.output);
     return status;
 }
 
@@ -318,6 +329,7 @@ static int measure(struct assay__invocation *invocation, struct sweep_work *work
         .whole = &whole,
         .devices = work->words.count ? work->devices : NULL,
         .kind = work->kind,
+        .software = work->software,
         .kept = work->kept,
         .confirm = o->confirm,
         .start_ns = start_ns,
@@ -369,7 +381,7 @@ const struct assay__command assay__command_sweep = {
     .description =
         "Runs MODEL at every point of a grid and says which point is best for a goal, which others could not be told from it, and where "
         "a larger batch stops paying. Each point has three launches that measure for 0.5 s, alternating with those of the other "
-        "points; a point that fails (out of memory, a provider that refuses it) is a result.\n\n"
+        "points; a point that fails (out of memory, a provider that refuses it) is a row with its reason, and the status is 3.\n\n"
         "An interrupted sweep with --output goes on when the same command is given with --resume: only the launches that are missing are "
         "measured.",
     .examples = "  assay sweep resnet50 --batch 1,2,4,8,16\n"

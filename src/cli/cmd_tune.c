@@ -6,10 +6,12 @@
 #include "base/cpu_list.h"
 #include "base/text.h"
 #include "cli/device_words.h"
+#include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "model/inputs.h"
 #include "platform/platform.h"
 #include "profile/profile.h"
+#include "run/builds.h"
 #include "zoo/open.h"
 
 #include <math.h>
@@ -35,13 +37,18 @@ struct tune_options {
     {                                                                                      \
         name, 0, ASSAY__OPTION_STRING, AT(member), argument, help, NULL, NULL, 0, 0, false \
     }
+#define LIMIT(name, member, argument, help)                                              \
+    {                                                                                    \
+        name, 0, ASSAY__OPTION_ONCE, AT(member), argument, help, NULL, NULL, 0, 0, false \
+    }
 
 static const struct assay__option options[] = {
     {"goal", 0, ASSAY__OPTION_CHOICE, AT(goal), "GOAL", "What is best (default latency).",
      "latency|throughput|energy", NULL, 0, 0, false},
-    ROW("budget", budget, "TIME", "How long it may take in all, such as 60s (default)."),
-    ROW("slo", slo, "PERCENTILE=TIME", "Advise only what is within a latency, such as p99=20ms."),
-    ROW("memory-budget", memory, "SIZE", "Advise only what takes at most so much, such as 500MB."),
+    LIMIT("budget", budget, "TIME", "How long it may take in all, such as 60s (default)."),
+    LIMIT("slo", slo, "PERCENTILE=TIME", "Advise only what is within a latency, such as p99=20ms."),
+    LIMIT("memory-budget", memory, "SIZE",
+          "Advise only what takes at most so much, such as 500MB."),
     ROW("devices", devices, "LIST",
         "Devices: names ('assay devices') or the classes cpu, gpu, npu (default: cpu)."),
     ROW("batch", batch, "LIST",
@@ -96,15 +103,16 @@ static int check_limits(const struct tune_options *o, struct work *work)
 {
     double budget = BUDGET_S;
     uint64_t bytes = 0;
+    struct assay_error error = {0};
     struct assay__sweep_limits *limits = &work->limits;
     *limits = (struct assay__sweep_limits){
         .goal = ASSAY__SWEEP_LATENCY, .slo_s = NAN, .memory_bytes = NAN};
     if (o->goal && strcmp(o->goal, "throughput") == 0) limits->goal = ASSAY__SWEEP_THROUGHPUT;
     if (o->goal && strcmp(o->goal, "energy") == 0) limits->goal = ASSAY__SWEEP_ENERGY;
-    if (o->slo && !assay__sweep_slo_parse(o->slo, &limits->slo_metric, &limits->slo_s))
-        return usage("tune: --slo: '%s' is not of the form p99=20ms", o->slo);
-    if (o->memory && (assay__text_bytes(o->memory, &bytes) || !bytes))
-        return usage("tune: --memory-budget: '%s' is not a size such as 500MB", o->memory);
+    if (o->slo && assay__sweep_slo_check(o->slo, &error)) return usage("tune: %s", error.message);
+    if (o->slo) assay__sweep_slo_parse(o->slo, &limits->slo_metric, &limits->slo_s);
+    if (o->memory && assay__sweep_memory_read(o->memory, &bytes, &error))
+        return usage("tune: %s", error.message);
     if (o->memory) limits->memory_bytes = (double)bytes;
     if (o->budget && (assay__text_duration_s(o->budget, &budget) || !(budget > 0)))
         return usage("tune: --budget: '%s' is not a time such as 60s", o->budget);
@@ -127,7 +135,7 @@ static int make_tags(const struct tune_options *o, struct work *work)
     tags[n++] = assay__arena_printf(arena, "budget_s=%.9g", work->job.budget_s);
     tags[n++] = assay__arena_printf(arena, "grid=%zu", work->space.points);
     if (!o->allow_drift)
-        tags[n++] = assay__arena_printf(arena, "drift_limit=%.9g", ASSAY__TUNE_DRIFT);
+        tags[n++] = assay__arena_printf(arena, "drift_limit=%.9g", ASSAY__DRIFT_LIMIT);
     for (size_t i = 0; i < n; i++)
         if (!tags[i]) return assay__fail(ASSAY_ENOMEM, NULL);
     work->tag_count = n;
@@ -186,10 +194,17 @@ static int read_devices(const struct tune_options *o, struct work *work, const c
     struct assay__found found = {.count = 0};
     struct assay_error error = {0};
     *list = NULL;
-    if (!o->devices) return 0;
+    if (!o->devices && (!o->run.device || assay__build_on_cpu(o->run.device))) return 0;
+    flags.quiet = flags.quiet || !o->devices;
     int status = assay__devices_find(&flags, &found);
-    if (!status && assay__device_words_read(o->devices, &found, work->arena, &words, &error))
+    if (!status && assay__device_words_read(o->devices ? o->devices : o->run.device, &found,
+                                            work->arena, &words, &error))
         status = usage("tune: --devices: %s", error.message);
+    if (!o->devices) { /* one device that is named: whether it is emulated */
+        work->job.software[0] = words.count == 1 && words.items[0].software;
+        assay__devices_free(&found);
+        return status;
+    }
     for (size_t i = 0; i < words.count && i < ASSAY__SPACE_VALUES && !status; i++) {
         work->job.software[i] = words.items[i].software;
         work->job.refusals[i] = *words.items[i].refusal ? words.items[i].refusal : NULL;
@@ -223,6 +238,7 @@ static int read_space(const struct tune_options *o, struct work *work,
     for (size_t a = 0; a < ASSAY__AXIS_COUNT && !code; a++)
         if (lists[a])
             code = assay__space_read(&work->space, (enum assay__space_axis)a, lists[a], &error);
+    if (!code) code = assay__space_check_threads(&work->space, &error);
     if (code) return usage("tune: %s", error.message);
     return 0;
 }
@@ -285,6 +301,21 @@ static struct assay_run_options whole_of(const struct assay__invocation *invocat
     return whole;
 }
 
+/* What every device of the space can do at most, as far as it is known. Measuring that is not part of the budget. */
+static int add_ceilings(const struct tune_options *o, struct work *work, struct assay__bar *bar,
+                        struct assay_run_options *whole)
+{
+    const struct assay__space_values *axis = &work->space.axes[ASSAY__AXIS_DEVICE];
+    const char *devices[ASSAY__SPACE_VALUES] = {whole->device};
+    size_t count = axis->count ? 0 : 1;
+    uint64_t begin_ns = assay__now_ns();
+    for (size_t d = 0; d < axis->count && d < ASSAY__SPACE_VALUES; d++)
+        if (!work->job.refusals[d]) devices[count++] = axis->values[d];
+    int status = assay__run_ceilings_of(work->arena, o->run.ceilings, bar, devices, count, whole);
+    if (o->run.ceilings) work->job.begin_ns += assay__now_ns() - begin_ns;
+    return status;
+}
+
 static size_t measured(const struct assay_profile *profile)
 {
     size_t good = 0;
@@ -345,10 +376,12 @@ static int measure(struct assay__invocation *invocation, struct work *work)
     work->job.configurations = (size_t)o->trials;
     work->job.seed = (uint64_t)o->run.seed;
     assay__bar_start(&bar, o->run.quiet);
+    int status = add_ceilings(o, work, &bar, &whole);
+    if (status) return status;
     int code = assay__tune_measure(&arms, &work->job, &error);
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
     assay__bar_erase(&bar);
-    int status = finish(o, work, profile, code, &error);
+    status = finish(o, work, profile, code, &error);
     assay_profile_close(profile);
     assay__arms_end(&arms);
     return status;

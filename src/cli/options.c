@@ -214,6 +214,22 @@ static int append(const char ***items, size_t *count, size_t *capacity, const ch
     return 0;
 }
 
+static int set_string(const struct assay__command *command, const struct assay__option *o,
+                      const char *value, const char **member)
+{
+    if (!*value) {
+        assay__say("%s: --%s: the value is empty", command->name, o->name);
+        return ASSAY__EXIT_USAGE;
+    }
+    if (o->kind == ASSAY__OPTION_ONCE && *member && strcmp(*member, value) != 0) {
+        assay__say("%s: --%s is given twice, as '%s' and as '%s'; it takes one value",
+                   command->name, o->name, *member, value);
+        return ASSAY__EXIT_USAGE;
+    }
+    *member = value;
+    return 0;
+}
+
 static int set_value(struct assay__invocation *invocation, const struct assay__option *o,
                      const char *value)
 {
@@ -223,12 +239,8 @@ static int set_value(struct assay__invocation *invocation, const struct assay__o
     switch (o->kind) {
     case ASSAY__OPTION_FLAG: *(bool *)(void *)member = true; return 0;
     case ASSAY__OPTION_STRING:
-        if (!*value) {
-            assay__say("%s: --%s: the value is empty", invocation->command->name, o->name);
-            return ASSAY__EXIT_USAGE;
-        }
-        *(const char **)(void *)member = value;
-        return 0;
+    case ASSAY__OPTION_ONCE:
+        return set_string(invocation->command, o, value, (const char **)(void *)member);
     case ASSAY__OPTION_CHOICE: {
         const char **choice = (const char **)(void *)member, *before = *choice;
         int status = set_choice(invocation->command, o, value, choice);
@@ -313,8 +325,12 @@ static int check_arguments(const struct assay__invocation *invocation)
     if (count > command->max_arguments) {
         struct assay__buf usage = {0};
         assay__usage(&usage, command);
-        assay__say("%s: '%s' is one argument too many: %s", command->name,
-                   invocation->arguments[command->max_arguments], usage.data ? usage.data : "");
+        if (command->max_arguments > 2) /* a limit nobody can see in the usage */
+            assay__say("%s: %zu arguments are too many, %zu at most: %s", command->name, count,
+                       command->max_arguments, usage.data ? usage.data : "");
+        else
+            assay__say("%s: '%s' is one argument too many: %s", command->name,
+                       invocation->arguments[command->max_arguments], usage.data ? usage.data : "");
         assay__buf_free(&usage);
         return ASSAY__EXIT_USAGE;
     }

@@ -101,7 +101,11 @@ static int of_profile(struct assay__arena *arena, const char *path, const char *
             return ASSAY__EXIT_FAILED;
         }
         if (unit && strcmp(unit, assay__unit_name(target->unit)) != 0) continue;
-        assay__fit_builtin(target->unit, &out->fits[out->count++]);
+        struct assay__fit *fit = &out->fits[out->count++];
+        assay__fit_builtin(target->unit, fit);
+        if (target->unit == ASSAY__UNIT_CPU)
+            fit->validation = "not validated for that machine: assay predict --calibrate, run "
+                              "there, does it for --chip this there";
     }
     bool any = profile->ceiling_count > 0;
     assay_profile_close(profile);

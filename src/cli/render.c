@@ -3,6 +3,7 @@
 
 #include <assay/report.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 /* What the locale's variables say of the character set, in their order of precedence; none set is the POSIX locale. Read
@@ -20,6 +21,35 @@ bool assay__locale_is_utf8(void)
     return false;
 }
 
+struct assay__text_style assay__text_style_of(bool ascii, bool no_color, int64_t columns,
+                                              bool to_file)
+{
+    struct assay__text_style style = {
+        .ascii = ascii || (!to_file && !assay__locale_is_utf8()),
+        .color = !to_file && !no_color && assay__stdout_color(),
+        .columns = columns   ? (int)columns
+                   : to_file ? 80
+                             : assay__stdout_columns(),
+    };
+    if (!columns && style.columns > 120) style.columns = 120; /* longer lines read worse */
+    return style;
+}
+
+int assay__render_check(const char *command, const struct assay__render_options *options)
+{
+    const char *format = options->json ? "json" : options->format ? options->format : "text";
+    if (options->json && options->format && strcmp(options->format, "json") != 0)
+        assay__say("%s: --json and --format %s exclude each other", command, options->format);
+    else if (options->table && strcmp(format, "csv") != 0)
+        assay__say("%s: --table names a table of the CSV format: add --format csv", command);
+    else if (options->detail && strcmp(format, "text") != 0 && strcmp(format, "json") != 0)
+        assay__say("%s: --detail is for text and JSON; %s is always the whole report", command,
+                   format);
+    else
+        return 0;
+    return ASSAY__EXIT_USAGE;
+}
+
 int assay__render(const struct assay_profile *profile, const struct assay__render_options *options,
                   bool to_file, struct assay__buf *out, struct assay_error *error)
 {
@@ -27,13 +57,11 @@ int assay__render(const struct assay_profile *profile, const struct assay__rende
     report.format = options->json ? "json" : options->format;
     report.table = options->table;
     report.detail = options->detail;
-    report.ascii = options->ascii || (!to_file && !assay__locale_is_utf8());
-    report.color = !to_file && !options->no_color && assay__stdout_color();
-    report.columns = options->columns ? (int)options->columns
-                     : to_file        ? 80
-                                      : assay__stdout_columns();
-    if (!options->columns && report.columns > 120)
-        report.columns = 120; /* longer lines read worse */
+    struct assay__text_style style = assay__text_style_of(options->ascii, options->no_color,
+                                                          options->columns, to_file);
+    report.ascii = style.ascii;
+    report.color = style.color;
+    report.columns = style.columns;
     report.top = (int)options->top;
     char *text = NULL;
     size_t length = 0;

@@ -7,6 +7,7 @@
 #include "report/figure.h"
 #include "report/formats.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -42,12 +43,53 @@ static bool same_place(const char *a, const char *b)
            assay__path_folder(b, folder_b, sizeof folder_b) == 0 && same_file(folder_a, folder_b);
 }
 
+/* What SQLite keeps beside a database: the report must not take its place. `kept`: a profile that is to be, or NULL. */
+static bool is_companion(const char *path, const char *kept)
+{
+    static const char *const ends[] = {"-wal", "-shm", "-journal"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        char stem[4096];
+        size_t tail = strlen(ends[i]);
+        if (length <= tail || length - tail >= sizeof stem || strcmp(path + length - tail, ends[i]))
+            continue;
+        memcpy(stem, path, length - tail);
+        stem[length - tail] = '\0';
+        if ((kept && same_place(stem, kept)) || assay__report_file_is_database(stem)) return true;
+    }
+    return false;
+}
+
+int assay__report_file_ending(const char *command, const char *option, const char *path)
+{
+    const char *extension = assay__path_extension(path);
+    struct assay__buf known = {0};
+    if (!extension || assay__format_of_path(path) || assay__path_is_svg(path)) return 0;
+    for (size_t i = 0; assay__format_at(i); i++)
+        for (const char *at = assay__format_at(i)->extensions; *at; at += strspn(at, " ")) {
+            int length = (int)strcspn(at, " ");
+            char word[20];
+            snprintf(word, sizeof word, ".%.*s,", length, at);
+            if (!known.data || !strstr(known.data, word)) assay__buf_printf(&known, "%s ", word);
+            at += length;
+        }
+    assay__say("%s: %s: no format is called '.%.40s'; known are %s.svg", command, option, extension,
+               known.data ? known.data : "");
+    assay__buf_free(&known);
+    return ASSAY__EXIT_USAGE;
+}
+
 int assay__report_file_check(const char *command, const char *path, const char *kept)
 {
     struct assay_error error = {0};
     if (!path) return 0;
     if (kept && same_place(path, kept)) {
         assay__say("%s: --report and --output name the same file '%s'", command, path);
+        return ASSAY__EXIT_USAGE;
+    }
+    if (is_companion(path, kept)) {
+        assay__say("%s: '%s' is where the profile's own log stands; give another name", command,
+                   path);
         return ASSAY__EXIT_USAGE;
     }
     if (assay__report_file_is_database(path)) {
@@ -58,7 +100,8 @@ int assay__report_file_check(const char *command, const char *path, const char *
         return ASSAY__EXIT_USAGE;
     }
     int code = assay__file_writable(path, &error);
-    return code ? assay__fail(code, &error) : 0;
+    if (code) assay__fail(code, &error);
+    return code ? ASSAY__EXIT_FAILED : 0; /* whatever is in the way */
 }
 
 const char *assay__report_figure_of(const struct assay_profile *profile, const char *path)

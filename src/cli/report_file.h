@@ -7,6 +7,9 @@
 /** Can the report be written there, and may it? Asked before anything is measured. `kept`: where the profile goes, or NULL.
  *  0, or an exit status after one line on stderr. path NULL: nothing is asked, 0. */
 int assay__report_file_check(const char *command, const char *path, const char *kept);
+/** A file's name that ends in what names no format is refused: "page.pdf" would hold something else. 0, or ASSAY__EXIT_USAGE after one line on
+ *  stderr; a name without an ending, and NULL: 0. */
+int assay__report_file_ending(const char *command, const char *option, const char *path);
 /** Writes the report of the profile: the format is what the file's name ends in, else HTML; *.svg is a figure. All or nothing: what
  *  stood there stands until the new one is whole. Says where it is, unless quiet. 0, or an exit status after one line on
  *  stderr. path NULL: does nothing, 0. */

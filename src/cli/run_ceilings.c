@@ -140,3 +140,40 @@ int assay__run_ceilings(struct assay__arena *arena, bool measure, struct assay__
     code = copy(arena, getting.set, options);
     return code ? assay__fail(code, NULL) : 0;
 }
+
+static bool named_before(const char *const *devices, size_t index)
+{
+    const char *name = devices[index] ? devices[index] : "cpu";
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(devices[i] ? devices[i] : "cpu", name) == 0) return true;
+    return false;
+}
+
+int assay__run_ceilings_of(struct assay__arena *arena, bool measure, struct assay__bar *bar,
+                           const char *const *devices, size_t count,
+                           struct assay_run_options *options)
+{
+    struct assay_ceiling *all = NULL;
+    size_t have = 0;
+    int status = 0;
+    for (size_t d = 0; d < count && !status; d++) {
+        struct assay_run_options one = *options;
+        if (named_before(devices, d)) continue;
+        one.device = devices[d];
+        if (one.device && strchr(one.device, '/')) one.library = NULL; /* its build's own */
+        one.ceilings = NULL;
+        one.ceiling_count = 0;
+        status = assay__run_ceilings(arena, measure, bar, &one);
+        if (status || !one.ceiling_count) continue;
+        struct assay_ceiling *more = assay__arena_array(arena, have + one.ceiling_count,
+                                                        sizeof *more);
+        if (!more) return assay__fail(ASSAY_ENOMEM, NULL);
+        if (have) memcpy(more, all, have * sizeof *more);
+        memcpy(more + have, one.ceilings, one.ceiling_count * sizeof *more);
+        all = more;
+        have += one.ceiling_count;
+    }
+    options->ceilings = all;
+    options->ceiling_count = have;
+    return status;
+}

@@ -11,5 +11,9 @@
  *  without them is no failure: the profile says so. 0, or an exit status after it was said. */
 int assay__run_ceilings(struct assay__arena *arena, bool measure, struct assay__bar *bar,
                         struct assay_run_options *options);
+/** The same of several devices, all in options->ceilings; a NULL among them is the default device. */
+int assay__run_ceilings_of(struct assay__arena *arena, bool measure, struct assay__bar *bar,
+                           const char *const *devices, size_t count,
+                           struct assay_run_options *options);
 
 #endif

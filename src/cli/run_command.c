@@ -1,6 +1,7 @@
 /* run_command.c - see run_command.h. */
 #include "cli/run_command.h"
 
+#include "cli/model_command.h"
 #include "cli/report_file.h"
 #include "cli/require.h"
 #include "cli/run_ceilings.h"
@@ -9,6 +10,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define AT(member) offsetof(struct assay__run_flags, member)
 #define INTEGER(name, member, argument, low, high, help)                                         \
@@ -33,11 +35,7 @@ const struct assay__option assay__run_rows[] = {
     STRING(
         "report", 0, report, "FILE",
         "Also write the report to FILE: an HTML page, or what its name ends in (.md, .csv, .json, .xml, .txt, .svg)."),
-    INTEGER("batch", batch, "N", 1, 1e9, "Size of the batch axis of every input."),
-    INTEGER("seq", seq, "N", 1, 1e9, "Length of the sequence axis, where the model has one."),
-    LIST("dim", dims, "NAME=N",
-         "Set a symbolic dimension; may be given again. Unset ones become 1."),
-    LIST("shape", shapes, "INPUT=AxBxC", "Set the whole shape of an input; may be given again."),
+    ASSAY__SHAPE_ROWS,
     LIST("input", inputs, "INPUT=FILE.npy", "Use real values for an input; may be given again."),
     INTEGER(
         "generate", generate, "N", 1, 1e6,
@@ -101,6 +99,11 @@ static int usage(const char *command, const char *option, const char *value, con
 
 static int check_output(const char *command, const char *path)
 {
+    struct stat status;
+    if (path && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        assay__say("%s: cannot write '%s': it is a folder; give the name of a file", command, path);
+        return ASSAY__EXIT_FAILED; /* as any path that cannot be written */
+    }
     if (!assay__format_of_path(path) && !assay__path_is_svg(path)) return 0;
     assay__say(
         "%s: --output keeps the profile (*.assay), not a report; for a report use --report %s",
@@ -143,9 +146,7 @@ int assay__run_check(const struct assay__invocation *invocation)
     const struct assay__run_flags *o = invocation->options;
     const char *command = invocation->command->name;
     bool layers_given = assay__option_given(invocation, "layers");
-    int status = assay__option_pairs(command, "dim", &o->dims, "of the form NAME=N");
-    if (!status)
-        status = assay__option_pairs(command, "shape", &o->shapes, "of the form INPUT=1x3x224x224");
+    int status = assay__shape_check(command, &o->dims, &o->shapes);
     if (!status)
         status = assay__option_pairs(command, "input", &o->inputs, "of the form INPUT=FILE.npy");
     if (!status) status = check_output(command, o->output);
@@ -158,11 +159,9 @@ int assay__run_check(const struct assay__invocation *invocation)
         status = ASSAY__EXIT_USAGE;
     }
     if (!status) status = check_generation(command, o, layers_given);
-    if (!status && o->render.json && o->render.format && strcmp(o->render.format, "json") != 0) {
-        assay__say("%s: --json and --format %s exclude each other", command, o->render.format);
-        status = ASSAY__EXIT_USAGE;
-    }
+    if (!status) status = assay__render_check(command, &o->render);
     if (!status) status = assay__report_file_check(command, o->report, o->output);
+    if (!status) status = assay__report_file_ending(command, "--report", o->report);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "advise/comparison.h"
 #include "advise/verify.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "report/parts.h"
 
 #include <math.h>
@@ -68,15 +69,16 @@ static void put_potential(struct assay__buf *out, const struct assay__finding *f
     bool estimated = result && result->estimated;
     const char *mark = assay__render_mark(estimated ? ASSAY_ESTIMATED : ASSAY_DERIVED);
     if (strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0)
-        assay__buf_printf(out, "%s%.3g × if gains multiplied", mark, f->expected_gain);
+        assay__buf_printf(out, "%s%s × if gains multiplied", mark,
+                          assay__digits(f->expected_gain, 3).text);
     else if (isfinite(f->expected_gain))
-        assay__buf_printf(out, "%s%.3g × %s", mark, f->expected_gain,
+        assay__buf_printf(out, "%s%s × %s", mark, assay__digits(f->expected_gain, 3).text,
                           assay__gain_words(result ? result->gain_of : "latency"));
     else
         assay__buf_puts(out, "not known from this profile");
     if (isfinite(f->energy_saving))
-        assay__buf_printf(out, ", energy of an inference %s-%.2g %% at unchanged power", mark,
-                          f->energy_saving * 100);
+        assay__buf_printf(out, ", energy of an inference %s-%s %% at unchanged power", mark,
+                          assay__digits(f->energy_saving * 100, 2).text);
 }
 
 static void put_finding_title(struct assay__page *page, const struct assay__finding *f,
@@ -97,8 +99,9 @@ static void put_gain(struct assay__page *page, const struct assay__finding *f)
 {
     struct assay__buf line = {0};
     if (!isfinite(f->verified_gain)) return;
-    assay__buf_printf(&line, "%.3g × %s (%.3g to %.3g, 95 %%)", f->verified_gain,
-                      assay__gain_words(f->verified_of), f->verified_low, f->verified_high);
+    assay__buf_printf(&line, "%s × %s (%s to %s, 95 %%)", assay__digits(f->verified_gain, 3).text,
+                      assay__gain_words(f->verified_of), assay__digits(f->verified_low, 3).text,
+                      assay__digits(f->verified_high, 3).text);
     assay__page_wrap(page, ASSAY__STYLE_BOLD, "     measured   ", text(&line));
     assay__buf_free(&line);
 }
@@ -110,11 +113,12 @@ static void put_costs(struct assay__page *page, const struct assay__finding *f)
     if (!isfinite(f->verified_gain)) return;
     if (isfinite(f->verified_energy)) {
         bool each = strcmp(or_empty(f->verified_of), "latency") == 0;
-        assay__buf_printf(&line, "%.3g × that without, per %s", f->verified_energy,
-                          each ? "inference" : "sample");
+        assay__buf_printf(&line, "%s × that without, per %s",
+                          assay__digits(f->verified_energy, 3).text, each ? "inference" : "sample");
         if (isfinite(f->verified_energy_low))
-            assay__buf_printf(&line, " (%.3g to %.3g, 95 %%)", f->verified_energy_low,
-                              f->verified_energy_high);
+            assay__buf_printf(&line, " (%s to %s, 95 %%)",
+                              assay__digits(f->verified_energy_low, 3).text,
+                              assay__digits(f->verified_energy_high, 3).text);
         else
             assay__buf_puts(&line, " (one number a side: no interval)");
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "     energy     ", text(&line));

@@ -161,7 +161,7 @@ static void draw_row(struct assay__page *page, const struct drawing *d, int row)
     while (end && *cell_of(page, d, end - 1, row) == ' ')
         end--;
     assay__page_style(page, ASSAY__STYLE_DIM);
-    assay__page_right(page, label, LABEL);
+    assay__page_right_fit(page, label, LABEL);
     assay__buf_puts(page->out, " │");
     assay__page_style(page, ASSAY__STYLE_BAR);
     for (size_t c = 0; c < end; c++)
@@ -219,25 +219,33 @@ static void draw_axis(struct assay__page *page, const struct drawing *d)
 static void draw_title(struct assay__page *page, const struct drawing *d)
 {
     char least[64], greatest[64];
-    struct assay__buf text = {0};
+    struct assay__buf text = {0}, title = {0}, range = {0};
     scaled(page, least, sizeof least, d->least, d->chart->unit);
     scaled(page, greatest, sizeof greatest, d->greatest, d->chart->unit);
     assay__buf_printf(&text, "%s to %s", least, greatest);
-    size_t right = assay__text_width(text.data ? text.data : "");
-    int room = page->columns - 4 - (int)right;
-    assay__buf_puts(page->out, "\n  ");
-    if (room > 10) {
-        assay__page_fit(page, d->chart->title ? d->chart->title : "", room - 1, 0);
-        assay__page_style(page, ASSAY__STYLE_DIM);
-        assay__buf_putc(page->out, ' ');
-        assay__buf_puts(page->out, text.data ? text.data : "");
-        assay__page_style(page, ASSAY__STYLE_PLAIN);
-    } else {
-        assay__page_fit(page, d->chart->title ? d->chart->title : "", page->columns - 4, 0);
-    }
+    assay__text_safe(&title, d->chart->title ? d->chart->title : "");
+    assay__text_safe(&range, text.data ? text.data : "");
+    size_t columns = (size_t)page->columns - 4;
+    int right = (int)assay__text_width(range.data ? range.data : "");
+    if (right > (int)columns) right = (int)columns;
+    bool beside = assay__text_width(title.data ? title.data : "") + 1 + (size_t)right <= columns;
     assay__buf_putc(page->out, '\n');
-    if (text.failed) page->out->failed = true;
+    if (beside) {
+        assay__buf_puts(page->out, "  ");
+        assay__page_fit(page, title.data, (int)columns - right - 1, 0);
+        assay__buf_putc(page->out, ' ');
+    } else {
+        assay__page_wrap_lines(page, ASSAY__STYLE_PLAIN, "  ", title.data ? title.data : "", 2);
+        assay__buf_repeat(page->out, " ", columns + 2 - (size_t)right);
+    }
+    assay__page_style(page, ASSAY__STYLE_DIM);
+    assay__page_right_fit(page, range.data, right);
+    assay__page_style(page, ASSAY__STYLE_PLAIN);
+    assay__buf_putc(page->out, '\n');
+    if (text.failed || title.failed || range.failed) page->out->failed = true;
     assay__buf_free(&text);
+    assay__buf_free(&title);
+    assay__buf_free(&range);
 }
 
 void assay__page_chart(struct assay__page *page, const struct assay__chart *chart)

@@ -147,6 +147,9 @@ static void launches_table(const struct assay_profile *profile, const struct ass
         assay__csv_next_text(out, l->reason);
         assay__buf_printf(out, ",%zu,%zu,%d", l->sample_count, l->warmup, l->streams);
         assay__csv_next_number(out, l->p50_ns / 1e3);
+        struct assay__launch_counts counts = assay__render_launch_counts(l);
+        assay__buf_printf(out, ",%zu", counts.counted);
+        assay__csv_next_number(out, counts.prerun);
         assay__buf_putc(out, '\n');
     }
 }
@@ -185,7 +188,8 @@ static const struct {
      assay__csv_ncp_steps, NULL},
     {"groups", "trial,group,kind,time_us,share,flops,layers,state,flops_state,note\n",
      assay__csv_ncp_groups, NULL},
-    {"launches", "trial,launch,state,reason,samples,warmup,streams,p50_us\n", launches_table, NULL},
+    {"launches", "trial,launch,state,reason,samples,warmup,streams,p50_us,counted,prerun\n",
+     launches_table, NULL},
     {"samples", "trial,launch,stream,seq,ns,warmup\n", samples_table, NULL},
     {"series", "trial,launch,name,seq,time_s,value,unit,state,source,note\n", assay__csv_series,
      NULL},

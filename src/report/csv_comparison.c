@@ -2,12 +2,13 @@
 #include "advise/comparison.h"
 #include "report/parts.h"
 
+#include <math.h>
 #include <stdint.h>
 
 const char assay__csv_comparison_header[] =
     "trial,label,device,role,usable,latency_s,latency_p99_s,throughput_per_s,memory_bytes,"
     "device_memory_bytes,power_w,energy_j,tops_per_watt,score,speedup,speedup_low,speedup_high,"
-    "p_value,smallest_difference,verdict,energy_ratio,energy_ratio_low,energy_ratio_high,"
+    "p_value,smallest_difference,verdict,speedup_of,energy_ratio,energy_ratio_low,energy_ratio_high,"
     "drift_max_absolute,drift_relative_l2,drift_cosine,drift_top1,drift_nonfinite,nodes,elsewhere,"
     "partitions,crossings,crossing_bytes,crossing_time_s,flops_share,recommended_for,reason,"
     "not_advised\n";
@@ -57,6 +58,7 @@ static void put_row(struct assay__buf *out, const struct assay_profile *profile,
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
         assay__csv_next_number(out, numbers[k]);
     assay__csv_next_text(out, assay__verdict_name(r->verdict));
+    assay__csv_next_text(out, isfinite(r->speed.ratio) ? assay__ratio_by_name(r->speed.by) : "");
     for (size_t k = 0; k < sizeof more / sizeof more[0]; k++)
         assay__csv_next_number(out, more[k]);
     put_goals(out, all, i);

@@ -76,6 +76,7 @@ static void put_metric(struct assay__json_writer *w, const struct assay__diff *d
     assay__json_object(w);
     assay__json_put_string(w, "name", row->name);
     assay__json_put_string(w, "unit", row->unit);
+    assay__json_put_bool(w, "by_launch", row->by_launch);
     assay__json_key(w, "values");
     assay__json_array(w);
     for (size_t s = 0; s < diff->count; s++) {
@@ -131,6 +132,7 @@ static void put_layer(struct assay__json_writer *w, const struct assay__diff *di
     assay__json_put_string(w, "name", assay__diff_layer_title(diff, row));
     assay__json_put_string(w, "match", assay__diff_match_name(row->match));
     assay__json_put_bool(w, "grouped", row->grouped);
+    if (row->by_launch) assay__json_put_bool(w, "by_launch", true);
     if (row->kind == ASSAY__DIFF_LAYER) put_members(w, diff, row);
     assay__json_key(w, "times_us");
     assay__json_array(w);

@@ -138,13 +138,14 @@ void assay__diff_layer_remark(struct assay__buf *out, const struct assay__diff *
 
 void assay__diff_ratio_words(struct assay__buf *out, const struct assay__diff_delta *delta)
 {
+    int digits = assay__diff_digits(delta);
     if (!isfinite(delta->ratio))
         assay__buf_puts(out, "—");
     else if (delta->ci.known)
-        assay__buf_printf(out, "%.3g × (%.3g to %.3g)", delta->ratio, delta->ci.low,
-                          delta->ci.high);
+        assay__buf_printf(out, "%.*g × (%.*g to %.*g)", digits, delta->ratio, digits, delta->ci.low,
+                          digits, delta->ci.high);
     else
-        assay__buf_printf(out, "%.3g ×", delta->ratio);
+        assay__buf_printf(out, "%s ×", assay__digits(delta->ratio, 3).text);
 }
 
 void assay__diff_change_words(struct assay__buf *out, double change_ns)
@@ -169,6 +170,7 @@ void assay__diff_layer_fold_words(struct assay__buf *out, const struct assay__di
     assay__buf_printf(out, "… %zu row%s without a shown difference", folded,
                       folded == 1 ? "" : "s");
     if (!isfinite(diff->layers_spread) || diff->layers_judged) return;
-    assay__buf_printf(out, " (%s %.3g %%%s)", "passes of one run differ by",
-                      diff->layers_spread * 100, diff->layers_strict ? " of the sum" : "");
+    assay__buf_printf(out, " (%s %s %%%s)", "passes of one run differ by",
+                      assay__digits(diff->layers_spread * 100, 3).text,
+                      diff->layers_strict ? " of the sum" : "");
 }

@@ -174,8 +174,15 @@ void assay__svg_axes(struct assay__svg *svg, double x_low, double x_high, double
     assay__scale_make(&svg->y, y_low, y_high, figure->y_log, figure->y_unit, 6);
     assay__scale_make(&svg->x, x_low, x_high, figure->x_log, figure->x_unit,
                       svg->width < 500 ? 5 : 9);
+    bool apart = figure->kind == ASSAY__FIGURE_SCATTER ||
+                 (figure->kind == ASSAY__FIGURE_LINES && figure->x_ticks);
+    if (figure->x_log && apart && x_low > 0 && x_high > x_low) { /* no point on the axis */
+        double room = pow(x_high / x_low, 0.03);
+        svg->x.low = fmin(svg->x.low, x_low / room);
+        svg->x.high = fmax(svg->x.high, x_high * room);
+    }
     if (!figure->x_log) { /* the x axis ends where the data ends: no empty margin */
-        double room = figure->kind == ASSAY__FIGURE_SCATTER ? (x_high - x_low) * 0.03 : 0;
+        double room = apart ? (x_high - x_low) * 0.03 : 0;
         if (x_high > x_low) {
             svg->x.low = fmax(svg->x.low, x_low - room);
             svg->x.high = fmin(svg->x.high, x_high + room);

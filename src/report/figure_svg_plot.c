@@ -81,14 +81,19 @@ void assay__svg_marker(struct assay__svg *svg, double x, double y, size_t series
     if (tag) assay__buf_puts(out, "</path>\n");
 }
 
-void assay__svg_point_name(struct assay__svg *svg, double x, double y, const char *name)
+/* Beside the point, in the first of some places that is free; `far`: then further away, rather than nowhere. */
+static void name_point(struct assay__svg *svg, double x, double y, const char *name, bool far)
 {
+    enum { NEAR = 8 };
     struct assay__buf cut = {0};
     assay__svg_cut(&cut, name, 150);
     double width = assay__svg_width(cut.data ? cut.data : "");
     const double places[][2] = {{8, -7}, {-8 - width, -7}, {-width / 2, -22}, {-width / 2, 8},
-                                {8, 6},  {8, -20},         {-8 - width, 6},   {-8 - width, -20}};
-    for (size_t i = 0; cut.length && i < sizeof places / sizeof places[0]; i++) {
+                                {8, 6},  {8, -20},         {-8 - width, 6},   {-8 - width, -20},
+                                {0, 20}, {0, -34},         {-width, 20},      {-width, -34},
+                                {0, 34}, {0, -48},         {0, 48},           {0, 62}};
+    size_t count = far ? sizeof places / sizeof places[0] : NEAR;
+    for (size_t i = 0; cut.length && i < count; i++) {
         double at_x = x + places[i][0], at_y = y + places[i][1];
         if (at_x < svg->left + 2 || at_x + width > svg->width || at_y < svg->top ||
             at_y + 14 > svg->bottom)
@@ -99,6 +104,11 @@ void assay__svg_point_name(struct assay__svg *svg, double x, double y, const cha
     }
     if (cut.failed) svg->out->failed = true;
     assay__buf_free(&cut);
+}
+
+void assay__svg_point_name(struct assay__svg *svg, double x, double y, const char *name)
+{
+    name_point(svg, x, y, name, false);
 }
 
 /* --- lines ------------------------------------------------------------------------------------------ */
@@ -263,16 +273,16 @@ static void put_points(struct assay__svg *svg, size_t index)
     }
 }
 
-static void put_names(struct assay__svg *svg, size_t index)
+/* The names of the marked points of a series, or those of the others. */
+static void put_names(struct assay__svg *svg, size_t index, bool marked)
 {
     const struct assay__figure_series *s = &svg->figure->series[index];
-    for (int turn = 0; s->names && turn < 2; turn++) /* what is marked has the first choice */
-        for (size_t i = 0; i < s->count && i < POINTS_TITLED; i++) {
-            double x, y;
-            bool marked = s->flags && s->flags[i] & (ASSAY__POINT_MARKED | ASSAY__POINT_FAULT);
-            if (marked == (turn == 0) && s->names[i] && has_place(svg, s, i, &x, &y))
-                assay__svg_point_name(svg, x, y, s->names[i]);
-        }
+    for (size_t i = 0; s->names && i < s->count && i < POINTS_TITLED; i++) {
+        double x, y;
+        bool is = s->flags && s->flags[i] & (ASSAY__POINT_MARKED | ASSAY__POINT_FAULT);
+        if (is == marked && s->names[i] && has_place(svg, s, i, &x, &y))
+            name_point(svg, x, y, s->names[i], marked);
+    }
 }
 
 /* Dots without titles, one for each occupied cell. */
@@ -432,8 +442,10 @@ void assay__svg_plot(struct assay__svg *svg)
         }
     }
     assay__svg_marks(svg);
-    for (size_t i = 0; i < figure->series_count; i++)
-        if (figure->series[i].x && figure->series[i].y && figure->kind != ASSAY__FIGURE_HISTOGRAM)
-            put_names(svg, i);
+    for (int turn = 0; turn < 2; turn++) /* what is marked has the first choice, in every series */
+        for (size_t i = 0; i < figure->series_count; i++)
+            if (figure->series[i].x && figure->series[i].y &&
+                figure->kind != ASSAY__FIGURE_HISTOGRAM)
+                put_names(svg, i, turn == 0);
     name_lines(svg);
 }

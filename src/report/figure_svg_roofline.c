@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ABOVE 1.05 /* a roof was measured too: only beyond this is it a fault */
+#define ABOVE 1.05     /* a roof was measured too: only beyond this is it a fault */
+#define NAME_TALL 15.0 /* from a slope to the top of its name */
 
 static bool plausible(double value)
 {
@@ -90,6 +91,16 @@ struct along { /* names along slopes: all slopes are parallel */
     size_t count;
 };
 
+/* Names of points keep off a name along a slope: it takes the place of a chain of small boxes. */
+static void take_name(struct assay__svg *svg, double x, double y, double tilt, double width)
+{
+    enum { STEP = 8 };
+    for (double at = 0; at < width && svg->box_count < ASSAY__SVG_BOXES / 2; at += STEP)
+        svg->boxes[svg->box_count++] = (struct assay__svg_box){
+            x + at * cos(tilt) + NAME_TALL / 2 * sin(tilt) - STEP / 2.0,
+            y + at * sin(tilt) - NAME_TALL / 2 * cos(tilt) - NAME_TALL / 2, STEP, NAME_TALL};
+}
+
 /* A slope is a straight line in logarithms; its name stands along it, further up where a neighbour's would touch it. */
 static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *roof, double peak,
                       size_t dash, struct along *along)
@@ -105,7 +116,8 @@ static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *r
     roof_label(roof, &label);
     double angle = atan2(y2 - y1, x2 - x1) * 180 / 3.14159265358979323846;
     double length = hypot(x2 - x1, y2 - y1), width = assay__svg_width(label.data ? label.data : "");
-    double tilt = angle * 3.14159265358979323846 / 180, begin = 8;
+    double tilt = angle * 3.14159265358979323846 / 180;
+    double begin = 6 + NAME_TALL * fabs(tan(tilt)); /* else its head would lean out over the axis */
     double offset = y1 * cos(tilt) - x1 * sin(tilt); /* distance from the origin */
     double base = x1 * cos(tilt) + y1 * sin(tilt);
     for (size_t i = 0; i < along->count; i++)
@@ -120,8 +132,9 @@ static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *r
         assay__buf_puts(svg->out, ") rotate(");
         assay__svg_number(svg->out, angle);
         assay__buf_puts(svg->out, ")\">");
-        assay__svg_text(svg, 0, -5, "fig-b", 's', label.data, 0);
+        assay__svg_text(svg, 0, -5, "fig-b fig-q", 's', label.data, 0);
         assay__buf_puts(svg->out, "</g>\n");
+        take_name(svg, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part, tilt, width);
     }
     assay__buf_free(&label);
 }

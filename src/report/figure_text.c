@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define VALUE 14
+#define LETTER_VALUE 14 /* "466,433 FLOP/B" */
 #define BARS_MOST 40
 #define SERIES_MOST 8
 
@@ -45,7 +46,7 @@ static void put_bar(struct assay__page *page, const char *name, int width, doubl
     assay__text_scaled(scaled, sizeof scaled, value, unit);
     assay__buf_puts(page->out, "  ");
     assay__page_fit_middle(page, name, width);
-    assay__page_right(page, scaled, VALUE);
+    assay__page_right_fit(page, scaled, VALUE);
     double share = most > 0 ? fabs(value) / most : 0;
     if (share * room > (page->ascii ? 0.5 : 0)) {
         assay__buf_putc(page->out, ' ');
@@ -213,11 +214,26 @@ static void put_letters(struct assay__page *page, const struct assay__figure *fi
         assay__text_scaled(y, sizeof y, s->y[i], figure->y_unit);
         assay__buf_printf(page->out, "  %c ", (char)('A' + i));
         bool wide = page->columns >= 60;
-        assay__page_fit_middle(page, s->names[i], page->columns - 4 - (wide ? 28 : 15));
-        assay__page_right(page, y, 14);
-        if (wide) assay__page_right(page, x, 13);
+        assay__page_fit_middle(page, s->names[i],
+                               page->columns - 6 - (wide ? 2 : 1) * (LETTER_VALUE + 1));
+        assay__buf_putc(page->out, ' ');
+        assay__page_right_fit(page, y, LETTER_VALUE);
+        if (wide) assay__buf_putc(page->out, ' ');
+        if (wide) assay__page_right_fit(page, x, LETTER_VALUE);
         unsigned char flags = s->flags ? s->flags[i] : 0;
         assay__buf_puts(page->out, flags & ASSAY__POINT_FAULT ? " !\n" : "\n");
+    }
+}
+
+static void put_numbers(struct assay__page *page, const struct assay__figure *figure)
+{
+    for (size_t i = 0; i < figure->series_count; i++) {
+        struct assay__buf name = {0};
+        assay__buf_printf(&name, "%zu %s", i + 1,
+                          figure->series[i].name ? figure->series[i].name : "");
+        assay__page_wrap_lines(page, ASSAY__STYLE_PLAIN, "  ", name.data ? name.data : "", 1);
+        if (name.failed) page->out->failed = true;
+        assay__buf_free(&name);
     }
 }
 
@@ -238,7 +254,10 @@ static void put_picture(struct assay__page *page, const struct assay__figure *fi
             put_chart(page, figure, &figure->series[i]);
         return;
     }
-    if (assay__text_has_letters(figure)) put_letters(page, figure);
+    if (assay__text_has_numbers(figure))
+        put_numbers(page, figure);
+    else if (assay__text_has_letters(figure))
+        put_letters(page, figure);
 }
 
 void assay__figure_text(struct assay__page *page, const struct assay__figure *figure)

@@ -36,11 +36,29 @@ bool assay__text_has_letters(const struct assay__figure *figure)
            figure->series[0].count <= ASSAY__TEXT_LETTERS;
 }
 
+bool assay__text_has_numbers(const struct assay__figure *figure)
+{
+    return figure->kind == ASSAY__FIGURE_LINES && figure->series_count > 1 &&
+           figure->series_count <= 9;
+}
+
 static void join(struct plot *p, int c0, int r0, int c1, int r1)
 {
     int steps = abs(c1 - c0) > abs(r1 - r0) ? abs(c1 - c0) : abs(r1 - r0);
     for (int i = 1; i < steps; i++)
         assay__canvas_dot(&p->canvas, c0 + (c1 - c0) * i / steps, r0 + (r1 - r0) * i / steps);
+}
+
+/* Lines beside each other have a number at their last point, to be told apart. */
+static void number_line(struct plot *p, const struct assay__figure *figure, size_t index)
+{
+    const struct assay__figure_series *s = &figure->series[index];
+    for (size_t i = s->count; i-- > 0;) {
+        int column = column_of(p, s->x[i]), row = row_of(p, s->y[i]);
+        if (column < 0 || row < 0) continue;
+        assay__canvas_letter(&p->canvas, column / 2, row / 4, (char)('1' + index));
+        return;
+    }
 }
 
 static void draw(struct plot *p, const struct assay__figure *figure, size_t index)
@@ -98,7 +116,7 @@ static void put_y_label(const struct plot *p, int row)
     for (size_t i = 0; i < p->y.tick_count && !label[0]; i++)
         if (row_of(p, p->y.ticks[i]) / 4 == row && row_of(p, p->y.ticks[i]) >= 0)
             assay__scale_label(&p->y, p->y.ticks[i], label, sizeof label);
-    assay__page_right(page, label, MARGIN - 3);
+    assay__page_right_fit(page, label, MARGIN - 3);
     assay__buf_puts(page->out, !label[0] ? " │" : page->ascii ? " +" : " ┤");
 }
 
@@ -163,6 +181,8 @@ void assay__text_plot(struct assay__page *page, const struct assay__figure *figu
         assay__scale_make(&p->y, low, high, figure->y_log, figure->y_unit, 5);
         for (size_t i = 0; i < figure->series_count; i++)
             if (figure->series[i].x && figure->series[i].y) draw(p, figure, i);
+        for (size_t i = 0; i < figure->series_count && assay__text_has_numbers(figure); i++)
+            if (figure->series[i].x && figure->series[i].y) number_line(p, figure, i);
         for (size_t i = 0; i < figure->mark_count; i++)
             draw_mark(p, &figure->marks[i]);
         for (int row = 0; row < ROWS; row++) {

@@ -28,6 +28,10 @@ int assay__figure_no_memory(struct assay_error *error);
 /** The label of a trial: its own, else its device. */
 const char *assay__figure_label(const struct assay__trial *trial);
 
+/** The configurations of a tuning, latency against throughput, those on the front apart; ASSAY_ENOTFOUND with its reason: fewer
+ *  than two have both. */
+int assay__figure_tune_front(const struct assay_profile *profile, struct assay__arena *arena,
+                             struct assay__figure *figure, struct assay_error *error);
 /** The latency histogram in at most `columns` bins. profile NULL: nobody reads the title. */
 int assay__figure_latency_in(const struct assay_profile *profile, const struct assay__trial *trial,
                              size_t columns, struct assay__arena *arena,

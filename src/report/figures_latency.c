@@ -1,7 +1,7 @@
 /* figures_latency.c - the latency of a trial: a histogram, and every sample in order.
  *
  * Histogram: the samples within Tukey's far fences, [q1 - 3 IQR, q3 + 3 IQR]; what lies outside is counted and said in words, so that
- * one stray sample does not flatten the picture. Bin width: the range over the columns, rounded up to a whole number of
+ * one stray sample does not flatten the picture; a percentile out there is said with them, since its mark would stretch the axis. Bin width: the range over the columns, rounded up to a whole number of
  * clock steps, since narrower bins would show the clock's comb. Samples: warm-up as the profile has it; outliers by hyperfine's rule,
  * |x - median| / MAD > 14.826; two modes where base/stats.h finds them. */
 #include "report/figures.h"
@@ -166,9 +166,9 @@ static bool fill(struct bins *b, const double *sorted, size_t count, size_t colu
     return b->highest > 0;
 }
 
-/* "12 slower, up to 3.1 ms (outside the picture)" */
+/* "12 slower, up to 3.1 ms, p99 at 2.9 ms (outside the picture)" */
 static const char *folded(const struct bins *b, const double *sorted, size_t count,
-                          struct assay__arena *arena)
+                          const char *percentiles, struct assay__arena *arena)
 {
     struct assay__buf text = {0};
     if (b->below) {
@@ -182,7 +182,7 @@ static const char *folded(const struct bins *b, const double *sorted, size_t cou
         assay__buf_puts(&text, " slower, up to ");
         assay__render_ns(&text, sorted[count - 1]);
     }
-    if (text.length) assay__buf_puts(&text, " (outside the picture)");
+    if (text.length) assay__buf_printf(&text, "%s (outside the picture)", percentiles);
     const char *note = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
     assay__buf_free(&text);
     return note;
@@ -190,19 +190,25 @@ static const char *folded(const struct bins *b, const double *sorted, size_t cou
 
 /* --- histogram -------------------------------------------------------------------------------------- */
 
-/* p50 first; the others only where enough samples make them known. */
+/* p50 first; the others only where enough samples make them known. Those outside of the bins go to `beyond` in words. */
 static void add_marks(const struct assay__trial *trial, double median_ns,
-                      struct assay__arena *arena, struct assay__figure *figure)
+                      struct assay__arena *arena, struct assay__figure *figure,
+                      struct assay__buf *beyond)
 {
     static const char *const names[][2] = {
         {"latency.p50", "p50"}, {"latency.p90", "p90"}, {"latency.p99", "p99"}};
+    const struct assay__figure_series *bins = figure->series;
     figure->marks = assay__arena_array(arena, 3, sizeof *figure->marks);
     if (!figure->marks) return;
     figure->marks[figure->mark_count++] = (struct assay__figure_mark){true, median_ns * 1e-9,
                                                                       "p50"};
     for (size_t i = 1; i < 3; i++) {
         const struct assay_metric *metric = assay__render_known(trial, names[i][0]);
-        if (metric)
+        if (!metric) continue;
+        if (metric->value < bins->x[0] || metric->value > bins->x[bins->count])
+            assay__buf_printf(beyond, ", %s at %s", names[i][1],
+                              assay__figure_scaled(arena, metric->value, "s"));
+        else
             figure->marks[figure->mark_count++] = (struct assay__figure_mark){true, metric->value,
                                                                               names[i][1]};
     }
@@ -225,7 +231,8 @@ static int make_histogram(const struct assay__trial *trial, const double *sorted
     figure->x_title = "latency", figure->x_unit = "s";
     figure->y_title = "inferences", figure->y_unit = "count", figure->y_zero = true;
     figure->series = series, figure->series_count = 1;
-    add_marks(trial, assay__stats_median(sorted, count), arena, figure);
+    struct assay__buf beyond = {0};
+    add_marks(trial, assay__stats_median(sorted, count), arena, figure, &beyond);
     figure->caption = "A bar is as high as many inferences took so long; half of them were faster "
                       "than p50.";
     figure->description = assay__arena_printf(
@@ -233,7 +240,9 @@ static int make_histogram(const struct assay__trial *trial, const double *sorted
         assay__figure_scaled(arena, sorted[0] * 1e-9, "s"),
         assay__figure_scaled(arena, sorted[count - 1] * 1e-9, "s"),
         assay__figure_scaled(arena, assay__stats_median(sorted, count) * 1e-9, "s"));
-    figure->note = folded(b, sorted, count, arena);
+    figure->note = beyond.failed ? NULL
+                                 : folded(b, sorted, count, beyond.data ? beyond.data : "", arena);
+    assay__buf_free(&beyond);
     return figure->marks && figure->description && figure->note ? 0
                                                                 : assay__figure_no_memory(error);
 }
@@ -339,17 +348,18 @@ static void describe_samples(const struct placed *p, const struct assay__trial *
     figure->x_title = "inference", figure->x_unit = "count";
     figure->y_title = "latency", figure->y_unit = "s";
     figure->caption =
-        "Each point is one inference in the order they ran; grey ones are warm-up and "
-        "not counted, a level cloud means a steady machine.";
+        "Each point is one inference in the order they ran; grey ones were found to be warm-up and "
+        "are not counted, a level cloud means a steady machine.";
     figure->description = assay__arena_printf(
-        arena, "%zu samples around %s in %zu launch%s, %zu of warm-up, %zu outlier%s.",
+        arena, "%zu samples around %s in %zu launch%s, %zu found to be warm-up, %zu outlier%s.",
         p->counts[PLAIN] + p->counts[OUTLIER], assay__figure_scaled(arena, p->median * 1e-9, "s"),
         trial->launch_count, trial->launch_count == 1 ? "" : "es", p->counts[WARMUP],
         p->counts[OUTLIER], p->counts[OUTLIER] == 1 ? "" : "s");
     const struct assay_metric *warmup = assay__render_known(trial, "latency.warmup");
     if (warmup && warmup->value > 0 && !p->counts[WARMUP])
         figure->note = assay__arena_printf(
-            arena, "%.0f inferences of warm-up before them were not kept.", warmup->value);
+            arena, "%.0f inferences of the pre-run, before measuring, were not kept.",
+            warmup->value);
     if (!figure->note) figure->note = "";
 }
 
@@ -406,7 +416,10 @@ int assay__figure_samples(const struct assay_profile *profile, const struct assa
     if (!part && !sorted && sample_count(trial))
         code = assay__figure_no_memory(error);
     else if (count < 2)
-        code = assay_error_set(error, ASSAY_ENOTFOUND, "the profile holds no samples of it");
+        code = assay_error_set(error, ASSAY_ENOTFOUND,
+                               count
+                                   ? "the profile holds 1 sample of it; a picture needs at least 2"
+                                   : "the profile holds no samples of it");
     else
         code = make_samples(trial, sorted, count, arena, figure, error);
     if (!code) figure->title = assay__figure_title(arena, profile, trial, "Every sample");

@@ -118,8 +118,10 @@ int assay__figure_roofline_of(const struct assay_profile *profile, const struct 
     figure->caption = "A layer can at most reach the roof above it: the nearer to it, the better; "
                       "under the slope the memory limits it, under the flat part the arithmetic.";
     figure->description = assay__arena_printf(
-        arena, "%zu layers below %zu roofs; at their roofs all layers would take %s instead of %s.",
-        series->count, figure->roof_count, assay__figure_scaled(arena, r.least_ns * 1e-9, "s"),
+        arena,
+        "%zu layer%s below %zu roofs; at their roofs all layers would take %s instead of %s.",
+        series->count, series->count == 1 ? "" : "s", figure->roof_count,
+        assay__figure_scaled(arena, r.least_ns * 1e-9, "s"),
         assay__figure_scaled(arena, r.least_of_ns * 1e-9, "s"));
     if (r.above)
         figure->note = assay__arena_printf(

@@ -22,7 +22,8 @@ static const struct {
      "Higher is more work per second; behind the knee a larger step pays little."},
     {"Latency", "p50 latency", "s",
      "Lower is faster; intervals reach from the least to the greatest of the launches' medians."},
-    {"Energy", "energy per inference", "J", "Lower is less energy for one inference."},
+    {"Energy", "gross energy per inference", "J",
+     "Lower is less energy for one inference; what the machine draws when idle is in it."},
     {"Bandwidth", "bytes moved", "B/s",
      "Higher is more bytes moved per second; where it stops to rise the memory is the limit."},
 };
@@ -116,6 +117,16 @@ static bool fill_line(const struct assay__sweep *sweep, size_t axis, int quantit
     return true;
 }
 
+/* A line without a value, of points that failed or lack this quantity, would stand in the legend alone. */
+static bool has_values(const struct assay__sweep *sweep, const char *const *rests, const char *rest,
+                       int quantity)
+{
+    for (size_t i = 0; i < sweep->count; i++)
+        if (isfinite(value_of(&sweep->points[i], quantity)) && strcmp(rests[i], rest) == 0)
+            return true;
+    return false;
+}
+
 static bool fill_lines(const struct assay__sweep *sweep, size_t axis, int quantity,
                        struct assay__arena *arena, struct assay__figure *figure)
 {
@@ -129,7 +140,7 @@ static bool fill_lines(const struct assay__sweep *sweep, size_t axis, int quanti
         size_t k = 0;
         while (k < figure->series_count && strcmp(figure->series[k].name, rests[i]) != 0)
             k++;
-        if (k < figure->series_count) continue;
+        if (k < figure->series_count || !has_values(sweep, rests, rests[i], quantity)) continue;
         if (k == LINES) {
             left++;
             continue;

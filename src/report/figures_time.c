@@ -1,6 +1,7 @@
 /* figures_time.c - what was read over time: memory of the worker, power, temperature, clocks; and the live activations over the layers in
  * their order. Parts that a profile does not have are passed over; when there is none, the reason is that of the first channel
  * that could not be read. At most LINES series share a picture, those with the greatest values; how many more there are is said. */
+#include "advise/review.h"
 #include "report/figures.h"
 
 #include <math.h>
@@ -318,6 +319,6 @@ int assay__figure_power(const struct assay_profile *profile, const struct assay_
     if (sensors_asked(trial) && power && power->state == ASSAY_UNAVAILABLE && power->note &&
         power->note[0])
         reason = power->note;
-    return assay_error_set(error, code, "%s",
-                           reason ? reason : "no sensor was read; run with --power");
+    return assay_error_set(error, code, "%s%s", reason ? reason : "no sensor was read: ",
+                           reason ? "" : assay__review_power_words(profile));
 }

@@ -92,7 +92,8 @@ static const struct quantity compared[] = {
      "Shorter is faster; the thin line is the 95 % interval of the launches' medians, or their range "
      "where there are fewer than five: bars whose lines overlap may be alike."},
     {"Throughput", "per second", "1/s", "Longer is more work per second."},
-    {"Energy", "energy per inference", "J", "Shorter is less energy for one inference."},
+    {"Energy", "gross energy per inference", "J",
+     "Shorter is less energy for one inference; what the machine draws when idle is in it."},
 };
 
 static double compared_value(const struct assay__comparison_row *row, size_t quantity)
@@ -110,10 +111,11 @@ static int make_compared(const struct assay_profile *profile, const struct assay
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *row = &all->rows[i];
         b.names[i] = row->label;
-        b.values[0][i] = row->usable ? compared_value(row, quantity) : (double)NAN;
+        b.values[0][i] = compared_value(row,
+                                        quantity); /* also what was measured before it failed */
         b.known += isfinite(b.values[0][i]);
         if (i == all->reference) b.flags[i] = ASSAY__POINT_MARKED;
-        if (quantity == 0 && row->usable &&
+        if (quantity == 0 && isfinite(row->latency_s) &&
             !spread_of(&profile->trials[row->trial], &b.low[i], &b.high[i]))
             return assay__figure_no_memory(error);
     }
@@ -237,6 +239,8 @@ int assay__figure_pareto(const struct assay_profile *profile, const struct assay
 {
     struct assay__comparison all;
     (void)trial;
+    if (strcmp(profile->command, "tune") == 0)
+        return part ? ASSAY_ENOTFOUND : assay__figure_tune_front(profile, arena, figure, error);
     if (assay__comparison(profile, arena, &all)) return assay__figure_no_memory(error);
     double *x = assay__figure_values(arena, all.count), *y = assay__figure_values(arena, all.count),
            *front_x = assay__figure_values(arena, all.count),

@@ -37,6 +37,8 @@ struct assay__format {
 const struct assay__format *assay__format_at(size_t index);
 /** What a file of that name is, by what it ends in, in capitals or not; NULL: nothing of ours. */
 const struct assay__format *assay__format_of_path(const char *path);
+/** What follows the last dot of the last part of a path; NULL: none, or the name is only that (".json"). */
+const char *assay__path_extension(const char *path);
 /** A figure: its name ends in .svg. */
 bool assay__path_is_svg(const char *path);
 

@@ -58,7 +58,7 @@ static void put_breaking(struct assay__buf *out, const char *text, size_t length
     enum { LEAST = 14 };
     size_t from = 0;
     for (size_t i = 1; length > LEAST && i + 1 < length; i++) {
-        if (!strchr("/._:", text[i]) || strchr("/._:", text[i + 1])) continue;
+        if (!strchr("/._:=", text[i]) || strchr("/._:=", text[i + 1])) continue;
         put_escaped(out, text + from, i + 1 - from);
         assay__buf_puts(out, "<wbr>");
         from = i + 1;
@@ -69,6 +69,56 @@ static void put_breaking(struct assay__buf *out, const char *text, size_t length
 void assay__html_text(struct assay__buf *out, const char *text)
 {
     if (text) put_escaped(out, text, strlen(text));
+}
+
+/* What stands behind a number as its unit, so that no line ends between the two; longer than any is no unit. */
+static bool is_unit(const char *word)
+{
+    static const char *const units[] = {"s",  "ms",  "µs",  "ns", "B",   "kB",  "MB", "GB",
+                                        "TB", "J",   "mJ",  "µJ", "kJ",  "W",   "mW", "kW",
+                                        "Hz", "MHz", "GHz", "/s", "k/s", "M/s", "°C"};
+    size_t length = strcspn(word, " ,;:.)");
+    if (*word == '%' || strncmp(word, "×", sizeof "×" - 1) == 0) return true;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strlen(units[i]) == length && strncmp(units[i], word, length) == 0) return true;
+    return false;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* "--launches" at the start of a word: how long it is; 0 none. */
+static size_t option_at(const char *text, size_t i)
+{
+    enum { MOST = 40 };
+    bool begins = i == 0 || text[i - 1] == ' ' || text[i - 1] == '(';
+    if (!begins || text[i] != '-' || text[i + 1] != '-') return 0;
+    size_t length = 2 + strspn(text + i + 2, "abcdefghijklmnopqrstuvwxyz-");
+    return length > 2 && length <= MOST ? length : 0;
+}
+
+void assay__html_prose(struct assay__buf *out, const char *text)
+{
+    size_t from = 0, length = text ? strlen(text) : 0;
+    for (size_t i = 0; i < length; i++) {
+        size_t option = text[i] == '-' ? option_at(text, i) : 0;
+        bool unit = text[i] == ' ' && i && is_digit(text[i - 1]) && is_unit(text + i + 1);
+        if (!option && !unit) continue;
+        put_escaped(out, text + from, i - from);
+        if (unit) {
+            assay__buf_puts(out, "\xc2\xa0");
+            from = i + 1;
+            continue;
+        }
+        assay__buf_puts(out, "<span class=\"o\">");
+        assay__buf_add(out, text + i, option); /* letters and hyphens only */
+        assay__buf_puts(out, "</span>");
+        from = i + option;
+        i = from - 1;
+    }
+    if (length > from) put_escaped(out, text + from, length - from);
 }
 
 /* Bytes of the first `count` characters. */
@@ -198,7 +248,7 @@ void assay__html_paragraph(struct assay__html *page, const char *css, const char
         assay__buf_printf(&page->body, "<p class=\"%s\">", css);
     else
         assay__buf_puts(&page->body, "<p>");
-    assay__html_text(&page->body, text);
+    assay__html_prose(&page->body, text);
     assay__buf_puts(&page->body, "</p>\n");
 }
 
@@ -208,7 +258,7 @@ void assay__html_list(struct assay__html *page, const char *const *items, size_t
     assay__buf_puts(&page->body, "<ul>\n");
     for (size_t i = 0; i < count; i++) {
         assay__buf_puts(&page->body, "<li>");
-        assay__html_text(&page->body, items[i]);
+        assay__html_prose(&page->body, items[i]);
         assay__buf_puts(&page->body, "</li>\n");
     }
     assay__buf_puts(&page->body, "</ul>\n");
@@ -225,7 +275,7 @@ void assay__html_fact(struct assay__html *page, const char *term, const char *te
     assay__buf_puts(&page->body, "<div><dt>");
     assay__html_text(&page->body, term);
     assay__buf_puts(&page->body, "</dt><dd>");
-    assay__html_text(&page->body, text);
+    assay__html_prose(&page->body, text);
     assay__buf_puts(&page->body, "</dd></div>\n");
 }
 

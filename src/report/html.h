@@ -50,6 +50,8 @@ struct assay__html_head {
 /** Text made safe for content and for attribute values in double quotes. Control characters, invalid UTF-8 and characters that
  *  turn the direction of what follows become U+FFFD. NULL is "". */
 void assay__html_text(struct assay__buf *out, const char *text);
+/** The same of a sentence, as content only: a line ends neither between a number and its unit nor inside an option ("--launches"). */
+void assay__html_prose(struct assay__buf *out, const char *text);
 /** A name from a file: isolated (<bdi>), cut in its middle beyond 160 characters. */
 void assay__html_name(struct assay__buf *out, const char *name);
 /** JSON made safe inside <script type="application/json">: no "<", ">", "&" or line separator stands in it raw. White space between
@@ -103,6 +105,9 @@ int assay__html_figure(struct assay__html *page, const struct assay_profile *pro
 struct assay__figure;
 /** One figure as a <figure>: drawn wide and narrow, of which the style sheet shows one. */
 void assay__html_draw(struct assay__html *page, const struct assay__figure *figure);
+/** The same as assay__html_figure, and the point of the figure at (x, y), whose name is known, is marked as the best. NaN: none. */
+int assay__html_figure_best(struct assay__html *page, const struct assay_profile *profile,
+                            const struct assay__trial *trial, const char *name, double x, double y);
 /** Whether the build has uPlot. */
 bool assay__html_can_zoom(void);
 

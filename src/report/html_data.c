@@ -195,7 +195,7 @@ void assay__html_metrics(struct assay__html *page, const struct assay_profile *p
         assay__html_cell_text(page, assay_state_name(known ? m->state : ASSAY_UNAVAILABLE));
         assay__html_cell_text(page, known ? m->source : "");
         assay__buf_puts(&page->body, "<td class=\"words\">");
-        assay__html_text(&page->body, m->note);
+        assay__html_prose(&page->body, m->note);
         assay__buf_puts(&page->body, "</td></tr>\n");
         assay__buf_free(&value);
     }

@@ -181,8 +181,8 @@ static void put_ratio(struct view *v, const struct assay__diff_delta *d, bool ti
         assay__buf_printf(
             &why,
             "this run's over the base's, medians over launches; 95 %% interval by the exact "
-            "rank test, p = %.2g; a difference of %.2g %% could have been shown",
-            d->p_value, d->smallest * 100);
+            "rank test, p = %s; a difference of %s %% could have been shown",
+            assay__digits(d->p_value, 2).text, assay__digits(d->smallest * 100, 2).text);
     else
         assay__buf_puts(&why, d->reason);
     if (tip && why.length)
@@ -340,7 +340,7 @@ static void layer_table(struct view *v, bool shown)
     }
     open_table(v, shown ? "diff-layers" : "diff-layers-same",
                shown ? "Layers that changed" : "Layers without a shown difference", "Layer",
-               "Remark");
+               "Operator, remark");
     for (size_t i = 0; i < diff->layer_count && written < ROWS; i++) {
         const struct assay__diff_layer *row = &diff->layers[diff->layer_order[i]];
         if (row->kind != ASSAY__DIFF_LAYER || row->shown != shown) continue;
@@ -410,9 +410,11 @@ static void put_summary(struct view *v)
         assay__html_cell_text(&v->page, side->trial ? side->trial->device : "");
         assay__html_cell_text(&v->page, text_of(&engine));
         assay__buf_printf(&v->page.body, "<td class=\"n\">%s</td>", text_of(&launches));
-        assay__html_cell_text(&v->page, side->profile->created);
+        assay__buf_puts(&v->page.body, "<td><span class=\"o\">");
+        assay__html_text(&v->page.body, side->profile->created);
+        assay__buf_puts(&v->page.body, "</span></td>");
         assay__buf_puts(&v->page.body, "<td class=\"words\">");
-        assay__html_text(&v->page.body, side->profile->command_line);
+        assay__html_prose(&v->page.body, side->profile->command_line);
         assay__buf_puts(&v->page.body, "</td>");
         assay__html_row_end(&v->page);
         assay__buf_free(&engine);

@@ -52,6 +52,23 @@ static void put_machine(struct assay__html *page, const struct assay__environmen
     assay__buf_free(&text);
 }
 
+/* "batch×3×224×224": an x between a name and a number would read as a part of the name. */
+static void put_dims(struct assay__buf *out, const struct assay__tensor_info *tensor)
+{
+    if (tensor->rank <= 0) {
+        assay__render_shape(out, tensor);
+        return;
+    }
+    for (int d = 0; d < tensor->rank; d++) {
+        const char *symbol = tensor->symbols && tensor->symbols[d] ? tensor->symbols[d] : "";
+        if (d) assay__buf_puts(out, "×");
+        if (tensor->dims[d] >= 0)
+            assay__buf_printf(out, "%lld", (long long)tensor->dims[d]);
+        else
+            assay__buf_puts(out, *symbol ? symbol : "?");
+    }
+}
+
 static void put_model(struct assay__html *page, const struct assay__model_info *m)
 {
     struct assay__buf text = {0};
@@ -74,7 +91,7 @@ static void put_model(struct assay__html *page, const struct assay__model_info *
             assay__buf_clear(&text);
             assay__buf_printf(&text, "%s: %s ", tensors[i].name,
                               tensors[i].dtype ? tensors[i].dtype : "");
-            assay__render_shape(&text, &tensors[i]);
+            put_dims(&text, &tensors[i]);
             assay__html_fact(page, side ? "output" : "input", text.data);
         }
     }

@@ -41,7 +41,7 @@ void assay__html_percentiles(struct assay__html *page, const struct assay__trial
         assay__buf_puts(&page->body, "</td>");
         assay__html_cell_text(page, assay_state_name(known ? m->state : ASSAY_UNAVAILABLE));
         assay__buf_puts(&page->body, "<td class=\"words\">");
-        assay__html_text(&page->body, !known ? m->note : info ? info->summary : "");
+        assay__html_prose(&page->body, !known ? m->note : info ? info->summary : "");
         if (interval.length) {
             assay__buf_puts(&page->body, " ");
             assay__html_text(&page->body, interval.data);
@@ -58,16 +58,19 @@ static void put_launches(struct assay__html *page, const struct assay__trial *tr
 {
     if (!trial->launch_count) return;
     assay__html_heading(page, "Launches");
-    assay__html_table(page, "", "sortable", "Launches: one worker process each",
-                      ">Launch|State|>Median|>Samples|>Warm-up|>Streams|Remark");
+    assay__html_table(
+        page, "", "sortable", "Launches: one worker process each",
+        ">Launch|State|>Median|>Samples counted|>Warm-up found|>Pre-run|>Streams|Remark");
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
+        struct assay__launch_counts counts = assay__render_launch_counts(l);
         assay__html_row(page, "");
         assay__buf_printf(&page->body, "<th scope=\"row\" class=\"n\">%d</th>", l->id);
         assay__html_cell_text(page, assay__trial_state_name(l->state));
         assay__html_cell_number(page, l->p50_ns / 1e9, "s", "");
-        assay__html_cell_number(page, (double)l->sample_count, "count", "");
-        assay__html_cell_number(page, (double)l->warmup, "count", "");
+        assay__html_cell_number(page, (double)counts.counted, "count", "");
+        assay__html_cell_number(page, (double)counts.found, "count", "");
+        assay__html_cell_number(page, counts.prerun, "count", "");
         assay__html_cell_number(page, (double)l->streams, "count", "");
         assay__html_cell_text(page, l->reason);
         assay__html_row_end(page);

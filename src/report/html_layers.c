@@ -30,6 +30,20 @@ static void put_share(struct assay__html *page, double share, double longest)
     assay__buf_printf(&page->body, "%.*f %%</td>", fabs(share) < 0.0995 ? 2 : 1, share * 100);
 }
 
+/* A short name of ASCII letters needs no isolation: a thousand rows have two thousand elements less. */
+static void put_word(struct assay__buf *out, const char *name)
+{
+    enum { MOST = 24 };
+    size_t length = name ? strlen(name) : 0;
+    bool plain = length > 0 && length <= MOST;
+    for (size_t i = 0; plain && i < length; i++)
+        plain = name[i] > ' ' && name[i] < 0x7f;
+    if (plain)
+        assay__html_text(out, name);
+    else
+        assay__html_name(out, name);
+}
+
 /* "CPU" of "CPUExecutionProvider": the engine's names all end alike, and the column is narrow. */
 static void put_provider(struct assay__buf *out, const char *provider)
 {
@@ -39,7 +53,7 @@ static void put_provider(struct assay__buf *out, const char *provider)
     bool known = length > tail && length - tail < sizeof name &&
                  strcmp(provider + length - tail, end) == 0;
     if (known) snprintf(name, sizeof name, "%.*s", (int)(length - tail), provider);
-    assay__html_name(out, known ? name : length ? provider : "—");
+    put_word(out, known ? name : length ? provider : "—");
 }
 
 static void put_layer(struct assay__html *page, const struct assay__layer *l, const char *prefix,
@@ -56,8 +70,9 @@ static void put_layer(struct assay__html *page, const struct assay__layer *l, co
                             assay__render_mark(l->state));
     put_share(page, known ? l->share : (double)NAN, longest);
     assay__buf_puts(out, "<td>");
-    assay__html_name(out, l->op);
-    if (l->from_count > 1) assay__buf_printf(out, "+%zu", l->from_count - 1);
+    put_word(out, l->op);
+    if (l->from_count > 1)
+        assay__buf_printf(out, "<span class=\"o\">+%zu</span>", l->from_count - 1);
     assay__buf_puts(out, "</td><td>");
     put_provider(out, l->provider);
     assay__buf_puts(out, "</td>");
@@ -145,11 +160,11 @@ static void put_method(struct assay__html *page, const struct assay__layers *lay
     if (isfinite(layers->slowdown))
         assay__buf_printf(&text, "; a run with it took %.2f times as long", layers->slowdown);
     if (fabs(layers->scale_factor - 1) >= 0.005)
-        assay__buf_printf(&text, "; node times were multiplied by %.3g to meet what brackets them",
-                          layers->scale_factor);
+        assay__buf_printf(&text, "; node times were multiplied by %s to meet what brackets them",
+                          assay__digits(layers->scale_factor, 3).text);
     if (isfinite(layers->spread))
-        assay__buf_printf(&text, "; their sum varies by %.2g %% between passes",
-                          layers->spread * 100);
+        assay__buf_printf(&text, "; their sum varies by %s %% between passes",
+                          assay__digits(layers->spread * 100, 2).text);
     assay__buf_puts(
         &text,
         ". Shares are of the median of the run without it. Press a layer for what is known of it.");
@@ -196,8 +211,9 @@ void assay__html_layers(struct assay__html *page, const struct assay_profile *pr
         assay__html_layer_table(page, trial, ASSAY__HTML_ROWS, "");
     } else {
         assay__html_paragraph(page, "note",
-                              layers->reason && *layers->reason
-                                  ? layers->reason
+                              layers->reason && *layers->reason ? layers->reason
+                              : *assay__render_option(trial, "generate")
+                                  ? "The layers are not timed while it generates."
                                   : "The layers were not timed: --layers times them.");
     }
     assay__html_section_end(page);
@@ -216,9 +232,8 @@ static void put_bounds(struct assay__html *page, const struct assay__roofline *r
     if (!(all > 0)) return;
     for (int b = 0; b < ASSAY__BOUND_COUNT; b++)
         if (r->time_ns[b] >= 0.0005 * all)
-            assay__buf_printf(&text, "%s%.3g %% is %s",
-                              text.length ? ", " : "Of the time in layers ",
-                              r->time_ns[b] / all * 100, words[b]);
+            assay__buf_printf(&text, "%s%s %% is %s", text.length ? ", " : "Of the time in layers ",
+                              assay__digits(r->time_ns[b] / all * 100, 3).text, words[b]);
     assay__buf_puts(&text, ". At their roofs the layers would take ");
     assay__render_ns(&text, r->least_ns);
     assay__buf_puts(&text, " instead of ");

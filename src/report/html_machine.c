@@ -70,7 +70,7 @@ static void put_metrics(struct assay__html *page, const struct assay__trial *tri
         assay__buf_puts(&page->body, "</td>");
         assay__html_cell_text(page, assay_state_name(m->state));
         assay__buf_puts(&page->body, "<td class=\"words\">");
-        assay__html_text(&page->body, info ? info->summary : m->note);
+        assay__html_prose(&page->body, info ? info->summary : m->note);
         assay__buf_puts(&page->body, "</td>");
         assay__html_row_end(page);
     }
@@ -219,24 +219,34 @@ void assay__html_memory(struct assay__html *page, const struct assay_profile *pr
 
 /* --- power ------------------------------------------------------------------------------------------- */
 
+/* Launches have channels of the same names: then a column tells them apart. */
 static void put_channels(struct assay__html *page, const struct assay__trial *trial)
 {
     size_t shown = 0;
+    bool several = false;
+    for (size_t i = 1; i < trial->series_count; i++)
+        several |= trial->series[i].launch != trial->series[0].launch;
     for (size_t i = 0; i < trial->series_count; i++) {
         const struct assay__series_info *s = &trial->series[i];
         if (begins(s->name, "memory.")) continue;
         if (!shown++) {
             assay__html_heading(page, "Channels");
             assay__html_table(page, "", "sortable", "What was read over time, and from where",
-                              "Channel|>Readings|Source|State|Remark");
+                              several ? "Channel|>Launch|>Readings|Source|State|Remark"
+                                      : "Channel|>Readings|Source|State|Remark");
         }
         assay__html_row(page, "");
         assay__html_cell_name(page, s->name);
+        if (several && s->launch > 0)
+            assay__buf_printf(&page->body, "<td class=\"n\" data-v=\"%d\">%d</td>", s->launch,
+                              s->launch);
+        else if (several)
+            assay__buf_puts(&page->body, "<td class=\"n\">all</td>");
         assay__html_cell_number(page, (double)s->count, "count", "");
         assay__html_cell_text(page, s->source);
         assay__html_cell_text(page, assay_state_name(s->state));
         assay__buf_puts(&page->body, "<td class=\"words\">");
-        assay__html_text(&page->body, s->note);
+        assay__html_prose(&page->body, s->note);
         assay__buf_puts(&page->body, "</td>");
         assay__html_row_end(page);
     }

@@ -64,6 +64,26 @@ static void put_head(struct assay__buf *out, const struct assay__html_head *head
     assay__buf_puts(out, "</style>\n</head>\n");
 }
 
+/* "cpu · batch 1 · 2026-…": a line ends between short items, not inside one. */
+static void put_items(struct assay__buf *out, const char *items)
+{
+    static const char between[] = " · ";
+    enum { SHORT = 28 };
+    while (*items) {
+        const char *end = strstr(items, between);
+        size_t length = end ? (size_t)(end - items) : strlen(items);
+        struct assay__buf item = {0};
+        assay__buf_add(&item, items, length);
+        if (length <= SHORT) assay__buf_puts(out, "<span class=\"o\">");
+        assay__html_text(out, item.data);
+        if (length <= SHORT) assay__buf_puts(out, "</span>");
+        if (end) assay__buf_puts(out, between);
+        if (item.failed) out->failed = true;
+        assay__buf_free(&item);
+        items += length + (end ? sizeof between - 1 : 0);
+    }
+}
+
 static void put_banner(struct assay__buf *out, const struct assay__html_head *head)
 {
     assay__buf_puts(out, "<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
@@ -78,7 +98,7 @@ static void put_banner(struct assay__buf *out, const struct assay__html_head *he
     assay__buf_puts(out, "</h1>");
     if (head->subtitle && *head->subtitle) {
         assay__buf_puts(out, "<p class=\"subtitle\">");
-        assay__html_text(out, head->subtitle);
+        put_items(out, head->subtitle);
         assay__buf_puts(out, "</p>");
     }
     /* The script fills and shows it: without one there is nothing to press. */

@@ -9,15 +9,44 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of advise the findings are the answer: they stand first. */
+static bool is_advice(const struct assay_profile *profile)
+{
+    return profile->command && strcmp(profile->command, "advise") == 0;
+}
+
+static void advice(struct assay__html *page, const struct assay_profile *profile,
+                   const struct assay__trial *trial)
+{
+    if (is_advice(profile)) assay__html_findings(page, profile, trial);
+}
+
+static void findings(struct assay__html *page, const struct assay_profile *profile,
+                     const struct assay__trial *trial)
+{
+    if (!is_advice(profile)) assay__html_findings(page, profile, trial);
+}
+
 static const struct {
     assay__html_section_fn *write;
     bool of_trial; /* needs one */
 } sections[] = {
-    {assay__html_summary, false}, {assay__html_comparison, true},   {assay__html_sweep, true},
-    {assay__html_tune, true},     {assay__html_requirements, true}, {assay__html_latency, true},
-    {assay__html_layers, true},   {assay__html_roofline, true},     {assay__html_placement, true},
-    {assay__html_memory, true},   {assay__html_power, true},        {assay__html_findings, false},
-    {assay__html_trials, true},   {assay__html_environment, false}, {assay__html_metrics, true},
+    {assay__html_summary, false},
+    {advice, false},
+    {assay__html_comparison, true},
+    {assay__html_sweep, true},
+    {assay__html_tune, true},
+    {assay__html_requirements, true},
+    {assay__html_latency, true},
+    {assay__html_layers, true},
+    {assay__html_roofline, true},
+    {assay__html_placement, true},
+    {assay__html_memory, true},
+    {assay__html_power, true},
+    {findings, false},
+    {assay__html_trials, true},
+    {assay__html_environment, false},
+    {assay__html_metrics, true},
     {assay__html_raw, false},
 };
 

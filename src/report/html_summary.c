@@ -51,6 +51,15 @@ void assay__html_p50_interval(struct assay__buf *out, const struct assay__trial 
     }
 }
 
+/* Energy says which: net is without what the idle machine draws. */
+static const char *label_of(const struct number *number, const char *metric)
+{
+    if (strcmp(metric, "power.average") == 0) return "power";
+    if (strcmp(metric, "energy.inference.net") == 0) return "net energy per inference";
+    if (strcmp(metric, "energy.inference.gross") == 0) return "gross energy per inference";
+    return number->label;
+}
+
 static void put_number(struct assay__html *page, const struct assay__trial *trial,
                        const struct number *number)
 {
@@ -64,8 +73,7 @@ static void put_number(struct assay__html *page, const struct assay__trial *tria
     if (known && strcmp(metric->name, "latency.p50") == 0)
         assay__html_p50_interval(&interval, trial);
     assay__buf_puts(&page->body, "<div class=\"card\"><dt>");
-    assay__html_text(&page->body,
-                     known && strcmp(metric->name, "power.average") == 0 ? "power" : number->label);
+    assay__html_text(&page->body, known ? label_of(number, metric->name) : number->label);
     assay__buf_puts(&page->body, "</dt><dd class=\"big\">");
     assay__html_metric(page, metric, text_of(&interval));
     assay__buf_puts(&page->body, "</dd><dd class=\"from\">");
@@ -91,6 +99,34 @@ static void put_number(struct assay__html *page, const struct assay__trial *tria
 
 /* --- the sentence ------------------------------------------------------------------------------------ */
 
+/* A sentence: a capital where a word of ours begins it, and a full stop. */
+static void put_sentence(struct assay__html *page, const char *css, struct assay__buf *text)
+{
+    static const char *const ours[] = {"best ", "no ", "none ", "every ", "all ", "energy "};
+    if (!text->length) return;
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        if (strncmp(text->data, ours[i], strlen(ours[i])) == 0)
+            text->data[0] = (char)(text->data[0] - 'a' + 'A');
+    if (!strchr(".!?", text->data[text->length - 1])) assay__buf_putc(text, '.');
+    assay__html_paragraph(page, css, text_of(text));
+}
+
+/* Points that the launches do not tell from the best one: a best that is not alone says so at once. */
+static void put_alike(struct assay__html *page, const struct assay__sweep *sweep)
+{
+    enum { NAMED = 8 };
+    struct assay__buf text = {0};
+    if (!sweep->alike_count) return;
+    assay__buf_puts(&text, "Not told apart from it by these launches: ");
+    for (size_t i = 0; i < sweep->alike_count && i < NAMED; i++)
+        assay__buf_printf(&text, "%s%s", i ? ", " : "", sweep->points[sweep->alike[i]].label);
+    if (sweep->alike_count > NAMED)
+        assay__buf_printf(&text, " and %zu more", sweep->alike_count - NAMED);
+    put_sentence(page, "answer small", &text);
+    if (text.failed) page->body.failed = true;
+    assay__buf_free(&text);
+}
+
 /* What a comparison, a sweep or a tuning answers comes before where the time goes. */
 static void put_verdict(struct assay__html *page, const struct assay_profile *profile)
 {
@@ -109,7 +145,12 @@ static void put_verdict(struct assay__html *page, const struct assay_profile *pr
     } else if (strcmp(profile->command, "sweep") == 0) {
         struct assay__sweep sweep;
         struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-        if (!assay__sweep(profile, &limits, arena, &sweep)) assay__buf_puts(&text, sweep.why);
+        if (!assay__sweep(profile, &limits, arena, &sweep)) {
+            assay__buf_puts(&text, sweep.why);
+            put_sentence(page, "lead", &text);
+            assay__buf_clear(&text);
+            put_alike(page, &sweep);
+        }
     } else if (strcmp(profile->command, "tune") == 0) {
         struct assay__tune_result tune;
         if (!assay__tune_result(profile, arena, &tune)) {
@@ -118,7 +159,8 @@ static void put_verdict(struct assay__html *page, const struct assay_profile *pr
             assay__buf_puts(&text, tune.why);
         }
     }
-    assay__html_paragraph(page, "lead", text_of(&text));
+    put_sentence(page, "lead", &text);
+    if (text.failed) page->body.failed = true;
     assay__buf_free(&text);
     assay__arena_free(arena);
 }
@@ -131,11 +173,39 @@ static void put_stability(struct assay__html *page, const struct assay__trial *t
     bool few = strcmp(s->verdict, "too-few") == 0;
     assay__buf_printf(&page->body, "<p><span class=\"verdict %s\">%s</span> ",
                       few ? "unavailable" : "fail", few ? "too few samples" : "unstable");
-    if (s->reason_count) assay__html_text(&page->body, s->reasons[0]);
+    if (s->reason_count) assay__html_prose(&page->body, s->reasons[0]);
     if (s->reason_count > 1)
-        assay__buf_printf(&page->body, " <a href=\"#environment\">and %zu more</a>",
+        assay__buf_printf(&page->body, " <a class=\"o\" href=\"#environment\">and %zu more</a>",
                           s->reason_count - 1);
     assay__buf_puts(&page->body, "</p>\n");
+}
+
+/* ": measured 1.4 × as fast", else what it could give at most; nothing when neither is known. */
+static void put_first_gain(struct assay__html *page, const struct assay__finding *f)
+{
+    struct assay__buf text = {0};
+    if (isfinite(f->verified_gain)) {
+        assay__buf_printf(&text, ": tried, %s ×", assay__digits(f->verified_gain, 3).text);
+        if (isfinite(f->verified_low) && isfinite(f->verified_high))
+            assay__buf_printf(&text, " (%s to %s, 95 %%)", assay__digits(f->verified_low, 3).text,
+                              assay__digits(f->verified_high, 3).text);
+    } else if (isfinite(f->expected_gain)) {
+        assay__buf_printf(&text, ": at most =%s ×, not tried",
+                          assay__digits(f->expected_gain, 3).text);
+    }
+    assay__html_prose(&page->body, text_of(&text));
+    if (text.failed) page->body.failed = true;
+    assay__buf_free(&text);
+}
+
+/* What to try; a sensor that is missing says less of the model than what bounds it. NULL: nothing. */
+static const char *first_of(const struct assay__review *review)
+{
+    static const char sensor[] = "power is not known";
+    const struct assay__sentence_list *advice = &review->recommendations;
+    bool useful = advice->count && strncmp(advice->items[0], sensor, sizeof sensor - 1) != 0;
+    if (!useful && review->bottlenecks.count) return review->bottlenecks.items[0];
+    return advice->count ? advice->items[0] : NULL;
 }
 
 static void put_first(struct assay__html *page, const struct assay_profile *profile,
@@ -144,20 +214,32 @@ static void put_first(struct assay__html *page, const struct assay_profile *prof
     struct assay__arena *arena = assay__arena_new();
     struct assay__review review;
     const char *first = NULL;
+    const struct assay__finding *tried = NULL;
     if (profile->finding_count)
-        first = profile->findings[0].title;
+        first = profile->findings[0].title, tried = &profile->findings[0];
     else if (arena && trial && !assay__review(profile, trial, arena, &review))
-        first = review.recommendations.count ? review.recommendations.items[0]
-                : review.bottlenecks.count   ? review.bottlenecks.items[0]
-                                             : NULL;
+        first = first_of(&review);
     if (first) {
         assay__buf_puts(&page->body, "<p class=\"first\"><b>First finding:</b> ");
-        assay__html_text(&page->body, first);
+        assay__html_prose(&page->body, first);
+        if (tried) put_first_gain(page, tried);
         size_t length = strlen(first);
-        if (length && !strchr(".!?:", first[length - 1])) assay__buf_putc(&page->body, '.');
-        assay__buf_puts(&page->body, " <a href=\"#findings\">All findings</a></p>\n");
+        if (tried || (length && !strchr(".!?:", first[length - 1])))
+            assay__buf_putc(&page->body, '.');
+        assay__buf_puts(&page->body, " <a class=\"o\" href=\"#findings\">All findings</a></p>\n");
     }
     assay__arena_free(arena);
+}
+
+/* Of which trial the numbers below are, where a page has several and no layers say more. */
+static void put_of_trial(struct assay__html *page, const struct assay__trial *trial)
+{
+    struct assay__buf text = {0};
+    assay__buf_printf(&text, "The numbers below are of %s. Its layers were not timed.",
+                      assay__html_trial_label(trial));
+    assay__html_paragraph(page, "note", text_of(&text));
+    if (text.failed) page->body.failed = true;
+    assay__buf_free(&text);
 }
 
 void assay__html_summary(struct assay__html *page, const struct assay_profile *profile,
@@ -175,8 +257,11 @@ void assay__html_summary(struct assay__html *page, const struct assay_profile *p
             assay__buf_printf(&text, "%s: ", assay__html_trial_label(trial));
         }
         assay__render_answer(&text, trial);
-        assay__html_paragraph(page, profile->trial_count > 1 ? "answer small" : "lead answer",
-                              text_of(&text));
+        if (profile->trial_count == 1 || trial->layers.count)
+            assay__html_paragraph(page, profile->trial_count > 1 ? "answer small" : "lead answer",
+                                  text_of(&text));
+        else
+            put_of_trial(page, trial);
         assay__buf_puts(&page->body, "<dl class=\"cards\">\n");
         for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
             put_number(page, trial, &numbers[i]);
@@ -187,7 +272,10 @@ void assay__html_summary(struct assay__html *page, const struct assay_profile *p
             "estimated by a model, — not available. Hover or focus a number to see "
             "what it is and where it comes from.");
         put_stability(page, trial);
-        put_first(page, profile, trial);
+        /* what one of several trials says is no answer to what they were compared for */
+        if (profile->finding_count ||
+            (profile->trial_count == 1 && assay__render_known(trial, "latency.p50")))
+            put_first(page, profile, trial);
     }
     assay__buf_free(&text);
     assay__html_section_end(page);
@@ -200,7 +288,7 @@ static void put_gain(struct assay__html *page, const char *label, double gain)
 {
     assay__buf_printf(&page->body, "<div><dt>%s</dt><dd>", label);
     if (isfinite(gain))
-        assay__buf_printf(&page->body, "%.3g ×", gain);
+        assay__buf_printf(&page->body, "%s ×", assay__digits(gain, 3).text);
     else
         assay__buf_puts(&page->body, "—");
     assay__buf_puts(&page->body, "</dd></div>");
@@ -214,16 +302,19 @@ static void put_verified(struct assay__html *page, const struct assay__finding *
         put_gain(page, "measured gain", f->verified_gain);
         return;
     }
-    assay__buf_printf(out, "<div><dt>measured gain</dt><dd>%.3g ×", f->verified_gain);
+    assay__buf_printf(out, "<div><dt>measured gain</dt><dd>%s ×",
+                      assay__digits(f->verified_gain, 3).text);
     if (isfinite(f->verified_low) && isfinite(f->verified_high))
-        assay__buf_printf(out, " <span class=\"interval\">%.4g to %.4g, 95 %%</span>",
-                          f->verified_low, f->verified_high);
+        assay__buf_printf(out, " <span class=\"interval\">%s, 95 %%</span>",
+                          assay__digits_range(f->verified_low, f->verified_high).text);
     assay__buf_puts(out, "</dd></div>");
     if (!isfinite(f->verified_energy)) return;
-    assay__buf_printf(out, "<div><dt>energy, after over before</dt><dd>%.3g", f->verified_energy);
+    assay__buf_printf(out, "<div><dt>energy, after over before</dt><dd>%s",
+                      assay__digits(f->verified_energy, 3).text);
     if (isfinite(f->verified_energy_low) && isfinite(f->verified_energy_high))
-        assay__buf_printf(out, " <span class=\"interval\">%.4g to %.4g, 95 %%</span>",
-                          f->verified_energy_low, f->verified_energy_high);
+        assay__buf_printf(
+            out, " <span class=\"interval\">%s, 95 %%</span>",
+            assay__digits_range(f->verified_energy_low, f->verified_energy_high).text);
     assay__buf_puts(out, "</dd></div>");
 }
 
@@ -239,8 +330,9 @@ static void put_tried(struct assay__html *page, const struct assay__finding *f)
             assay__buf_printf(&text, "of %s, launches with and without it alternating",
                               f->verified_of);
         if (isfinite(f->verified_smallest))
-            assay__buf_printf(&text, "%sa difference of %.2g %% could have been shown",
-                              text.length ? "; " : "", f->verified_smallest * 100);
+            assay__buf_printf(&text, "%sa difference of %s %% could have been shown",
+                              text.length ? "; " : "",
+                              assay__digits(f->verified_smallest * 100, 2).text);
         assay__html_fact(page, "gain", text_of(&text));
         assay__buf_clear(&text);
         if (isfinite(f->verified_drift))
@@ -275,8 +367,8 @@ static void put_finding(struct assay__html *page, const struct assay__finding *f
     put_gain(page, "expected gain", f->expected_gain);
     put_verified(page, f);
     if (isfinite(f->energy_saving))
-        assay__buf_printf(out, "<div><dt>energy to save at most</dt><dd>%.3g %%</dd></div>",
-                          f->energy_saving * 100);
+        assay__buf_printf(out, "<div><dt>energy to save at most</dt><dd>%s %%</dd></div>",
+                          assay__digits(f->energy_saving * 100, 3).text);
     assay__buf_puts(out, "</dl>\n");
     put_tried(page, f);
     if (!isfinite(f->verified_gain))
@@ -333,7 +425,7 @@ static void put_verdict_cell(struct assay__html *page, double required, double r
     }
     const char *name = assay__require_state_name(state);
     assay__buf_printf(out, "<td><span class=\"verdict %s\">%s</span>", name, name);
-    if (isfinite(ratio)) assay__buf_printf(out, " %.3g ×", ratio);
+    if (isfinite(ratio)) assay__buf_printf(out, " %s ×", assay__digits(ratio, 3).text);
     assay__buf_puts(out, "</td>");
 }
 

@@ -47,18 +47,26 @@ static void put_speed(struct assay__html *page, const struct assay__comparison *
 {
     const struct assay__comparison_row *row = &all->rows[i];
     struct assay__buf text = {0}, tip = {0};
-    assay__buf_puts(&page->body, "<td>");
+    assay__buf_puts(&page->body, "<td class=\"judged\">");
     if (i == all->reference) {
         assay__buf_puts(&page->body, "reference");
     } else if (isfinite(row->speed.ratio)) {
-        assay__buf_printf(&text, "=%.3g × (%.3g to %.3g)", row->speed.ratio, row->speed.ci.low,
-                          row->speed.ci.high);
+        assay__buf_printf(&text, "=%s × (%s to %s)", assay__digits(row->speed.ratio, 3).text,
+                          assay__digits(row->speed.ci.low, 3).text,
+                          assay__digits(row->speed.ci.high, 3).text);
         assay__buf_printf(
             &tip,
-            "median of the reference's launches over this one's; 95 %% interval by the exact rank test on "
-            "launches, p = %.3g; the smallest difference this run could have shown is %.2g %%",
-            row->speed.p_value, row->speed.smallest * 100);
+            "%s; 95 %% interval by the exact rank test on "
+            "launches, p = %s; the smallest difference this run could have shown is %s %%",
+            row->speed.by == ASSAY__BY_UNDISTURBED
+                ? "5th percentiles of the reference's fastest launches over this one's: what both "
+                  "take when nothing disturbs them"
+                : "median of the reference's launches over this one's",
+            assay__digits(row->speed.p_value, 3).text,
+            assay__digits(row->speed.smallest * 100, 2).text);
         assay__html_tip(page, text_of(&text), text_of(&tip));
+        if (row->speed.by == ASSAY__BY_UNDISTURBED)
+            assay__buf_puts(&page->body, " when undisturbed");
         assay__buf_puts(&page->body, " <span class=\"verdict ");
         assay__buf_puts(&page->body, row->verdict == ASSAY__VERDICT_FASTER   ? "pass\">"
                                      : row->verdict == ASSAY__VERDICT_SLOWER ? "fail\">"
@@ -88,7 +96,11 @@ static void put_drift(struct assay__html *page, const struct assay__trial *trial
         char text[64];
         assay__buf_puts(&page->body, "<td class=\"n\">");
         if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value)) {
-            snprintf(text, sizeof text, i == 0 ? "%.2g" : i == 1 ? "%.6f" : "%.3g", m->value);
+            snprintf(text, sizeof text,
+                     i == 0   ? "%.2g"
+                     : i == 1 ? "%.6f"
+                              : "%.3g %%",
+                     i == 2 ? m->value * 100 : m->value);
             assay__html_tip(page, text, m->note && *m->note ? m->note : m->source);
         } else {
             assay__html_metric(page, m, "");
@@ -97,15 +109,61 @@ static void put_drift(struct assay__html *page, const struct assay__trial *trial
     }
 }
 
+/* The name, and what it is advised for: the words of the recommendations below. */
+static void put_name(struct assay__html *page, const struct assay__comparison *all, size_t i)
+{
+    assay__buf_puts(&page->body, "<th scope=\"row\">");
+    assay__html_name(&page->body, all->rows[i].label);
+    bool any = false;
+    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++) {
+        if (all->recommendations[goal].row != i) continue;
+        assay__buf_puts(&page->body, any ? ", " : " <span class=\"verdict pass\">best ");
+        assay__buf_puts(&page->body, assay__goal_name((enum assay__goal_kind)goal));
+        any = true;
+    }
+    assay__buf_puts(&page->body, any ? "</span></th>" : "</th>");
+}
+
+/* "65 of 65 on it, in 1 piece, 100 % of the FLOPs", by the engine's own record. */
+static void put_nodes(struct assay__html *page, const struct assay__fallback *f)
+{
+    struct assay__buf text = {0};
+    char bytes[64];
+    if (!f->asked) {
+        assay__buf_puts(&text, "— not asked: nothing falls back from it");
+    } else if (*f->reason) {
+        assay__buf_printf(&text, "— %s", f->reason);
+    } else if (assay__fallback_is_total(f)) {
+        assay__buf_printf(&text, "none of %.0f: all on %s, so this row does not measure the device",
+                          f->elsewhere, *f->provider ? f->provider : "another provider");
+    } else {
+        assay__buf_printf(&text, "%s%.0f of %.0f on it, in =%.0f piece%s",
+                          f->inferred > 0 ? "=" : "", f->nodes, f->nodes + f->elsewhere,
+                          f->partitions, f->partitions == 1 ? "" : "s");
+        if (isfinite(f->flops_share))
+            assay__buf_printf(&text, ", =%s %% of the FLOPs",
+                              assay__digits(f->flops_share * 100, 3).text);
+        assay__text_scaled(bytes, sizeof bytes, f->crossing_bytes, "B");
+        if (f->crossings > 0)
+            assay__buf_printf(&text, "; =%.0f crossing%s of =%s", f->crossings,
+                              f->crossings == 1 ? "" : "s", bytes);
+    }
+    assay__buf_puts(&page->body, "<td class=\"words\">");
+    assay__html_prose(&page->body, text_of(&text));
+    assay__buf_puts(&page->body, "</td>");
+    if (text.failed) page->body.failed = true;
+    assay__buf_free(&text);
+}
+
 static void put_comparison(struct assay__html *page, const struct assay_profile *profile,
                            const struct assay__comparison *all)
 {
     assay__html_table(page, "", "sortable", "Trials against the reference",
-                      "Trial|>p50|>Per second|>Energy|>Memory|Speed-up");
+                      "Trial|>p50|>Per second|>Energy, gross|>Memory|Speed-up");
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *row = &all->rows[i];
         assay__html_row(page, "");
-        assay__html_cell_name(page, row->label);
+        put_name(page, all, i);
         assay__html_cell_number(page, row->latency_s, "s", "");
         assay__html_cell_number(page, row->throughput, "1/s", "=");
         assay__html_cell_number(page, row->energy_j, "J", "=");
@@ -115,9 +173,13 @@ static void put_comparison(struct assay__html *page, const struct assay_profile 
     }
     assay__html_table_end(page);
     assay__html_heading(page, "Drift and fallback");
-    assay__html_table(page, "", "sortable",
-                      "How far the outputs are from the reference's, and who ran the layers",
-                      "Trial|>Relative L2|>Cosine|>Same first class|Layers by provider");
+    bool timed = false;
+    for (size_t i = 0; i < all->count; i++)
+        timed |= profile->trials[all->rows[i].trial].layers.count > 0;
+    assay__html_table(
+        page, "", "sortable", "How far the outputs are from the reference's, and who ran the nodes",
+        timed ? "Trial|>Relative L2|>Cosine|>Same first class|Nodes on it|Layers by provider"
+              : "Trial|>Relative L2|>Cosine|>Same first class|Nodes on it");
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__trial *trial = &profile->trials[all->rows[i].trial];
         struct assay__buf who = {0};
@@ -125,7 +187,8 @@ static void put_comparison(struct assay__html *page, const struct assay_profile 
         assay__html_row(page, "");
         assay__html_cell_name(page, all->rows[i].label);
         put_drift(page, trial);
-        assay__html_cell_text(page, who.length ? who.data : "— its layers were not timed");
+        put_nodes(page, &all->rows[i].fallback);
+        if (timed) assay__html_cell_text(page, who.length ? who.data : "— not timed");
         assay__html_row_end(page);
         assay__buf_free(&who);
     }
@@ -149,6 +212,7 @@ void assay__html_comparison(struct assay__html *page, const struct assay_profile
     put_comparison(page, profile, &all);
     assay__html_heading(page, "What to choose");
     assay__html_facts(page);
+    if (*all.batches) assay__html_fact(page, "note", all.batches);
     for (size_t i = 0; i < ASSAY__FOR_COUNT; i++) {
         struct assay__buf text = {0};
         const struct assay__recommendation *r = &all.recommendations[i];
@@ -184,8 +248,24 @@ static void put_point(struct assay__html *page, const struct assay__sweep *sweep
     assay__html_cell_number(page, p->energy_j, "J", "=");
     assay__html_cell_number(page, p->bandwidth, "B/s", "=");
     assay__html_cell_number(page, p->efficiency, "ratio", "=");
-    assay__html_cell_text(page, p->reason);
+    assay__html_cell_text(page, *p->reason ? p->reason : p->lost);
     assay__html_row_end(page);
+}
+
+/* Latency against throughput, the best point marked: figures take both from the comparison of the trials. */
+static void put_front(struct assay__html *page, const struct assay_profile *profile,
+                      const struct assay__trial *trial, const struct assay__sweep *sweep)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__comparison all;
+    double x = NAN, y = NAN;
+    bool failed = !arena || assay__comparison(profile, arena, &all);
+    if (failed) page->body.failed = true;
+    for (size_t i = 0; !failed && i < all.count && sweep->best < sweep->count; i++)
+        if (all.rows[i].trial == sweep->points[sweep->best].trial)
+            x = all.rows[i].latency_s, y = all.rows[i].throughput;
+    assay__html_figure_best(page, profile, trial, "pareto", x, y);
+    assay__arena_free(arena);
 }
 
 void assay__html_sweep(struct assay__html *page, const struct assay_profile *profile,
@@ -202,7 +282,7 @@ void assay__html_sweep(struct assay__html *page, const struct assay_profile *pro
     }
     assay__html_section(page, "sweep", "Sweep", ASSAY__HTML_OVERVIEW);
     assay__html_figure(page, profile, trial, "sweep", true);
-    assay__html_figure(page, profile, trial, "pareto", false);
+    put_front(page, profile, trial, &sweep);
     assay__html_facts(page);
     assay__html_fact(page, "best", sweep.why);
     for (size_t i = 0; i < sweep.alike_count; i++)
@@ -210,13 +290,16 @@ void assay__html_sweep(struct assay__html *page, const struct assay_profile *pro
     if (text.length)
         assay__buf_puts(
             &text,
-            ": their launches overlap those of the best; more launches could tell them apart");
+            sweep.confirmation.asked
+                ? ": their launches overlap those of the best"
+                : ": their launches overlap those of the best; more launches could tell them apart");
     assay__html_fact(page, "not apart", text_of(&text));
+    if (sweep.confirmation.asked) assay__html_fact(page, "confirm", sweep.confirmation.why);
     assay__html_fact(page, "knee", sweep.knee_why);
     assay__html_facts_end(page);
     assay__html_table(
         page, "", "sortable", "The points of the sweep",
-        "Point|>p50|>Least|>Most|>Per second|>Memory|>Energy|>Bandwidth|>Scaling|Remark");
+        "Point|>p50|>Least|>Most|>Per second|>Memory|>Energy, gross|>Bandwidth|>Scaling|Remark");
     for (size_t i = 0; i < sweep.count; i++)
         put_point(page, &sweep, i);
     assay__html_table_end(page);

@@ -3,7 +3,7 @@
 #include "report/html_sections.h"
 
 #include "advise/tune_report.h"
-#include "report/figures.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -13,95 +13,6 @@
 static const char *text_of(const struct assay__buf *buf)
 {
     return buf->data ? buf->data : "";
-}
-
-/* --- the front ---------------------------------------------------------------------------------- */
-
-/* Whether a setting is the same in every configuration. */
-static bool is_common(const struct assay__tune_result *result, const char *word, size_t length)
-{
-    for (size_t i = 0; i < result->count; i++) {
-        const char *at = result->rows[i].label;
-        bool found = false;
-        while (!found && *at) {
-            size_t own = strcspn(at, " ");
-            found = own == length && memcmp(at, word, length) == 0;
-            at += own;
-            at += *at == ' ';
-        }
-        if (!found) return false;
-    }
-    return true;
-}
-
-/* "float16 all 2 on": the values of what differs, without their axes; NULL: out of memory. */
-static const char *short_label(const struct assay__tune_result *result, const char *label,
-                               struct assay__arena *arena)
-{
-    struct assay__buf text = {0};
-    for (const char *at = label; *at;) {
-        size_t length = strcspn(at, " "), name = 0;
-        while (name < length && at[name] != '=')
-            name++;
-        name = name < length ? name + 1 : 0;
-        if (!is_common(result, at, length)) {
-            if (text.length) assay__buf_putc(&text, ' ');
-            assay__buf_add(&text, at + name, length - name);
-        }
-        at += length;
-        at += *at == ' ';
-    }
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text_of(&text));
-    assay__buf_free(&text);
-    return copy;
-}
-
-static bool fill_points(const struct assay__tune_result *result, bool front,
-                        struct assay__arena *arena, struct assay__figure_series *out)
-{
-    double *x = assay__figure_values(arena, result->count),
-           *y = assay__figure_values(arena, result->count);
-    const char **names = assay__arena_array(arena, result->count + 1, sizeof *names);
-    size_t count = 0;
-    if (!x || !y || !names) return false;
-    for (size_t i = 0; i < result->count; i++) {
-        const struct assay__tune_row *row = &result->rows[i];
-        if (row->front != front || !isfinite(row->latency_s) || !isfinite(row->throughput))
-            continue;
-        x[count] = row->latency_s, y[count] = row->throughput;
-        names[count] = short_label(result, row->label, arena);
-        if (!names[count++]) return false;
-    }
-    *out = (struct assay__figure_series){
-        .name = front ? "on the front" : "others", .x = x, .y = y, .names = names, .count = count};
-    return true;
-}
-
-/* The rows of the table as points: a configuration stands once, by the launches that count. */
-static void draw_front(struct assay__html *page, const struct assay__tune_result *result,
-                       struct assay__arena *arena)
-{
-    struct assay__figure figure = assay__figure_begin(ASSAY__FIGURE_SCATTER, "tune");
-    struct assay__figure_series series[2];
-    if (!fill_points(result, true, arena, &series[0]) ||
-        !fill_points(result, false, arena, &series[1])) {
-        page->body.failed = true;
-        return;
-    }
-    if (series[0].count + series[1].count < 2) return;
-    figure.title = "Latency against throughput";
-    figure.x_title = "p50 latency", figure.x_unit = "s";
-    figure.y_title = "throughput", figure.y_unit = "1/s", figure.y_zero = true;
-    figure.series = series, figure.series_count = series[1].count ? 2 : 1;
-    figure.caption =
-        "Left is faster, up is more. What stands on the front is beaten by no other in one thing without being better in another: "
-        "latency, throughput, memory, energy. Only what had two launches or more can stand on it.";
-    figure.description = assay__arena_printf(arena, "%zu configurations, %zu of them on the front.",
-                                             series[0].count + series[1].count, series[0].count);
-    if (!figure.description)
-        page->body.failed = true;
-    else
-        assay__html_draw(page, &figure);
 }
 
 /* --- tables --------------------------------------------------------------------------------------- */
@@ -127,7 +38,7 @@ static void put_configuration(struct assay__html *page, const struct assay__tune
     assay__html_cell_number(page, (double)row->launches, "count", "");
     assay__html_cell_text(page, fates[row->fate]);
     assay__buf_puts(out, "<td class=\"words\">");
-    assay__html_text(out, row->reason);
+    assay__html_prose(out, row->reason);
     assay__buf_puts(out, "</td>");
     assay__html_row_end(page);
 }
@@ -137,7 +48,7 @@ static void put_configurations(struct assay__html *page, const struct assay__tun
     assay__html_heading(page, "Configurations");
     assay__html_table(
         page, "", "sortable", "Every configuration that was tried",
-        "Configuration|>p50|>Per second|>Memory|>Energy|>Launches|Fate|Why it is not advised");
+        "Configuration|>p50|>Per second|>Memory|>Energy, gross|>Launches|Fate|Why it is not advised");
     for (int finalists = 1; finalists >= 0; finalists--)
         for (size_t i = 0; i < result->count; i++)
             if ((result->rows[i].fate == ASSAY__FATE_FINALIST) == finalists)
@@ -165,17 +76,20 @@ static void put_contributions(struct assay__html *page, const struct assay__tune
         assay__html_cell_text(page, part->from);
         assay__html_cell_text(page, part->to);
         if (isfinite(part->factor))
-            assay__buf_printf(&page->body, "<td class=\"n\">%s%.3g ×</td>",
-                              part->measured ? "=" : "~", part->factor);
+            assay__buf_printf(&page->body, "<td class=\"n\">%s%s ×</td>",
+                              part->measured ? "=" : "~", assay__digits(part->factor, 3).text);
         else
             assay__buf_puts(&page->body, "<td class=\"n\">—</td>");
         if (interval)
-            assay__buf_printf(&text, "%.4g to %.4g%s", part->ratio.ci.low, part->ratio.ci.high,
+            assay__buf_printf(&text, "%s%s",
+                              assay__digits_range(part->ratio.ci.low, part->ratio.ci.high).text,
                               part->ratio.p_value < 0.05 ? "" : ": no difference shown");
         assay__html_cell_text(page, interval ? text_of(&text) : "—");
-        assay__html_cell_text(page, part->measured
-                                        ? "derived: launches with that one setting set back"
-                                        : "estimated: the search's model, not measured");
+        assay__buf_puts(&page->body, "<td class=\"words\">");
+        assay__html_text(&page->body, part->measured
+                                          ? "derived: launches with that one setting set back"
+                                          : "estimated: the search's model, not measured");
+        assay__buf_puts(&page->body, "</td>");
         assay__html_row_end(page);
         assay__buf_free(&text);
     }
@@ -195,7 +109,8 @@ static void put_spent(struct assay__html *page, const struct assay__tune_result 
     assay__html_fact(page, "tried", text_of(&text));
     assay__buf_clear(&text);
     if (isfinite(result->elapsed_s) && isfinite(result->budget_s)) {
-        assay__buf_printf(&text, "%.3g s of %.3g s", result->elapsed_s, result->budget_s);
+        assay__buf_printf(&text, "%s s of %s s", assay__digits(result->elapsed_s, 3).text,
+                          assay__digits(result->budget_s, 3).text);
         assay__html_fact(page, "budget", text_of(&text));
     }
     assay__buf_free(&text);
@@ -213,12 +128,14 @@ static void put_best(struct assay__html *page, const struct assay__tune_result *
         if (result->rows[i].alike)
             assay__buf_printf(&text, "%s%s", text.length ? "; " : "", result->rows[i].label);
     assay__html_fact(page, "not apart", text_of(&text));
+    assay__html_fact(page, "unconfirmed", result->unconfirmed);
     assay__buf_clear(&text);
     if (best && isfinite(best->drift)) {
         assay__buf_printf(&text, "%.2g relative L2 of the best's outputs against float32",
                           best->drift);
         if (isfinite(result->drift_limit))
-            assay__buf_printf(&text, "; at most %.3g is advised", result->drift_limit);
+            assay__buf_printf(&text, "; at most %s is advised",
+                              assay__digits(result->drift_limit, 3).text);
         assay__html_fact(page, "drift", text_of(&text));
     }
     put_spent(page, result);
@@ -251,7 +168,6 @@ void assay__html_tune(struct assay__html *page, const struct assay_profile *prof
                       const struct assay__trial *trial)
 {
     struct assay__tune_result result;
-    (void)trial;
     if (strcmp(profile->command, "tune") != 0) return;
     struct assay__arena *arena = assay__arena_new();
     if (!arena || assay__tune_result(profile, arena, &result)) {
@@ -259,7 +175,10 @@ void assay__html_tune(struct assay__html *page, const struct assay_profile *prof
     } else {
         assay__html_section(page, "tune", "Tune", ASSAY__HTML_OVERVIEW);
         put_best(page, &result);
-        draw_front(page, &result, arena);
+        const struct assay__tune_row *best = result.best < result.count ? &result.rows[result.best]
+                                                                        : NULL;
+        assay__html_figure_best(page, profile, trial, "pareto", best ? best->latency_s : NAN,
+                                best ? best->throughput : NAN);
         put_contributions(page, &result);
         put_configurations(page, &result);
         put_code(page, profile, &result, arena);

@@ -341,7 +341,7 @@ void assay__inspect_diff_shape(struct assay__buf *out, const struct assay__inspe
 static void put_ratio(struct assay__buf *out, const char *what, double a, double b)
 {
     if (!(a > 0) || !(b > 0) || a == b) return;
-    assay__buf_printf(out, ", %.3g × the %s", b / a, what);
+    assay__buf_printf(out, ", %s × the %s", assay__digits(b / a, 3).text, what);
 }
 
 void assay__inspect_diff_answer(struct assay__buf *out, const struct assay__inspect_diff *diff)

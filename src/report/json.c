@@ -195,12 +195,15 @@ static void put_launches(struct assay__json_writer *w, const struct assay__trial
     assay__json_array(w);
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
+        struct assay__launch_counts counts = assay__render_launch_counts(l);
         assay__json_object(w);
         assay__json_put_integer(w, "id", l->id);
         assay__json_put_string(w, "state", assay__trial_state_name(l->state));
         assay__json_put_text(w, "reason", l->reason);
         assay__json_put_integer(w, "samples", (int64_t)l->sample_count);
         assay__json_put_integer(w, "warmup", (int64_t)l->warmup);
+        assay__json_put_integer(w, "counted", (int64_t)counts.counted);
+        assay__json_put_number(w, "prerun", counts.prerun);
         assay__json_put_integer(w, "streams", l->streams);
         put_us(w, "p50_us", l->p50_ns);
         assay__json_put_text(w, "log_tail", l->log_tail);

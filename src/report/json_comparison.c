@@ -21,7 +21,7 @@ static void put_drift(struct assay__json_writer *w, const struct assay__trial *t
     assay__json_object(w);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assay__json_put_number(w, names[i] + strlen("drift."), assay__trial_known(trial, names[i]));
-    assay__json_put_number(w, "own_nonfinite", assay__trial_known(trial, "outputs.nonfinite"));
+    assay__json_put_number(w, "outputs_nonfinite", assay__trial_known(trial, "outputs.nonfinite"));
     const struct assay_metric *l2 = assay_metrics_get(trial->metrics, "drift.relative_l2");
     assay__json_put_text(w, "reason", l2 && l2->state == ASSAY_UNAVAILABLE ? l2->note : "");
     assay__json_object_end(w);
@@ -67,11 +67,19 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
     assay__json_put_string(w, "label", row->label);
     assay__json_put_string(w, "device", profile->trials[row->trial].device);
     assay__json_put_text(w, "role", i == all->reference ? "reference" : row->role);
+    if (row->batch > 0)
+        assay__json_put_integer(w, "batch", row->batch);
+    else
+        assay__json_put_null(w, "batch");
     assay__json_put_bool(w, "usable", row->usable);
     assay__json_put_text(w, "reason", row->reason);
     assay__json_put_number(w, "latency_s", row->latency_s);
     assay__json_put_number(w, "throughput_per_s", row->throughput);
     assay__json_put_number(w, "energy_j", row->energy_j);
+    assay__json_put_text(w, "energy_of",
+                         !isfinite(row->energy_j) ? ""
+                         : row->energy_by_launch  ? "median over launches"
+                                                  : "all windows");
     assay__json_put_number(w, "energy_ratio", row->energy_ratio);
     assay__json_put_number(w, "memory_bytes", row->memory_bytes);
     assay__json_put_number(w, "device_memory_bytes", row->device_memory_bytes);
@@ -82,6 +90,8 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
     assay__json_put_number(w, "speedup", row->speed.ratio);
     assay__json_put_number(w, "speedup_low", row->speed.ci.low);
     assay__json_put_number(w, "speedup_high", row->speed.ci.high);
+    assay__json_put_text(w, "speedup_of",
+                         isfinite(row->speed.ratio) ? assay__ratio_by_name(row->speed.by) : "");
     assay__json_put_number(w, "p_value", row->speed.p_value);
     assay__json_put_number(w, "smallest_difference", row->speed.smallest);
     assay__json_put_text(w, "verdict", assay__verdict_name(row->verdict));
@@ -129,6 +139,7 @@ void assay__json_comparison(struct assay__json_writer *w, const struct assay_pro
     for (size_t i = 0; i < all.count; i++)
         put_row(w, profile, &all, i);
     assay__json_array_end(w);
+    assay__json_put_text(w, "batches", all.batches);
     put_recommendations(w, &all);
     assay__json_object_end(w);
     assay__arena_free(arena);

@@ -23,6 +23,7 @@ static void put_point(struct assay__json_writer *w, const struct assay_profile *
     assay__json_put_bool(w, "usable", p->usable);
     assay__json_put_bool(w, "within_limits", p->within);
     assay__json_put_text(w, "reason", p->reason);
+    assay__json_put_text(w, "lost", p->lost);
     assay__json_put_bool(w, "outputs_sound", p->sound);
     assay__json_put_number(w, "outputs_nonfinite", p->nonfinite);
     assay__json_put_number(w, "drift_relative_l2", p->drift);
@@ -31,6 +32,7 @@ static void put_point(struct assay__json_writer *w, const struct assay_profile *
     assay__json_put_number(w, "latency_high_s", p->high_s);
     assay__json_put_number(w, "latency_p99_s", p->p99_s);
     assay__json_put_number(w, "throughput_per_s", p->throughput);
+    if (sweep->per_token) assay__json_put_number(w, "tokens_per_s", p->throughput * p->sequence);
     assay__json_put_number(w, "memory_bytes", p->memory_bytes);
     assay__json_put_number(w, "energy_j", p->energy_j);
     assay__json_put_number(w, "bandwidth", p->bandwidth);

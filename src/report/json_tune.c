@@ -106,6 +106,7 @@ void assay__json_tune(struct assay__json_writer *w, const struct assay_profile *
     assay__json_put_bool(w, "tested", result.tested);
     assay__json_put_bool(w, "confirmed", result.confirmed);
     assay__json_put_string(w, "why", result.why);
+    assay__json_put_text(w, "unconfirmed", result.unconfirmed);
     put_labels(w, "not_apart", &result, false);
     put_labels(w, "pareto", &result, true);
     assay__json_key(w, "rows");

@@ -1,6 +1,9 @@
 /* markdown.c - the report as GitHub-flavoured Markdown. Text from the profile is escaped: HTML, table pipes, the
  * characters that start emphasis, links, code or headings, and "://" and "www." so that a name does not become a link.
  *
+ * A forge looks for mentions (@somebody) and references (#123, GH-123) in what Markdown has become: there a backslash and an entity are gone
+ * already. Only what is code, or in another piece of text, is left alone: the sign itself is made code, `@`somebody.
+ *
  * What is decided stands first (comparison, sweep, tuning, findings); of several trials each is folded away below it. */
 #include "advise/verify.h"
 #include "base/text.h"
@@ -20,6 +23,18 @@
 #include <string.h>
 #include <strings.h>
 
+/* Would a forge read a mention or a reference from this sign on? `start` is where the text begins. */
+static bool is_reference(const char *start, const char *c)
+{
+    unsigned char next = (unsigned char)c[1];
+    if (*c == '@') return isalnum(next) || next == '_';
+    if (*c == '#' || *c == '!') return isdigit(next) != 0; /* an issue, a merge request */
+    if (*c == '%') return isalnum(next) != 0;              /* a milestone */
+    if (*c != '-' || !isdigit(next) || c - start < 2 || strncasecmp(c - 2, "GH", 2) != 0)
+        return false;
+    return c - start == 2 || !isalnum((unsigned char)c[-3]);
+}
+
 void assay__markdown_text(struct assay__buf *out, const char *text)
 {
     struct assay__buf safe = {0};
@@ -37,6 +52,8 @@ void assay__markdown_text(struct assay__buf *out, const char *text)
             assay__buf_puts(out, "&#58;");
         else if (*c == '.' && c - start >= 3 && strncasecmp(c - 3, "www", 3) == 0)
             assay__buf_puts(out, "&#46;");
+        else if (is_reference(start, c))
+            assay__buf_printf(out, "`%c`", *c);
         else if (strchr("\\`*[]|#~", *c) || (*c == '_' && !inside))
             assay__buf_printf(out, "\\%c", *c);
         else
@@ -44,6 +61,30 @@ void assay__markdown_text(struct assay__buf *out, const char *text)
     }
     if (safe.failed) out->failed = true;
     assay__buf_free(&safe);
+}
+
+const char *assay__markdown_mark(enum assay_state state)
+{
+    const char *mark = assay__render_mark(state);
+    return *mark == '~' ? "\\~" : mark; /* two of them would strike out what lies between */
+}
+
+/* The same in HTML, where no Markdown is read: <code>@</code>somebody. */
+static void put_summary(struct assay__buf *out, const char *text)
+{
+    struct assay__buf part = {0};
+    for (const char *c = text; *c; c++) {
+        if (!is_reference(text, c)) {
+            assay__buf_putc(&part, *c);
+            continue;
+        }
+        assay__html_text(out, part.data ? part.data : "");
+        assay__buf_printf(out, "<code>%c</code>", *c);
+        assay__buf_clear(&part);
+    }
+    assay__html_text(out, part.data ? part.data : "");
+    if (part.failed) out->failed = true;
+    assay__buf_free(&part);
 }
 
 static void put_cell(struct assay__buf *out, const char *text)
@@ -73,13 +114,35 @@ static void put_list(struct assay__buf *out, const char *title, const char *cons
     }
 }
 
+/* The others of a comparison of models; the facts above are the first's. */
+static void put_other_models(struct assay__buf *out, const struct assay_profile *profile)
+{
+    const struct assay__trial *trial;
+    for (size_t i = 0; (trial = assay__render_other_model(profile, i)); i++) {
+        struct assay__buf text = {0};
+        const struct assay_metric *weights = assay__render_known(trial, "memory.model");
+        int64_t parameters;
+        put_fact(out, "another model", assay__render_option(trial, "model"));
+        if (assay__text_int64(assay__render_option(trial, "parameters"), &parameters) == 0)
+            assay__render_count(&text, parameters);
+        put_fact(out, "its parameters", text.data);
+        assay__buf_clear(&text);
+        if (weights) assay__render_metric(&text, weights);
+        put_fact(out, "its weights", text.data);
+        if (text.failed) out->failed = true;
+        assay__buf_free(&text);
+    }
+}
+
 static void put_header(struct assay__buf *out, const struct assay_profile *profile)
 {
     const struct assay__model_info *m = &profile->model;
     const struct assay__environment *e = &profile->environment;
     struct assay__buf text = {0};
     assay__buf_puts(out, "# ");
-    assay__markdown_text(out, m->name && *m->name ? m->name : "(unnamed model)");
+    assay__render_model_names(&text, profile);
+    assay__markdown_text(out, text.data);
+    assay__buf_clear(&text);
     assay__buf_puts(out, "\n\n");
     for (size_t i = 0; i < 50 && assay__render_alert(&text, profile, i); i++) {
         assay__buf_puts(out, "**");
@@ -95,6 +158,7 @@ static void put_header(struct assay__buf *out, const struct assay_profile *profi
     assay__buf_clear(&text);
     if (m->parameters >= 0) assay__render_count(&text, m->parameters);
     put_fact(out, "parameters", text.data);
+    put_other_models(out, profile);
     put_fact(out, "CPU", e->cpu_model);
     assay__buf_clear(&text);
     if (e->cores > 0)
@@ -252,13 +316,18 @@ static void put_layers(struct assay__buf *out, const struct assay__trial *trial,
 static void put_launches(struct assay__buf *out, const struct assay__trial *trial)
 {
     if (!trial->launch_count) return;
-    assay__buf_puts(out, "\n### Launches\n\n| launch | state | samples | warm-up | p50 | reason |\n"
-                         "|--:|---|--:|--:|--:|---|\n");
+    assay__buf_puts(out,
+                    "\n### Launches\n\n| launch | state | samples counted | warm-up found before "
+                    "them | pre-run | p50 | reason |\n|--:|---|--:|--:|--:|--:|---|\n");
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
         struct assay__buf text = {0};
+        struct assay__launch_counts counts = assay__render_launch_counts(l);
         assay__buf_printf(out, "| %d | %s | %zu | %zu |", l->id, assay__trial_state_name(l->state),
-                          l->sample_count, l->warmup);
+                          counts.counted, counts.found);
+        if (isfinite(counts.prerun)) assay__buf_printf(&text, "%.0f", counts.prerun);
+        put_cell(out, text.length ? text.data : "—");
+        assay__buf_clear(&text);
         assay__render_ns(&text, l->p50_ns);
         put_cell(out, text.data);
         put_cell(out, l->reason);
@@ -278,7 +347,7 @@ static void put_trial(struct assay__buf *out, const struct assay_profile *profil
         assay__buf_printf(out, "\n<details>\n<summary>Trial %d: %s", trial->id,
                           assay__trial_state_name(trial->state));
         assay__buf_puts(out, label.length ? ", " : "");
-        assay__html_text(out, label.data);
+        put_summary(out, label.data ? label.data : "");
         assay__buf_free(&label);
         assay__buf_puts(out, "</summary>\n\n");
     } else {
@@ -315,14 +384,17 @@ static void put_finding(struct assay__buf *out, const struct assay__finding *f)
     assay__buf_puts(out, f->advice && *f->advice ? " → " : "");
     assay__markdown_text(out, f->advice);
     if (f->state && strcmp(f->state, "verified") == 0 && isfinite(f->verified_gain)) {
-        assay__buf_printf(out, "; verified: %.3g × ", f->verified_gain);
+        assay__buf_printf(out, "; verified: %s × ", assay__digits(f->verified_gain, 3).text);
         assay__markdown_text(out, assay__gain_words(f->verified_of));
-        assay__buf_printf(out, " (%.3g to %.3g)", f->verified_low, f->verified_high);
+        assay__buf_printf(out, " (%s to %s)", assay__digits(f->verified_low, 3).text,
+                          assay__digits(f->verified_high, 3).text);
     } else if (f->state && strcmp(f->state, "withdrawn") == 0) {
         assay__buf_puts(out, "; withdrawn: ");
         assay__markdown_text(out, f->reason);
     } else if (isfinite(f->expected_gain)) {
-        assay__buf_printf(out, "; at most \\~%.3g × (not tried)", f->expected_gain);
+        assay__buf_printf(out, "; at most %s%s × (not tried)",
+                          assay__markdown_mark(assay__render_gain_state(f)),
+                          assay__digits(f->expected_gain, 3).text);
     }
     assay__buf_putc(out, '\n');
     for (size_t i = 0; i < f->evidence_count; i++) {

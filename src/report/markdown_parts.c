@@ -266,7 +266,7 @@ static void put_allocations(struct assay__buf *out, const struct assay__allocati
 static void put_counter(struct assay__buf *out, const char *name, double value)
 {
     char text[32];
-    if (strcmp(name, "task-clock") == 0) { /* the one counter that is a time */
+    if (strcmp(name, "task-clock") == 0 || strcmp(name, "elapsed") == 0) { /* counters of time */
         put_number(out, value, "s");
         return;
     }

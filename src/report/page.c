@@ -32,36 +32,21 @@ static void put_rule(struct assay__page *page)
 
 void assay__page_title(struct assay__page *page, const char *title, const char *right)
 {
-    size_t width = assay__text_width(right);
-    int room = (size_t)page->columns > width + 12 ? page->columns - (int)width - 1 : 12;
+    struct assay__buf safe = {0};
+    assay__text_safe(&safe, right ? right : "");
+    int width = (int)assay__text_width(safe.data ? safe.data : ""), most = page->columns - 1 - 20;
+    if (width > most) width = most; /* a name has 20 columns at least */
     assay__page_style(page, ASSAY__STYLE_BOLD);
-    assay__page_fit(page, title, room, 1);
+    assay__page_fit(page, title, page->columns - 1 - width, 1);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, ' ');
     assay__page_style(page, ASSAY__STYLE_DIM);
-    assay__text_safe(page->out, right);
+    assay__text_fit(page->out, safe.data ? safe.data : "", (size_t)width, 0);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     assay__buf_putc(page->out, '\n');
     put_rule(page);
-}
-
-void assay__page_heading(struct assay__page *page, const char *title, const char *remark)
-{
-    assay__buf_putc(page->out, '\n');
-    styled(page, ASSAY__STYLE_BOLD, title);
-    size_t used = assay__text_width(title) + 2;
-    if (remark && *remark && used + 8 <= (size_t)page->columns) {
-        struct assay__buf fitted = {0}, safe = {0};
-        assay__text_safe(&safe, remark);
-        size_t room = (size_t)page->columns - used,
-               width = assay__text_width(safe.data ? safe.data : "");
-        assay__text_fit(&fitted, safe.data ? safe.data : "", width < room ? width : room, 0);
-        assay__buf_puts(page->out, "  ");
-        styled(page, ASSAY__STYLE_DIM, fitted.data ? fitted.data : "");
-        assay__buf_free(&fitted);
-        assay__buf_free(&safe);
-    }
-    assay__buf_putc(page->out, '\n');
+    if (safe.failed) page->out->failed = true;
+    assay__buf_free(&safe);
 }
 
 static size_t character_bytes(const char *text)
@@ -201,6 +186,46 @@ void assay__page_wrap(struct assay__page *page, enum assay__style style, const c
     assay__buf_free(&safe);
 }
 
+void assay__page_wrap_lines(struct assay__page *page, enum assay__style style, const char *first,
+                            const char *text, size_t lines)
+{
+    struct assay__buf safe = {0}, cut = {0};
+    put_safe(&safe, text, page->ascii);
+    size_t hang = assay__text_width(first), width = assay__text_width(safe.data ? safe.data : ""),
+           most = lines * ((size_t)page->columns > hang + 10 ? (size_t)page->columns - hang : 10);
+    assay__text_fit(&cut, safe.data ? safe.data : "", width < most ? width : most, 0);
+    assay__page_wrap(page, style, first, cut.data ? cut.data : "");
+    if (safe.failed || cut.failed) page->out->failed = true;
+    assay__buf_free(&safe);
+    assay__buf_free(&cut);
+}
+
+#define HEADING_LINES 4 /* a name in a heading can be as long as it likes */
+
+void assay__page_heading(struct assay__page *page, const char *title, const char *remark)
+{
+    struct assay__buf head = {0}, words = {0};
+    put_safe(&head, title, page->ascii);
+    put_safe(&words, remark ? remark : "", page->ascii);
+    bool beside = words.length && assay__text_width(head.data ? head.data : "") + 2 +
+                                          assay__text_width(words.data) <=
+                                      (size_t)page->columns;
+    assay__buf_putc(page->out, '\n');
+    if (beside) {
+        styled(page, ASSAY__STYLE_BOLD, head.data ? head.data : "");
+        assay__buf_puts(page->out, "  ");
+        styled(page, ASSAY__STYLE_DIM, words.data);
+        assay__buf_putc(page->out, '\n');
+    } else {
+        assay__page_wrap_lines(page, ASSAY__STYLE_BOLD, "", title, HEADING_LINES);
+        if (words.length)
+            assay__page_wrap_lines(page, ASSAY__STYLE_DIM, "  ", remark, HEADING_LINES);
+    }
+    if (head.failed || words.failed) page->out->failed = true;
+    assay__buf_free(&head);
+    assay__buf_free(&words);
+}
+
 void assay__page_row(struct assay__page *page, const char *label, const char *text)
 {
     struct assay__buf first = {0};
@@ -250,6 +275,21 @@ void assay__page_right(struct assay__page *page, const char *text, int columns)
     size_t width = assay__text_width(text);
     if (width < (size_t)columns) assay__buf_repeat(page->out, " ", (size_t)columns - width);
     assay__buf_puts(page->out, text);
+}
+
+void assay__page_right_fit(struct assay__page *page, const char *text, int columns)
+{
+    struct assay__buf safe = {0}, cut = {0};
+    assay__text_safe(&safe, text ? text : "");
+    const char *whole = safe.data ? safe.data : "";
+    if (assay__text_width(whole) > (size_t)columns) {
+        assay__text_fit(&cut, whole, (size_t)columns, 0);
+        whole = cut.data ? cut.data : "";
+    }
+    assay__page_right(page, whole, columns);
+    if (safe.failed || cut.failed) page->out->failed = true;
+    assay__buf_free(&safe);
+    assay__buf_free(&cut);
 }
 
 void assay__page_fit(struct assay__page *page, const char *text, int columns, int keep_end)

@@ -72,12 +72,12 @@ static void put_fit_row(struct assay__page *page, const struct assay__trial *tri
     put_metric(&items, trial, "memory.activation.predicted", " of activations");
     if (share) {
         struct assay__buf capacity = {0};
-        char percent[32];
+        char percent[64];
         put_metric(&capacity, trial, "memory.capacity", "");
         if (share->value < 0.001)
             snprintf(percent, sizeof percent, "less than 0.1 %%");
         else
-            snprintf(percent, sizeof percent, "~%.3g %%", share->value * 100);
+            snprintf(percent, sizeof percent, "~%s %%", assay__digits(share->value * 100, 3).text);
         assay__page_item(&items, "%s of %s: %s", percent, text_of(&capacity),
                          share->value <= 0.75  ? "fits"
                          : share->value <= 1.0 ? "tight: the system needs memory too"
@@ -120,6 +120,7 @@ static void put_estimate(struct assay__page *page, const struct assay__trial *tr
 /* --- layers ------------------------------------------------------------------------------------ */
 
 enum { OP_COLUMNS = 16, TIME_COLUMNS = 11, SHARE_COLUMNS = 8, BOUND_COLUMNS = 10 };
+#define TIME_LEAST_NS 0.1
 enum { CELLS = TIME_COLUMNS + SHARE_COLUMNS + BOUND_COLUMNS, NAME_LEAST = 8 };
 
 static void put_layer(struct assay__page *page, const char *op, const char *name, double time_ns,
@@ -137,8 +138,12 @@ static void put_layer(struct assay__page *page, const char *op, const char *name
         assay__buf_putc(page->out, '\n');
         assay__buf_repeat(page->out, " ", (size_t)(page->columns - CELLS));
     }
-    assay__buf_puts(&cell, "~");
-    assay__render_ns(&cell, time_ns);
+    if (time_ns < TIME_LEAST_NS) { /* nothing a clock could show */
+        assay__buf_puts(&cell, "< 0.1 ns");
+    } else {
+        assay__buf_puts(&cell, "~");
+        assay__render_ns(&cell, time_ns);
+    }
     assay__page_right(page, text_of(&cell), TIME_COLUMNS);
     snprintf(percent, sizeof percent, "%.1f %%", share * 100);
     assay__page_right(page, percent, SHARE_COLUMNS);
@@ -208,10 +213,12 @@ static void put_trust(struct assay__page *page, const struct assay__trial *trial
                       const struct assay__fit *fit)
 {
     struct assay__buf text = {0};
-    bool here = strcmp(assay__render_option(trial, "chip"), "this") == 0;
+    bool here = strcmp(assay__render_option(trial, "chip"), "this") == 0,
+         measured = strcmp(assay__render_option(trial, "roofs"), "measured") == 0;
     assay__predict_heading(page, "How far to trust it",
-                           here ? "assay run measures what this estimates"
-                                : "nothing here was measured on that chip");
+                           here       ? "assay run measures what this estimates"
+                           : measured ? "ceilings were measured there; the model was not run"
+                                      : "nothing here was measured on that chip");
     assay__buf_printf(&text, "Efficiencies %s.", fit->origin);
     assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", text_of(&text));
     assay__buf_clear(&text);

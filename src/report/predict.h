@@ -19,5 +19,7 @@ void assay__validation_text(struct assay__page *page, const struct assay__valida
 /** {"assay", "command", "validation": {"rows": [ … ], "in_sample", "leave_chip_out", "leave_model_out", "held_out", "fit"}} */
 void assay__validation_json(struct assay__buf *out, const struct assay__validation *validation,
                             bool published);
+/** {"assay", "command", "chips": [{"name", "memory_bandwidth": {"value", "unit", "state", "source"}, …}]} */
+void assay__chips_json(struct assay__buf *out);
 
 #endif

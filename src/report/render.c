@@ -85,6 +85,15 @@ void assay__render_metric(struct assay__buf *out, const struct assay_metric *met
                       metric->state == ASSAY_PUBLISHED ? " (published)" : "");
 }
 
+enum assay_state assay__render_gain_state(const struct assay__finding *finding)
+{
+    static const char assumed[] = "estimated at "; /* advise/rules_memory.c, rules_machine.c */
+    for (size_t i = 0; i < finding->evidence_count; i++)
+        if (finding->evidence[i] && strncmp(finding->evidence[i], assumed, sizeof assumed - 1) == 0)
+            return ASSAY_ESTIMATED;
+    return ASSAY_DERIVED;
+}
+
 void assay__render_ns(struct assay__buf *out, double time_ns)
 {
     char text[64];
@@ -113,11 +122,53 @@ const struct assay_metric *assay__render_known(const struct assay__trial *trial,
     return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value) ? metric : NULL;
 }
 
+const struct assay__trial *assay__render_other_model(const struct assay_profile *profile,
+                                                     size_t index)
+{
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        const char *name = assay__render_option(&profile->trials[i], "model");
+        bool again = !*name;
+        for (size_t k = 0; k < i && !again; k++)
+            again = strcmp(assay__render_option(&profile->trials[k], "model"), name) == 0;
+        if (!again && index-- == 0) return &profile->trials[i];
+    }
+    return NULL;
+}
+
+void assay__render_model_names(struct assay__buf *out, const struct assay_profile *profile)
+{
+    const char *own = profile->model.name;
+    size_t more = 0;
+    while (assay__render_other_model(profile, more))
+        more++;
+    assay__buf_puts(out, own && *own ? own : "(unnamed model)");
+    if (more == 1)
+        assay__buf_printf(out, " and %s",
+                          assay__render_option(assay__render_other_model(profile, 0), "model"));
+    else if (more)
+        assay__buf_printf(out, " and %zu more models", more);
+}
+
 const char *assay__render_option(const struct assay__trial *trial, const char *key)
 {
     for (size_t i = 0; i < trial->option_count; i++)
         if (strcmp(trial->options[i].key, key) == 0) return trial->options[i].value;
     return "";
+}
+
+struct assay__launch_counts assay__render_launch_counts(const struct assay__launch *launch)
+{
+    size_t streams = launch->streams > 1 ? (size_t)launch->streams : 1;
+    size_t found = launch->sample_count ? launch->warmup * streams : 0;
+    struct assay__launch_counts counts = {NAN, launch->sample_count, found, 0};
+    const struct assay_metric *all = launch->metrics
+                                         ? assay_metrics_get(launch->metrics, "latency.warmup")
+                                         : NULL;
+    if (found > counts.kept) counts.found = found = counts.kept;
+    counts.counted = counts.kept - found;
+    if (all && all->state != ASSAY_UNAVAILABLE && all->value >= (double)launch->warmup)
+        counts.prerun = all->value - (double)launch->warmup; /* the metric is their sum */
+    return counts;
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -410,6 +461,38 @@ void assay__render_answer(struct assay__buf *out, const struct assay__trial *tri
 
 /* --- alerts ----------------------------------------------------------------------------------- */
 
+static bool same_alert(const struct assay__trial *a, const struct assay__trial *b)
+{
+    return a->state == b->state &&
+           strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "") == 0;
+}
+
+/* "FAILED (trial 3): …", or "FAILED (23 of 96 trials): …" of those that failed for the same reason: the index-th reason. */
+static int put_failures(struct assay__buf *out, const struct assay_profile *profile, size_t index)
+{
+    enum { REASONS = 64 }; /* told apart; nobody asks for more */
+    const struct assay__trial *first[REASONS];
+    size_t kinds = 0, alike = 0;
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        const struct assay__trial *t = &profile->trials[i];
+        size_t at = 0;
+        if (t->state != ASSAY__TRIAL_FAILED && t->state != ASSAY__TRIAL_SKIPPED) continue;
+        while (at < kinds && !same_alert(first[at], t))
+            at++;
+        if (at == kinds && kinds < REASONS) first[kinds++] = t;
+        alike += at == index;
+    }
+    if (index >= kinds) return 0;
+    const struct assay__trial *t = first[index];
+    assay__buf_puts(out, t->state == ASSAY__TRIAL_FAILED ? "FAILED" : "SKIPPED");
+    if (alike > 1)
+        assay__buf_printf(out, " (%zu of %zu trials)", alike, profile->trial_count);
+    else if (profile->trial_count > 1)
+        assay__buf_printf(out, " (trial %d)", t->id);
+    assay__buf_printf(out, ": %s", t->reason && *t->reason ? t->reason : "no reason was recorded");
+    return 1;
+}
+
 int assay__render_alert(struct assay__buf *out, const struct assay_profile *profile, size_t index)
 {
     bool whole = profile->complete || profile->interrupted;
@@ -422,20 +505,8 @@ int assay__render_alert(struct assay__buf *out, const struct assay_profile *prof
                              "measured until then follows.");
     else if (!profile->trial_count && index-- == 0)
         assay__buf_puts(out, "EMPTY: this profile holds no trial.");
-    else {
-        for (size_t i = 0; i < profile->trial_count; i++) {
-            const struct assay__trial *t = &profile->trials[i];
-            bool failed = t->state == ASSAY__TRIAL_FAILED,
-                 skipped = t->state == ASSAY__TRIAL_SKIPPED;
-            if ((!failed && !skipped) || index--) continue;
-            assay__buf_puts(out, failed ? "FAILED" : "SKIPPED");
-            if (profile->trial_count > 1) assay__buf_printf(out, " (trial %d)", t->id);
-            assay__buf_printf(out, ": %s",
-                              t->reason && *t->reason ? t->reason : "no reason was recorded");
-            return 1;
-        }
-        return 0;
-    }
+    else
+        return put_failures(out, profile, index);
     return 1;
 }
 

@@ -34,6 +34,12 @@ const char *assay__render_mark(enum assay_state state);
 void assay__render_ns(struct assay__buf *out, double time_ns);
 /** Metric of that name that has a value, or NULL. */
 const struct assay_metric *assay__render_known(const struct assay__trial *trial, const char *name);
+/** The index-th model beside the profile's own in a comparison of models: the first trial of it; NULL past the last. Its options "model" and
+ *  "parameters" and its metric memory.model tell of it. */
+const struct assay__trial *assay__render_other_model(const struct assay_profile *profile,
+                                                     size_t index);
+/** "cfc", "cfc and lora", "cfc and 3 more models". Unescaped. */
+void assay__render_model_names(struct assay__buf *out, const struct assay_profile *profile);
 /** Value of an option of the target ("threads") or "". */
 const char *assay__render_option(const struct assay__trial *trial, const char *key);
 /** What people know the layer by: the first node of the model it came from, else its name, else its operator. */
@@ -50,7 +56,8 @@ double assay__render_layer_total(const struct assay__trial *trial, const char **
 void assay__render_layer_method(struct assay__buf *out, const struct assay__layers *layers);
 /** One sentence: where the time of one inference goes. Unescaped. */
 void assay__render_answer(struct assay__buf *out, const struct assay__trial *trial);
-/** Lines that stand above everything else ("INCOMPLETE: …"), one per call; 0 when there is no such line. */
+/** Lines that stand above everything else ("INCOMPLETE: …"), one per call; 0 when there is no such line. Trials that failed for the same reason
+ *  are one line. */
 int assay__render_alert(struct assay__buf *out, const struct assay_profile *profile, size_t index);
 
 /** Unavailable metrics with the same root reason, joined; the reason is borrowed from the set. */
@@ -73,5 +80,18 @@ void assay__csv_next_number(struct assay__buf *out, double value);
 void assay__render_peak(struct assay__buf *out, const struct assay__peak *peak);
 /** Text escaped for Markdown. */
 void assay__markdown_text(struct assay__buf *out, const char *text);
+/** The mark before a value of that state, in Markdown: "", "=", "\\~". */
+const char *assay__markdown_mark(enum assay_state state);
+/** How the expected gain of a finding is known: estimated where its evidence says that a cost was assumed, else derived from shares of
+ *  the profile. */
+enum assay_state assay__render_gain_state(const struct assay__finding *finding);
+
+/** What a launch did, told apart: inferences before measuring began (not kept; NaN unknown), samples that are kept, of these the first
+ *  that were found to be warm-up, and the rest, which the statistics stand on. */
+struct assay__launch_counts {
+    double prerun;
+    size_t kept, found, counted;
+};
+struct assay__launch_counts assay__render_launch_counts(const struct assay__launch *launch);
 
 #endif

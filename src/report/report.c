@@ -22,8 +22,7 @@ const char *assay_report_format(size_t index)
     return index < FORMAT_COUNT ? formats[index].name : NULL;
 }
 
-/* What follows the last dot of the last part of a path; NULL: none, or the name is only that (".json"). */
-static const char *extension_of(const char *path)
+const char *assay__path_extension(const char *path)
 {
     const char *name = path && strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     const char *dot = name ? strrchr(name, '.') : NULL;
@@ -32,13 +31,13 @@ static const char *extension_of(const char *path)
 
 bool assay__path_is_svg(const char *path)
 {
-    const char *extension = extension_of(path);
+    const char *extension = assay__path_extension(path);
     return extension && strcasecmp(extension, "svg") == 0;
 }
 
 const struct assay__format *assay__format_of_path(const char *path)
 {
-    const char *wanted = extension_of(path);
+    const char *wanted = assay__path_extension(path);
     for (size_t i = 0; wanted && i < FORMAT_COUNT; i++)
         for (const char *at = formats[i].extensions; *at; at += strspn(at, " ")) {
             size_t length = strcspn(at, " ");

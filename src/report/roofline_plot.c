@@ -219,15 +219,24 @@ static void name_slope(struct plot *p, const struct roof *level)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* "100 G" where a decade begins in this row; "" elsewhere */
-static void scale_text(const struct plot *p, int row, char *out, size_t size)
+/* "100 G"; below 1 "0.01", beyond what has a prefix "1e+21". */
+static void decade_text(char *out, size_t size, int decade)
 {
     static const char *const prefixes[] = {"", " k", " M", " G", " T", " P", " E"};
+    static const char *const mantissas[] = {"1", "10", "100"};
+    if (decade < 0 || decade >= 21)
+        snprintf(out, size, "%.4g", pow(10, decade));
+    else
+        snprintf(out, size, "%s%s", mantissas[decade % 3], prefixes[decade / 3]);
+}
+
+/* Where a decade begins in this row; "" elsewhere */
+static void scale_text(const struct plot *p, int row, char *out, size_t size)
+{
     out[0] = 0;
     for (int decade = (int)ceil(p->y0); decade <= p->y1 && decade < 21; decade++) {
         if (decade < 0 || dot_row(p, pow(10, decade)) / 4 != row) continue;
-        static const char *const mantissas[] = {"1", "10", "100"};
-        snprintf(out, size, "%s%s", mantissas[decade % 3], prefixes[decade / 3]);
+        decade_text(out, size, decade);
     }
 }
 
@@ -246,7 +255,10 @@ static void put_axis(const struct plot *p)
         assay__buf_puts(&line, tick ? "┬" : "─");
         if (!tick) continue;
         char number[32];
-        snprintf(number, sizeof number, "%.4g", pow(10, decade));
+        if (decade < 4)
+            snprintf(number, sizeof number, "%.4g", pow(10, decade));
+        else
+            decade_text(number, sizeof number, decade);
         int at = column - (int)strlen(number) / 2, last = p->canvas.columns - (int)strlen(number);
         if (at > last) at = last;
         if (at < used + (used > 0)) continue;

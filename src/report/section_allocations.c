@@ -308,7 +308,8 @@ void assay__section_allocations(struct assay__page *page, const struct assay__tr
         return;
     }
     if (isfinite(a->slowdown))
-        assay__buf_printf(&text, "counted in a launch of its own: latency × %.3g", a->slowdown);
+        assay__buf_printf(&text, "counted in a launch of its own: latency × %s",
+                          assay__digits(a->slowdown, 3).text);
     else
         assay__buf_puts(&text, "counted in a launch of its own");
     assay__page_heading(page, "Allocations", text_of(&text));

@@ -81,12 +81,12 @@ static const struct column {
     {"memory", "memory.peak.worker", NULL, 10},
     {"on device", "memory.peak.device", NULL, 11},
     {"power", "power.average", NULL, 10},
-    {"energy", "energy.inference.gross", NULL, 10},
+    {"gross energy", "energy.inference.gross", NULL, 14}, /* the idle machine's part included */
     {"OPS/W", "efficiency.tops_per_watt", NULL, 10},
     {"score", "score.efficiency", NULL, 8},
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
-enum { ON_DEVICE = 4, POWER = 5 };
+enum { ON_DEVICE = 4, POWER = 5, ENERGY = 6, OPS_PER_WATT = 7 };
 
 static const struct assay_metric *metric_of(const struct view *v, size_t i, size_t column)
 {
@@ -110,10 +110,17 @@ static bool any_known(const struct view *v, size_t column)
     return false;
 }
 
-static void put_cell(struct assay__page *page, const struct assay_metric *m, size_t column)
+static void put_cell(struct assay__page *page, const struct assay__comparison_row *row,
+                     const struct assay_metric *m, size_t column)
 {
     struct assay__buf text = {0};
+    struct assay_metric own;
     const char *unit = "";
+    if (is_known(m) && (column == ENERGY || column == OPS_PER_WATT)) { /* over launches */
+        own = *m;
+        own.value = column == ENERGY ? row->energy_j : row->tops_per_watt;
+        m = &own;
+    }
     if (is_known(m) && strcmp(m->unit, "points") == 0)
         assay__buf_printf(&text, "%s%.1f", assay__render_mark(m->state), m->value);
     else
@@ -145,7 +152,7 @@ static void put_table(const struct view *v, const size_t *shown, size_t first, s
         assay__buf_puts(page->out, "  ");
         assay__page_fit_middle(page, v->all->rows[i].label, (int)v->width);
         for (size_t c = first; c < end; c++)
-            put_cell(page, metric_of(v, i, shown[c]), shown[c]);
+            put_cell(page, &v->all->rows[i], metric_of(v, i, shown[c]), shown[c]);
         assay__buf_putc(page->out, '\n');
     }
 }
@@ -205,7 +212,9 @@ static void put_reasons(const struct view *v, size_t column)
         assay__buf_puts(&text, "— ");
         if (!alone) assay__buf_printf(&text, "%s: ", labels.data ? labels.data : "");
         put_reason(&text, m);
-        if (!told) assay__page_row(v->page, columns[column].head, text.data ? text.data : "");
+        if (!told)
+            assay__page_row(v->page, column == ENERGY ? "energy" : columns[column].head,
+                            text.data ? text.data : "");
         assay__buf_free(&text);
         assay__buf_free(&labels);
     }
@@ -232,11 +241,8 @@ static void put_numbers(const struct view *v)
 static void put_interval(struct assay__buf *out, const char *what, double ratio, double low,
                          double high)
 {
-    const double values[] = {ratio, low, high};
-    char texts[3][32];
-    for (size_t i = 0; i < 3; i++)
-        snprintf(texts[i], sizeof texts[i], values[i] >= 1000 ? "%.0f" : "%.3g", values[i]);
-    assay__buf_printf(out, "=%s ×%s (%s to %s)", texts[0], what, texts[1], texts[2]);
+    assay__buf_printf(out, "=%s ×%s (%s)", assay__digits(ratio, 3).text, what,
+                      assay__digits_range(low, high).text);
 }
 
 static void put_speed(struct assay__buf *out, const struct assay__comparison_row *row)
@@ -251,6 +257,8 @@ static void put_speed(struct assay__buf *out, const struct assay__comparison_row
         assay__buf_printf(out, "%s: ", assay__verdict_name(row->verdict));
         put_interval(out, " as fast", s->ratio, s->ci.low, s->ci.high);
     }
+    if (isfinite(s->ratio) && s->by == ASSAY__BY_UNDISTURBED)
+        assay__buf_puts(out, " when undisturbed");
 }
 
 /* Of one that never came to be measured. */
@@ -272,8 +280,8 @@ static void put_energy(struct assay__buf *out, const struct assay__comparison_ro
         assay__buf_printf(out, "; %s: ", words[row->energy_verdict]);
         put_interval(out, "", e->ratio, e->ci.low, e->ci.high);
     } else {
-        assay__buf_printf(out, "; energy =%.3g ×, no interval: %s", row->energy_ratio,
-                          row->energy_reason);
+        assay__buf_printf(out, "; energy =%s ×, no interval: %s",
+                          assay__digits(row->energy_ratio, 3).text, row->energy_reason);
     }
 }
 
@@ -284,11 +292,15 @@ static void put_ratios(const struct view *v)
     if (all->reference == SIZE_MAX) {
         assay__page_heading(v->page, "Why nothing can be compared", "");
     } else {
-        assay__buf_printf(&remark, "against %s; 95 %% intervals, a launch counts once",
-                          all->rows[all->reference].label);
+        bool energy = false;
+        for (size_t i = 0; i < all->count; i++)
+            energy |= i != all->reference && isfinite(all->rows[i].energy_ratio);
+        assay__buf_printf(&remark, "against %s; %s95 %% intervals, a launch counts once",
+                          all->rows[all->reference].label, energy ? "gross energy; " : "");
         assay__page_heading(v->page, all->count > 1 ? "Speed and energy" : "One row only",
                             remark.data ? remark.data : "");
     }
+    if (*all->batches) assay__page_wrap(v->page, ASSAY__STYLE_WARN, "  ", all->batches);
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *row = &all->rows[i];
         struct assay__buf text = {0};
@@ -320,9 +332,10 @@ static void put_distances(struct assay__buf *out, const struct assay__trial *tri
            cosine = assay__trial_known(trial, "drift.cosine"),
            top1 = assay__trial_known(trial, "drift.top1");
     assay__buf_printf(out, "relative L2 =%.2g", l2);
-    if (isfinite(most)) assay__buf_printf(out, ", at most =%.2g apart", most);
+    if (isfinite(most)) assay__buf_printf(out, ", at most =%s apart", assay__digits(most, 2).text);
     if (isfinite(cosine)) assay__buf_printf(out, ", cosine =%.6f", cosine);
-    if (isfinite(top1)) assay__buf_printf(out, ", same first class in =%.3g %%", top1 * 100);
+    if (isfinite(top1))
+        assay__buf_printf(out, ", same first class in =%s %%", assay__digits(top1 * 100, 3).text);
 }
 
 static void put_drift(const struct view *v)
@@ -341,7 +354,7 @@ static void put_drift(const struct view *v)
             assay__page_heading(v->page, "Outputs",
                                 "of the first inference, against the reference's");
         headed = true;
-        if (*row->unadvised || row->nonfinite > 0 || row->relative_l2 > ASSAY__COMPARISON_DRIFT)
+        if (*row->unadvised || row->nonfinite > 0 || row->relative_l2 > ASSAY__DRIFT_LIMIT)
             assay__buf_puts(&text, "warning: ");
         if (reference)
             assay__buf_printf(&text, "%.0f of its own values are NaN or infinite",
@@ -405,7 +418,8 @@ static void put_placement(const struct view *v)
                               f->inferred > 0 ? "=" : "", f->nodes, f->nodes + f->elsewhere,
                               f->partitions, f->partitions == 1 ? "" : "s");
             if (isfinite(f->flops_share))
-                assay__buf_printf(&text, ", =%.3g %% of the FLOPs", f->flops_share * 100);
+                assay__buf_printf(&text, ", =%s %% of the FLOPs",
+                                  assay__digits(f->flops_share * 100, 3).text);
             if (f->crossings > 0) put_crossings(&text, f);
             if (f->name_count) put_names(&text, f);
             if (f->inferred > 0)

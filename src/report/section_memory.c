@@ -1,7 +1,8 @@
-/* section_memory.c - where the memory goes: one sentence, what each part takes, the worker over time, the layers by the bytes they move,
- * then what was allocated (section_allocations.c). A number that is not known is "—" with its reason. */
+/* section_memory.c - where the memory goes: one sentence, what each part takes, the worker over time, the activations at their peak
+ * (section_peak.c), the layers by the bytes they move, then what was allocated (section_allocations.c). A number that is not known is "—" with its reason. */
 #include "report/chart.h"
 #include "report/section_allocations.h"
+#include "report/section_peak.h"
 #include "report/sections.h"
 
 #include "base/text.h"
@@ -112,7 +113,7 @@ static void put_times(struct assay__buf *text, double times)
 {
     assay__buf_puts(text, ", ");
     if (times < 1000)
-        assay__buf_printf(text, "%.3g", times);
+        assay__buf_printf(text, "%s", assay__digits(times, 3).text);
     else
         assay__render_count(text, times < 1e15 ? (int64_t)llround(times) : INT64_MAX);
 }
@@ -365,7 +366,9 @@ static void put_layers(struct assay__page *page, const struct assay__trial *tria
     if (shown > layers->count) shown = layers->count;
     struct columns c = columns_of(page);
     assay__page_heading(page, "Layers",
-                        "by the bytes they move; live: activations while each runs, by the graph");
+                        c.live ? "by the bytes they move; live: activations while each runs, by "
+                                 "the graph"
+                               : "by the bytes they move");
     assay__page_style(page, ASSAY__STYLE_DIM);
     put_cells(page, &c, "layer", "operator",
               (const char *const[]){"moves", "time", "rate", "live"});
@@ -390,6 +393,7 @@ void assay__section_memory(struct assay__page *page, const struct assay_profile 
     put_parts(page, trial);
     put_timeline(page, trial);
     put_readings(page, trial);
+    assay__section_peak(page, trial);
     if (strcmp(profile->command, "memory") == 0) put_layers(page, trial);
     assay__section_allocations(page, trial);
 }

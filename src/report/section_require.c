@@ -253,7 +253,7 @@ static void put_performance(struct assay__page *page, const struct assay__trial 
                                             {"cache.hit_rate", "cache hits"}};
     static const char *const hardware[][2] = {{"power.average", "power"},
                                               {"power.budget_share", "of the budget"},
-                                              {"energy.inference.net", "energy per inference"},
+                                              {"energy.inference.net", "net energy per inference"},
                                               {"hardware.temperature", "temperature"},
                                               {"hardware.memory_controller", "memory controller"}};
     assay__page_heading(page, "Performance", "— not available: the whole report says why");

@@ -186,6 +186,14 @@ static void put_failures(struct assay__page *page, const struct assay__sweep *sw
         if (text.failed) page->out->failed = true;
         assay__buf_free(&text);
     }
+    for (size_t i = 0; i < sweep->count; i++) {
+        struct assay__buf text = {0};
+        if (!*sweep->points[i].lost) continue;
+        assay__buf_printf(&text, "%s: %s", sweep->points[i].label, sweep->points[i].lost);
+        assay__page_row(page, "lost", text.data ? text.data : "");
+        if (text.failed) page->out->failed = true;
+        assay__buf_free(&text);
+    }
 }
 
 /* Why a column has gaps: the reason of the first point that has none, once. */
@@ -302,28 +310,14 @@ static void put_matrix(const struct table *t)
 
 static void put_labels(struct assay__page *page, const struct assay__sweep *sweep)
 {
-    enum { SHOWN = 12 };
-    struct assay__buf text = {0};
-    for (size_t i = 0; i < sweep->alike_count; i++)
-        assay__buf_printf(&text, "%s%s", i ? ", " : "", sweep->points[sweep->alike[i]].label);
-    if (sweep->alike_count) {
-        assay__buf_puts(&text, ": not told from the best, their launches overlap "
-                               "(--confirm tests the best two, --launches 10 all)");
-        assay__page_row(page, "not apart", text.data ? text.data : "");
-    }
-    assay__buf_clear(&text);
-    size_t others = 0;
-    for (size_t i = 0; i < sweep->pair_count; i++) {
-        const struct assay__sweep_pair *pair = &sweep->pairs[i];
-        if (pair->a == sweep->best || pair->b == sweep->best || others++ >= SHOWN) continue;
-        assay__buf_printf(&text, "%s%s and %s", text.length ? "; " : "",
-                          sweep->points[pair->a].label, sweep->points[pair->b].label);
-    }
-    if (others > SHOWN) assay__buf_printf(&text, "; and %zu more pairs", others - SHOWN);
-    if (others)
-        assay__page_row(page, sweep->alike_count ? "nor" : "not apart", text.data ? text.data : "");
-    if (text.failed) page->out->failed = true;
-    assay__buf_free(&text);
+    struct assay__buf alike = {0}, pairs = {0};
+    assay__sweep_alike(&alike, sweep);
+    assay__sweep_pairs(&pairs, sweep);
+    if (alike.length) assay__page_row(page, "not apart", alike.data);
+    if (pairs.length) assay__page_row(page, alike.length ? "nor" : "not apart", pairs.data);
+    if (alike.failed || pairs.failed) page->out->failed = true;
+    assay__buf_free(&alike);
+    assay__buf_free(&pairs);
 }
 
 static void put_wall(struct assay__page *page, const struct assay__sweep_wall *wall)
@@ -351,7 +345,8 @@ static void put_words(struct assay__page *page, const struct assay__sweep *sweep
     const struct assay__sweep_point *to = sweep->scaled != SIZE_MAX ? &sweep->points[sweep->scaled]
                                                                     : NULL;
     if (to && isfinite(to->efficiency) && to->base != sweep->scaled) {
-        assay__buf_printf(&text, "%.3g %% of linear from %s to %s", to->efficiency * 100,
+        assay__buf_printf(&text, "%s %% of linear from %s to %s",
+                          assay__digits(to->efficiency * 100, 3).text,
                           sweep->points[to->base].label, to->label);
         assay__page_row(page, "scaling", text.data ? text.data : "");
     }
@@ -378,7 +373,7 @@ void assay__section_sweep(struct assay__page *page, const struct assay_profile *
     }
     struct table table = {page, profile, &sweep, measure_keys(&sweep, page->columns), {0}};
     measure_columns(&table);
-    assay__page_heading(page, "Sweep", "> best, ^ knee; 1/s: samples");
+    assay__page_heading(page, "Sweep", "> best, ^ knee; 1/s: samples; energy: gross");
     for (int c = 0; c < ASSAY__SWEEP_COLUMNS;)
         c = put_part(&table, c);
     put_failures(page, &sweep);

@@ -44,14 +44,6 @@ static void put_cell(struct assay__page *page, double value, enum assay_state st
     assay__page_right(page, text, NUMBER);
 }
 
-/* A remark that the heading's line cannot hold stands below it. */
-static void put_heading(struct assay__page *page, const char *title, const char *remark)
-{
-    bool fits = strlen(title) + 2 + strlen(remark) <= (size_t)page->columns;
-    assay__page_heading(page, title, fits ? remark : "");
-    if (!fits) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", remark);
-}
-
 /* --- the table -------------------------------------------------------------------------------- */
 
 /* Finalists first, then by cost; what failed comes last. */
@@ -93,12 +85,28 @@ static struct layout layout_of(const struct assay__page *page,
     return made;
 }
 
-static void put_numbers(struct assay__page *page, const struct assay__tune_row *row, bool wide)
+static void put_numbers(struct assay__page *page, const struct assay__tune_row *row, bool wide,
+                        bool rates)
 {
-    put_cell(page, row->latency_s, row->latency_state, "s");
-    if (wide) put_cell(page, row->throughput, row->throughput_state, "1/s");
+    if (wide || !rates) put_cell(page, row->latency_s, row->latency_state, "s");
+    if (wide || rates) put_cell(page, row->throughput, row->throughput_state, "1/s");
     if (wide) put_cell(page, row->memory_bytes, row->memory_state, "B");
     assay__buf_printf(page->out, "%*zu\n", RUNS, row->launches);
+}
+
+/* Behind the label where it fits, else below it: `used` columns are. */
+static void put_reason(struct assay__page *page, const char *reason, int used)
+{
+    struct assay__buf safe = {0};
+    assay__text_safe(&safe, reason);
+    if (assay__text_width(safe.data ? safe.data : "") + (size_t)used <= (size_t)page->columns) {
+        assay__buf_printf(page->out, "  %s\n", safe.data ? safe.data : "");
+    } else {
+        assay__buf_putc(page->out, '\n');
+        assay__page_wrap_lines(page, ASSAY__STYLE_PLAIN, "     ", reason, 4);
+    }
+    if (safe.failed) page->out->failed = true;
+    assay__buf_free(&safe);
 }
 
 static void put_row(struct assay__page *page, const struct assay__tune_result *result, size_t i,
@@ -122,13 +130,9 @@ static void put_row(struct assay__page *page, const struct assay__tune_result *r
     } else {
         assay__buf_puts(page->out, marks);
         assay__page_fit(page, text.data ? text.data : "", layout->width, 0);
-        if (failed) {
-            assay__buf_puts(page->out, "  ");
-            assay__page_fit(page, row->reason, page->columns - layout->width - MARKS - 2, 0);
-            assay__buf_putc(page->out, '\n');
-        }
+        if (failed) put_reason(page, row->reason, MARKS + layout->width + 2);
     }
-    if (!failed) put_numbers(page, row, layout->wide);
+    if (!failed) put_numbers(page, row, layout->wide, result->goal == ASSAY__SWEEP_THROUGHPUT);
     assay__buf_free(&text);
 }
 
@@ -142,8 +146,9 @@ static void put_names(struct assay__page *page, const struct assay__tune_result 
     assay__page_style(page, ASSAY__STYLE_DIM);
     assay__buf_puts(page->out, "   ");
     assay__page_fit(page, layout->stacked || !names.data ? "" : names.data, layout->width, 0);
-    assay__page_right(page, "p50", NUMBER);
-    if (layout->wide) assay__page_right(page, "per second", NUMBER);
+    bool rates = result->goal == ASSAY__SWEEP_THROUGHPUT; /* what the narrow page has room for */
+    if (layout->wide || !rates) assay__page_right(page, "p50", NUMBER);
+    if (layout->wide || rates) assay__page_right(page, "per second", NUMBER);
     if (layout->wide) assay__page_right(page, "memory", NUMBER);
     assay__page_right(page, "runs", RUNS);
     assay__page_style(page, ASSAY__STYLE_PLAIN);
@@ -198,18 +203,19 @@ static void put_parts(struct assay__page *page, const struct assay__tune_result 
             assay__buf_printf(&text, "nothing with %s may be advised (%s)", part->from,
                               part->objection);
         else if (part->measured && isnan(part->ratio.p_value))
-            assay__buf_printf(&text, "%.3g × the cost (measured; too few launches for a test)",
-                              part->factor);
+            assay__buf_printf(&text, "%s × the cost (measured; too few launches for a test)",
+                              assay__digits(part->factor, 3).text);
         else if (part->measured && !(part->ratio.p_value < 0.05))
-            assay__buf_printf(
-                &text, "no difference shown (%.3g × the cost, 95 %%: %.4g to %.4g; measured)",
-                part->factor, part->ratio.ci.low, part->ratio.ci.high);
+            assay__buf_printf(&text, "no difference shown (%s × the cost, 95 %%: %s; measured)",
+                              assay__digits(part->factor, 3).text,
+                              assay__digits_range(part->ratio.ci.low, part->ratio.ci.high).text);
         else if (part->measured)
-            assay__buf_printf(&text, "%.3g × the cost (95 %%: %.4g to %.4g; measured)",
-                              part->factor, part->ratio.ci.low, part->ratio.ci.high);
+            assay__buf_printf(&text, "%s × the cost (95 %%: %s; measured)",
+                              assay__digits(part->factor, 3).text,
+                              assay__digits_range(part->ratio.ci.low, part->ratio.ci.high).text);
         else
-            assay__buf_printf(&text, "~%.3g × the cost (the search's model, not measured)",
-                              part->factor);
+            assay__buf_printf(&text, "~%s × the cost (the search's model, not measured)",
+                              assay__digits(part->factor, 3).text);
         assay__page_row(page, i ? "" : "settings", text.data ? text.data : "");
         assay__buf_free(&text);
     }
@@ -221,8 +227,9 @@ static void put_spent(struct assay__page *page, const struct assay__tune_result 
     size_t launches = result->search_launches + result->final_launches, most = result->grid * 3;
     assay__buf_printf(&text, "%zu of %zu configurations", result->configurations, result->grid);
     if (result->grid)
-        assay__buf_printf(&text, " (%.3g %%)",
-                          100.0 * (double)result->configurations / (double)result->grid);
+        assay__buf_printf(
+            &text, " (%s %%)",
+            assay__digits(100.0 * (double)result->configurations / (double)result->grid, 3).text);
     if (result->failed) assay__buf_printf(&text, ", %zu of them failed", result->failed);
     if (result->refused)
         assay__buf_printf(&text, ", %zu more refused from the start", result->refused);
@@ -232,17 +239,21 @@ static void put_spent(struct assay__page *page, const struct assay__tune_result 
         assay__buf_printf(&text, ", %zu for what each setting contributes",
                           result->ablation_launches);
     if (result->grid > result->configurations)
-        assay__buf_printf(&text, "; of the %zu that the whole grid would take, three each: %.3g %%",
-                          most, 100.0 * (double)launches / (double)most);
+        assay__buf_printf(&text, "; of the %zu that the whole grid would take, three each: %s %%",
+                          most, assay__digits(100.0 * (double)launches / (double)most, 3).text);
     if (result->grid > result->configurations && result->ablation_launches)
-        assay__buf_printf(&text, " to choose and judge, %.3g %% in all",
-                          100.0 * (double)(launches + result->ablation_launches) / (double)most);
+        assay__buf_printf(
+            &text, " to choose and judge, %s %% in all",
+            assay__digits(100.0 * (double)(launches + result->ablation_launches) / (double)most, 3)
+                .text);
     assay__page_row(page, "tried", text.data ? text.data : "");
     assay__buf_clear(&text);
     if (isfinite(result->elapsed_s) && isfinite(result->budget_s)) {
         double left = result->budget_s - result->elapsed_s;
-        assay__buf_printf(&text, "%.3g s of %.3g s; ", result->elapsed_s, result->budget_s);
-        assay__buf_printf(&text, left >= 0 ? "%.2g s left" : "%.2g s too long", fabs(left));
+        assay__buf_printf(&text, "%s s of %s s; ", assay__digits(result->elapsed_s, 3).text,
+                          assay__digits(result->budget_s, 3).text);
+        assay__buf_printf(&text, left >= 0 ? "%s s left" : "%s s too long",
+                          assay__digits(fabs(left), 2).text);
         assay__page_row(page, "budget", text.data ? text.data : "");
     }
     assay__buf_free(&text);
@@ -275,7 +286,8 @@ static void put_limits(struct assay__page *page, const struct assay__tune_result
         assay__buf_printf(&text, "=%.2g relative L2 of the best's outputs against float32",
                           best->drift);
         if (isfinite(result->drift_limit))
-            assay__buf_printf(&text, "; at most %.3g is advised", result->drift_limit);
+            assay__buf_printf(&text, "; at most %s is advised",
+                              assay__digits(result->drift_limit, 3).text);
         assay__page_row(page, "drift", text.data ? text.data : "");
     }
     assay__buf_free(&text);
@@ -289,7 +301,7 @@ static size_t break_at(const char *line, size_t room, bool python, int *open)
     size_t found = 0;
     int now = *open, then = *open;
     bool quoted = false;
-    for (size_t i = 0; line[i] && i <= room + 1; i++) {
+    for (size_t i = 0; i <= room + 1 && line[i]; i++) {
         bool before = line[i] == '.' || strncmp(&line[i], "->", 2) == 0;
         bool blank = i && line[i - 1] == ' ';
         size_t used = i - blank + (python && now <= 0 ? 2 : 0);
@@ -362,7 +374,7 @@ static void put_code(struct assay__page *page, const struct assay_profile *profi
             page->out->failed = true;
             return;
         }
-        put_heading(page, languages[i][1], i ? "" : "the best configuration, ready to use");
+        assay__page_heading(page, languages[i][1], i ? "" : "the best configuration, ready to use");
         for (const char *at = text; *at;) {
             size_t length = strcspn(at, "\n");
             char *line = assay__arena_strndup(arena, at, length);
@@ -387,12 +399,13 @@ void assay__section_tune(struct assay__page *page, const struct assay_profile *p
         page->out->failed = true;
         goto out;
     }
-    put_heading(page, "Tune", LEGEND);
+    assay__page_heading(page, "Tune", LEGEND);
     put_table(page, &result);
     assay__page_row(page, "best",
                     result.best != SIZE_MAX ? result.rows[result.best].label : "none");
     assay__page_row(page, "", result.why);
     put_alike(page, &result);
+    if (*result.unconfirmed) assay__page_row(page, "unconfirmed", result.unconfirmed);
     put_parts(page, &result);
     put_limits(page, &result);
     put_spent(page, &result);

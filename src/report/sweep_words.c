@@ -78,6 +78,29 @@ struct assay__sweep_text assay__sweep_rest(const struct assay__sweep *sweep, siz
     return rest;
 }
 
+void assay__sweep_alike(struct assay__buf *out, const struct assay__sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->alike_count; i++)
+        assay__buf_printf(out, "%s%s", i ? ", " : "", sweep->points[sweep->alike[i]].label);
+    if (!sweep->alike_count) return;
+    assay__buf_puts(out, ": not told from the best, their launches overlap");
+    if (!sweep->confirmation.asked)
+        assay__buf_puts(out, " (--confirm tests the best two, --launches 10 all)");
+}
+
+void assay__sweep_pairs(struct assay__buf *out, const struct assay__sweep *sweep)
+{
+    enum { SHOWN = 12 };
+    size_t others = 0;
+    for (size_t i = 0; i < sweep->pair_count; i++) {
+        const struct assay__sweep_pair *pair = &sweep->pairs[i];
+        if (pair->a == sweep->best || pair->b == sweep->best || others++ >= SHOWN) continue;
+        assay__buf_printf(out, "%s%s and %s", others > 1 ? "; " : "", sweep->points[pair->a].label,
+                          sweep->points[pair->b].label);
+    }
+    if (others > SHOWN) assay__buf_printf(out, "; and %zu more pairs", others - SHOWN);
+}
+
 /* --- formats ---------------------------------------------------------------------------------- */
 
 static struct assay__arena *judge(const struct assay_profile *profile, struct assay__sweep *sweep,
@@ -118,10 +141,30 @@ void assay__csv_sweep(const struct assay_profile *profile, struct assay__buf *ou
                                   : p->within ? "ok"
                                   : p->sound  ? "beyond limits"
                                               : "wrong outputs");
-        assay__csv_next_text(out, p->reason);
+        assay__csv_next_text(out, *p->reason ? p->reason : p->lost);
         assay__buf_putc(out, '\n');
     }
     assay__arena_free(arena);
+}
+
+static void put_item(struct assay__buf *out, const char *before, const char *text)
+{
+    assay__buf_printf(out, "- %s", before);
+    assay__markdown_text(out, text);
+    assay__buf_putc(out, '\n');
+}
+
+/* What is not told apart, beside the best. */
+static void put_apart(struct assay__buf *out, const struct assay__sweep *sweep)
+{
+    struct assay__buf alike = {0}, pairs = {0};
+    assay__sweep_alike(&alike, sweep);
+    assay__sweep_pairs(&pairs, sweep);
+    if (alike.length) put_item(out, "not apart: ", alike.data);
+    if (pairs.length) put_item(out, alike.length ? "nor: " : "not apart: ", pairs.data);
+    if (alike.failed || pairs.failed) out->failed = true;
+    assay__buf_free(&alike);
+    assay__buf_free(&pairs);
 }
 
 void assay__markdown_sweep(struct assay__buf *out, const struct assay_profile *profile)
@@ -131,9 +174,10 @@ void assay__markdown_sweep(struct assay__buf *out, const struct assay_profile *p
     struct assay__sweep sweep;
     struct assay__arena *arena = judge(profile, &sweep, out);
     if (!arena) return;
-    assay__buf_puts(out, "\n### Sweep\n\n| point | p50 | p99 | per second | memory | energy | "
-                         "bandwidth | utilisation | FLOP/s | |\n"
-                         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
+    assay__buf_puts(out,
+                    "\n### Sweep\n\n| point | p50 | p99 | per second | memory | energy (gross) | "
+                    "bandwidth | utilisation | FLOP/s | |\n"
+                    "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
     for (size_t i = 0; i < sweep.count; i++) {
         const struct assay__sweep_point *p = &sweep.points[i];
         assay__buf_puts(out, "| ");
@@ -144,7 +188,7 @@ void assay__markdown_sweep(struct assay__buf *out, const struct assay_profile *p
             char scaled[64];
             assay__text_scaled(scaled, sizeof scaled, value, units[c]);
             assay__buf_printf(out, " | %s%s",
-                              isfinite(value) ? assay__render_mark(assay__sweep_state(
+                              isfinite(value) ? assay__markdown_mark(assay__sweep_state(
                                                     profile, p, (enum assay__sweep_column)c))
                                               : "",
                               scaled);
@@ -156,11 +200,17 @@ void assay__markdown_sweep(struct assay__buf *out, const struct assay_profile *p
     const char *const words[] = {sweep.why, sweep.knee_why, sweep.gain,
                                  sweep.confirmation.asked ? sweep.confirmation.why : ""};
     assay__buf_putc(out, '\n');
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (!*words[i]) continue;
-        assay__buf_puts(out, "- ");
-        assay__markdown_text(out, words[i]);
+    for (size_t i = 0; i < sweep.count; i++) {
+        if (!*sweep.points[i].lost) continue;
+        assay__buf_puts(out, "- lost: ");
+        assay__markdown_text(out, sweep.points[i].label);
+        assay__buf_puts(out, ": ");
+        assay__markdown_text(out, sweep.points[i].lost);
         assay__buf_putc(out, '\n');
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (*words[i]) put_item(out, "", words[i]);
+        if (i == 0) put_apart(out, &sweep);
     }
     assay__arena_free(arena);
 }

@@ -25,6 +25,11 @@ const char *assay__sweep_compiled(const struct assay__sweep *sweep, size_t point
 const char *assay__sweep_accelerated(const struct assay__sweep_point *point);
 struct assay__sweep_text assay__sweep_rest(const struct assay__sweep *sweep, size_t point);
 
+/** "batch=4, batch=8: not told from the best, their launches overlap …"; nothing when all are told from it. Unescaped. */
+void assay__sweep_alike(struct assay__buf *out, const struct assay__sweep *sweep);
+/** "batch=1 and batch=2; …": other points that are not told from each other; nothing when there are none. Unescaped. */
+void assay__sweep_pairs(struct assay__buf *out, const struct assay__sweep *sweep);
+
 /** Rows of CSV, of all points; a section of Markdown. Nothing when the profile is none of a sweep. */
 void assay__csv_sweep(const struct assay_profile *profile, struct assay__buf *out);
 void assay__markdown_sweep(struct assay__buf *out, const struct assay_profile *profile);

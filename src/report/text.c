@@ -17,104 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- header ----------------------------------------------------------------------------------- */
-
-static void put_model_row(struct assay__page *page, const struct assay__model_info *m)
-{
-    struct assay__buf items = {0}, number = {0};
-    char scaled[64];
-    if (m->path && *m->path && strcmp(m->path, m->name) != 0) {
-        size_t room = (size_t)page->columns - 16, width = assay__text_width(m->path);
-        assay__text_fit(&number, m->path, width < room ? width : room, 1);
-        assay__page_item(&items, "%s", number.data ? number.data : "");
-        assay__buf_clear(&number);
-    }
-    if (m->opset && *m->opset) assay__page_item(&items, "%s opset %s", m->format, m->opset);
-    if (m->parameters >= 0) {
-        assay__render_short_count(&number, m->parameters);
-        assay__page_item(&items, "%s parameter%s", number.data ? number.data : "",
-                         m->parameters == 1 ? "" : "s");
-    }
-    if (m->weight_bytes >= 0) {
-        assay__text_scaled(scaled, sizeof scaled, (double)m->weight_bytes, "B");
-        assay__page_item(&items, "%s of weights", scaled);
-    }
-    if (m->node_count >= 0)
-        assay__page_item(&items, "%" PRId64 " node%s", m->node_count,
-                         m->node_count == 1 ? "" : "s");
-    assay__page_row(page, "model", items.data ? items.data : "—");
-    assay__buf_free(&items);
-    assay__buf_free(&number);
-}
-
-static void put_machine_row(struct assay__page *page, const struct assay__environment *e)
-{
-    struct assay__buf items = {0};
-    char scaled[64];
-    if (e->cpu_model && *e->cpu_model) assay__page_item(&items, "%s", e->cpu_model);
-    if (e->cores > 0) assay__page_item(&items, "%d core%s", e->cores, e->cores > 1 ? "s" : "");
-    if (e->threads > 0 && e->threads != e->cores)
-        assay__page_item(&items, "%d hardware thread%s", e->threads, e->threads == 1 ? "" : "s");
-    if (isfinite(e->memory_bytes)) {
-        assay__text_scaled(scaled, sizeof scaled, e->memory_bytes, "B");
-        assay__page_item(&items, "%s", scaled);
-    }
-    if (e->virtualized && *e->virtualized && strcmp(e->virtualized, "none") != 0)
-        assay__page_item(&items, "virtual machine (%s)", e->virtualized);
-    if (e->container && *e->container) assay__page_item(&items, "container (%s)", e->container);
-    if (e->os && *e->os) assay__page_item(&items, "%s", e->os);
-    assay__page_row(page, "machine", items.data ? items.data : "—");
-    assay__buf_free(&items);
-}
-
-/* Commands whose subject is all trials together: what each would say alone is in the other formats. */
-static bool is_joint(const char *command)
-{
-    return strcmp(command, "compare") == 0 || strcmp(command, "sweep") == 0 ||
-           strcmp(command, "tune") == 0;
-}
-
-/* Of a joint report the rows say why which trial failed: here is only how many. */
-static void put_alerts(struct assay__page *page, const struct assay_profile *profile)
-{
-    struct assay__buf alert = {0};
-    bool joint = is_joint(profile->command);
-    size_t failed = 0;
-    for (size_t i = 0; i < profile->trial_count; i++)
-        failed += profile->trials[i].state == ASSAY__TRIAL_FAILED ||
-                  profile->trials[i].state == ASSAY__TRIAL_SKIPPED;
-    for (size_t i = 0; i < 50 && assay__render_alert(&alert, profile, i); i++) {
-        const char *text = alert.data ? alert.data : "";
-        bool of_trial = strncmp(text, "FAILED", 6) == 0 || strncmp(text, "SKIPPED", 7) == 0;
-        if (!joint || !of_trial) assay__page_wrap(page, ASSAY__STYLE_WARN, "", text);
-        assay__buf_clear(&alert);
-        if (joint && of_trial) break; /* those of trials come last */
-    }
-    if (joint && failed) {
-        assay__buf_printf(
-            &alert,
-            "FAILED: %zu of %zu trials could not run or lost a launch; the report says why.",
-            failed, profile->trial_count);
-        assay__page_wrap(page, ASSAY__STYLE_WARN, "", alert.data ? alert.data : "");
-    }
-    assay__buf_free(&alert);
-}
-
-static void put_header(struct assay__page *page, const struct assay_profile *profile)
-{
-    const struct assay__model_info *m = &profile->model;
-    struct assay__buf title = {0}, right = {0};
-    assay__buf_printf(&title, "%s", m->name && *m->name ? m->name : "(unnamed model)");
-    if (profile->trial_count == 1) assay__buf_printf(&title, " on %s", profile->trials[0].device);
-    assay__buf_printf(&right, "assay %s", profile->assay_version);
-    assay__page_title(page, title.data ? title.data : "", right.data ? right.data : "");
-    assay__buf_free(&title);
-    assay__buf_free(&right);
-    put_alerts(page, profile);
-    put_model_row(page, m);
-    put_machine_row(page, &profile->environment);
-    if (profile->created && *profile->created) assay__page_row(page, "when", profile->created);
-}
+/* --- target ----------------------------------------------------------------------------------- */
 
 /* Options that were left alone say nothing: threads and optimisation always stand there, the rest when chosen. */
 static bool is_chosen(const struct assay__pair *option)
@@ -200,26 +103,32 @@ static void put_percentiles(struct assay__page *page, const struct assay__trial 
 
 static void put_samples(struct assay__page *page, const struct assay__trial *trial)
 {
-    int64_t samples = 0, warmup = 0;
+    int64_t samples = 0, found = 0;
+    double all = 0,
+           prerun; /* latency.warmup is the sum of those before measuring and those found */
     size_t launches = 0;
     for (size_t i = 0; i < trial->launch_count; i++) {
-        const struct assay__launch *l = &trial->launches[i];
-        int64_t unused = (int64_t)l->warmup * (l->streams > 1 ? l->streams : 1);
-        if (!l->sample_count) continue;
+        struct assay__launch_counts counts = assay__render_launch_counts(&trial->launches[i]);
+        if (!counts.kept) continue;
         launches++;
-        warmup += unused;
-        samples += (int64_t)l->sample_count > unused ? (int64_t)l->sample_count - unused : 0;
+        found += (int64_t)counts.found;
+        samples += (int64_t)counts.counted;
+        all += (double)trial->launches[i].warmup;
     }
     const struct assay_metric *counted = assay__render_known(trial, "latency.samples");
     const struct assay_metric *dropped = assay__render_known(trial, "latency.warmup");
     if (counted && counted->value < 9e15) samples = (int64_t)counted->value;
-    if (dropped && dropped->value < 9e15)
-        warmup = (int64_t)dropped->value; /* has those before measuring too */
+    prerun = dropped && dropped->value < 9e15 ? dropped->value - all : (double)NAN;
     struct assay__buf text = {0};
     assay__render_count(&text, samples);
-    assay__buf_printf(&text, " in %zu launch%s, after ", launches, launches == 1 ? "" : "es");
-    assay__render_count(&text, warmup);
-    assay__buf_puts(&text, " of warm-up that are not counted");
+    assay__buf_printf(&text, " in %zu launch%s; not counted: ", launches,
+                      launches == 1 ? "" : "es");
+    if (prerun >= 0) {
+        assay__render_count(&text, (int64_t)prerun);
+        assay__buf_puts(&text, " of the pre-run, ");
+    }
+    assay__render_count(&text, found);
+    assay__buf_puts(&text, " found to be warm-up");
     if (launches) assay__page_row(page, "samples", text.data ? text.data : "");
     assay__buf_free(&text);
 }
@@ -252,7 +161,7 @@ static void put_interval(struct assay__page *page, const struct assay__trial *tr
         assay__buf_puts(&text, "95 % interval of p50 ");
         put_ends(&text, low, high, p50->value);
         double half = fmax(high->value - p50->value, p50->value - low->value) / p50->value;
-        assay__buf_printf(&text, " (at most %.2g %% off)", half * 100);
+        assay__buf_printf(&text, " (at most %s %% off)", assay__digits(half * 100, 2).text);
     } else {
         assay__buf_puts(&text, "—");
     }
@@ -291,7 +200,8 @@ static void put_latency(struct assay__page *page, const struct assay__trial *tri
     static const char *const spread[][2] = {{"latency.mean", "mean"},
                                             {"latency.stddev", "standard deviation"},
                                             {"latency.cv", "variation"},
-                                            {"latency.iqr", "quartiles apart"}};
+                                            {"latency.iqr", "quartiles apart"},
+                                            {"latency.p5", "5th percentile"}};
     assay__page_heading(page, "Latency", "host to host, profilers off");
     put_percentiles(page, trial);
     assay__page_histogram(page, trial);
@@ -317,10 +227,10 @@ static void put_latency(struct assay__page *page, const struct assay__trial *tri
 /* Shown with the latency; every other latency.* is part of the breakdown. */
 static bool is_distribution(const char *name)
 {
-    static const char *const shown[] = {"mean",        "stddev",      "cv",  "min",     "p50",
-                                        "p90",         "p95",         "p99", "p999",    "max",
-                                        "ci_low",      "ci_high",     "iqr", "samples", "warmup",
-                                        "between_low", "between_high"};
+    static const char *const shown[] = {"mean",        "stddev",       "cv",  "min",     "p50",
+                                        "p90",         "p95",          "p99", "p999",    "max",
+                                        "ci_low",      "ci_high",      "iqr", "samples", "warmup",
+                                        "between_low", "between_high", "p5"};
     if (strncmp(name, "latency.", 8) != 0) return false;
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         if (strcmp(name + 8, shown[i]) == 0) return true;
@@ -446,8 +356,14 @@ static void put_launches(struct assay__page *page, const struct assay__trial *tr
         assay__buf_puts(&text, "p50 ");
         assay__render_ns(&text, l->p50_ns);
         assay__buf_puts(&text, ", ");
-        assay__render_count(&text, (int64_t)l->sample_count);
-        assay__buf_puts(&text, l->sample_count == 1 ? " sample" : " samples");
+        struct assay__launch_counts counts = assay__render_launch_counts(l);
+        assay__render_count(&text, (int64_t)counts.counted);
+        assay__buf_puts(&text, counts.counted == 1 ? " sample" : " samples");
+        if (counts.found) {
+            assay__buf_puts(&text, " and ");
+            assay__render_count(&text, (int64_t)counts.found);
+            assay__buf_puts(&text, " found to be warm-up");
+        }
         if (l->reason && *l->reason) assay__buf_printf(&text, "; %s", l->reason);
         assay__page_row(page, label.data ? label.data : "", text.data ? text.data : "");
         if (l->state == ASSAY__TRIAL_FAILED && l->log_tail && *l->log_tail)
@@ -587,7 +503,7 @@ static void put_trial_heading(struct assay__page *page, const struct assay_profi
 static void put_trial(struct assay__page *page, const struct assay_profile *profile,
                       const struct assay__trial *trial)
 {
-    if (is_joint(profile->command)) {
+    if (assay__page_is_joint(profile->command)) {
         if (trial == profile->trials) put_sections(page, profile, trial);
         return;
     }
@@ -645,8 +561,10 @@ static void put_findings(struct assay__page *page, const struct assay_profile *p
         assay__buf_printf(&text, "%s: %s", f->severity, f->title);
         if (f->advice && *f->advice) assay__buf_printf(&text, " → %s", f->advice);
         if (f->state && strcmp(f->state, "verified") == 0 && isfinite(f->verified_gain))
-            assay__buf_printf(&text, ". Verified: %.3g × %s (%.3g to %.3g)", f->verified_gain,
-                              assay__gain_words(f->verified_of), f->verified_low, f->verified_high);
+            assay__buf_printf(
+                &text, ". Verified: %s × %s (%s to %s)", assay__digits(f->verified_gain, 3).text,
+                assay__gain_words(f->verified_of), assay__digits(f->verified_low, 3).text,
+                assay__digits(f->verified_high, 3).text);
         else if (f->state && strcmp(f->state, "withdrawn") == 0)
             assay__buf_printf(&text, ". Withdrawn: %s", f->reason ? f->reason : "");
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  • ", text.data ? text.data : "");
@@ -665,7 +583,7 @@ int assay__report_text(const struct assay_profile *profile,
     if (page.columns < ASSAY__PAGE_MIN_COLUMNS) page.columns = ASSAY__PAGE_MIN_COLUMNS;
     if (page.columns > 200) page.columns = 200;
     page.top = options->top ? options->top : 20;
-    put_header(&page, profile);
+    assay__page_header(&page, profile);
     bool measured = false, whole = !options->detail || !*options->detail;
     for (size_t i = 0; i < profile->trial_count; i++) {
         const struct assay__trial *trial = &profile->trials[i];

@@ -152,7 +152,9 @@ static void put_rest(const struct table *t, const size_t *order, size_t shown)
     const char *mark = "";
     double total = assay__render_layer_total(t->trial, &mark);
     assay__page_style(t->page, ASSAY__STYLE_BOLD);
-    put_summary_row(t, "total (the unprofiled median)", total, mark);
+    static const char whole[] = "total (the unprofiled median)";
+    int room = (t->op ? t->op + 1 : 0) + t->name;
+    put_summary_row(t, (int)strlen(whole) <= room ? whole : "total (median)", total, mark);
     assay__page_style(t->page, ASSAY__STYLE_PLAIN);
 }
 

@@ -68,27 +68,32 @@ void assay__csv_tune(const struct assay_profile *profile, struct assay__buf *out
 
 /* --- Markdown --------------------------------------------------------------------------------- */
 
-static void put_scaled(struct assay__buf *out, double value, const char *unit)
+static void put_scaled(struct assay__buf *out, double value, enum assay_state state,
+                       const char *unit)
 {
     char scaled[64] = "—";
     if (isfinite(value)) assay__text_scaled(scaled, sizeof scaled, value, unit);
-    assay__buf_printf(out, " %s |", scaled);
+    assay__buf_printf(out, " %s%s |", isfinite(value) ? assay__markdown_mark(state) : "", scaled);
 }
 
-static void put_rows(struct assay__buf *out, const struct assay__tune_result *result)
+static void put_rows(struct assay__buf *out, const struct assay_profile *profile,
+                     const struct assay__tune_result *result)
 {
-    assay__buf_puts(out, "| configuration | p50 | throughput | memory | energy | launches | |\n"
-                         "|---|---:|---:|---:|---:|---:|---|\n");
+    assay__buf_puts(out,
+                    "| configuration | p50 | throughput | memory | energy (gross) | launches | |\n"
+                    "|---|---:|---:|---:|---:|---:|---|\n");
     for (size_t i = 0; i < result->count; i++) {
         const struct assay__tune_row *row = &result->rows[i];
         const char *mark = row->allowed ? mark_of(result, i) : row->reason;
         assay__buf_puts(out, "| ");
         assay__markdown_text(out, row->label);
         assay__buf_puts(out, " |");
-        put_scaled(out, row->latency_s, "s");
-        put_scaled(out, row->throughput, "1/s");
-        put_scaled(out, row->memory_bytes, "B");
-        put_scaled(out, row->energy_j, "J");
+        const struct assay_metric *energy = assay__render_known(&profile->trials[row->trial],
+                                                                "energy.inference.gross");
+        put_scaled(out, row->latency_s, row->latency_state, "s");
+        put_scaled(out, row->throughput, row->throughput_state, "1/s");
+        put_scaled(out, row->memory_bytes, row->memory_state, "B");
+        put_scaled(out, row->energy_j, energy ? energy->state : ASSAY_DERIVED, "J");
         assay__buf_printf(out, " %zu | ", row->launches);
         assay__markdown_text(out, mark);
         if (row->front) assay__buf_puts(out, *mark ? ", front" : "front");
@@ -110,12 +115,13 @@ static void put_parts(struct assay__buf *out, const struct assay__tune_result *r
         if (!isfinite(part->factor))
             assay__buf_puts(out, "not known");
         else if (part->measured && part->ratio.ci.known)
-            assay__buf_printf(out, "%.3g × the cost (95 %%: %.4g to %.4g%s; measured)",
-                              part->factor, part->ratio.ci.low, part->ratio.ci.high,
+            assay__buf_printf(out, "%s × the cost (95 %%: %s%s; measured)",
+                              assay__digits(part->factor, 3).text,
+                              assay__digits_range(part->ratio.ci.low, part->ratio.ci.high).text,
                               part->ratio.p_value < 0.05 ? "" : ", no difference shown");
         else
-            assay__buf_printf(out, "\\~%.3g × the cost (the search's model, not measured)",
-                              part->factor);
+            assay__buf_printf(out, "\\~%s × the cost (the search's model, not measured)",
+                              assay__digits(part->factor, 3).text);
         assay__buf_putc(out, '\n');
     }
 }
@@ -144,12 +150,17 @@ void assay__markdown_tune(struct assay__buf *out, const struct assay_profile *pr
     struct assay__arena *arena = judge(profile, &result, out);
     if (!arena) return;
     assay__buf_puts(out, "\n### Tune\n\n");
-    put_rows(out, &result);
+    put_rows(out, profile, &result);
     assay__buf_puts(out, "\n- best: ");
     assay__markdown_text(out, result.best != SIZE_MAX ? result.rows[result.best].label : "none");
     assay__buf_puts(out, "\n- ");
     assay__markdown_text(out, result.why);
     assay__buf_putc(out, '\n');
+    if (*result.unconfirmed) {
+        assay__buf_puts(out, "- ");
+        assay__markdown_text(out, result.unconfirmed);
+        assay__buf_putc(out, '\n');
+    }
     put_parts(out, &result);
     assay__buf_printf(
         out, "- tried: %zu of %zu configurations, %zu launches to choose, %zu to judge\n",

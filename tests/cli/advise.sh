@@ -59,19 +59,10 @@ expect_lines err 1
 expect_exit 3 "$ASSAY" advise --engine fake --script 'steady=1ms;crash_at=30' --iters 50 --warmup 5 -q -o c.assay
 expect_exit 0 "$ASSAY" advise c.assay
 expect_has out "The trial is failed"
-# Ctrl-C. A shell's background jobs ignore SIGINT: python undoes that.
-python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
-    "$ASSAY" advise --engine fake --script "steady=1ms;pace=1ms" --warmup 0 --iters 1000000 --layers=off -q -o int.assay >out 2>err &
-pid=$!
-for _ in $(seq 200); do
-    rows=$("$ASSAY" query int.assay "SELECT count(*) FROM samples" --csv 2>/dev/null | tail -n 1) || rows=0
-    [ "${rows:-0}" -gt 0 ] 2>/dev/null && break
-    sleep 0.1
-done
-kill -INT "$pid"
-status=0
-wait "$pid" || status=$?
-expect_equal "$status" 130
+# Ctrl-C.
+in_background "$ASSAY" advise --engine fake --script "steady=1ms;pace=1ms" --warmup 0 --iters 1000000 --layers=off -q -o int.assay
+wait_for 1 int.assay "SELECT count(*) FROM samples"
+expect_stop INT 130
 expect_lines err 1
 expect_exit 0 "$ASSAY" advise int.assay
 expect_has out "The trial is interrupted"

@@ -68,36 +68,18 @@ expect_has err 'unknown key "when_weather"'
 expect_exit 0 "$ASSAY" advise v.assay --verify --launches 5 --json
 expect_has out "the profile names no model file"
 # Ctrl-C keeps what is done.
-python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
-    "$ASSAY" advise $base --script 'steady=1ms;pace=1ms' --warmup 0 --iters 300 --layers=off -q --verify -o int.assay >out 2>err &
-pid=$!
-for _ in $(seq 200); do
-    rows=$("$ASSAY" query int.assay "SELECT count(*) FROM trials" --csv 2>/dev/null | tail -n 1) || rows=0
-    [ "${rows:-0}" -gt 1 ] 2>/dev/null && break
-    sleep 0.05
-done
-kill -INT "$pid"
-status=0
-wait "$pid" || status=$?
-expect_equal "$status" 130
+in_background "$ASSAY" advise $base --script 'steady=1ms;pace=1ms' --warmup 0 --iters 300 --layers=off -q --verify -o int.assay
+wait_for 2 int.assay "SELECT count(*) FROM trials"
+expect_stop INT 130
 expect_lines err 1
 expect_has out "Interrupted"
 tr -s ' \n' ' ' <out >flat
 expect_has flat "not tried: it was interrupted"
 expect_has err "interrupted; what was measured is kept in int.assay"
 # So it does in the run before: the line says what is kept, and where.
-python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
-    "$ASSAY" advise $base --script 'steady=1ms;pace=1ms' --warmup 0 --iters 100000 --layers=off -q --verify -o first.assay >out 2>err &
-pid=$!
-for _ in $(seq 200); do
-    rows=$("$ASSAY" query first.assay "SELECT count(*) FROM samples" --csv 2>/dev/null | tail -n 1) || rows=0
-    [ "${rows:-0}" -gt 0 ] 2>/dev/null && break
-    sleep 0.05
-done
-kill -INT "$pid"
-status=0
-wait "$pid" || status=$?
-expect_equal "$status" 130
+in_background "$ASSAY" advise $base --script 'steady=1ms;pace=1ms' --warmup 0 --iters 100000 --layers=off -q --verify -o first.assay
+wait_for 1 first.assay "SELECT count(*) FROM samples"
+expect_stop INT 130
 expect_lines err 1
 expect_has err "interrupted; what was measured is kept in first.assay"
 expect_exit 0 "$ASSAY" query first.assay "SELECT count(*) > 0 FROM samples" --csv

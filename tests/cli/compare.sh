@@ -34,3 +34,19 @@ expect_exit 0 "$ASSAY" compare "$model" --devices cpu --launches 5 --iters 10 --
 expect_equal "$(json_get out '.comparison.rows[0].device' 2>/dev/null || json_get out '.trials[0].target.device')" cpu
 expect_error 2 "there is no device 'nothing'" "$ASSAY" compare "$model" --devices nothing
 expect_error 2 "MODEL is missing" "$ASSAY" compare
+# two models that have no output in common: nothing is known of the drift, not even that no value is NaN
+expect_exit 0 "$ASSAY" make mlp -o one.onnx
+expect_exit 0 "$ASSAY" compare cfc one.onnx --launches 1 --iters 10 --no-power --no-placement --json -o two.assay
+python3 - <<'PYTHON' || fail "drift of outputs that cannot be compared"
+import json
+t = json.load(open("out"))
+m = t["trials"][1]["metrics"]
+for name in ("max_absolute", "relative_l2", "cosine", "top1", "nonfinite"):
+    d = m["drift." + name]
+    assert d["value"] is None and d["state"] == "unavailable", (name, d)
+    assert "it has no output '" in d["note"] and "rewritten" not in d["note"], d
+assert t["comparison"]["rows"][1]["drift"]["nonfinite"] is None
+PYTHON
+expect_exit 0 "$ASSAY" report two.assay
+expect_has out "cfc and one.onnx"
+expect_has out "model       one.onnx · "

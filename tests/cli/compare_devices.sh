@@ -44,7 +44,7 @@ assert npu["recommended_for"] == "latency throughput" and npu["energy_j"] == "",
 PYTHON
 expect_exit 0 "$ASSAY" report kept.assay --format markdown
 expect_has out "## Comparison"
-expect_has out "| npu |  | 2 × (2 to 2) | faster | — |  |"
+expect_has out "2 × (2 to 2) | faster | — |  |"
 for columns in 40 80; do
     expect_exit 0 "$ASSAY" report kept.assay --ascii --columns $columns
     python3 -c 'import sys; lines = open("out").read().split("\n"); sys.exit(any(len(l) > int(sys.argv[1]) for l in lines))' $columns ||
@@ -79,7 +79,7 @@ ASSAY_FAKE_SCRIPTS='npu steady=50us;output=nan|gpu steady=25us;output=7' expect_
 flat
 expect_has flat "npu warning: 4 of 4 values are NaN or infinite, and not so in the outputs of cpu"
 expect_has flat "gpu warning: relative L2 =6,"
-expect_has flat "latency cpu: nothing else that ran can be chosen; npu (50.0 µs) would have been faster and is not advised: 4 of its values are NaN or infinite; gpu (25.0 µs) would have been faster and is not advised: its outputs are not those of cpu (relative L2 6, the limit is 0.1)"
+expect_has flat "latency cpu: nothing else that ran can be chosen; npu (50.0 µs) would have been faster and is not advised: 4 of its values are NaN or infinite; gpu (25.0 µs) would have been faster and is not advised: its outputs are not those of cpu (relative L2 6, the limit is 0.01)"
 expect_exit 0 "$ASSAY" report wrong.assay --json
 python3 - out <<'PYTHON'
 import json, sys
@@ -87,7 +87,7 @@ c = json.load(open(sys.argv[1]))["comparison"]
 assert (c["recommendation"]["latency"], c["recommendation"]["throughput"]) == ("cpu", "cpu"), c["recommendation"]
 cpu, npu, gpu = c["rows"]
 assert cpu["not_advised"] is None and "NaN" in npu["not_advised"] and "relative L2 6" in gpu["not_advised"], c["rows"]
-assert npu["drift"]["own_nonfinite"] == 4 and gpu["drift"]["own_nonfinite"] == 0
+assert npu["drift"]["outputs_nonfinite"] == 4 and gpu["drift"]["outputs_nonfinite"] == 0
 p = npu["placement"]
 assert p["inferred_nodes"] == 0 and p["asked"].endswith("on npu"), p
 PYTHON

@@ -19,6 +19,7 @@ expect_not out "token_ids"
 expect_exit 0 "$ASSAY" run -q --engine fake --script "$script" --generate 8 --iters 20 --json -o g.assay
 python3 "$ROOT/tests/schema_check.py" run out || fail "the JSON is not as promised"
 cp out run.json
+expect_has out "layers are not timed while it generates" # and not: run with --layers, which is refused
 expect_exit 0 "$ASSAY" report g.assay --json
 python3 - <<'END' || fail "the generation is not what the script says, or was not kept"
 import json
@@ -28,6 +29,7 @@ assert ran["token_ids"] == list(range(8)) and ran["generations"] == 20 and ran["
 assert abs(ran["ttft_us"]["p50"] - 1000) < 1e-6 and abs(ran["itl_us"]["p50"] - 100) < 1e-6, ran
 assert ran["ttft_us"]["p90"] is None and abs(ran["itl_us"]["p90"] - 100) < 1e-6, ran
 END
+expect_error 1 "layers are not timed while it generates" "$ASSAY" report g.assay --svg layers
 expect_exit 0 "$ASSAY" report g.assay --format csv
 expect_has out "llm.decode,"
 expect_exit 0 "$ASSAY" run -q --engine fake --script "$script" --iters 20 --json
@@ -35,18 +37,9 @@ expect_not out '"generation"'
 
 # Interrupted and killed: what was told window by window is kept; what was not is said to be missing.
 stop() { # stop SIGNAL FILE STATUS
-    python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
-        "$ASSAY" run --engine fake --script "$script;pace=1ms" --generate 8 --warmup 0 --iters 1000000 -q -o "$2" >out 2>err &
-    pid=$! rows=0 status=0
-    for _ in $(seq 200); do
-        rows=$("$ASSAY" query "$2" "SELECT count(*) FROM samples" --csv 2>/dev/null | tail -n 1) || rows=0
-        [ "${rows:-0}" -gt 0 ] 2>/dev/null && break
-        sleep 0.1
-    done
-    kill "-$1" "$pid"
-    wait "$pid" 2>/dev/null || status=$?
-    [ "${rows:-0}" -gt 0 ] || fail "no sample was stored in 20 s: $(cat err)"
-    expect_equal "$status" "$3"
+    in_background "$ASSAY" run --engine fake --script "$script;pace=1ms" --generate 8 --warmup 0 --iters 1000000 -q -o "$2"
+    wait_for 1 "$2" "SELECT count(*) FROM samples"
+    expect_stop "$1" "$3"
     expect_exit 0 "$ASSAY" report "$2" --json
     python3 "$ROOT/tests/schema_check.py" run out || fail "the JSON is not as promised"
 }

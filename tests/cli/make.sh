@@ -32,7 +32,6 @@ wrong "is not of the form NODE=N" --from mlp.onnx --repeat a -o y.onnx
 wrong "is not of the form NAME=N" --from mlp.onnx --fix-dim batch -o y.onnx
 wrong "is not a number of elements" --from mlp.onnx --strip=x -o y.onnx
 wrong "did you mean" --from mlp.onnx --int8 dynamc -o y.onnx
-wrong "is a folder" mlp -o .
 wrong "assay make --from mlp.onnx … -o model.onnx" --from mlp.onnx --float16
 wrong "--list goes with --json only" --list extra
 wrong "--list goes with --json only" --list -o y.onnx
@@ -59,6 +58,7 @@ cannot "no dimension is called 'bach'" --from mlp.onnx --fix-dim bach=2 -o y.onn
 cannot "no node is called" --from mlp.onnx --repeat nope=2 -o y.onnx
 cannot "tensor is called" --from mlp.onnx --extract ..nope -o y.onnx
 cannot "cannot write" mlp -o no/such/folder/y.onnx
+cannot "is a folder" mlp -o .
 head -c 5000 mlp.onnx >cut.onnx
 cannot "cut.onnx" --from cut.onnx --float16 -o y.onnx
 : >empty.onnx

@@ -33,6 +33,17 @@ expect_exit 0 "$ASSAY" predict --chips --columns 40
 expect_has out "assay $version"
 expect_exit 0 "$ASSAY" predict --validate
 expect_has out "assay $version"
+expect_exit 0 "$ASSAY" predict --chips --json
+python3 - out <<'EOF' || fail "--chips --json is not the promised JSON"
+import json, sys
+chips = {c["name"]: c for c in json.load(open(sys.argv[1]))["chips"]}
+assert chips["M1 Max"]["memory_bandwidth"]["value"] == 409.6e9, chips["M1 Max"]
+for chip in chips.values():
+    for name, cell in chip.items():
+        if name == "name": continue
+        assert (cell["value"] is None) == (cell["state"] == "unavailable"), (chip["name"], name, cell)
+        assert cell["source"], (chip["name"], name, cell)
+EOF
 
 # the label does not cover what is mostly the cost of any inference, nor what leaves the unit
 expect_exit 0 "$ASSAY" predict mlp --chip m1 --unit ane

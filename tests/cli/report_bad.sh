@@ -29,3 +29,32 @@ cmp other.assay copy || fail "the other profile was changed"
 echo what-stood-there >report.txt
 expect_exit 0 "$ASSAY" report good.assay -o report.txt # a text is replaced
 expect_not report.txt what-stood-there
+
+# What would be ignored, or would be something else than its name says, is refused; nothing is written.
+refused() { # refused TEXT ARGUMENT…
+    expect_error 2 "$1" "$ASSAY" report "${@:2}"
+}
+refused "add --format csv" good.assay --table layers
+refused "add --format csv" good.assay --table layers --json
+refused "--list goes with" --list good.assay
+refused "--list goes with" --list -o list.txt
+refused "--list goes with" --list --format csv
+refused "no format is called '.pdf'; known are .txt, .json, .csv, .md, .markdown, .xml, .html, .htm, .svg" good.assay -o x.pdf
+refused "no format is called '.assay'" good.assay -o x.assay
+refused "html is always the whole report" good.assay --detail basic -o x.html
+refused "markdown is always the whole report" good.assay --detail basic --format markdown
+refused "no --table and no --detail" good.assay --detail basic -o x.svg
+refused "profile's own log" good.assay --format text -o good.assay-wal
+# shellcheck disable=SC2046
+refused "17 arguments are too many, 16 at most" $(for _ in $(seq 17); do echo good.assay; done)
+expect_error 2 "profile's own log" "$ASSAY" run --engine fake --script 'steady=100us' -q -o z.assay --report z.assay-wal
+expect_error 2 "no format is called '.pdf'" "$ASSAY" run --engine fake --script 'steady=100us' -q --report z.pdf
+expect_error 2 "add --format csv" "$ASSAY" run --engine fake --script 'steady=100us' -q --table layers
+for file in list.txt x.* z.*; do if [ -e "$file" ]; then fail "$file was written"; fi; done
+cmp good.assay copy || fail "the profile was changed"
+# a path that cannot be written is 3, whatever is in the way
+for path in folder nowhere/x.txt; do expect_error 3 "$path" "$ASSAY" report good.assay -o $path; done
+expect_exit 0 "$ASSAY" report good.assay -o plain # without an ending: text
+expect_has plain "samples"
+expect_exit 0 "$ASSAY" report good.assay --table launches -o launches.csv
+expect_has launches.csv "trial,launch,state"

@@ -81,7 +81,8 @@ expect_has c.csv ",2: cfc"
 mkdir folder.html
 cp p.assay copy
 expect_error 3 "nowhere/x.html" "$ASSAY" run $fake -o new.assay --report nowhere/x.html
-expect_error 2 "is a folder" "$ASSAY" run $fake -o new.assay --report folder.html
+expect_error 3 "is a folder" "$ASSAY" run $fake -o new.assay --report folder.html
+expect_error 3 "is a folder" "$ASSAY" run $fake -o folder.html
 expect_error 2 "does not replace it" "$ASSAY" run $fake -o new.assay --report p.assay
 expect_error 2 "the same file" "$ASSAY" run $fake -o new.assay --report new.assay
 expect_error 3 "nowhere/x.html" "$ASSAY" advise p.assay --report nowhere/x.html

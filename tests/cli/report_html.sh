@@ -28,6 +28,9 @@ expect_exit 0 "$ASSAY" sweep mlp --batch 1,2 --iters 20 --launches 1 -q -o sweep
 "$ASSAY" report sweep.assay --json >sweep.json
 expect_exit 0 "$ASSAY" report sweep.assay -o sweep.html
 check sweep.html --json sweep.json --sections sweep,trials --without comparison
+# The best of the sweep is marked in its picture, wide and narrow, and no other is.
+best=$(python3 -c 'import json; print(json.load(open("sweep.json"))["sweep"]["optimal"])')
+expect_equal "$(grep -o '<title>best: batch=[0-9]*' sweep.html | sort | uniq -c | tr -s ' ')" " 2 <title>best: $best"
 
 # A capture that was killed: shown as far as it got, with a banner.
 python3 - <<'PYTHON'
@@ -57,7 +60,7 @@ expect_error 3 newer "$ASSAY" report p.assay -o kept.html
 expect_equal "$(cat kept.html)" before
 expect_error 3 nowhere "$ASSAY" report sweep.assay -o nowhere/page.html
 mkdir folder.html
-expect_exit 2 "$ASSAY" report sweep.assay -o folder.html
+expect_exit 3 "$ASSAY" report sweep.assay -o folder.html
 expect_has err "it is a folder"
 if [ -c /dev/full ]; then
     expect_error 3 /dev/full "$ASSAY" report sweep.assay --format html -o /dev/full

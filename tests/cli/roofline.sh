@@ -81,13 +81,34 @@ cp out out.csv
 expect_exit 0 "$ASSAY" query kept.assay "SELECT bound, count(*) AS n FROM layers GROUP BY bound" --csv
 cp out query.csv
 python3 check.py || fail "the bounds do not agree"
+# every command that measures uses them, the figure of the devices too
+small=(--iters 30 --launches 1 -q --json)
+expect_exit 0 "$ASSAY" compare "$model" --devices cpu --threads 1 --no-power "${small[@]}" -o compare.assay
+cp out compare.json
+expect_exit 0 "$ASSAY" compare "$model" "$model" --ceilings --threads 1 --no-power "${small[@]}" # kept: nothing is measured
+cp out models.json
+expect_exit 0 "$ASSAY" sweep "$model" --opt none,all --threads 1 "${small[@]}"
+cp out sweep.json
+expect_exit 0 "$ASSAY" tune "$model" --opt none,all --threads 1 --precision float32 --spinning on --budget 2s --iters 30 -q --json
+cp out tune.json
+python3 - <<'PYTHON' || fail "compare, sweep and tune do not use the ceilings alike"
+import json
+for name in ("compare", "models", "sweep", "tune"):
+    p = json.load(open(name + ".json"))
+    assert len(p["ceilings"]) == 5 and {c["device"] for c in p["ceilings"]} == {"cpu"}, (name, p["ceilings"])
+    for t in p["trials"]:
+        m = t["metrics"]
+        assert abs(m["compute.utilization"]["value"] - m["compute.rate"]["value"] / 1e12) < 1e-12, (name, m["compute.utilization"])
+PYTHON
+expect_exit 0 "$ASSAY" report compare.assay --chart devices
+expect_has out " %"
 # a damaged file is none
 for file in cache/assay/*; do echo '{' >"$file"; done
 expect_exit 0 "$ASSAY" "${run[@]}" --layers=off --json
 expect_equal "$(json_get out '.trials[0].metrics["compute.utilization"].value')" null
 expect_has out "no ceilings of this machine are kept"
 # every command that runs a model has the option; a script's times have no ceiling
-for command in run power memory counters; do
+for command in run power memory counters compare sweep tune advise; do
     expect_exit 0 "$ASSAY" help "$command"
     expect_has out "--ceilings"
 done

@@ -14,3 +14,15 @@ expect_equal "$(json_get out '.trials[0].layers[0].time_us')" 60
 expect_equal "$(json_get out '.trials[0].engine_us')" 4
 expect_equal "$(json_get out '.trials[0].unattributed_us')" 6
 expect_equal "$(json_get out '.trials[0].stability.verdict')" stable
+# what a launch did, told apart: kept = warm-up found + counted; before them the pre-run
+expect_equal "$(json_get out '.trials[0].launches[0].prerun')" 5
+python3 - <<'PYTHON' || fail "the counts of the launches"
+import json
+t = json.load(open("out"))["trials"][0]
+found, counted, prerun = 0, 0, 0
+for l in t["launches"]:
+    assert l["samples"] == l["warmup"] + l["counted"], l
+    found, counted, prerun = found + l["warmup"], counted + l["counted"], prerun + l["prerun"]
+assert counted == t["metrics"]["latency.samples"]["value"], t["launches"]
+assert found + prerun == t["metrics"]["latency.warmup"]["value"], t["launches"]
+PYTHON

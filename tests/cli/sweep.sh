@@ -23,7 +23,14 @@ expect_error 2 "is not a value of it" "$ASSAY" sweep mlp --batch ,
 expect_error 2 "is not of the form p99=20ms" "$ASSAY" sweep mlp --batch 1,2 --slo fast
 expect_error 2 "has no unit: write p99=20ms" "$ASSAY" sweep mlp --batch 1,2 --slo p99=20
 expect_error 2 "has several limits" "$ASSAY" sweep mlp --batch 1,2 --slo p99=20ms,p50=10ms
+# A second limit is refused, of the same percentile or of another; the same one again is not a second.
+expect_error 2 "--slo is given twice, as 'p99=20ms' and as 'p99=1ms'" "$ASSAY" sweep mlp --batch 1,2 --slo p99=20ms --slo p99=1ms
+expect_error 2 "--slo is given twice, as 'p99=20ms' and as 'p50=1ms'" "$ASSAY" sweep mlp --batch 1,2 --slo=p99=20ms --slo p50=1ms
+expect_error 2 "is not of the form p99=20ms" "$ASSAY" sweep mlp --batch 1,2 --slo fast --slo fast
+expect_error 2 "--memory-budget is given twice" "$ASSAY" sweep mlp --batch 1,2 --memory-budget 1MB --memory-budget 2MB
 expect_error 2 ": none, basic, extended, all" "$ASSAY" sweep mlp --opt wrong
 # a device that is not there is a point that failed, the rest is measured
-expect_exit 0 "$ASSAY" sweep mlp --devices cpu,cuda:7 --iters 5 --launches 1 --json
+expect_exit 3 "$ASSAY" sweep mlp --devices cpu,cuda:7 --iters 5 --launches 1 --json
 expect_equal "$(json_get out '.sweep.points[1].usable')" false
+expect_has err "1 of 2 points could not be measured"
+expect_error 2 "whole numbers from 1 to 999999999" "$ASSAY" sweep mlp --batch 1,1000000000

@@ -5,7 +5,7 @@
 
 fake=(--engine fake --script "steady=1ms" --warmup 0 --iters 20 --launches 1 -q)
 export ASSAY_FAKE_DEVICES="cpu=works;gpu:0=software;npu:0=refused"
-expect_exit 0 "$ASSAY" sweep mlp "${fake[@]}" --opt none,all --devices cpu,gpu,npu --json -o m.assay
+expect_exit 3 "$ASSAY" sweep mlp "${fake[@]}" --opt none,all --devices cpu,gpu,npu --json -o m.assay
 expect_has out "no device of class npu can be used here"
 # 20 steps of 1 ms: p50 is 1 ms; operations of the graph over it
 python3 - <<'PYTHON' || fail "the numbers of the matrix"
@@ -48,7 +48,7 @@ expect_equal "$(json_get out '.sweep.points[1].label')" batch=4
 expect_exit 2 "$ASSAY" sweep mlp --preset m9 "${fake[@]}"
 
 # every inference takes 1 ms whatever the batch: batch 4 is best and the knee is at the end
-expect_exit 0 "$ASSAY" sweep mlp --batch 1,2,4 "${fake[@]}" --json
+expect_exit 0 "$ASSAY" sweep mlp --batch 1,2,4 "${fake[@]}" --launches 2 --json
 python3 - <<'PYTHON' || fail "best, knee and scaling"
 import json
 s = json.load(open("out"))["sweep"]

@@ -54,7 +54,7 @@ unset ASSAY_FAKE_DEVICES ASSAY_FAKE_SCRIPTS
 # inputs that no machine holds are not tried
 mkdir -p small/proc
 echo "MemTotal: 65536 kB" >small/proc/meminfo
-ASSAY_FSROOT=$PWD/small expect_exit 0 "$ASSAY" sweep cfc "${fake[@]}" --batch 1,2,999999999 --json
+ASSAY_FSROOT=$PWD/small expect_exit 3 "$ASSAY" sweep cfc "${fake[@]}" --batch 1,2,999999999 --json
 best "batch=2"
 expect_equal "$(json_get out '.sweep.points[2].usable')" false
 expect_has out "its inputs alone take 384 GB, this machine has"

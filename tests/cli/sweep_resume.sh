@@ -10,21 +10,13 @@ samples() { # samples FILE TRIAL LAUNCH: how many, and their sum
 ended() { # ended FILE: launches that ended well
     "$ASSAY" query "$1" "SELECT count(*) FROM launches WHERE state='ok'" --csv 2>/dev/null | tail -n 1
 }
-begin() { # begin FILE: in the background, until two launches have ended; sets pid. A shell's background jobs ignore SIGINT: python undoes that.
-    python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
-        "$ASSAY" "${args[@]}" --launches 40 -q -o "$1" >out 2>err &
-    pid=$!
-    for _ in $(seq 200); do
-        [ "$(ended "$1" || echo 0)" -ge 2 ] 2>/dev/null && return
-        sleep 0.05
-    done
-    kill -9 "$pid" 2>/dev/null || true
-    fail "no launch ended in 10 s: $(cat err)"
+begin() { # begin FILE: in the background, until two launches have ended
+    in_background "$ASSAY" "${args[@]}" --launches 40 -q -o "$1"
+    wait_for 2 "$1" "SELECT count(*) FROM launches WHERE state='ok'"
 }
 
 begin kill.assay
-kill -9 "$pid"
-wait "$pid" 2>/dev/null || true
+expect_stop KILL 137
 had=$(ended kill.assay)
 first=$(samples kill.assay 1 1)
 second=$(samples kill.assay 2 1)
@@ -39,10 +31,7 @@ expect_equal "$(samples kill.assay 2 1)" "$second"
 expect_equal "$(samples kill.assay 2 4 | cut -d, -f1)" 40
 
 begin int.assay
-kill -INT "$pid"
-status=0
-wait "$pid" || status=$?
-expect_equal "$status" 130
+expect_stop INT 130
 first=$(samples int.assay 1 1)
 had=$(ended int.assay)
 launches=$((had + 3)) # at least one is missing of each

@@ -33,6 +33,9 @@ ast.parse("\n".join(line[2:] for line in code.split("\n")))
 options = json.loads(re.search(r"\nJSON session options\n(.*?\n  \})\n", text, re.S).group(1))
 assert options["session.intra_op.allow_spinning"] == "1"
 PYTHON
+# the picture has each configuration once, not each trial
+expect_exit 0 "$ASSAY" report t.assay --chart pareto
+expect_has out "4 configurations, "
 expect_exit 0 "$ASSAY" report t.assay -o t.html # the page has the same: best, configurations, code
 python3 "$ROOT/tests/page_check.py" t.html --sections summary,tune,latency,data --without sweep,comparison || fail "the page of a tuning"
 for text in '<span class="verdict pass">best</span>' 'ort.InferenceSession' '>finalist</td>' 'on the front'; do expect_has t.html "$text"; done
@@ -45,7 +48,7 @@ expect_has err "no configuration could be measured"
 # a device that is software is measured and never advised; one that is refused has its reason
 expect_exit 0 env ASSAY_FAKE_DEVICES='cpu=works;gpu:0=software;npu:0=refused' "$ASSAY" tune mlp $fake --devices gpu,cpu,npu --opt all \
     --threads 1,2 --budget 10s --quiet
-expect_has out "runs on software that stands in for a device"
+expect_has out "emulated in software"
 expect_has out "best        device=cpu "
 expect_has out "no device of class npu"
 # a device that returns no numbers is not advised, though it is the only one, and the search gives it up
@@ -75,6 +78,9 @@ expect_error 2 "is not a time such as 60s" "$ASSAY" tune mlp --budget soon
 expect_error 2 "would only find the smallest" "$ASSAY" tune mlp --goal latency --batch 1,2
 expect_error 2 "is not one of" "$ASSAY" tune mlp --goal latency,throughput
 expect_error 2 "is not of the form p99=20ms" "$ASSAY" tune mlp --slo fast
+expect_error 2 "has no unit: write p99=20ms" "$ASSAY" tune mlp --slo p99=20
+expect_error 2 "--slo is given twice, as 'p99=20ms' and as 'p50=1ms'" "$ASSAY" tune mlp --slo p99=20ms --slo p50=1ms
+expect_error 2 "--budget is given twice, as '10s' and as '20s'" "$ASSAY" tune mlp --budget 10s --budget 20s
 expect_error 2 "is not a size" "$ASSAY" tune mlp --memory-budget much
 expect_error 2 "is not a value of it" "$ASSAY" tune mlp --threads 0,1
 expect_error 2 "exclude each other" "$ASSAY" tune mlp --spinning on --no-spinning

@@ -217,7 +217,7 @@
             make('th', {scope: 'row'}, [make('a', {href: '#' + entry.id}, [make('bdi', {}, breaking(shorten(titleOf(l))))])]),
             cell(known(l.time_us) ? mark + scaled(l.time_us / 1e6, 's') : '—', true), make('td', {'class': 'n share'}, l.share > 0 && this.longest > 0
                 ? [make('i', {'class': 'w' + Math.max(1, Math.round(l.share / this.longest * 50))}), scaled(l.share, 'ratio')] : [scaled(l.share, 'ratio')]),
-            cell(l.op + (l.from && l.from.length > 1 ? '+' + (l.from.length - 1) : '')), cell((l.provider || '—').replace(/ExecutionProvider$/, '')),
+            make('td', {}, [l.op].concat(l.from && l.from.length > 1 ? [make('span', {'class': 'o'}, ['+' + (l.from.length - 1)])] : [])), cell((l.provider || '—').replace(/ExecutionProvider$/, '')),
             cell(scaled(l.flops, 'FLOP'), true), cell(scaled(l.bytes, 'B'), true),
             cell(l.bound && l.bound !== 'unknown' ? l.bound : '—'), cell(l.method || '—')]);
         this.rows[entry.id] = row;
@@ -225,7 +225,7 @@
     };
     /* A long name may break behind a separator, rather than in a word. */
     function breaking(text) {
-        var parts = text.length > 14 ? text.replace(/([^][/._:])(?=[^/._:])/g, '$1\u0000').split('\u0000') : [text], out = [];
+        var parts = text.length > 14 ? text.replace(/([^][/._:=])(?=[^/._:=])/g, '$1\u0000').split('\u0000') : [text], out = [];
         parts.forEach(function (part, i) { if (i) out.push(make('wbr')); out.push(part); });
         return out;
     }
@@ -529,17 +529,24 @@
                 u.ctx.fillStyle = ink('dim');
                 u.ctx.fillRect(left, u.bbox.top, right - left, u.bbox.height);
                 u.ctx.globalAlpha = 1;
-                if (right - left < 60 * devicePixelRatio) return;
-                u.ctx.font = 12 * devicePixelRatio + 'px Arial, sans-serif';
-                u.ctx.textAlign = 'left';
-                u.ctx.textBaseline = 'top';
-                u.ctx.fillText(span.name, Math.max(left, u.bbox.left) + 5 * devicePixelRatio, u.bbox.top + 4 * devicePixelRatio);
             });
             u.ctx.restore();
         };
     }
     function drawMarks(plot) {
         return function (u) {
+            function word(text, x, y, color) { /* on a ground of its own */
+                u.ctx.save();
+                u.ctx.setLineDash([]);
+                u.ctx.textAlign = 'left';
+                u.ctx.textBaseline = 'alphabetic';
+                u.ctx.lineWidth = 4 * devicePixelRatio;
+                u.ctx.strokeStyle = ink('paper');
+                u.ctx.strokeText(text, x, y);
+                u.ctx.fillStyle = ink(color);
+                u.ctx.fillText(text, x, y);
+                u.ctx.restore();
+            }
             u.ctx.save();
             u.ctx.beginPath();
             u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
@@ -549,26 +556,22 @@
             u.ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
             u.ctx.font = 12 * devicePixelRatio + 'px Arial, sans-serif';
             var taken = [];
+            plot.spans.forEach(function (span) { /* their names: over the grid, which would cross them out */
+                var left = Math.max(u.valToPos(span.begin, 'x', true), u.bbox.left), right = u.valToPos(span.end, 'x', true);
+                if (right - left < 60 * devicePixelRatio) return;
+                word(span.name, left + 5 * devicePixelRatio, u.bbox.top + u.bbox.height - 6 * devicePixelRatio, 'dim');
+            });
             plot.marks.forEach(function (mark) {
-                var at = u.valToPos(mark.at, mark.vertical ? 'x' : 'y', true), box = u.bbox, word = u.ctx.measureText(mark.text).width;
+                var at = u.valToPos(mark.at, mark.vertical ? 'x' : 'y', true), box = u.bbox, wide = u.ctx.measureText(mark.text).width;
                 u.ctx.beginPath();
                 if (mark.vertical) { u.ctx.moveTo(at, box.top); u.ctx.lineTo(at, box.top + box.height); }
                 else { u.ctx.moveTo(box.left, at); u.ctx.lineTo(box.left + box.width, at); }
                 u.ctx.stroke();
-                u.ctx.textAlign = 'left';
-                u.ctx.textBaseline = 'alphabetic';
-                var x = mark.vertical ? at + 4 * devicePixelRatio : box.left + box.width - word - 6 * devicePixelRatio;
+                var x = mark.vertical ? at + 4 * devicePixelRatio : box.left + box.width - wide - 6 * devicePixelRatio;
                 var y = mark.vertical ? box.top + 14 * devicePixelRatio : at - 5 * devicePixelRatio;
                 if (!mark.vertical && taken.some(function (other) { return Math.abs(other - y) < 14 * devicePixelRatio; })) y = at + 15 * devicePixelRatio;
                 if (!mark.vertical) taken.push(y);
-                u.ctx.save();
-                u.ctx.setLineDash([]);
-                u.ctx.lineWidth = 4 * devicePixelRatio;
-                u.ctx.strokeStyle = ink('paper');
-                u.ctx.strokeText(mark.text, x, y);
-                u.ctx.fillStyle = ink('ink');
-                u.ctx.fillText(mark.text, x, y);
-                u.ctx.restore();
+                word(mark.text, x, y, 'ink');
             });
             u.ctx.restore();
         };
@@ -590,7 +593,8 @@
         }
         u.ctx.restore();
     }
-    function plotOptions(plot, names, width) {
+    /* few: a line through few readings shows where they are, so that what lies between is not taken for measured */
+    function plotOptions(plot, names, few, width) {
         var axis = function (unit) {
             return {stroke: function () { return ink('dim'); }, grid: {stroke: function () { return ink('grid'); }, width: 1}, ticks: {stroke: function () { return ink('grid'); }, width: 1},
                 font: '12px Arial, sans-serif', labelFont: '12px Arial, sans-serif',
@@ -612,11 +616,11 @@
                 return [plot.zero ? 0 : low - room, high + room];
             }}},
             axes: [x, y],
-            series: [{label: plot.x, value: function (u, value) { return value === null ? '—' : plot.x_unit === 'count' ? count(value) : scaled(value, plot.x_unit); }}].concat(names.map(function (name, i) {
+            series: [{label: plot.x, value: function (u, value) { return value === null || value === undefined ? '' : plot.x_unit === 'count' ? count(value) : scaled(value, plot.x_unit); }}].concat(names.map(function (name, i) {
                 var color = function () { return plot.samples && i === 1 ? ink('axis') : ink(String(plot.samples && i === 2 ? 1 : i)); };
                 return {label: name, stroke: color, width: 1.5, dash: plot.samples ? undefined : [[], [7, 3], [2, 3], [9, 3, 2, 3]][i % 4],
-                    paths: plot.samples ? function () { return null; } : undefined, points: {show: false},
-                    value: function (u, value) { return value === null || value === undefined ? '—' : scaled(value, plot.y_unit); }};
+                    paths: plot.samples ? function () { return null; } : undefined, points: {show: few[i], size: 6, fill: color},
+                    value: function (u, value) { return value === null || value === undefined ? '' : scaled(value, plot.y_unit); }};
             })),
             hooks: {drawClear: [drawSpans(plot)], drawSeries: plot.samples ? [drawPoints] : [], draw: [drawMarks(plot)]}
         };
@@ -640,7 +644,8 @@
         var description = figure.querySelector('svg desc');
         var box = make('div', {'class': 'zoom', role: 'group', 'aria-label': plot.title + (description ? ': ' + description.textContent : '')});
         figure.insertBefore(box, figure.querySelector('.picture'));
-        var options = plotOptions(plot, columns.names, Math.max(240, figure.clientWidth));
+        var few = columns.names.map(function (name, i) { return !plot.samples && columns.data[i + 1].filter(known).length <= 20; });
+        var options = plotOptions(plot, columns.names, few, Math.max(240, figure.clientWidth));
         options.series.forEach(function (series, i) { if (i && !kept[i - 1]) series.show = false; });
         var all = [columns.data[0][0], columns.data[0][columns.data[0].length - 1]], output = make('output', {'class': 'note', 'aria-live': 'polite'});
         options.hooks.setScale = [function (u, key) {

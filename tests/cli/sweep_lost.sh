@@ -1,0 +1,51 @@
+# plain-only: many workers; its parts run under sanitizers as unit tests
+# sweep: a worker that is killed costs one launch, not the point; text, JSON and the status agree; --resume measures that launch again.
+. "$ROOT/tests/cli/lib.sh"
+
+args=(sweep mlp --engine fake --script 'steady=1ms;when_batch=2:steady=1200us;pace=1ms' --batch 1,2 --warmup 0 --iters 60 --launches 4)
+"$ASSAY" "${args[@]}" --json -o lost.assay >out 2>err &
+sweep=$! worker=
+while [ -z "$worker" ] && kill -0 $sweep 2>/dev/null; do
+    worker=$(cat /proc/$sweep/task/$sweep/children 2>/dev/null || pgrep -P $sweep || true)
+    worker=${worker%% *}
+done
+[ -n "$worker" ] || fail "no worker was seen"
+kill -9 "$worker"
+wait $sweep || fail "status $? after a lost launch"
+expect_has err "1 of 2 points lost a launch: judged by what is left; --resume measures it again"
+python3 - out <<'EOF' || fail "not the promised JSON"
+import json, sys
+s = json.load(open(sys.argv[1]))["sweep"]
+lost, other = s["points"]
+assert lost["usable"] and lost["within_limits"] and lost["reason"] is None, lost
+assert lost["lost"].startswith("1 of 4 launches failed; ") and lost["lost"].endswith("judged by the 3 that are left"), lost
+assert other["lost"] is None and s["optimal"] == "batch=2", s["optimal"]
+EOF
+expect_exit 0 "$ASSAY" report lost.assay --columns 200
+expect_has out "batch=1: 1 of 4 launches failed"
+expect_not out "  not run  "
+expect_exit 0 "$ASSAY" "${args[@]}" --json -o lost.assay --resume
+expect_has err "1 of 2 points were complete; 7 launches were taken over"
+expect_equal "$(json_get out '.sweep.points[0].lost')" null
+expect_equal "$("$ASSAY" query lost.assay "SELECT count(*) FROM launches WHERE state='ok'" --csv | tail -n 1)" 8
+
+# a software device alone is measured and not recommended, whichever way it is named
+for named in --devices --device; do
+    expect_exit 0 env ASSAY_FAKE_DEVICES='gpu=software' "$ASSAY" sweep cfc --engine fake $named gpu --opt all,none --iters 5 --launches 2 -q --json
+    expect_equal "$(json_get out '.sweep.optimal')" null
+    expect_has out "only a device that is emulated in software ran"
+done
+# "--confirm" is not advised beside its own result
+expect_exit 0 "$ASSAY" sweep mlp --engine fake --script 'steady=1ms' --threads 1,2 --warmup 0 --iters 5 --launches 2 --confirm -q --columns 200
+expect_has out "not told from the best, their launches overlap"
+expect_not out "(--confirm tests"
+# when_… holds in the script of a device, too
+expect_exit 0 env ASSAY_FAKE_SCRIPTS='cpu when_batch=2:steady=7ms' "$ASSAY" sweep mlp --engine fake --batch 1,2 --warmup 0 --iters 5 --launches 1 -q --json
+expect_equal "$(json_get out '.sweep.points[1].latency_s')" 0.007
+
+expect_error 2 "'10' has no unit: write 10MB" "$ASSAY" sweep mlp --batch 1,2 --memory-budget 10
+expect_error 2 "'10' has no unit: write 10MB" "$ASSAY" tune mlp --memory-budget 10
+expect_error 2 "--threads: 100000 is more than " "$ASSAY" sweep mlp --threads 1,100000
+expect_error 2 "--threads: 100000 is more than " "$ASSAY" tune mlp --engine fake --threads 1,100000
+expect_error 2 "--goal is given twice, as 'latency' and as 'energy'" "$ASSAY" sweep mlp --batch 1,2 --goal latency --goal energy
+expect_error 2 "exclude each other" "$ASSAY" compare mlp --engine fake --device cpu --devices cpu
