@@ -244,8 +244,8 @@ static int recommend(const struct assay_profile *profile, const struct assay__co
         assay__buf_printf(text, "no difference shown between %s (%s) and %s (%s)", first->label,
                           mine, second->label, other);
         if (isfinite(percent))
-            assay__buf_printf(text, "; one above %.*f %% would have been", percent < 10 ? 1 : 0,
-                              percent);
+            assay__buf_printf(text, "; one above %.*f %% would have been shown",
+                              percent < 10 ? 1 : 0, percent);
         const struct assay__comparison_row *both[] = {first, second};
         for (size_t i = 0; i < 2; i++)
             if (both[i]->relative_l2 > L2_TOLD)

@@ -373,7 +373,8 @@ static int make_notes(struct assay__diff *diff, struct assay__arena *arena)
         code = add_note(diff,
                         assay__arena_printf(arena,
                                             "%zu numbers were judged, each at 95 %%: about one in "
-                                            "twenty would differ by chance.",
+                                            "twenty would differ by chance. Their rows show "
+                                            "medians over launches.",
                                             diff->judged));
     return code;
 }
@@ -405,11 +406,11 @@ static void summarize_side(struct assay__buf *text, const struct assay__diff *di
     } else if (assay__diff_is_shown(d->verdict)) {
         bool faster = d->ratio < 1;
         int digits = assay__diff_digits(d);
-        assay__buf_printf(text,
-                          "%s is %s: %s against %s, %.*g × the time of %s (95 %% interval %.*g to "
-                          "%.*g).",
-                          side->name, faster ? "faster" : "slower", mine, its, digits, d->ratio,
-                          base->name, digits, d->ci.low, digits, d->ci.high);
+        assay__buf_printf(
+            text, "%s is %s: %s against %s, %s × the time of %s (95 %% interval %s to %s).",
+            side->name, faster ? "faster" : "slower", mine, its,
+            assay__digits(d->ratio, digits).text, base->name, assay__digits(d->ci.low, digits).text,
+            assay__digits(d->ci.high, digits).text);
     } else {
         const char *why = strncmp(d->reason, "no interval: ", 13) == 0 ? d->reason + 13 : d->reason;
         assay__buf_printf(text, "%s took %s, %s %s: %s × the time, no verdict%s%s.", side->name,

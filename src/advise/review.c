@@ -73,6 +73,21 @@ static const struct assay__layer **by_time(struct reviewing *r, size_t *count)
     return order;
 }
 
+/* "86 %", "0.3 %", "below 0.1 %": what is little is not nothing. */
+struct percent_text {
+    char text[24];
+};
+static struct percent_text percent(double share)
+{
+    struct percent_text out;
+    double value = share * 100;
+    if (value > 0 && value < 0.05)
+        snprintf(out.text, sizeof out.text, "below 0.1 %%");
+    else
+        snprintf(out.text, sizeof out.text, "%.*f %%", value > 0 && value < 0.95 ? 1 : 0, value);
+    return out;
+}
+
 static void review_bounds(struct reviewing *r)
 {
     const struct assay__require_evidence *e = &r->evidence;
@@ -84,11 +99,12 @@ static void review_bounds(struct reviewing *r)
     add(r, list,
         assay__arena_printf(
             r->arena,
-            "%s bounds most of the layers' time: %.0f %% (computing %.0f %%, memory %.0f %%, "
-            "overhead %.0f %%, not known %.0f %%)",
-            words[e->bound], e->share[e->bound] * 100, e->share[ASSAY__BOUND_COMPUTE] * 100,
-            e->share[ASSAY__BOUND_MEMORY] * 100, e->share[ASSAY__BOUND_OVERHEAD] * 100,
-            e->share[ASSAY__BOUND_UNKNOWN] * 100));
+            "%s bounds most of the layers' time: %s (computing %s, memory %s, overhead %s, not "
+            "known %s)",
+            words[e->bound], percent(e->share[e->bound]).text,
+            percent(e->share[ASSAY__BOUND_COMPUTE]).text, percent(e->share[ASSAY__BOUND_MEMORY]).text,
+            percent(e->share[ASSAY__BOUND_OVERHEAD]).text,
+            percent(e->share[ASSAY__BOUND_UNKNOWN]).text));
 }
 
 /* "reaches 62 % of its roof" */

@@ -142,8 +142,9 @@ void assay__diff_ratio_words(struct assay__buf *out, const struct assay__diff_de
     if (!isfinite(delta->ratio))
         assay__buf_puts(out, "—");
     else if (delta->ci.known)
-        assay__buf_printf(out, "%.*g × (%.*g to %.*g)", digits, delta->ratio, digits, delta->ci.low,
-                          digits, delta->ci.high);
+        assay__buf_printf(out, "%s × (%s to %s)", assay__digits(delta->ratio, digits).text,
+                          assay__digits(delta->ci.low, digits).text,
+                          assay__digits(delta->ci.high, digits).text);
     else
         assay__buf_printf(out, "%s ×", assay__digits(delta->ratio, 3).text);
 }

@@ -28,6 +28,8 @@ int assay__figure_no_memory(struct assay_error *error);
 /** The label of a trial: its own, else its device. */
 const char *assay__figure_label(const struct assay__trial *trial);
 
+/** The end of the caption of a figure with the one that is advised marked. */
+#define ASSAY__FIGURE_BEST " The hollow mark is what is advised."
 /** The configurations of a tuning, latency against throughput, those on the front apart; ASSAY_ENOTFOUND with its reason: fewer
  *  than two have both. */
 int assay__figure_tune_front(const struct assay_profile *profile, struct assay__arena *arena,

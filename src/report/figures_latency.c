@@ -236,7 +236,8 @@ static int make_histogram(const struct assay__trial *trial, const double *sorted
     figure->caption = "A bar is as high as many inferences took so long; half of them were faster "
                       "than p50.";
     figure->description = assay__arena_printf(
-        arena, "%zu samples from %s to %s, median %s.", count,
+        arena, "%s samples from %s to %s, median %s.",
+        assay__figure_scaled(arena, (double)count, "count"),
         assay__figure_scaled(arena, sorted[0] * 1e-9, "s"),
         assay__figure_scaled(arena, sorted[count - 1] * 1e-9, "s"),
         assay__figure_scaled(arena, assay__stats_median(sorted, count) * 1e-9, "s"));
@@ -351,15 +352,22 @@ static void describe_samples(const struct placed *p, const struct assay__trial *
         "Each point is one inference in the order they ran; grey ones were found to be warm-up and "
         "are not counted, a level cloud means a steady machine.";
     figure->description = assay__arena_printf(
-        arena, "%zu samples around %s in %zu launch%s, %zu found to be warm-up, %zu outlier%s.",
-        p->counts[PLAIN] + p->counts[OUTLIER], assay__figure_scaled(arena, p->median * 1e-9, "s"),
-        trial->launch_count, trial->launch_count == 1 ? "" : "es", p->counts[WARMUP],
-        p->counts[OUTLIER], p->counts[OUTLIER] == 1 ? "" : "s");
+        arena, "%s samples around %s in %zu launch%s, %s found to be warm-up, %s outlier%s.",
+        assay__figure_scaled(arena, (double)(p->counts[PLAIN] + p->counts[OUTLIER]), "count"),
+        assay__figure_scaled(arena, p->median * 1e-9, "s"), trial->launch_count,
+        trial->launch_count == 1 ? "" : "es",
+        assay__figure_scaled(arena, (double)p->counts[WARMUP], "count"),
+        assay__figure_scaled(arena, (double)p->counts[OUTLIER], "count"),
+        p->counts[OUTLIER] == 1 ? "" : "s");
     const struct assay_metric *warmup = assay__render_known(trial, "latency.warmup");
-    if (warmup && warmup->value > 0 && !p->counts[WARMUP])
+    double prerun = warmup ? warmup->value : 0; /* less those found in the data */
+    for (size_t i = 0; i < trial->launch_count; i++)
+        prerun -= trial->launches[i].sample_count ? (double)trial->launches[i].warmup : 0;
+    if (prerun > 0)
         figure->note = assay__arena_printf(
-            arena, "%.0f inferences of the pre-run, before measuring, were not kept.",
-            warmup->value);
+            arena, "%s inference%s of the pre-run, before measuring, %s not kept.",
+            assay__figure_scaled(arena, prerun, "count"), prerun > 1 ? "s" : "",
+            prerun > 1 ? "were" : "was");
     if (!figure->note) figure->note = "";
 }
 

@@ -32,16 +32,24 @@ static double mean_of(const struct assay__series_info *series)
     return count > 0 ? sum / count : 0;
 }
 
+/* A channel that is called otherwise than its rail says both, as the metrics are of the rail: "power.battery (system)". */
+static const char *name_of(const struct assay__series_info *from, struct assay__arena *arena)
+{
+    bool both = from->rail && *from->rail && !strstr(from->name, from->rail);
+    return both ? assay__arena_printf(arena, "%s (%s)", from->name, from->rail) : from->name;
+}
+
 /* Begin of the time axis: everything is shown from the first reading or span on. */
 static bool to_series(const struct assay__series_info *from, struct assay__arena *arena,
                       struct assay__figure_series *out)
 {
     double *x = assay__figure_values(arena, from->count);
-    if (!x) return false;
+    const char *name = name_of(from, arena);
+    if (!x || !name) return false;
     for (size_t i = 0; i < from->count; i++)
         x[i] = from->times_ns[i] * 1e-9;
     *out = (struct assay__figure_series){
-        .name = from->name, .x = x, .y = from->values, .count = from->count};
+        .name = name, .x = x, .y = from->values, .count = from->count};
     return true;
 }
 

@@ -233,6 +233,26 @@ static size_t find_front(const double *x, const double *y, size_t count, double 
     return kept;
 }
 
+/* Marks the best of a sweep, by its trial. *best: whether there is one. */
+static int mark_best(const struct assay_profile *profile, const struct assay__comparison *all,
+                     struct assay__arena *arena, const char **names, unsigned char *flags,
+                     bool *best)
+{
+    struct assay__sweep sweep;
+    *best = false;
+    if (strcmp(profile->command, "sweep") != 0) return 0;
+    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
+    if (assay__sweep(profile, &limits, arena, &sweep)) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < all->count && sweep.best < sweep.count; i++) {
+        if (all->rows[i].trial != sweep.points[sweep.best].trial) continue;
+        flags[i] = ASSAY__POINT_MARKED;
+        names[i] = assay__arena_printf(arena, "best: %s", names[i]);
+        *best = true;
+        if (!names[i]) return ASSAY_ENOMEM;
+    }
+    return 0;
+}
+
 int assay__figure_pareto(const struct assay_profile *profile, const struct assay__trial *trial,
                          size_t part, struct assay__arena *arena, struct assay__figure *figure,
                          struct assay_error *error)
@@ -246,10 +266,12 @@ int assay__figure_pareto(const struct assay_profile *profile, const struct assay
            *front_x = assay__figure_values(arena, all.count),
            *front_y = assay__figure_values(arena, all.count);
     const char **names = assay__arena_array(arena, all.count + 1, sizeof *names);
+    unsigned char *flags = assay__arena_array(arena, all.count + 1, 1);
     struct point *points = assay__arena_array(arena, all.count + 1, sizeof *points);
     struct assay__figure_series *series = assay__arena_array(arena, 2, sizeof *series);
     size_t known = 0;
-    if (!x || !y || !front_x || !front_y || !names || !points || !series)
+    bool best = false;
+    if (!x || !y || !front_x || !front_y || !names || !flags || !points || !series)
         return assay__figure_no_memory(error);
     for (size_t i = 0; i < all.count; i++) {
         names[i] = all.rows[i].label;
@@ -262,9 +284,14 @@ int assay__figure_pareto(const struct assay_profile *profile, const struct assay
             error, ASSAY_ENOTFOUND,
             "fewer than two trials have a latency and a throughput; 'assay sweep' "
             "keeps a profile with many");
+    if (mark_best(profile, &all, arena, names, flags, &best)) return assay__figure_no_memory(error);
     size_t kept = find_front(x, y, all.count, front_x, front_y, points);
-    series[0] = (struct assay__figure_series){
-        .name = "configurations", .x = x, .y = y, .names = names, .count = all.count};
+    series[0] = (struct assay__figure_series){.name = "configurations",
+                                              .x = x,
+                                              .y = y,
+                                              .names = names,
+                                              .flags = flags,
+                                              .count = all.count};
     series[1] = (struct assay__figure_series){
         .name = "front", .x = front_x, .y = front_y, .count = kept, .joined = true};
     *figure = assay__figure_begin(ASSAY__FIGURE_SCATTER, "pareto");
@@ -275,8 +302,10 @@ int assay__figure_pareto(const struct assay_profile *profile, const struct assay
                     points[known - 1].latency_s > 8 * points[0].latency_s;
     figure->series = series, figure->series_count = 2;
     figure->caption =
-        "Left is faster, up is more; every point on the line is the best for some wish, "
-        "one below it is beaten by another in both.";
+        best ? "Left is faster, up is more; every point on the line is the best for some wish, "
+               "one below it is beaten by another in both." ASSAY__FIGURE_BEST
+             : "Left is faster, up is more; every point on the line is the best for some wish, "
+               "one below it is beaten by another in both.";
     figure->description = assay__arena_printf(
         arena, "%zu of %zu configurations are on the front, from %s to %s.", kept, known,
         assay__figure_scaled(arena, front_x[0], "s"),

@@ -52,18 +52,27 @@ static bool fill_points(const struct assay__tune_result *result, bool front,
     double *x = assay__figure_values(arena, result->count),
            *y = assay__figure_values(arena, result->count);
     const char **names = assay__arena_array(arena, result->count + 1, sizeof *names);
+    unsigned char *flags = assay__arena_array(arena, result->count + 1, 1);
     size_t count = 0;
-    if (!x || !y || !names) return false;
+    if (!x || !y || !names || !flags) return false;
     for (size_t i = 0; i < result->count; i++) {
         const struct assay__tune_row *row = &result->rows[i];
         if (row->front != front || !isfinite(row->latency_s) || !isfinite(row->throughput))
             continue;
         x[count] = row->latency_s, y[count] = row->throughput;
         names[count] = short_label(result, row->label, arena);
+        if (names[count] && i == result->best) {
+            flags[count] = ASSAY__POINT_MARKED;
+            names[count] = assay__arena_printf(arena, "best: %s", names[count]);
+        }
         if (!names[count++]) return false;
     }
-    *out = (struct assay__figure_series){
-        .name = front ? "on the front" : "others", .x = x, .y = y, .names = names, .count = count};
+    *out = (struct assay__figure_series){.name = front ? "on the front" : "others",
+                                         .x = x,
+                                         .y = y,
+                                         .names = names,
+                                         .flags = flags,
+                                         .count = count};
     return true;
 }
 
@@ -87,10 +96,12 @@ int assay__figure_tune_front(const struct assay_profile *profile, struct assay__
     figure->x_title = "p50 latency", figure->x_unit = "s";
     figure->y_title = "throughput", figure->y_unit = "1/s", figure->y_zero = true;
     figure->series = series, figure->series_count = front && known > front ? 2 : 1;
-    figure->caption =
+    figure->caption = assay__arena_printf(
+        arena,
         "Left is faster, up is more. What stands on the front is beaten by no other in one thing without being better in another: "
-        "latency, throughput, memory, energy. Only what had two launches or more can stand on it.";
+        "latency, throughput, memory, energy. Only what had two launches or more can stand on it.%s",
+        result.best < result.count ? ASSAY__FIGURE_BEST : "");
     figure->description = assay__arena_printf(
         arena, "%zu configurations, %zu of them on the front.", known, front);
-    return figure->description ? 0 : assay__figure_no_memory(error);
+    return figure->description && figure->caption ? 0 : assay__figure_no_memory(error);
 }

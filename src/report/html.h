@@ -105,9 +105,6 @@ int assay__html_figure(struct assay__html *page, const struct assay_profile *pro
 struct assay__figure;
 /** One figure as a <figure>: drawn wide and narrow, of which the style sheet shows one. */
 void assay__html_draw(struct assay__html *page, const struct assay__figure *figure);
-/** The same as assay__html_figure, and the point of the figure at (x, y), whose name is known, is marked as the best. NaN: none. */
-int assay__html_figure_best(struct assay__html *page, const struct assay_profile *profile,
-                            const struct assay__trial *trial, const char *name, double x, double y);
 /** Whether the build has uPlot. */
 bool assay__html_can_zoom(void);
 

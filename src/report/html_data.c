@@ -115,6 +115,20 @@ static void put_places(struct assay__json_writer *w, const struct assay__rooflin
     assay__json_array_end(w);
 }
 
+/* What the table of layers as CSV needs beyond the JSON: the shares of its last two rows, by the same formula (csv.c). */
+static void put_shares(struct assay__json_writer *w, const struct assay__trial *trial)
+{
+    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const double rest_ns[] = {trial->layers.engine_ns, trial->layers.unattributed_ns};
+    assay__json_key(w, "shares");
+    assay__json_array(w);
+    for (size_t i = 0; i < 2; i++)
+        assay__json_number(w, isfinite(rest_ns[i]) && p50 && p50->value > 0
+                                  ? rest_ns[i] / 1e9 / p50->value
+                                  : (double)NAN);
+    assay__json_array_end(w);
+}
+
 static int put_rooflines(struct assay__buf *out, const struct assay_profile *profile)
 {
     struct assay__json_writer writer, *w = &writer;
@@ -129,6 +143,7 @@ static int put_rooflines(struct assay__buf *out, const struct assay_profile *pro
             assay__json_object(w);
             assay__json_put_integer(w, "trial", profile->trials[i].id);
             assay__json_put_text(w, "reason", r.reason);
+            if (profile->trials[i].layers.count) put_shares(w, &profile->trials[i]);
             if (!r.reason[0]) put_places(w, &r);
             assay__json_object_end(w);
         }

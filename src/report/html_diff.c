@@ -382,10 +382,73 @@ static void put_layers(struct view *v)
 
 /* --- the rest --------------------------------------------------------------------------------------- */
 
+/* Of many runs one sentence: how many are what, and the one that changed most; the table below has each. */
+static void put_many(struct view *v, const struct assay__diff_metric *p50)
+{
+    size_t counts[ASSAY__DIFF_EXACT + 1] = {0}, most = 0, said = 0;
+    double largest = 0;
+    struct assay__buf text = {0};
+    static const struct {
+        enum assay__diff_verdict verdict;
+        const char *words;
+    } kinds[] = {{ASSAY__DIFF_LOWER, "faster"},
+                 {ASSAY__DIFF_HIGHER, "slower"},
+                 {ASSAY__DIFF_SAME, "without a shown difference"},
+                 {ASSAY__DIFF_EQUAL, "the very same"},
+                 {ASSAY__DIFF_EXACT, "different"},
+                 {ASSAY__DIFF_UNJUDGED, "without a verdict"},
+                 {ASSAY__DIFF_NOT_COMPARABLE, "not comparable"}};
+    for (int shown = 1; shown >= 0 && !most; shown--) /* what no test shows only if it shows nothing */
+        for (size_t s = 1; s < v->diff->count; s++) {
+            const struct assay__diff_delta *d = &p50->deltas[s];
+            double change = d->ratio > 0 ? fabs(log(d->ratio)) : 0;
+            if (assay__diff_is_shown(d->verdict) != shown || !(change > largest)) continue;
+            largest = change, most = s;
+        }
+    for (size_t s = 1; s < v->diff->count; s++)
+        counts[p50->deltas[s].verdict]++;
+    assay__buf_printf(&text, "Of %zu runs against %s", v->diff->count - 1, v->diff->sides[0].name);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (counts[kinds[i].verdict])
+            assay__buf_printf(&text, "%s%zu %s %s", said++ ? ", " : ": ", counts[kinds[i].verdict],
+                              counts[kinds[i].verdict] == 1 ? "is" : "are", kinds[i].words);
+    if (most) {
+        assay__buf_printf(&text, "; most of all changed %s, ", v->diff->sides[most].name);
+        assay__diff_ratio_words(&text, &p50->deltas[most]);
+        assay__buf_puts(&text, " the time");
+    }
+    assay__buf_puts(&text, ".");
+    assay__html_paragraph(&v->page, "lead", text_of(&text));
+    if (text.failed) v->page.body.failed = true;
+    assay__buf_free(&text);
+}
+
+/* The latency of a run, its ratio to the base's, and the verdict. */
+static void put_run_latency(struct view *v, const struct assay__diff_metric *p50, size_t s)
+{
+    assay__buf_puts(&v->page.body, "<td class=\"n\">");
+    assay__html_metric(&v->page, p50->values[s], "");
+    assay__buf_puts(&v->page.body, "</td><td class=\"n\">");
+    if (s)
+        put_ratio(v, &p50->deltas[s], true);
+    else
+        assay__buf_puts(&v->page.body, "base");
+    assay__buf_puts(&v->page.body, "</td><td>");
+    if (s) put_verdict(v, &p50->deltas[s], p50->sense);
+    assay__buf_puts(&v->page.body, "</td>");
+}
+
 static void put_summary(struct view *v)
 {
+    enum { FEW = 3 }; /* runs that have a sentence each */
+    const struct assay__diff_metric *p50 = v->diff->count > FEW
+                                               ? assay__diff_metric_find(v->diff, "latency.p50")
+                                               : NULL;
     assay__html_section(&v->page, "summary", "Summary", ASSAY__HTML_OVERVIEW);
-    assay__html_paragraph(&v->page, "lead", v->diff->summary);
+    if (p50)
+        put_many(v, p50);
+    else
+        assay__html_paragraph(&v->page, "lead", v->diff->summary);
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         if (side->usable && side->profile->complete) continue;
@@ -396,7 +459,8 @@ static void put_summary(struct view *v)
         assay__buf_free(&text);
     }
     assay__html_table(&v->page, "runs", NULL, "The runs",
-                      "Run|Model|Device|Engine|>Launches|When|Command");
+                      p50 ? "Run|>p50|>Ratio|Verdict|Model|Device|Engine|>Launches|When|Command"
+                          : "Run|Model|Device|Engine|>Launches|When|Command");
     for (size_t s = 0; s < v->diff->count; s++) {
         const struct assay__diff_side *side = &v->diff->sides[s];
         struct assay__buf engine = {0}, launches = {0};
@@ -406,6 +470,7 @@ static void put_summary(struct view *v)
         }
         assay__html_row(&v->page, "");
         assay__html_cell_name(&v->page, side->name);
+        if (p50) put_run_latency(v, p50, s);
         assay__html_cell_text(&v->page, side->profile->model.name);
         assay__html_cell_text(&v->page, side->trial ? side->trial->device : "");
         assay__html_cell_text(&v->page, text_of(&engine));

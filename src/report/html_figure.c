@@ -129,36 +129,8 @@ void assay__html_draw(struct assay__html *page, const struct assay__figure *figu
     assay__buf_puts(&page->body, "</figcaption>\n</figure>\n");
 }
 
-/* Marks the points at (x, y): a hollow mark, and "best" before the name. 0 or ASSAY_ENOMEM. */
-static int mark_best(struct assay__figure *figure, double x, double y, struct assay__arena *arena)
-{
-    bool found = false;
-    for (size_t s = 0; s < figure->series_count && !found; s++) {
-        struct assay__figure_series *series = &figure->series[s];
-        if (!series->x || !series->y || !series->names || series->joined) continue;
-        unsigned char *flags = assay__arena_array(arena, series->count + 1, 1);
-        const char **names = assay__arena_array(arena, series->count + 1, sizeof *names);
-        if (!flags || !names) return ASSAY_ENOMEM;
-        for (size_t i = 0; i < series->count; i++) {
-            flags[i] = series->flags ? series->flags[i] : 0;
-            names[i] = series->names[i];
-            if (found || !names[i] || series->x[i] != x || series->y[i] != y) continue;
-            found = true;
-            flags[i] |= ASSAY__POINT_MARKED;
-            names[i] = assay__arena_printf(arena, "best: %s", names[i]);
-            if (!names[i]) return ASSAY_ENOMEM;
-        }
-        series->flags = flags, series->names = names;
-    }
-    if (!found) return 0;
-    figure->caption = assay__arena_printf(arena, "%s The hollow mark is what is advised.",
-                                          figure->caption ? figure->caption : "");
-    return figure->caption ? 0 : ASSAY_ENOMEM;
-}
-
-static int put_figures(struct assay__html *page, const struct assay_profile *profile,
-                       const struct assay__trial *trial, const char *name, bool say, double best_x,
-                       double best_y)
+int assay__html_figure(struct assay__html *page, const struct assay_profile *profile,
+                       const struct assay__trial *trial, const char *name, bool say)
 {
     const struct assay__figure_row *row = assay__figure_row_find(name);
     struct assay_error error = {0};
@@ -169,7 +141,6 @@ static int put_figures(struct assay__html *page, const struct assay_profile *pro
         struct assay__figure figure = {0};
         struct assay__arena *arena = assay__arena_new(); /* of one picture: they are large */
         code = arena ? row->make(profile, trial, part, arena, &figure, &error) : ASSAY_ENOMEM;
-        if (!code && isfinite(best_x)) code = mark_best(&figure, best_x, best_y, arena);
         if (!code) assay__html_draw(page, &figure);
         assay__arena_free(arena);
         if (code) break;
@@ -183,16 +154,4 @@ static int put_figures(struct assay__html *page, const struct assay_profile *pro
         assay__buf_puts(&page->body, "</p>\n");
     }
     return part ? 0 : ASSAY_ENOTFOUND;
-}
-
-int assay__html_figure(struct assay__html *page, const struct assay_profile *profile,
-                       const struct assay__trial *trial, const char *name, bool say)
-{
-    return put_figures(page, profile, trial, name, say, NAN, NAN);
-}
-
-int assay__html_figure_best(struct assay__html *page, const struct assay_profile *profile,
-                            const struct assay__trial *trial, const char *name, double x, double y)
-{
-    return put_figures(page, profile, trial, name, false, x, y);
 }

@@ -99,8 +99,8 @@ void assay__html_latency(struct assay__html *page, const struct assay_profile *p
                                   ? p50->note
                                   : "There is no latency: the run did not get that far.");
     }
-    if (!assay__html_figure(page, profile, trial, "latency", true))
-        assay__html_figure(page, profile, trial, "samples", true);
+    bool bins = assay__html_figure(page, profile, trial, "latency", true) == 0;
+    assay__html_figure(page, profile, trial, "samples", bins); /* few samples have this one alone */
     if (trial->metrics && assay_metrics_count(trial->metrics)) assay__html_percentiles(page, trial);
     put_launches(page, trial);
     assay__html_section_end(page);

@@ -219,6 +219,19 @@ void assay__html_memory(struct assay__html *page, const struct assay_profile *pr
 
 /* --- power ------------------------------------------------------------------------------------------- */
 
+/* With its rail, by which the metrics are called, where the two differ. */
+static void put_channel_name(struct assay__html *page, const struct assay__series_info *s)
+{
+    assay__buf_puts(&page->body, "<th scope=\"row\">");
+    assay__html_name(&page->body, s->name);
+    if (s->rail && *s->rail && !strstr(s->name, s->rail)) {
+        assay__buf_puts(&page->body, " (");
+        assay__html_name(&page->body, s->rail);
+        assay__buf_puts(&page->body, ")");
+    }
+    assay__buf_puts(&page->body, "</th>");
+}
+
 /* Launches have channels of the same names: then a column tells them apart. */
 static void put_channels(struct assay__html *page, const struct assay__trial *trial)
 {
@@ -236,7 +249,7 @@ static void put_channels(struct assay__html *page, const struct assay__trial *tr
                                       : "Channel|>Readings|Source|State|Remark");
         }
         assay__html_row(page, "");
-        assay__html_cell_name(page, s->name);
+        put_channel_name(page, s);
         if (several && s->launch > 0)
             assay__buf_printf(&page->body, "<td class=\"n\" data-v=\"%d\">%d</td>", s->launch,
                               s->launch);
@@ -251,6 +264,13 @@ static void put_channels(struct assay__html *page, const struct assay__trial *tr
         assay__html_row_end(page);
     }
     if (shown) assay__html_table_end(page);
+}
+
+/* Two of them are times. */
+static const char *counter_unit(const char *name)
+{
+    bool time = name && (strcmp(name, "task-clock") == 0 || strcmp(name, "elapsed") == 0);
+    return time ? "s" : "count";
 }
 
 /* What each kind of layer counted in one inference. */
@@ -275,7 +295,8 @@ static void put_counters(struct assay__html *page, const struct assay__trial *tr
         assay__html_cell_number(page, c->layers < 0 ? (double)NAN : (double)c->layers, "count", "");
         assay__html_cell_number(page, c->time_ns / 1e9, "s", "");
         for (size_t k = 0; k < names; k++)
-            assay__html_cell_number(page, c->values ? c->values[k] : (double)NAN, "count", "");
+            assay__html_cell_number(page, c->values ? c->values[k] : (double)NAN,
+                                    counter_unit(trial->counter_names[k]), "");
         assay__html_row_end(page);
     }
     assay__html_table_end(page);

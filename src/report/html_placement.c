@@ -94,6 +94,25 @@ static bool collect(const struct assay__layers *layers, struct placement *all)
     return true;
 }
 
+/* A run that read no sensor is told what would; one that did is told why it has no energy. */
+static void put_no_energy(struct assay__html *page, const struct assay__trial *trial)
+{
+    const struct assay_metric *net = trial->metrics
+                                         ? assay_metrics_get(trial->metrics, "energy.inference.net")
+                                         : NULL;
+    bool asked = strcmp(assay__render_option(trial, "power"), "yes") == 0;
+    struct assay__buf text = {0};
+    for (size_t i = 0; i < trial->series_count && !asked; i++)
+        asked = strcmp(trial->series[i].quantity, "power") == 0 ||
+                strcmp(trial->series[i].quantity, "energy") == 0;
+    assay__buf_printf(&text, "Energy — %s%s",
+                      net && net->note && *net->note ? net->note : "it was not measured",
+                      asked ? "." : "; --power reads what sensors there are.");
+    assay__html_paragraph(page, "note", text.data);
+    if (text.failed) page->body.failed = true;
+    assay__buf_free(&text);
+}
+
 static void put_places(struct assay__html *page, const struct assay__trial *trial,
                        const struct placement *all)
 {
@@ -101,7 +120,7 @@ static void put_places(struct assay__html *page, const struct assay__trial *tria
     const char *mark = "";
     double total_ns = assay__render_layer_total(trial, &mark);
     assay__html_table(page, "", "sortable", "Time and energy by provider",
-                      "Provider|>Layers|>Time|>Share of the latency|>Energy");
+                      "Provider|>Layers|>Time|>Share of the latency|>Energy, net");
     for (size_t i = 0; i < all->count; i++) {
         const struct place *p = &all->places[i];
         bool known = p->untimed == 0;
@@ -124,9 +143,7 @@ static void put_places(struct assay__html *page, const struct assay__trial *tria
             break;
         }
     if (!energy)
-        assay__html_paragraph(
-            page, "note",
-            "Energy — no energy of an inference is in this profile: --power measures it where there is a sensor.");
+        put_no_energy(page, trial);
     else if (all->count > 1)
         assay__html_paragraph(
             page, "note",

@@ -30,8 +30,7 @@ static const struct number numbers[] = {
     {"throughput", {"throughput.tokens", "throughput.samples", "throughput.inferences", NULL}},
     {"compute", {"compute.rate", NULL}},
     {"memory at most", {"memory.total", "memory.peak.worker", "memory.peak.device", NULL}},
-    {"energy per inference",
-     {"energy.inference.net", "energy.inference.gross", "power.average", NULL}},
+    {"energy per inference", {"energy.inference.gross", "power.average", NULL}},
 };
 
 void assay__html_p50_interval(struct assay__buf *out, const struct assay__trial *trial)
@@ -51,13 +50,26 @@ void assay__html_p50_interval(struct assay__buf *out, const struct assay__trial 
     }
 }
 
-/* Energy says which: net is without what the idle machine draws. */
+/* Energy says which: gross is with what the idle machine draws. */
 static const char *label_of(const struct number *number, const char *metric)
 {
     if (strcmp(metric, "power.average") == 0) return "power";
-    if (strcmp(metric, "energy.inference.net") == 0) return "net energy per inference";
     if (strcmp(metric, "energy.inference.gross") == 0) return "gross energy per inference";
     return number->label;
+}
+
+/* What of the gross energy is beyond the idle machine; below zero it is noise, and said in words. */
+static void put_net(struct assay__html *page, const struct assay__trial *trial)
+{
+    const struct assay_metric *net = assay__render_known(trial, "energy.inference.net");
+    if (!net) return;
+    if (net->value > 0) {
+        assay__buf_puts(&page->body, "; ");
+        assay__html_metric(page, net, "");
+        assay__buf_puts(&page->body, " of it net, beyond the idle machine");
+    } else {
+        assay__buf_puts(&page->body, "; no more than the idle machine draws in that time");
+    }
 }
 
 static void put_number(struct assay__html *page, const struct assay__trial *trial,
@@ -81,6 +93,7 @@ static void put_number(struct assay__html *page, const struct assay__trial *tria
         assay__buf_printf(&page->body, "<span class=\"state %s\">%s</span> ",
                           assay_state_name(metric->state), assay_state_name(metric->state));
         assay__html_text(&page->body, interval.length ? text_of(&interval) : metric->name);
+        if (strcmp(metric->name, "energy.inference.gross") == 0) put_net(page, trial);
     } else {
         assay__buf_puts(&page->body, "<span class=\"state unavailable\">unavailable</span> ");
         const char *why = metric && metric->note && *metric->note ? metric->note
@@ -190,7 +203,8 @@ static void put_first_gain(struct assay__html *page, const struct assay__finding
             assay__buf_printf(&text, " (%s to %s, 95 %%)", assay__digits(f->verified_low, 3).text,
                               assay__digits(f->verified_high, 3).text);
     } else if (isfinite(f->expected_gain)) {
-        assay__buf_printf(&text, ": at most =%s ×, not tried",
+        assay__buf_printf(&text, ": at most %s%s ×, not tried",
+                          assay__render_mark(assay__render_gain_state(f)),
                           assay__digits(f->expected_gain, 3).text);
     }
     assay__html_prose(&page->body, text_of(&text));
@@ -242,6 +256,33 @@ static void put_of_trial(struct assay__html *page, const struct assay__trial *tr
     assay__buf_free(&text);
 }
 
+/* What `power` was asked for: "An inference takes =18.2 mJ, at 12.1 W on package", or why it is not known. */
+static void put_power(struct assay__html *page, const struct assay__trial *trial)
+{
+    struct assay__buf text = {0};
+    const struct assay_metric *power = trial->metrics
+                                           ? assay_metrics_get(trial->metrics, "power.average")
+                                           : NULL;
+    const struct assay_metric *gross = assay__render_known(trial, "energy.inference.gross");
+    const char *note = power && power->note ? power->note : "";
+    if (power && power->state != ASSAY_UNAVAILABLE && isfinite(power->value)) {
+        assay__buf_puts(&text, gross ? "An inference takes " : "The run draws ");
+        assay__render_metric(&text, gross ? gross : power);
+        if (gross) {
+            assay__buf_puts(&text, " gross, at ");
+            assay__render_metric(&text, power);
+        }
+        assay__buf_puts(&text, " on ");
+        assay__buf_add(&text, note, strcspn(note, ";")); /* "package + dram" */
+    } else {
+        assay__buf_puts(&text, "The energy of an inference is not known here: ");
+        assay__buf_puts(&text, *note ? note : "no sensor was read");
+    }
+    put_sentence(page, "lead", &text);
+    if (text.failed) page->body.failed = true;
+    assay__buf_free(&text);
+}
+
 void assay__html_summary(struct assay__html *page, const struct assay_profile *profile,
                          const struct assay__trial *trial)
 {
@@ -257,9 +298,12 @@ void assay__html_summary(struct assay__html *page, const struct assay_profile *p
             assay__buf_printf(&text, "%s: ", assay__html_trial_label(trial));
         }
         assay__render_answer(&text, trial);
+        bool of_power = strcmp(profile->command, "power") == 0;
+        if (of_power) put_power(page, trial);
         if (profile->trial_count == 1 || trial->layers.count)
-            assay__html_paragraph(page, profile->trial_count > 1 ? "answer small" : "lead answer",
-                                  text_of(&text));
+            assay__html_paragraph(
+                page, profile->trial_count > 1 || of_power ? "answer small" : "lead answer",
+                text_of(&text));
         else
             put_of_trial(page, trial);
         assay__buf_puts(&page->body, "<dl class=\"cards\">\n");
@@ -283,12 +327,12 @@ void assay__html_summary(struct assay__html *page, const struct assay_profile *p
 
 /* --- findings ---------------------------------------------------------------------------------------- */
 
-/* "1.4 ×" */
-static void put_gain(struct assay__html *page, const char *label, double gain)
+/* "=1.4 ×" */
+static void put_gain(struct assay__html *page, const char *label, double gain, const char *mark)
 {
     assay__buf_printf(&page->body, "<div><dt>%s</dt><dd>", label);
     if (isfinite(gain))
-        assay__buf_printf(&page->body, "%s ×", assay__digits(gain, 3).text);
+        assay__buf_printf(&page->body, "%s%s ×", mark, assay__digits(gain, 3).text);
     else
         assay__buf_puts(&page->body, "—");
     assay__buf_puts(&page->body, "</dd></div>");
@@ -299,7 +343,7 @@ static void put_verified(struct assay__html *page, const struct assay__finding *
 {
     struct assay__buf *out = &page->body;
     if (!isfinite(f->verified_gain)) {
-        put_gain(page, "measured gain", f->verified_gain);
+        put_gain(page, "measured gain", f->verified_gain, "");
         return;
     }
     assay__buf_printf(out, "<div><dt>measured gain</dt><dd>%s ×",
@@ -364,10 +408,12 @@ static void put_finding(struct assay__html *page, const struct assay__finding *f
     assay__html_list(page, f->evidence, f->evidence_count);
     assay__html_paragraph(page, "advice", f->advice);
     assay__buf_puts(out, "<dl class=\"gains\">");
-    put_gain(page, "expected gain", f->expected_gain);
+    put_gain(page, "expected gain", f->expected_gain,
+             assay__render_mark(assay__render_gain_state(f)));
     put_verified(page, f);
     if (isfinite(f->energy_saving))
-        assay__buf_printf(out, "<div><dt>energy to save at most</dt><dd>%s %%</dd></div>",
+        assay__buf_printf(out, "<div><dt>energy to save at most</dt><dd>%s%s %%</dd></div>",
+                          assay__render_mark(assay__render_gain_state(f)),
                           assay__digits(f->energy_saving * 100, 3).text);
     assay__buf_puts(out, "</dl>\n");
     put_tried(page, f);

@@ -5,6 +5,7 @@
 #include "advise/comparison.h"
 #include "advise/sweep.h"
 #include "base/text.h"
+#include "report/sweep_words.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -43,6 +44,23 @@ static void who_ran(struct assay__buf *out, const struct assay__trial *trial)
 
 /* --- comparison -------------------------------------------------------------------------------------- */
 
+/* The mark of a number of a row: as the trial's metric (or the other, where the first is not known); what is no metric is derived. */
+static const char *mark_of(const struct assay__trial *trial, const char *metric, const char *other)
+{
+    const struct assay_metric *m = trial->metrics ? assay__render_known(trial, metric) : NULL;
+    if (!m && other && trial->metrics) m = assay__render_known(trial, other);
+    return assay__render_mark(m ? m->state : ASSAY_DERIVED);
+}
+
+/* Outputs that are wrong: whatever the speed, it is not advised. Nothing when they are right. */
+static void put_wrong(struct assay__html *page, const struct assay__comparison_row *row)
+{
+    bool broken = row->nonfinite > 0 || row->own_nonfinite > 0;
+    if (!*row->unadvised && !broken) return;
+    assay__buf_printf(&page->body, " <span class=\"verdict fail\">%s</span>",
+                      broken ? "NaN in its outputs" : "other outputs");
+}
+
 static void put_speed(struct assay__html *page, const struct assay__comparison *all, size_t i)
 {
     const struct assay__comparison_row *row = &all->rows[i];
@@ -68,11 +86,14 @@ static void put_speed(struct assay__html *page, const struct assay__comparison *
         if (row->speed.by == ASSAY__BY_UNDISTURBED)
             assay__buf_puts(&page->body, " when undisturbed");
         assay__buf_puts(&page->body, " <span class=\"verdict ");
-        assay__buf_puts(&page->body, row->verdict == ASSAY__VERDICT_FASTER   ? "pass\">"
+        bool good = row->verdict == ASSAY__VERDICT_FASTER && !*row->unadvised;
+        assay__buf_puts(&page->body, good                                    ? "pass\">"
                                      : row->verdict == ASSAY__VERDICT_SLOWER ? "fail\">"
                                                                              : "unavailable\">");
         assay__html_text(&page->body, assay__verdict_name(row->verdict));
         assay__buf_puts(&page->body, "</span>");
+        if (*row->unadvised)
+            assay__buf_puts(&page->body, " <span class=\"verdict fail\">not advised</span>");
     } else {
         assay__buf_puts(&page->body, "— ");
         assay__html_text(&page->body, row->reason);
@@ -87,7 +108,8 @@ static void put_speed(struct assay__html *page, const struct assay__comparison *
     assay__buf_free(&tip);
 }
 
-static void put_drift(struct assay__html *page, const struct assay__trial *trial)
+static void put_drift(struct assay__html *page, const struct assay__trial *trial,
+                      const struct assay__comparison_row *row)
 {
     static const char *const names[] = {"drift.relative_l2", "drift.cosine", "drift.top1"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -107,6 +129,30 @@ static void put_drift(struct assay__html *page, const struct assay__trial *trial
         }
         assay__buf_puts(&page->body, "</td>");
     }
+    bool own = !isfinite(row->nonfinite); /* of the reference, or where nothing was compared */
+    assay__html_cell_number(page, own ? row->own_nonfinite : row->nonfinite, "count",
+                            mark_of(trial, own ? "outputs.nonfinite" : "drift.nonfinite", NULL));
+}
+
+/* Why a row is not advised, and what "when undisturbed" means where a row says it. */
+static void put_remarks(struct assay__html *page, const struct assay__comparison *all)
+{
+    bool undisturbed = false;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct assay__comparison_row *row = &all->rows[i];
+        struct assay__buf text = {0};
+        undisturbed |= isfinite(row->speed.ratio) && row->speed.by == ASSAY__BY_UNDISTURBED;
+        if (!*row->unadvised) continue;
+        assay__buf_printf(&text, "%s is not advised: %s.", row->label, row->unadvised);
+        assay__html_paragraph(page, "alert", text_of(&text));
+        if (text.failed) page->body.failed = true;
+        assay__buf_free(&text);
+    }
+    if (undisturbed)
+        assay__html_paragraph(
+            page, "note",
+            "When undisturbed: the medians of the launches show no difference, the 5th percentiles of the fastest "
+            "launches do. The ratio is of those: what an inference takes while nothing else disturbs it.");
 }
 
 /* The name, and what it is advised for: the words of the recommendations below. */
@@ -121,7 +167,9 @@ static void put_name(struct assay__html *page, const struct assay__comparison *a
         assay__buf_puts(&page->body, assay__goal_name((enum assay__goal_kind)goal));
         any = true;
     }
-    assay__buf_puts(&page->body, any ? "</span></th>" : "</th>");
+    assay__buf_puts(&page->body, any ? "</span>" : "");
+    put_wrong(page, &all->rows[i]);
+    assay__buf_puts(&page->body, "</th>");
 }
 
 /* "65 of 65 on it, in 1 piece, 100 % of the FLOPs", by the engine's own record. */
@@ -163,30 +211,39 @@ static void put_comparison(struct assay__html *page, const struct assay_profile 
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *row = &all->rows[i];
         assay__html_row(page, "");
+        const struct assay__trial *t = &profile->trials[row->trial];
         put_name(page, all, i);
-        assay__html_cell_number(page, row->latency_s, "s", "");
-        assay__html_cell_number(page, row->throughput, "1/s", "=");
-        assay__html_cell_number(page, row->energy_j, "J", "=");
-        assay__html_cell_number(page, row->memory_bytes, "B", "");
+        assay__html_cell_number(page, row->latency_s, "s", mark_of(t, "latency.p50", NULL));
+        assay__html_cell_number(page, row->throughput, "1/s",
+                                mark_of(t, "throughput.samples", "throughput.inferences"));
+        assay__html_cell_number(page, row->energy_j, "J",
+                                mark_of(t, "energy.inference.gross", NULL));
+        assay__html_cell_number(page, row->memory_bytes, "B",
+                                mark_of(t, "memory.peak.worker", NULL));
         put_speed(page, all, i);
         assay__html_row_end(page);
     }
     assay__html_table_end(page);
+    put_remarks(page, all);
     assay__html_heading(page, "Drift and fallback");
     bool timed = false;
     for (size_t i = 0; i < all->count; i++)
         timed |= profile->trials[all->rows[i].trial].layers.count > 0;
     assay__html_table(
         page, "", "sortable", "How far the outputs are from the reference's, and who ran the nodes",
-        timed ? "Trial|>Relative L2|>Cosine|>Same first class|Nodes on it|Layers by provider"
-              : "Trial|>Relative L2|>Cosine|>Same first class|Nodes on it");
+        timed ? "Trial|>Relative L2|>Cosine|>Same first class|>NaN or infinite|Nodes on "
+                "it|Layers by provider"
+              : "Trial|>Relative L2|>Cosine|>Same first class|>NaN or infinite|Nodes on it");
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__trial *trial = &profile->trials[all->rows[i].trial];
         struct assay__buf who = {0};
         who_ran(&who, trial);
         assay__html_row(page, "");
-        assay__html_cell_name(page, all->rows[i].label);
-        put_drift(page, trial);
+        assay__buf_puts(&page->body, "<th scope=\"row\">");
+        assay__html_name(&page->body, all->rows[i].label);
+        put_wrong(page, &all->rows[i]);
+        assay__buf_puts(&page->body, "</th>");
+        put_drift(page, trial, &all->rows[i]);
         put_nodes(page, &all->rows[i].fallback);
         if (timed) assay__html_cell_text(page, who.length ? who.data : "— not timed");
         assay__html_row_end(page);
@@ -231,7 +288,15 @@ out:
 
 /* --- sweep ------------------------------------------------------------------------------------------- */
 
-static void put_point(struct assay__html *page, const struct assay__sweep *sweep, size_t i)
+static const char *point_mark(const struct assay_profile *profile,
+                              const struct assay__sweep_point *point,
+                              enum assay__sweep_column column)
+{
+    return assay__render_mark(assay__sweep_state(profile, point, column));
+}
+
+static void put_point(struct assay__html *page, const struct assay_profile *profile,
+                      const struct assay__sweep *sweep, size_t i)
 {
     const struct assay__sweep_point *p = &sweep->points[i];
     assay__html_row(page, "");
@@ -240,32 +305,17 @@ static void put_point(struct assay__html *page, const struct assay__sweep *sweep
     if (i == sweep->best) assay__buf_puts(&page->body, " <span class=\"verdict pass\">best</span>");
     if (i == sweep->knee) assay__buf_puts(&page->body, " <span class=\"tag\">knee</span>");
     assay__buf_puts(&page->body, "</th>");
-    assay__html_cell_number(page, p->latency_s, "s", "");
+    assay__html_cell_number(page, p->latency_s, "s", point_mark(profile, p, ASSAY__SWEEP_P50));
     assay__html_cell_number(page, p->low_s, "s", "");
     assay__html_cell_number(page, p->high_s, "s", "");
-    assay__html_cell_number(page, p->throughput, "1/s", "=");
-    assay__html_cell_number(page, p->memory_bytes, "B", "");
-    assay__html_cell_number(page, p->energy_j, "J", "=");
+    assay__html_cell_number(page, p->throughput, "1/s", point_mark(profile, p, ASSAY__SWEEP_RATE));
+    assay__html_cell_number(page, p->memory_bytes, "B",
+                            point_mark(profile, p, ASSAY__SWEEP_MEMORY));
+    assay__html_cell_number(page, p->energy_j, "J", point_mark(profile, p, ASSAY__SWEEP_JOULES));
     assay__html_cell_number(page, p->bandwidth, "B/s", "=");
     assay__html_cell_number(page, p->efficiency, "ratio", "=");
     assay__html_cell_text(page, *p->reason ? p->reason : p->lost);
     assay__html_row_end(page);
-}
-
-/* Latency against throughput, the best point marked: figures take both from the comparison of the trials. */
-static void put_front(struct assay__html *page, const struct assay_profile *profile,
-                      const struct assay__trial *trial, const struct assay__sweep *sweep)
-{
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__comparison all;
-    double x = NAN, y = NAN;
-    bool failed = !arena || assay__comparison(profile, arena, &all);
-    if (failed) page->body.failed = true;
-    for (size_t i = 0; !failed && i < all.count && sweep->best < sweep->count; i++)
-        if (all.rows[i].trial == sweep->points[sweep->best].trial)
-            x = all.rows[i].latency_s, y = all.rows[i].throughput;
-    assay__html_figure_best(page, profile, trial, "pareto", x, y);
-    assay__arena_free(arena);
 }
 
 void assay__html_sweep(struct assay__html *page, const struct assay_profile *profile,
@@ -282,18 +332,15 @@ void assay__html_sweep(struct assay__html *page, const struct assay_profile *pro
     }
     assay__html_section(page, "sweep", "Sweep", ASSAY__HTML_OVERVIEW);
     assay__html_figure(page, profile, trial, "sweep", true);
-    put_front(page, profile, trial, &sweep);
+    assay__html_figure(page, profile, trial, "pareto", false);
     assay__html_facts(page);
     assay__html_fact(page, "best", sweep.why);
-    for (size_t i = 0; i < sweep.alike_count; i++)
-        assay__buf_printf(&text, "%s%s", i ? ", " : "", sweep.points[sweep.alike[i]].label);
-    if (text.length)
-        assay__buf_puts(
-            &text,
-            sweep.confirmation.asked
-                ? ": their launches overlap those of the best"
-                : ": their launches overlap those of the best; more launches could tell them apart");
+    assay__sweep_alike(&text, &sweep);
+    bool alike = text.length > 0;
     assay__html_fact(page, "not apart", text_of(&text));
+    assay__buf_clear(&text);
+    assay__sweep_pairs(&text, &sweep);
+    assay__html_fact(page, alike ? "nor" : "not apart", text_of(&text));
     if (sweep.confirmation.asked) assay__html_fact(page, "confirm", sweep.confirmation.why);
     assay__html_fact(page, "knee", sweep.knee_why);
     assay__html_facts_end(page);
@@ -301,7 +348,7 @@ void assay__html_sweep(struct assay__html *page, const struct assay_profile *pro
         page, "", "sortable", "The points of the sweep",
         "Point|>p50|>Least|>Most|>Per second|>Memory|>Energy, gross|>Bandwidth|>Scaling|Remark");
     for (size_t i = 0; i < sweep.count; i++)
-        put_point(page, &sweep, i);
+        put_point(page, profile, &sweep, i);
     assay__html_table_end(page);
     assay__html_paragraph(
         page, "note",

@@ -31,9 +31,10 @@ static void put_configuration(struct assay__html *page, const struct assay__tune
     if (row->start) assay__buf_puts(out, " <span class=\"tag\">start</span>");
     if (row->front) assay__buf_puts(out, " <span class=\"tag\">front</span>");
     assay__buf_puts(out, "</th>");
-    assay__html_cell_number(page, row->latency_s, "s", "");
-    assay__html_cell_number(page, row->throughput, "1/s", "=");
-    assay__html_cell_number(page, row->memory_bytes, "B", "");
+    assay__html_cell_number(page, row->latency_s, "s", assay__render_mark(row->latency_state));
+    assay__html_cell_number(page, row->throughput, "1/s",
+                            assay__render_mark(row->throughput_state));
+    assay__html_cell_number(page, row->memory_bytes, "B", assay__render_mark(row->memory_state));
     assay__html_cell_number(page, row->energy_j, "J", "=");
     assay__html_cell_number(page, (double)row->launches, "count", "");
     assay__html_cell_text(page, fates[row->fate]);
@@ -76,8 +77,8 @@ static void put_contributions(struct assay__html *page, const struct assay__tune
         assay__html_cell_text(page, part->from);
         assay__html_cell_text(page, part->to);
         if (isfinite(part->factor))
-            assay__buf_printf(&page->body, "<td class=\"n\">%s%s ×</td>",
-                              part->measured ? "=" : "~", assay__digits(part->factor, 3).text);
+            assay__buf_printf(&page->body, "<td class=\"n\">%s%s ×</td>", part->measured ? "" : "~",
+                              assay__digits(part->factor, 3).text);
         else
             assay__buf_puts(&page->body, "<td class=\"n\">—</td>");
         if (interval)
@@ -86,9 +87,16 @@ static void put_contributions(struct assay__html *page, const struct assay__tune
                               part->ratio.p_value < 0.05 ? "" : ": no difference shown");
         assay__html_cell_text(page, interval ? text_of(&text) : "—");
         assay__buf_puts(&page->body, "<td class=\"words\">");
-        assay__html_text(&page->body, part->measured
-                                          ? "derived: launches with that one setting set back"
-                                          : "estimated: the search's model, not measured");
+        if (*part->objection) {
+            assay__buf_puts(&page->body, "nothing with ");
+            assay__html_text(&page->body, part->from);
+            assay__buf_puts(&page->body, " may be advised: ");
+            assay__html_prose(&page->body, part->objection);
+        } else {
+            assay__html_text(&page->body, part->measured
+                                              ? "measured: launches with that one setting set back"
+                                              : "estimated: the search's model, not measured");
+        }
         assay__buf_puts(&page->body, "</td>");
         assay__html_row_end(page);
         assay__buf_free(&text);
@@ -175,10 +183,7 @@ void assay__html_tune(struct assay__html *page, const struct assay_profile *prof
     } else {
         assay__html_section(page, "tune", "Tune", ASSAY__HTML_OVERVIEW);
         put_best(page, &result);
-        const struct assay__tune_row *best = result.best < result.count ? &result.rows[result.best]
-                                                                        : NULL;
-        assay__html_figure_best(page, profile, trial, "pareto", best ? best->latency_s : NAN,
-                                best ? best->throughput : NAN);
+        assay__html_figure(page, profile, trial, "pareto", false);
         put_contributions(page, &result);
         put_configurations(page, &result);
         put_code(page, profile, &result, arena);

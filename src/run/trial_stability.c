@@ -98,14 +98,14 @@ static size_t judge_count(const struct assay__outcome *outcome, double precision
     if (missing == 0) {
         missing = (int64_t)(JUDGED_LEAST - summary->samples);
         assay__sentences_add(
-            said, "%s%zu samples are too few to judge drift and modes: %lld more would do", who,
-            summary->samples, (long long)missing);
+            said, "%s%zu sample%s too few to judge drift and modes: %lld more would do", who,
+            summary->samples, summary->samples == 1 ? " is" : "s are", (long long)missing);
         if (*more >= 0 && missing > *more) *more = missing;
         return 1;
     }
     if (missing < 0) {
-        assay__sentences_add(said, "%s%zu samples are too few for a 95 %% interval of the median",
-                             who, summary->samples);
+        assay__sentences_add(said, "%s%zu sample%s too few for a 95 %% interval of the median", who,
+                             summary->samples, summary->samples == 1 ? " is" : "s are");
         *more = -1;
         return 1;
     }

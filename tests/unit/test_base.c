@@ -303,6 +303,12 @@ static void test_scaled(void)
     CHECK_STR(tiny, "123");
 }
 
+static void check_range(double low, double high, const char *expected)
+{
+    const struct assay__digits_pair made = assay__digits_range(low, high);
+    CHECK_STR(made.text, expected);
+}
+
 /* Numbers of sentences: three digits, no powers of ten, the ends of an interval alike. */
 static void test_digits(void)
 {
@@ -322,15 +328,17 @@ static void test_digits(void)
                  {-0.5, 3, "-0.5"},
                  {-2220, 3, "-2,220"},
                  {NAN, 3, "—"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        CHECK_STR(assay__digits(cases[i].value, cases[i].digits).text, cases[i].text);
-    CHECK_STR(assay__digits_range(1.04, 1.117).text, "1.040 to 1.117");
-    CHECK_STR(assay__digits_range(0.99, 45).text, "0.99 to 45.00");
-    CHECK_STR(assay__digits_range(2, 2).text, "2 to 2");
-    CHECK_STR(assay__digits_range(2, 2.1).text, "2.0 to 2.1");
-    CHECK_STR(assay__digits_range(100, 200).text, "100 to 200");
-    CHECK_STR(assay__digits_range(176, 1550).text, "176 to 1,550");
-    CHECK_STR(assay__digits_range(0.001, 7).text, "0.001 to 7");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct assay__digits made = assay__digits(cases[i].value, cases[i].digits);
+        CHECK_STR(made.text, cases[i].text);
+    }
+    check_range(1.04, 1.117, "1.040 to 1.117");
+    check_range(0.99, 45, "0.99 to 45.00");
+    check_range(2, 2, "2 to 2");
+    check_range(2, 2.1, "2.0 to 2.1");
+    check_range(100, 200, "100 to 200");
+    check_range(176, 1550, "176 to 1,550");
+    check_range(0.001, 7, "0.001 to 7");
 }
 
 static void test_numbers(void)

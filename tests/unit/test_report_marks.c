@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "profile/profile.h"
+#include "report/figure.h"
 
 #include <assay/assay.h>
 
@@ -232,6 +233,14 @@ static void test_samples(void)
               "warm-up\n");
     CHECK_HAS(text, "  1           p50 998 µs, 170 samples and 30 found to be warm-up\n");
     assay_free(text);
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__figure figure;
+    CHECK(arena != NULL);
+    CHECK_INT(assay__figure_row_find("samples")->make(p, trial, 0, arena, &figure, NULL), 0);
+    CHECK_HAS(figure.description,
+              "170 samples around 1.00 ms in 5 launches, 30 found to be warm-up");
+    CHECK_STR(figure.note, "100 inferences of the pre-run, before measuring, were not kept.");
+    assay__arena_free(arena);
     assay_profile_close(p);
 }
 
