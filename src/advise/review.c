@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,8 @@ static void review_bounds(struct reviewing *r)
             "%s bounds most of the layers' time: %s (computing %s, memory %s, overhead %s, not "
             "known %s)",
             words[e->bound], percent(e->share[e->bound]).text,
-            percent(e->share[ASSAY__BOUND_COMPUTE]).text, percent(e->share[ASSAY__BOUND_MEMORY]).text,
+            percent(e->share[ASSAY__BOUND_COMPUTE]).text,
+            percent(e->share[ASSAY__BOUND_MEMORY]).text,
             percent(e->share[ASSAY__BOUND_OVERHEAD]).text,
             percent(e->share[ASSAY__BOUND_UNKNOWN]).text));
 }

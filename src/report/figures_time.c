@@ -32,10 +32,11 @@ static double mean_of(const struct assay__series_info *series)
     return count > 0 ? sum / count : 0;
 }
 
-/* A channel that is called otherwise than its rail says both, as the metrics are of the rail: "power.battery (system)". */
+/* A channel of power that is called otherwise than its rail says both, as the metrics are of the rail: "power.battery (system)". */
 static const char *name_of(const struct assay__series_info *from, struct assay__arena *arena)
 {
-    bool both = from->rail && *from->rail && !strstr(from->name, from->rail);
+    bool both = from->rail && *from->rail && strncmp(from->name, "power.", 6) == 0 &&
+                !strstr(from->name, from->rail);
     return both ? assay__arena_printf(arena, "%s (%s)", from->name, from->rail) : from->name;
 }
 

@@ -18,9 +18,9 @@ static bool is_unsafe(uint32_t code)
 {
     return code == ASSAY__UTF8_INVALID || (code < 0x20 && code != '\t' && code != '\n') ||
            (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f || code == 0x061c ||
-           code == 0x2028 || code == 0x2029 || code == 0xfeff || (code & 0xfffe) == 0xfffe ||
-           (code >= 0xfdd0 && code <= 0xfdef);
+           (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f ||
+           code == 0x061c || code == 0x2028 || code == 0x2029 || code == 0xfeff ||
+           (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code <= 0xfdef);
 }
 
 static void put_escaped(struct assay__buf *out, const char *text, size_t length)

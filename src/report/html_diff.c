@@ -398,7 +398,8 @@ static void put_many(struct view *v, const struct assay__diff_metric *p50)
                  {ASSAY__DIFF_EXACT, "different"},
                  {ASSAY__DIFF_UNJUDGED, "without a verdict"},
                  {ASSAY__DIFF_NOT_COMPARABLE, "not comparable"}};
-    for (int shown = 1; shown >= 0 && !most; shown--) /* what no test shows only if it shows nothing */
+    for (int shown = 1; shown >= 0 && !most;
+         shown--) /* what no test shows only if it shows nothing */
         for (size_t s = 1; s < v->diff->count; s++) {
             const struct assay__diff_delta *d = &p50->deltas[s];
             double change = d->ratio > 0 ? fabs(log(d->ratio)) : 0;
@@ -413,29 +414,78 @@ static void put_many(struct view *v, const struct assay__diff_metric *p50)
             assay__buf_printf(&text, "%s%zu %s %s", said++ ? ", " : ": ", counts[kinds[i].verdict],
                               counts[kinds[i].verdict] == 1 ? "is" : "are", kinds[i].words);
     if (most) {
-        assay__buf_printf(&text, "; most of all changed %s, ", v->diff->sides[most].name);
+        assay__buf_printf(&text, "; %s changed most: its latency is ", v->diff->sides[most].name);
         assay__diff_ratio_words(&text, &p50->deltas[most]);
-        assay__buf_puts(&text, " the time");
+        assay__buf_puts(&text, " the base's");
     }
     assay__buf_puts(&text, ".");
     assay__html_paragraph(&v->page, "lead", text_of(&text));
+    for (size_t s = 1; s < v->diff->count; s++) {
+        static const char known[] = "no interval: ";
+        const char *why = p50->deltas[s].reason;
+        if (p50->deltas[s].verdict != ASSAY__DIFF_UNJUDGED || !*why) continue;
+        if (strncmp(why, known, sizeof known - 1) == 0) why += sizeof known - 1;
+        assay__buf_clear(&text);
+        assay__buf_printf(&text, "No verdict (%s): %s.", v->diff->sides[s].name, why);
+        assay__html_paragraph(&v->page, "note", text_of(&text));
+        break; /* the others have theirs with their ratio */
+    }
     if (text.failed) v->page.body.failed = true;
     assay__buf_free(&text);
 }
 
-/* The latency of a run, its ratio to the base's, and the verdict. */
-static void put_run_latency(struct view *v, const struct assay__diff_metric *p50, size_t s)
+/* The latency of each run, its ratio to the base's, and the verdict. */
+static void put_run_latencies(struct view *v, const struct assay__diff_metric *p50)
 {
-    assay__buf_puts(&v->page.body, "<td class=\"n\">");
-    assay__html_metric(&v->page, p50->values[s], "");
-    assay__buf_puts(&v->page.body, "</td><td class=\"n\">");
-    if (s)
-        put_ratio(v, &p50->deltas[s], true);
-    else
-        assay__buf_puts(&v->page.body, "base");
-    assay__buf_puts(&v->page.body, "</td><td>");
-    if (s) put_verdict(v, &p50->deltas[s], p50->sense);
-    assay__buf_puts(&v->page.body, "</td>");
+    struct assay__html *page = &v->page;
+    assay__html_table(page, "run-latencies", "sortable", "The runs against the base",
+                      "Run|>p50|>Ratio|Verdict");
+    for (size_t s = 0; s < v->diff->count; s++) {
+        const struct assay_metric *m = p50->values[s];
+        assay__html_row(page, "");
+        assay__html_cell_name(page, v->diff->sides[s].name);
+        open_number(v, m ? m->value : NAN);
+        assay__html_metric(page, m, "");
+        assay__buf_puts(&page->body, "</td>");
+        open_number(v, s ? p50->deltas[s].ratio : 1);
+        if (s) put_ratio(v, &p50->deltas[s], true);
+        assay__buf_puts(&page->body, s ? "</td><td>" : "base</td><td>");
+        if (s) put_verdict(v, &p50->deltas[s], p50->sense);
+        assay__buf_puts(&page->body, "</td>");
+        assay__html_row_end(page);
+    }
+    assay__html_table_end(page);
+}
+
+/* What each run is of. */
+static void put_runs(struct view *v)
+{
+    assay__html_table(&v->page, "runs", NULL, "The runs",
+                      "Run|Model|Device|Engine|>Launches|When|Command");
+    for (size_t s = 0; s < v->diff->count; s++) {
+        const struct assay__diff_side *side = &v->diff->sides[s];
+        struct assay__buf engine = {0}, launches = {0};
+        if (side->trial) {
+            assay__buf_printf(&engine, "%s %s", side->trial->engine, side->trial->engine_version);
+            assay__buf_printf(&launches, "%zu", side->trial->launch_count);
+        }
+        assay__html_row(&v->page, "");
+        assay__html_cell_name(&v->page, side->name);
+        assay__html_cell_text(&v->page, side->profile->model.name);
+        assay__html_cell_text(&v->page, side->trial ? side->trial->device : "");
+        assay__html_cell_text(&v->page, text_of(&engine));
+        assay__buf_printf(&v->page.body, "<td class=\"n\">%s</td>", text_of(&launches));
+        assay__buf_puts(&v->page.body, "<td><span class=\"o\">");
+        assay__html_text(&v->page.body, side->profile->created);
+        assay__buf_puts(&v->page.body, "</span></td>");
+        assay__buf_puts(&v->page.body, "<td class=\"words\">");
+        assay__html_prose(&v->page.body, side->profile->command_line);
+        assay__buf_puts(&v->page.body, "</td>");
+        assay__html_row_end(&v->page);
+        assay__buf_free(&engine);
+        assay__buf_free(&launches);
+    }
+    assay__html_table_end(&v->page);
 }
 
 static void put_summary(struct view *v)
@@ -458,34 +508,10 @@ static void put_summary(struct view *v)
         assay__html_paragraph(&v->page, "alert", text_of(&text));
         assay__buf_free(&text);
     }
-    assay__html_table(&v->page, "runs", NULL, "The runs",
-                      p50 ? "Run|>p50|>Ratio|Verdict|Model|Device|Engine|>Launches|When|Command"
-                          : "Run|Model|Device|Engine|>Launches|When|Command");
-    for (size_t s = 0; s < v->diff->count; s++) {
-        const struct assay__diff_side *side = &v->diff->sides[s];
-        struct assay__buf engine = {0}, launches = {0};
-        if (side->trial) {
-            assay__buf_printf(&engine, "%s %s", side->trial->engine, side->trial->engine_version);
-            assay__buf_printf(&launches, "%zu", side->trial->launch_count);
-        }
-        assay__html_row(&v->page, "");
-        assay__html_cell_name(&v->page, side->name);
-        if (p50) put_run_latency(v, p50, s);
-        assay__html_cell_text(&v->page, side->profile->model.name);
-        assay__html_cell_text(&v->page, side->trial ? side->trial->device : "");
-        assay__html_cell_text(&v->page, text_of(&engine));
-        assay__buf_printf(&v->page.body, "<td class=\"n\">%s</td>", text_of(&launches));
-        assay__buf_puts(&v->page.body, "<td><span class=\"o\">");
-        assay__html_text(&v->page.body, side->profile->created);
-        assay__buf_puts(&v->page.body, "</span></td>");
-        assay__buf_puts(&v->page.body, "<td class=\"words\">");
-        assay__html_prose(&v->page.body, side->profile->command_line);
-        assay__buf_puts(&v->page.body, "</td>");
-        assay__html_row_end(&v->page);
-        assay__buf_free(&engine);
-        assay__buf_free(&launches);
-    }
-    assay__html_table_end(&v->page);
+    if (p50) put_run_latencies(v, p50);
+    if (p50) open_fold(v, "Model, device, engine and command of each run");
+    put_runs(v);
+    if (p50) close_fold(v);
     assay__html_section_end(&v->page);
 }
 

@@ -76,8 +76,8 @@ static void put_layer(struct assay__html *page, const struct assay__layer *l, co
     assay__buf_puts(out, "</td><td>");
     put_provider(out, l->provider);
     assay__buf_puts(out, "</td>");
-    assay__html_cell_number(page, l->flops, "FLOP", "");
-    assay__html_cell_number(page, l->bytes, "B", "");
+    assay__html_cell_number(page, l->flops, "FLOP", "=");
+    assay__html_cell_number(page, l->bytes, "B", "=");
     assay__buf_puts(out, "<td>");
     assay__html_text(out,
                      l->bound && *l->bound && strcmp(l->bound, "unknown") != 0 ? l->bound : "—");

@@ -224,7 +224,7 @@ static void put_channel_name(struct assay__html *page, const struct assay__serie
 {
     assay__buf_puts(&page->body, "<th scope=\"row\">");
     assay__html_name(&page->body, s->name);
-    if (s->rail && *s->rail && !strstr(s->name, s->rail)) {
+    if (begins(s->name, "power.") && s->rail && *s->rail && !strstr(s->name, s->rail)) {
         assay__buf_puts(&page->body, " (");
         assay__html_name(&page->body, s->rail);
         assay__buf_puts(&page->body, ")");

@@ -119,10 +119,10 @@ static void put_drift(struct assay__html *page, const struct assay__trial *trial
         assay__buf_puts(&page->body, "<td class=\"n\">");
         if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value)) {
             snprintf(text, sizeof text,
-                     i == 0   ? "%.2g"
-                     : i == 1 ? "%.6f"
-                              : "%.3g %%",
-                     i == 2 ? m->value * 100 : m->value);
+                     i == 0   ? "%s%.2g"
+                     : i == 1 ? "%s%.6f"
+                              : "%s%.3g %%",
+                     assay__render_mark(m->state), i == 2 ? m->value * 100 : m->value);
             assay__html_tip(page, text, m->note && *m->note ? m->note : m->source);
         } else {
             assay__html_metric(page, m, "");
@@ -151,8 +151,9 @@ static void put_remarks(struct assay__html *page, const struct assay__comparison
     if (undisturbed)
         assay__html_paragraph(
             page, "note",
-            "When undisturbed: the medians of the launches show no difference, the 5th percentiles of the fastest "
-            "launches do. The ratio is of those: what an inference takes while nothing else disturbs it.");
+            "When undisturbed: the launches' medians show no difference, so the 5th percentiles of the fastest "
+            "launches are compared, what an inference takes while nothing disturbs it. On a busy machine the p50 column "
+            "may look the other way round.");
 }
 
 /* The name, and what it is advised for: the words of the recommendations below. */

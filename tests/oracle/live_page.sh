@@ -1,5 +1,5 @@
 # live_page.sh - the report's page in Chromium: opened from disk, used with mouse and keys, printed, without JavaScript, looked over by axe-core, on
-# three widths; nothing is fetched. Pages of a run, a comparison, a sweep, a tuning, a difference, a capture that was killed, names that
+# three widths; nothing is fetched, what is saved is what --format csv prints. Pages of a run, a comparison, a sweep, a tuning, a difference, a capture that was killed, names that
 # mean harm; 1,000 layers with 100,000 samples within a second, and 100,000 layers.
 . "$ROOT/tests/cli/lib.sh"
 playwright=$ROOT/.cache/playwright-core/current axe=$ROOT/.cache/axe-core/current
@@ -29,7 +29,8 @@ db.execute("UPDATE profiles SET complete=0")
 db.commit()
 db = sqlite3.connect("hostile.assay")
 names = ["<script>fetch('http://a.example/')</script>", "\"><img src=http://a.example/x onerror=alert(1)>", "=cmd|' /C calc'!A0", "x" * 10000,
-         "\u202egnp.exe", "</script><style>*{display:none}</style>", "\u05e9\u05dc\u05d5\u05dd \U0001f600", "a\x1b[2J\x07b", "'; DROP TABLE layers;--"]
+         "\u202egnp.exe", "</script><style>*{display:none}</style>", "\u05e9\u05dc\u05d5\u05dd \U0001f600", "a\x1b[2J\x07b", "'; DROP TABLE layers;--",
+         "\u2066left\u2069 \x85\x9b\u200f\u061c, \"quoted\"", "\uff1dfull-width", "\tcell"]
 for i, name in enumerate(names):
     db.execute("UPDATE layers SET name=?, op=? WHERE position=?", (name, name[:200], i))
     db.execute("UPDATE layer_origins SET node=? WHERE layer=? AND position=0", (name, i))
@@ -41,10 +42,17 @@ for name in run sweep compare tune killed hostile; do
     expect_exit 0 "$ASSAY" report $name.assay -o $name.html
     pages="$pages $name.html"
 done
+for name in run hostile tune; do
+    for table in metrics layers samples; do
+        expect_exit 0 "$ASSAY" report $name.assay --format csv --table $table -o $name.$table.csv
+    done
+done
 expect_exit 0 "$ASSAY" report one.assay run.assay -o diff.html
 
 browser check $pages diff.html
 browser use run.html
+browser saves run.html hostile.html tune.html
+browser shows hostile.html
 browser difference diff.html
 "$BUILD/bench/report_page" 1000 100000 1 large.html >/dev/null
 browser time large.html 1000

@@ -237,12 +237,12 @@ async function downloads(page) {
     check(name.endsWith('-report.json'), name);
     equal(JSON.stringify(JSON.parse(text)), JSON.stringify(data), 'the JSON that is saved');
     [name, text] = await download(page, 'Metrics (CSV)');
-    equal(lines(text)[0], 'trial,metric,value,unit,state,source,note', name);
+    equal(lines(text)[0], 'trial,metric,value,unit,state,source,note,label', name);
     equal(lines(text).length - 1, data.trials.reduce((sum, trial) => sum + Object.keys(trial.metrics).length, 0), 'rows of metrics');
     check(text.includes(`latency.p50,${data.trials[0].metrics['latency.p50'].value},s,measured`), 'p50 in the CSV');
     [name, text] = await download(page, 'Layers (CSV)');
     equal(lines(text).length - 1, data.trials.reduce((sum, trial) => sum + trial.layers.length + (trial.layers.length ? 2 : 0), 0), 'rows of layers');
-    check(lines(text)[0].startsWith('trial,index,name,op,provider,time_us'), lines(text)[0]);
+    check(lines(text)[0].startsWith('trial,index,name,op,provider,time_us') && lines(text)[0].endsWith(',time_low_us,time_high_us,inputs,weights,outputs,attributes'), lines(text)[0]);
     [name, text] = await download(page, 'Samples (CSV)');
     equal(lines(text)[0], 'trial,launch,stream,seq,ns,warmup', name);
     const launches = JSON.parse(await page.textContent('#assay-samples')).launches;
@@ -250,6 +250,34 @@ async function downloads(page) {
     const kept = lines(text).slice(1).map((line) => line.split(',')).filter((cells) => cells[5] === '0').map((cells) => Number(cells[4])).sort((a, b) => a - b);
     const median = (kept[(kept.length - 1) >> 1] + kept[kept.length >> 1]) / 2 / 1e9;
     if (launches.length === 1) check(Math.abs(median / data.trials[0].metrics['latency.p50'].value - 1) < 1e-6, `the median of the samples is ${median}`);
+}
+
+// What is saved, byte for byte what `assay report --format csv` prints: NAME.html beside NAME.metrics.csv, NAME.layers.csv, NAME.samples.csv.
+async function saves(file) {
+    const page = await open(file);
+    await ready(page);
+    for (const table of ['metrics', 'layers', 'samples']) {
+        const [, text] = await download(page, `${table[0].toUpperCase()}${table.slice(1)} (CSV)`);
+        const ours = text.split('\n'), theirs = readFileSync(file.replace(/html$/, `${table}.csv`), 'utf8').split('\n');
+        const at = ours.findIndex((line, i) => line !== theirs[i]);
+        equal(at < 0 ? '' : String(ours[at]), at < 0 ? '' : String(theirs[at]), `${file}: line ${at + 1} of the ${table}`);
+        equal(ours.length, theirs.length, `${file}: lines of the ${table}`);
+    }
+    await page.done();
+}
+
+// Names that mean harm, in what the script writes: control characters and turns of direction are shown as U+FFFD.
+async function shows(file) {
+    const page = await open(file);
+    await ready(page);
+    const rows = page.locator('#layer-table tbody tr[id^="layer-"]:not(.extra)'), count = Math.min(await rows.count(), 40);
+    for (let i = 0; i < count; i++) await page.locator('#layer-table tbody tr:not(.detail):not(.extra)').nth(i).locator('a').first().click();
+    equal(await page.locator('#layer-table tr.detail').count(), count, 'details that are open');
+    const unsafe = await page.evaluate(() => Array.from(document.querySelectorAll('tr.detail dd, tbody th, tbody td'))
+        .filter((item) => /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(item.textContent)).length);
+    equal(unsafe, 0, 'cells that show a control character or a turn of direction');
+    check(await page.evaluate(() => Array.from(document.querySelectorAll('tr.detail dd')).some((item) => item.textContent.includes('\ufffd'))), 'they are shown as U+FFFD');
+    await page.done();
 }
 
 async function use(file) {
@@ -326,6 +354,8 @@ if (verb === 'check')
         await prints(file);
     }
 else if (verb === 'use') await use(rest[0]);
+else if (verb === 'saves') for (const file of rest) await saves(file);
+else if (verb === 'shows') await shows(rest[0]);
 else if (verb === 'difference') await difference(rest[0]);
 else if (verb === 'time') await time(rest[0], Number(rest[1]));
 else if (verb === 'shot') await shot(...rest);

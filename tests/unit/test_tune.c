@@ -603,13 +603,17 @@ static void test_figure(void)
     CHECK_STR(figures[0].series[0].name, "on the front");
     CHECK_INT(figures[0].series[0].count, 1);
     CHECK_NEAR(figures[0].series[0].x[0], 0.005, 1e-12);
-    CHECK_STR(figures[0].series[0].names[0], "float32 basic 2");
+    CHECK_STR(figures[0].series[0].names[0], "best: float32 basic 2"); /* marked in every form */
+    CHECK_INT(figures[0].series[0].flags[0], ASSAY__POINT_MARKED);
+    CHECK_HAS(figures[0].caption, "The hollow mark is what is advised.");
     CHECK_INT(figures[0].series[1].count, 5); /* what never ran is no point */
     CHECK_STR(figures[0].description, "6 configurations, 1 of them on the front.");
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < figures[0].series[s].count; i++) {
             CHECK(fabs(figures[0].series[s].x[i] - 0.006) > 1e-6);
-            finalists += strcmp(figures[0].series[s].names[i], "float32 basic 2") == 0;
+            bool best = strcmp(figures[0].series[s].names[i], "best: float32 basic 2") == 0;
+            CHECK_INT(figures[0].series[s].flags[i], best ? ASSAY__POINT_MARKED : 0);
+            finalists += best;
         }
     CHECK_INT(finalists, 1);
     profile->trial_count = 1;

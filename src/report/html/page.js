@@ -13,11 +13,15 @@
     }
     function profile() { return data || (data = read('assay-data') || {trials: []}); }
 
+    /* Control characters and turns of direction are shown as U+FFFD, as in what the page was written with (html.c); downloads keep them. */
+    function safe(text) {
+        return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufeff\ufffe\uffff]/g, '\ufffd');
+    }
     function make(tag, attributes, children) {
         var element = document.createElement(tag);
-        Object.keys(attributes || {}).forEach(function (key) { element.setAttribute(key, attributes[key]); });
+        Object.keys(attributes || {}).forEach(function (key) { element.setAttribute(key, safe(attributes[key])); });
         (children || []).forEach(function (child) {
-            element.append(child);
+            element.append(typeof child === 'string' ? safe(child) : child);
         });
         return element;
     }
@@ -48,6 +52,14 @@
         return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
     }
     function count(value) { return value.toLocaleString('en-US'); }
+    /* A label of an axis: as many digits as its step needs, so that 102.5 does not read as 103. */
+    function tick(value, unit, step) {
+        var text = scaled(value, unit), suffix = text.slice(text.indexOf(' ') + 1), places = 0;
+        var size = {k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, m: 1e-3, 'µ': 1e-6, n: 1e-9}[suffix.slice(0, suffix.length - unit.length)] || 1;
+        if (unit === 'ratio' || !known(step)) return text;
+        for (var part = step / size; places < 4 && Math.abs(part - Math.round(part)) > 1e-6; part *= 10) places++;
+        return (value / size).toFixed(places) + ' ' + suffix;
+    }
 
     /* --- theme ----------------------------------------------------------------------------------- */
     function stored(key, value) {
@@ -218,7 +230,7 @@
             cell(known(l.time_us) ? mark + scaled(l.time_us / 1e6, 's') : '—', true), make('td', {'class': 'n share'}, l.share > 0 && this.longest > 0
                 ? [make('i', {'class': 'w' + Math.max(1, Math.round(l.share / this.longest * 50))}), scaled(l.share, 'ratio')] : [scaled(l.share, 'ratio')]),
             make('td', {}, [l.op].concat(l.from && l.from.length > 1 ? [make('span', {'class': 'o'}, ['+' + (l.from.length - 1)])] : [])), cell((l.provider || '—').replace(/ExecutionProvider$/, '')),
-            cell(scaled(l.flops, 'FLOP'), true), cell(scaled(l.bytes, 'B'), true),
+            cell(known(l.flops) ? '=' + scaled(l.flops, 'FLOP') : '—', true), cell(known(l.bytes) ? '=' + scaled(l.bytes, 'B') : '—', true),
             cell(l.bound && l.bound !== 'unknown' ? l.bound : '—'), cell(l.method || '—')]);
         this.rows[entry.id] = row;
         return row;
@@ -405,13 +417,22 @@
         link.remove();
         setTimeout(function () { URL.revokeObjectURL(address); }, 10000);
     }
-    /* A cell: quoted where it must be; what a spreadsheet would take for a formula is made text. */
+    /* A number as `--format csv` writes it: the least of 15, 16 or 17 digits that read back the same, as %g. */
+    function plain(value) {
+        if (Number.isInteger(value) && Math.abs(value) <= 9007199254740992) return String(value);
+        for (var digits = 15; digits < 17 && Number(value.toPrecision(digits)) !== value; ) digits++;
+        var parts = value.toExponential(digits - 1).split('e'), power = Number(parts[1]);
+        if (power >= -4 && power < digits) return value.toFixed(digits - 1 - power).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+        return parts[0].replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') + 'e' + (power < 0 ? '-' : '+') + (Math.abs(power) < 10 ? '0' : '') + Math.abs(power);
+    }
+    /* A cell: quoted where it must be; what a spreadsheet would take for a formula is made text. The same as csv.c's. */
     function cell(value) {
         if (value === null || value === undefined) return '';
-        if (typeof value === 'number') return String(value);
-        var text = String(value).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, '?'), guard = /^[=+\-@\t\r]/.test(String(value));
-        if (guard) text = "'" + text;
-        return guard || /[",]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+        if (typeof value === 'number') return plain(value);
+        var text = String(value).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, '?');
+        var guard = /^[=+\-@\t\r\n]/.test(String(value)) || /^[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text), quote = guard || /[",]/.test(text);
+        text = text.replace(/"/g, '""');
+        return quote ? '"' + (guard ? "'" : '') + text + '"' : text;
     }
     function csv(head, rows) { return [head].concat(rows).map(function (row) { return row.map(cell).join(',') + '\n'; }); }
     function named(what) {
@@ -444,21 +465,21 @@
         var only = downloads.getAttribute('data-only'); /* a difference has no trials */
         [['JSON', function () { save(named(only ? 'difference.json' : 'report.json'), 'application/json', [JSON.stringify(profile(), null, 2), '\n']); }],
             ['Metrics (CSV)', function () {
-                save(named('metrics.csv'), 'text/csv', csv(['trial', 'metric', 'value', 'unit', 'state', 'source', 'note'], eachTrial(function (trial) {
+                save(named('metrics.csv'), 'text/csv', csv(['trial', 'metric', 'value', 'unit', 'state', 'source', 'note', 'label'], eachTrial(function (trial) {
                     return Object.keys(trial.metrics || {}).map(function (name) {
                         var m = trial.metrics[name];
-                        return [trial.id, name, m.value, m.unit, m.state, m.source, m.note];
+                        return [trial.id, name, m.value, m.unit, m.state, m.source, m.note, ((trial.target || {}).options || {}).label];
                     });
                 })));
             }],
             ['Layers (CSV)', function () {
-                var names = ['index', 'name', 'op', 'provider', 'time_us', 'share', 'flops', 'bytes', 'bound', 'state', 'method', 'host_enqueue_us', 'note', 'from', 'weight_bytes', 'live_bytes'];
+                var names = ['index', 'name', 'op', 'provider', 'time_us', 'share', 'flops', 'bytes', 'bound', 'state', 'method', 'host_enqueue_us', 'note', 'from', 'weight_bytes', 'live_bytes',
+                    'time_low_us', 'time_high_us', 'inputs', 'weights', 'outputs', 'attributes'], places = read('assay-roofline') || [];
                 save(named('layers.csv'), 'text/csv', csv(['trial'].concat(names), eachTrial(function (trial) {
                     var rest = [['(engine per run)', trial.engine_us, 'measured'], ['(unattributed)', trial.unattributed_us, 'derived']];
-                    var p50 = ((trial.metrics || {})['latency.p50'] || {}).value, method = (trial.layer_timing || {}).method;
-                    return (trial.layers || []).concat(!(trial.layers || []).length ? [] : rest.map(function (item) {
-                        return {name: item[0], time_us: item[1], share: known(item[1]) && p50 > 0 ? item[1] / 1e6 / p50 : null,
-                            state: known(item[1]) ? item[2] : 'unavailable', method: method};
+                    var shares = (places.filter(function (item) { return item.trial === trial.id; })[0] || {}).shares || [], method = (trial.layer_timing || {}).method;
+                    return (trial.layers || []).concat(!(trial.layers || []).length ? [] : rest.map(function (item, i) {
+                        return {name: item[0], time_us: item[1], share: shares[i], state: known(item[1]) ? item[2] : 'unavailable', method: method};
                     })).map(function (layer) {
                         return [trial.id].concat(names.map(function (name) { return name === 'from' ? (layer.from || []).join('; ') : layer[name]; }));
                     });
@@ -505,14 +526,15 @@
     function seriesColumns(plot) {
         var trial = (profile().trials || []).filter(function (item) { return item.id === plot.trial; })[0] || {}, launch = null, tables = [];
         plot.series.forEach(function (name) {
-            var found = (trial.series || []).filter(function (item) {
-                return item.name === name && item.values && item.times_s && item.values.length > 1 && (launch === null || item.launch === launch);
+            var found = (trial.series || []).filter(function (item) { /* called as figures_time.c does */
+                var own = /^power\./.test(item.name) && item.rail && item.name.indexOf(item.rail) < 0 ? item.name + ' (' + item.rail + ')' : item.name;
+                return own === name && item.values && item.times_s && item.values.length > 1 && (launch === null || item.launch === launch);
             })[0];
             if (!found) return;
             launch = found.launch;
             var x = [], y = [];
             found.times_s.forEach(function (time, i) { if (known(time) && (!x.length || time > x[x.length - 1])) { x.push(time); y.push(known(found.values[i]) ? found.values[i] : null); } });
-            if (x.length > 1) tables.push([found.name, x, y]);
+            if (x.length > 1) tables.push([name, x, y]);
         });
         if (!tables.length) return null;
         return {data: window.uPlot.join(tables.map(function (table) { return [table[1], table[2]]; })), names: tables.map(function (table) { return table[0]; })};
@@ -536,6 +558,7 @@
     function drawMarks(plot) {
         return function (u) {
             function word(text, x, y, color) { /* on a ground of its own */
+                text = safe(text);
                 u.ctx.save();
                 u.ctx.setLineDash([]);
                 u.ctx.textAlign = 'left';
@@ -581,7 +604,7 @@
         var size = Math.round(4 * devicePixelRatio), x = u.data[0], y = u.data[index], taken = new Set();
         u.ctx.save();
         u.ctx.beginPath();
-        u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+        u.ctx.rect(u.bbox.left - size, u.bbox.top, u.bbox.width + 2 * size, u.bbox.height); /* the first and the last are whole */
         u.ctx.clip();
         u.ctx.fillStyle = index === 2 ? ink('axis') : index === 3 ? ink('1') : ink('0');
         for (var i = 0; i < x.length; i++) {
@@ -598,7 +621,7 @@
         var axis = function (unit) {
             return {stroke: function () { return ink('dim'); }, grid: {stroke: function () { return ink('grid'); }, width: 1}, ticks: {stroke: function () { return ink('grid'); }, width: 1},
                 font: '12px Arial, sans-serif', labelFont: '12px Arial, sans-serif',
-                values: function (u, splits) { return splits.map(function (value) { return value === null ? '' : value === 0 ? '0' : unit === 'count' ? count(value) : scaled(value, unit).replace(/(\.\d*?)0+(?= )/, '$1').replace(/\.(?= )/, ''); }); }};
+                values: function (u, splits, index, space, step) { return splits.map(function (value) { return value === null ? '' : value === 0 ? '0' : unit === 'count' ? count(value) : tick(value, unit, step); }); }};
         };
         var y = axis(plot.y_unit), x = axis(plot.x_unit);
         x.label = plot.x;
@@ -608,7 +631,7 @@
         x.space = 70;
         y.size = 68;
         return {
-            width: width, height: 300, padding: [12, 12, 0, 0], legend: {live: true},
+            width: width, height: 300, padding: [12, 28, 0, 0], legend: {live: true},
             cursor: {drag: {x: true, y: false}, points: {size: 7}},
             scales: {x: {time: false}, y: plot.log ? {distr: 3} : {range: function (u, low, high) {
                 if (low === null || high === null) return [0, 1];
@@ -618,7 +641,7 @@
             axes: [x, y],
             series: [{label: plot.x, value: function (u, value) { return value === null || value === undefined ? '' : plot.x_unit === 'count' ? count(value) : scaled(value, plot.x_unit); }}].concat(names.map(function (name, i) {
                 var color = function () { return plot.samples && i === 1 ? ink('axis') : ink(String(plot.samples && i === 2 ? 1 : i)); };
-                return {label: name, stroke: color, width: 1.5, dash: plot.samples ? undefined : [[], [7, 3], [2, 3], [9, 3, 2, 3]][i % 4],
+                return {label: safe(name), stroke: color, width: 1.5, dash: plot.samples ? undefined : [[], [7, 3], [2, 3], [9, 3, 2, 3]][i % 4],
                     paths: plot.samples ? function () { return null; } : undefined, points: {show: few[i], size: 6, fill: color},
                     value: function (u, value) { return value === null || value === undefined ? '' : scaled(value, plot.y_unit); }};
             })),

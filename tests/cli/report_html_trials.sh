@@ -1,0 +1,82 @@
+# The pages of several trials and of several profiles: wrong outputs are marked where they are seen, numbers carry the mark of their state, what is
+# not told apart is said, the best is marked in the picture by itself, and a difference of many runs is one sentence. Fake engine only.
+. "$ROOT/tests/cli/lib.sh"
+model=$ROOT/tests/fixtures/models/encoder/model.onnx
+check() { python3 "$ROOT/tests/page_check.py" "$@" || fail "the page is not as it must be: $*"; }
+section() { sed -n "/<section id=\"$2\"/,/<\/section>/p" "$1"; }
+
+# NaN, and numbers of another model: marked in the row and with the drift, fast or not
+export ASSAY_FAKE_DEVICES='cpu;npu;gpu' ASSAY_FAKE_SCRIPTS='npu steady=50us;output=nan|gpu steady=25us;output=7'
+expect_exit 0 "$ASSAY" compare "$model" --engine fake --script 'steady=100us' --launches 5 --iters 20 --no-power -q -o wrong.assay
+unset ASSAY_FAKE_DEVICES ASSAY_FAKE_SCRIPTS
+expect_exit 0 "$ASSAY" report wrong.assay -o wrong.html
+check wrong.html --sections comparison
+section wrong.html comparison >part
+expect_equal "$(grep -c '<bdi>npu</bdi> <span class="verdict fail">NaN in its outputs</span>' part)" 2
+expect_equal "$(grep -c '<bdi>gpu</bdi> <span class="verdict fail">other outputs</span>' part)" 2
+expect_equal "$(grep -c 'verdict pass">faster' part)" 0
+expect_equal "$(grep -c '<span class="verdict fail">not advised</span>' part)" 2
+expect_has part 'class="alert">npu is not advised: 4 of its values are NaN or infinite.'
+expect_has part '>NaN or infinite</th>'
+expect_has part 'data-v="4">=4</td>'
+expect_has part '>=100 %<'
+unmarked='data-v="[0-9]*">[0-9.]* [kMG]*B</td>' # memory is derived from two readings
+! grep -q "$unmarked" part || fail "memory of a row has no mark"
+
+# points that are all alike: none hides that
+expect_exit 0 "$ASSAY" sweep "$model" --engine fake --script 'steady=100us' --threads 1,2,4 --launches 5 --iters 20 -q -o alike.assay
+expect_exit 0 "$ASSAY" report alike.assay -o alike.html
+check alike.html --sections sweep
+section alike.html sweep >part
+expect_has part '<dt>not apart</dt><dd>threads=2, threads=4: not told from the best, their launches overlap'
+expect_has part '<dt>nor</dt><dd>threads=2 and threads=4</dd>'
+! grep -q "$unmarked" part || fail "memory of a point has no mark"
+# the best is marked by the figure itself, in every form of it
+expect_exit 0 "$ASSAY" report alike.assay --svg pareto -o pareto.svg
+expect_has pareto.svg 'best: threads=1'
+expect_has pareto.svg 'The hollow mark is what is advised.'
+
+# four samples are too few for a histogram, not for a picture of them; one is a singular
+expect_exit 0 "$ASSAY" run --engine fake --script 'steady=100us' --iters 4 -q -o four.assay
+expect_exit 0 "$ASSAY" report four.assay -o four.html
+section four.html latency >part
+expect_has part 'Every sample'
+expect_exit 0 "$ASSAY" run --engine fake --script 'steady=100us' --iters 1 -q -o single.assay
+expect_exit 0 "$ASSAY" report single.assay
+expect_not out '1 samples'
+
+# a run with --power is not told to use it; one without is
+expect_exit 0 "$ASSAY" run --engine fake --script 'steady=100us;layers=conv:60us:Conv' --time 50ms --power --idle 0s -q -o p.assay
+expect_exit 0 "$ASSAY" report p.assay -o p.html
+section p.html placement >part
+expect_not part '--power reads'
+
+# many profiles: one sentence, a row each
+for i in 1 2 3 4 5; do
+    expect_exit 0 "$ASSAY" run --engine fake --script "steady=${i}00us" --launches 5 --iters 20 -q -o r$i.assay
+done
+expect_exit 0 "$ASSAY" report r2.assay r1.assay r3.assay r4.assay r5.assay -o many.html
+check many.html --sections summary
+section many.html summary >part
+expect_equal "$(grep -c 'class="lead"' part)" 1
+expect_has part "Of 4 runs against r2.assay: 1 is faster, 3 are slower; r5.assay changed most: its latency is 2.5"
+expect_equal "$(sed -n '/id="run-latencies"/,/<\/table>/p' part | grep -c '<tr><th scope="row"')" 5
+
+# launches whose medians a neighbour hides, not their fast ends: the row and a sentence say what the ratio is of
+ASSAY_FAKE_DEVICES='cpu;npu' expect_exit 0 "$ASSAY" compare "$model" --engine fake --script 'steady=100us' --launches 10 --iters 100 --no-power -q -o busy.assay
+python3 - <<'PYTHON'
+import sqlite3
+db = sqlite3.connect("busy.assay")
+for (trial,) in db.execute("SELECT id FROM trials ORDER BY id").fetchall():
+    for launch in range(1, 11):
+        busy = 100e3 * (1 + (launch * 7 + trial * 3) % 10 / 10)
+        db.execute("UPDATE launches SET p50_ns=? WHERE trial=? AND id=?", (busy, trial, launch))
+        fast = (90e-6 if trial == 1 else 80e-6) * (1 + launch / 1000)
+        db.execute("UPDATE metrics SET value=?, state='measured' WHERE trial=? AND launch=? AND name='latency.p5'", (fast, trial, launch))
+db.commit()
+PYTHON
+expect_exit 0 "$ASSAY" report busy.assay -o busy.html
+check busy.html --sections comparison
+section busy.html comparison >part
+expect_has part ' when undisturbed <span class="verdict pass">faster</span>'
+expect_has part 'When undisturbed: the launches&#39; medians show no difference'
