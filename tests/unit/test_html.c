@@ -389,7 +389,8 @@ static void test_energy(void)
         CHECK_INT(assay_metrics_derived(metrics, "energy.inference.net",
                                         positive ? 0.0015 : -0.00179, "sensors", "E - P t"),
                   0);
-        char *page = render(profile, "html"), *card = between(page, "<dl class=\"cards\">", "</dl>");
+        char *page = render(profile, "html"),
+             *card = between(page, "<dl class=\"cards\">", "</dl>");
         check_page(profile, page);
         CHECK_HAS(card, "<dt>gross energy per inference</dt>");
         CHECK_HAS(card, ">=2.00 mJ<");
