@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HARDLY 1.005 /* "1 × as good" says nothing */
+
 double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal)
 {
     if (goal == ASSAY__SWEEP_LATENCY) return point->latency_s;
@@ -174,6 +176,9 @@ static const char *say_best(const struct assay__sweep *sweep,
     double gain = assay__sweep_cost(base, limits->goal) / assay__sweep_cost(best, limits->goal);
     if (sweep->best == 0)
         return assay__arena_printf(arena, "best %s: %s, the first point", goal, best->label);
+    if (gain < HARDLY && base != best)
+        return assay__arena_printf(arena, "best %s: %s, less than 0.5 %% better than %s", goal,
+                                   best->label, base->label);
     return isfinite(gain) && base != best
                ? assay__arena_printf(arena, "best %s: %s, %s × as good as %s", goal, best->label,
                                      assay__digits(gain, 3).text, base->label)
@@ -349,9 +354,10 @@ static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
     if (sweep->scaled == SIZE_MAX) sweep->scaled = top;
     if (top == SIZE_MAX || points < 2) return 0;
     const struct assay__sweep_point *a = &sweep->points[top], *b = &sweep->points[a->base];
-    sweep->gain = a->base == top
-                      ? assay__arena_printf(arena, "nothing gives more throughput than %s %s",
-                                            sweep->axes[axis], a->values[axis])
+    sweep->gain = a->base == top || a->throughput < HARDLY * b->throughput
+                      ? assay__arena_printf(arena, "nothing gives %s throughput than %s %s",
+                                            a->base == top ? "more" : "0.5 % more",
+                                            sweep->axes[axis], b->values[axis])
                       : assay__arena_printf(
                             arena, "%s %s gives %s × the throughput of %s %s at %s × its latency",
                             sweep->axes[axis], a->values[axis],

@@ -52,12 +52,18 @@ static void put_escaped(struct assay__buf *out, const char *text, size_t length)
     assay__buf_add(out, text + from, length - from);
 }
 
-/* A long name may break behind a separator, rather than in a word. */
+/* A long name may break behind a separator, rather than in a word; "batch=1" among other settings stays whole. */
 static void put_breaking(struct assay__buf *out, const char *text, size_t length)
 {
     enum { LEAST = 14 };
-    size_t from = 0;
-    for (size_t i = 1; length > LEAST && i + 1 < length; i++) {
+    size_t from = 0, begin = 0, end = 0; /* of the word that i is in */
+    for (size_t i = 0; i + 1 < length; i++) {
+        if (i >= end) {
+            for (begin = end = i; end < length && text[end] != ' ';)
+                end++;
+            end += end == i; /* the blank itself */
+        }
+        if (end - begin <= LEAST || i == begin || i + 1 == end) continue;
         if (!strchr("/._:=", text[i]) || strchr("/._:=", text[i + 1])) continue;
         put_escaped(out, text + from, i + 1 - from);
         assay__buf_puts(out, "<wbr>");
