@@ -134,13 +134,14 @@ static void put_drift(struct assay__html *page, const struct assay__trial *trial
                             mark_of(trial, own ? "outputs.nonfinite" : "drift.nonfinite", NULL));
 }
 
-/* Why a row is not advised, and what "when undisturbed" means where a row says it. */
+/* Why a row is not advised, what "when undisturbed" means where a row says it, and why the energies are not those of the summary. */
 static void put_remarks(struct assay__html *page, const struct assay__comparison *all)
 {
-    bool undisturbed = false;
+    bool undisturbed = false, by_launch = false;
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *row = &all->rows[i];
         struct assay__buf text = {0};
+        by_launch |= row->energy_by_launch;
         undisturbed |= isfinite(row->speed.ratio) && row->speed.by == ASSAY__BY_UNDISTURBED;
         if (!*row->unadvised) continue;
         assay__buf_printf(&text, "%s is not advised: %s.", row->label, row->unadvised);
@@ -154,6 +155,11 @@ static void put_remarks(struct assay__html *page, const struct assay__comparison
             "When undisturbed: the launches' medians show no difference, so the 5th percentiles of the fastest "
             "launches are compared, what an inference takes while nothing disturbs it. On a busy machine the p50 column "
             "may look the other way round.");
+    if (by_launch)
+        assay__html_paragraph(
+            page, "note",
+            "Energies here are medians over the launches, as the times are; the summary and the "
+            "metrics divide the energy of the whole run by its inferences.");
 }
 
 /* The name, and what it is advised for: the words of the recommendations below. */
