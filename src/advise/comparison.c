@@ -23,7 +23,16 @@ const char *assay__trial_option(const struct assay__trial *trial, const char *ke
 
 const char *assay__ratio_by_name(enum assay__ratio_by by)
 {
-    return by == ASSAY__BY_UNDISTURBED ? "latency.p5" : "latency.p50";
+    static const char *const names[] = {"latency.p50", "latency.p5",
+                                        "latency.p50 and latency.p5, which contradict each other"};
+    return names[by];
+}
+
+const char *assay__ratio_by_words(enum assay__ratio_by by)
+{
+    static const char *const words[] = {"", " when undisturbed",
+                                        ": usually one is faster, when undisturbed the other"};
+    return words[by];
 }
 
 const char *assay__verdict_name(enum assay__verdict verdict)

@@ -103,6 +103,8 @@ int assay__trial_times(const struct assay__trial *trial, struct assay__trial_tim
 void assay__trial_times_free(struct assay__trial_times *times);
 /** "latency.p50", "latency.p5": what the launches were judged by */
 const char *assay__ratio_by_name(enum assay__ratio_by by);
+/** What stands behind a ratio in a sentence: "", " when undisturbed", … */
+const char *assay__ratio_by_words(enum assay__ratio_by by);
 /** "faster", "slower", "no difference shown", "" */
 const char *assay__verdict_name(enum assay__verdict verdict);
 

@@ -143,6 +143,10 @@ static int join_latency(const struct assay__trial *a, const struct assay__trial 
     ratio->ci.high = fmax(ratio->ci.high, speed.ci.high);
     ratio->smallest = fmax(ratio->smallest, speed.smallest);
     ratio->p_value = fmax(ratio->p_value, speed.p_value);
+    if (speed.by == ASSAY__BY_NEITHER) {
+        ratio->smallest = NAN;
+        ratio->by = speed.by;
+    }
     return 0;
 }
 
@@ -178,9 +182,16 @@ static int judge(const struct assay_profile *profile, const struct assay__compar
 static void put_ratio(struct assay__buf *out, const char *first, const char *second,
                       enum assay__goal_kind goal, const struct assay__ratio *ratio)
 {
-    assay__buf_printf(out, "%s: %s × %s %s, the next best (95 %%: %s)", first,
+    assay__buf_printf(out, "%s: %s × %s %s, the next best%s (95 %%: %s)", first,
                       assay__digits(ratio->ratio, 3).text, goals[goal].better, second,
+                      assay__ratio_by_words(ratio->by),
                       assay__digits_range(ratio->ci.low, ratio->ci.high).text);
+}
+
+static bool is_better(const struct assay__ratio *ratio, enum assay__goal_kind goal)
+{
+    if (!isfinite(ratio->ratio)) return false;
+    return goal == ASSAY__FOR_ENERGY ? ratio->ci.high < 1 : ratio->ci.low > 1;
 }
 
 /* Those whose outputs forbid it: what they would have been, and why they are not advised. */
@@ -196,9 +207,8 @@ static int put_refused(const struct assay_profile *profile, const struct assay__
         int code = best == SIZE_MAX ? 0
                                     : judge(profile, row, &all->rows[best], goal, &ratio, &none);
         if (code) return code;
-        bool better = goal == ASSAY__FOR_ENERGY ? ratio.ci.high < 1 : ratio.ci.low > 1;
         put_value(row, goal, value, sizeof value);
-        if (isfinite(ratio.ratio) && better)
+        if (is_better(&ratio, goal))
             assay__buf_printf(out, "; %s (%s) would have been %s and is not advised: %s",
                               row->label, value, goals[goal].lost, row->unadvised);
         else
@@ -208,11 +218,30 @@ static int put_refused(const struct assay_profile *profile, const struct assay__
     return 0;
 }
 
+/* The order of the medians is a first guess: on a busy machine another one may be shown to be better by its fast end. */
+static int find_best(const struct assay_profile *profile, const struct assay__comparison *all,
+                     enum assay__goal_kind goal, size_t *best)
+{
+    *best = best_of(all, goal, SIZE_MAX);
+    for (size_t i = 0; i < all->count; i++) {
+        struct assay__ratio ratio = ASSAY__RATIO_UNKNOWN;
+        const char *none = "";
+        if (i == *best || !is_candidate(&all->rows[i], goal)) continue;
+        int code = judge(profile, &all->rows[i], &all->rows[*best], goal, &ratio, &none);
+        if (code) return code;
+        if (is_better(&ratio, goal)) *best = i;
+    }
+    return 0;
+}
+
 static int recommend(const struct assay_profile *profile, const struct assay__comparison *all,
                      enum assay__goal_kind goal, struct assay__recommendation *out,
                      struct assay__buf *text)
 {
-    size_t best = best_of(all, goal, SIZE_MAX), next = best_of(all, goal, best);
+    size_t best;
+    int code = find_best(profile, all, goal, &best);
+    if (code) return code;
+    size_t next = best_of(all, goal, best);
     *out = (struct assay__recommendation){SIZE_MAX, ""};
     if (best == SIZE_MAX || next == SIZE_MAX) {
         choose_few(profile, all, goal, best, out, text);
@@ -224,13 +253,12 @@ static int recommend(const struct assay_profile *profile, const struct assay__co
     char mine[64], other[64];
     put_value(first, goal, mine, sizeof mine);
     put_value(second, goal, other, sizeof other);
-    int code = judge(profile, first, second, goal, &ratio, &reason);
+    code = judge(profile, first, second, goal, &ratio, &reason);
     if (code) return code;
-    bool energy = goal == ASSAY__FOR_ENERGY;
     if (!isfinite(ratio.ratio)) {
         assay__buf_printf(text, "%s %s, %s %s; no interval, so nothing is claimed: %s",
                           first->label, mine, second->label, other, reason);
-    } else if (energy ? ratio.ci.high < 1 : ratio.ci.low > 1) {
+    } else if (is_better(&ratio, goal)) {
         out->row = best;
         put_ratio(text, first->label, second->label, goal, &ratio);
         if (goal != ASSAY__FOR_THROUGHPUT && first->batch > 0 && second->batch > 0 &&
@@ -243,6 +271,7 @@ static int recommend(const struct assay_profile *profile, const struct assay__co
         double percent = ratio.smallest * 100;
         assay__buf_printf(text, "no difference shown between %s (%s) and %s (%s)", first->label,
                           mine, second->label, other);
+        assay__buf_puts(text, ratio.by == ASSAY__BY_NEITHER ? assay__ratio_by_words(ratio.by) : "");
         if (isfinite(percent))
             assay__buf_printf(text, "; one above %.*f %% would have been shown",
                               percent < 10 ? 1 : 0, percent);

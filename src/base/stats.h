@@ -50,7 +50,11 @@ bool assay__stats_bimodal(const double *sorted, size_t count, double step, doubl
 /* --- between launches: the process is the unit of replication --------------------------------- */
 
 /** What a ratio is of: the launches' medians, or what inferences take when nothing disturbs them (stats_fastest.c). */
-enum assay__ratio_by { ASSAY__BY_TYPICAL, ASSAY__BY_UNDISTURBED };
+enum assay__ratio_by {
+    ASSAY__BY_TYPICAL,
+    ASSAY__BY_UNDISTURBED,
+    ASSAY__BY_NEITHER /* usually one is faster, when undisturbed the other: nothing is claimed */
+};
 
 struct assay__ratio {
     double

@@ -223,6 +223,8 @@ static struct assay__ratio decide(const struct assay__ratio *typical,
         made.ci.low = fmin(typical->ci.low, fastest->ci.low);
         made.ci.high = fmax(typical->ci.high, fastest->ci.high);
         made.p_value = 1;
+        made.smallest = NAN; /* both showed one */
+        made.by = ASSAY__BY_NEITHER;
     }
     return made;
 }

@@ -24,7 +24,7 @@ struct assay__digits_pair {
 /** That many significant digits (3 for most), zeros at the end left out, never a power of ten: "2.67", "1,780", "0.0000123"; from
  *  1,000 on whole and grouped. "—" when it is not finite. */
 struct assay__digits assay__digits(double value, int digits);
-/** "1.040 to 1.117": the ends of an interval with equal decimals, as many as tell them from 1. */
+/** "1.04 to 1.12": the ends of an interval with equal decimals, as many as tell them from 1. */
 struct assay__digits_pair assay__digits_range(double low, double high);
 /** Replaces control characters and invalid UTF-8, so that a name from a file cannot drive the terminal. */
 void assay__text_safe(struct assay__buf *out, const char *text);

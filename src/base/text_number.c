@@ -187,23 +187,38 @@ struct assay__digits assay__digits(double value, int digits)
     return made;
 }
 
+/* Three digits of the larger end, and more while an end that is not 1 would read as 1. */
+static int decimals_of(double low, double high, double most)
+{
+    int decimals = 2 - (int)floor(log10(most));
+    if (decimals < 0) decimals = 0;
+    for (; decimals < 5; decimals++) {
+        double scale = pow(10, decimals);
+        bool low_is_one = low != 1 && round(low * scale) == scale,
+             high_is_one = high != 1 && round(high * scale) == scale;
+        if (!low_is_one && !high_is_one) break;
+    }
+    return decimals;
+}
+
 struct assay__digits_pair assay__digits_range(double low, double high)
 {
     struct assay__digits_pair made;
     double most = fmax(fabs(low), fabs(high));
     bool apart = fabs(low) < most / 100 || !isfinite(low) || !isfinite(high);
-    if (most >= 999.95 || apart) {
+    if (most >= 999.5 || most == 0 || apart) {
         snprintf(made.text, sizeof made.text, "%s to %s", assay__digits(low, 3).text,
                  assay__digits(high, 3).text);
         return made;
     }
-    int decimals = most < 9.9995 ? 3 : most < 99.995 ? 2 : 1;
+    int decimals = decimals_of(low, high, most);
     char ends[2][40];
     snprintf(ends[0], sizeof ends[0], "%.*f", decimals, low);
     snprintf(ends[1], sizeof ends[1], "%.*f", decimals, high);
     decimal_point(ends[0]);
     decimal_point(ends[1]);
-    for (int left = decimals; left >= 0; left--) { /* zeros that both end with say nothing */
+    for (int left = decimals; decimals > 0 && left >= 0;
+         left--) { /* zeros that both end with say nothing */
         char *a = ends[0] + strlen(ends[0]) - 1, *b = ends[1] + strlen(ends[1]) - 1;
         if (*a != *b || (*a != '0' && *a != '.')) break;
         *a = *b = '\0';

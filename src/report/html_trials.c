@@ -83,8 +83,7 @@ static void put_speed(struct assay__html *page, const struct assay__comparison *
             assay__digits(row->speed.p_value, 3).text,
             assay__digits(row->speed.smallest * 100, 2).text);
         assay__html_tip(page, text_of(&text), text_of(&tip));
-        if (row->speed.by == ASSAY__BY_UNDISTURBED)
-            assay__buf_puts(&page->body, " when undisturbed");
+        assay__html_text(&page->body, assay__ratio_by_words(row->speed.by));
         assay__buf_puts(&page->body, " <span class=\"verdict ");
         bool good = row->verdict == ASSAY__VERDICT_FASTER && !*row->unadvised;
         assay__buf_puts(&page->body, good                                    ? "pass\">"

@@ -29,7 +29,7 @@ static void put_numbers(struct assay__buf *out, const struct assay_profile *prof
                         const struct assay__comparison *all)
 {
     assay__buf_puts(out, "| | p50 | p99 | per second | memory | on device | power | energy (gross) "
-                         "| TOPS/W "
+                         "| OPS/W "
                          "| score |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *r = &all->rows[i];
@@ -61,7 +61,7 @@ static void put_interval(struct assay__buf *out, const struct assay__ratio *rati
     if (isfinite(ratio->ratio))
         assay__buf_printf(out, " =%s × (%s)%s |", assay__digits(ratio->ratio, 3).text,
                           assay__digits_range(ratio->ci.low, ratio->ci.high).text,
-                          ratio->by == ASSAY__BY_UNDISTURBED ? " when undisturbed" : "");
+                          assay__ratio_by_words(ratio->by));
     else if (isfinite(plain)) {
         assay__buf_printf(out, " =%s ×, no interval: ", assay__digits(plain, 3).text);
         assay__markdown_text(out, reason);

@@ -257,8 +257,7 @@ static void put_speed(struct assay__buf *out, const struct assay__comparison_row
         assay__buf_printf(out, "%s: ", assay__verdict_name(row->verdict));
         put_interval(out, " as fast", s->ratio, s->ci.low, s->ci.high);
     }
-    if (isfinite(s->ratio) && s->by == ASSAY__BY_UNDISTURBED)
-        assay__buf_puts(out, " when undisturbed");
+    if (isfinite(s->ratio)) assay__buf_puts(out, assay__ratio_by_words(s->by));
 }
 
 /* Of one that never came to be measured. */

@@ -332,7 +332,12 @@ static void test_digits(void)
         const struct assay__digits made = assay__digits(cases[i].value, cases[i].digits);
         CHECK_STR(made.text, cases[i].text);
     }
-    check_range(1.04, 1.117, "1.040 to 1.117");
+    check_range(1.04, 1.117, "1.04 to 1.12");
+    check_range(1.0004, 1.2848, "1.0004 to 1.2848");
+    check_range(0.4912, 0.6381, "0.491 to 0.638");
+    check_range(0.00451, 0.00462, "0.00451 to 0.00462");
+    check_range(1, 1, "1 to 1");
+    check_range(7.2, 11.8, "7.2 to 11.8");
     check_range(0.99, 45, "0.99 to 45.00");
     check_range(2, 2, "2 to 2");
     check_range(2, 2.1, "2.0 to 2.1");

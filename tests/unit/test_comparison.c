@@ -37,6 +37,51 @@ static struct assay__trial *add(struct assay_profile *profile, const char *label
     return trial;
 }
 
+/* The 5th percentiles of the launches, as far apart as their medians. */
+static void set_fast_ends(struct assay__trial *trial, double p5_us)
+{
+    for (size_t i = 0; i < trial->launch_count; i++)
+        assay_metrics_measured(trial->launches[i].metrics, "latency.p5",
+                               p5_us / 1e6 * (1 + 0.001 * (double)i), "clock", "");
+}
+
+/* The medians are alike, and put the wrong one first; the fast ends tell the two apart. */
+static void the_fast_ends_are_asked_too(void)
+{
+    struct assay_profile *profile = profile_new();
+    set_fast_ends(add(profile, "old", "reference", 100, 10), 95);
+    set_fast_ends(add(profile, "new", "", 100.1, 10), 85);
+    struct assay__comparison all;
+    struct assay__arena *arena = assay__arena_new();
+    CHECK_INT(assay__comparison(profile, arena, &all), 0);
+    CHECK_INT(all.rows[1].verdict, ASSAY__VERDICT_FASTER);
+    CHECK_INT(all.rows[1].speed.by, ASSAY__BY_UNDISTURBED);
+    CHECK_NEAR(all.rows[1].speed.ratio, 95.0 / 85, 0.01);
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 1);
+    CHECK(strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "new: 1.12 × as fast as old") &&
+          strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "when undisturbed"));
+    assay__arena_free(arena);
+    assay_profile_free(profile);
+}
+
+/* Usually the second is slower, at its best it is faster: nothing is advised, and the sentence says why. */
+static void contradicting_answers_are_said(void)
+{
+    struct assay_profile *profile = profile_new();
+    set_fast_ends(add(profile, "old", "reference", 100, 10), 95);
+    set_fast_ends(add(profile, "new", "", 120, 10), 85);
+    struct assay__comparison all;
+    struct assay__arena *arena = assay__arena_new();
+    CHECK_INT(assay__comparison(profile, arena, &all), 0);
+    CHECK_INT(all.rows[1].verdict, ASSAY__VERDICT_SAME);
+    CHECK(isnan(all.rows[1].speed.smallest));
+    CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == SIZE_MAX);
+    CHECK(strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "when undisturbed the other") &&
+          !strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "would have been shown"));
+    assay__arena_free(arena);
+    assay_profile_free(profile);
+}
+
 static void faster_and_slower(void)
 {
     struct assay_profile *profile = profile_new();
@@ -388,6 +433,8 @@ static void throughput_counts_samples(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
+        {"the_fast_ends_are_asked_too", the_fast_ends_are_asked_too},
+        {"contradicting_answers_are_said", contradicting_answers_are_said},
         {"faster_and_slower", faster_and_slower},
         {"no_difference_is_said", no_difference_is_said},
         {"controls_and_software_are_never_recommended",

@@ -127,6 +127,8 @@ static void test_opposite_answers_are_none(void)
     const struct assay__launch_times x = {a, fast_a, ARM}, y = {b, fast_b, ARM};
     CHECK_INT(assay__stats_compare_launches(&x, &y, &found), 0);
     CHECK(found.ci.low < 0.92 && found.ci.high > 1.09);
+    CHECK_INT(found.by, ASSAY__BY_NEITHER);
+    CHECK(isnan(found.smallest)); /* it was shown, twice */
     CHECK_NEAR(found.p_value, 1, 0);
 }
 
