@@ -95,20 +95,27 @@ int assay__space_read(struct assay__space *space, enum assay__space_axis axis, c
 #define THREADS_EACH 4 /* for a CPU: what is beyond only waits */
 #define THREADS_ALWAYS 64
 
+int assay__space_check_thread_count(long threads, struct assay_error *error)
+{
+    struct assay__arena *arena = threads > THREADS_ALWAYS ? assay__arena_new() : NULL;
+    struct assay__machine machine = {0};
+    bool known = arena && !assay__machine_read(arena, &machine) && machine.threads > 0;
+    long most = (long)machine.threads * THREADS_EACH;
+    if (most < THREADS_ALWAYS) most = THREADS_ALWAYS;
+    assay__arena_free(arena);
+    if (!known || threads <= most) return 0;
+    return assay_error_set(error, ASSAY_EINVAL,
+                           "--threads: %ld is more than %ld, which is enough for the %d CPUs here",
+                           threads, most, machine.threads);
+}
+
 int assay__space_check_threads(const struct assay__space *space, struct assay_error *error)
 {
     const struct assay__space_values *values = &space->axes[ASSAY__AXIS_THREADS];
-    struct assay__machine machine = {0};
-    if (!values->count || assay__machine_read(space->arena, &machine)) return 0;
-    long most = (long)machine.threads * THREADS_EACH;
-    if (most < THREADS_ALWAYS) most = THREADS_ALWAYS;
-    for (size_t i = 0; i < values->count; i++)
-        if (machine.threads > 0 && strtol(values->values[i], NULL, 10) > most)
-            return assay_error_set(error, ASSAY_EINVAL,
-                                   "--threads: %s is more than %ld, which is enough for the %d "
-                                   "CPUs here",
-                                   values->values[i], most, machine.threads);
-    return 0;
+    int code = 0;
+    for (size_t i = 0; i < values->count && !code; i++)
+        code = assay__space_check_thread_count(strtol(values->values[i], NULL, 10), error);
+    return code;
 }
 
 int assay__space_count(struct assay__space *space, size_t most, struct assay_error *error)

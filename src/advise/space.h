@@ -49,6 +49,8 @@ int assay__space_read(struct assay__space *space, enum assay__space_axis axis, c
                       struct assay_error *error);
 /** ASSAY_EINVAL with the limit: more threads than this machine can start in reasonable time (4 for each CPU, but 64 in any case). */
 int assay__space_check_threads(const struct assay__space *space, struct assay_error *error);
+/** The same of one number; 0: the engine's own, always legal. */
+int assay__space_check_thread_count(long threads, struct assay_error *error);
 /** Counts the points. ASSAY_EINVAL when there are more than `most`. */
 int assay__space_count(struct assay__space *space, size_t most, struct assay_error *error);
 /** Makes the rewritten copies of `model` that the precision axis needs. A rewrite that fails is a refusal, not an error. */

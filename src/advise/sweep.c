@@ -294,6 +294,10 @@ static int fill_merits(const struct assay__trial *trial, struct assay__arena *ar
     for (size_t i = 0; i < point->merit_count && !code; i++)
         merits[i] = 1 / (costs[i] * scale * medians[i]);
     if (!code) assay__stats_sort(merits, point->merit_count);
+    if (!code) assay__stats_sort(costs, costs_count);
+    bool ranged = !code && costs_count && isfinite(scale);
+    point->sample_low_s = ranged ? costs[0] * scale : NAN;
+    point->sample_high_s = ranged ? costs[costs_count - 1] * scale : NAN;
     free(medians);
     free(costs);
     return code;

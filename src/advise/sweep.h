@@ -56,7 +56,9 @@ struct assay__sweep_point {
         high_s;        /* median of the launches' medians, least and greatest of them */
     double throughput; /* samples/s, else inferences/s */
     double cost_low,
-        cost_high;        /* least and greatest cost of its launches, by the goal; NaN unknown */
+        cost_high; /* least and greatest cost of its launches, by the goal; NaN unknown */
+    double sample_low_s,
+        sample_high_s;    /* least and greatest time per sample of its launches; NaN unknown */
     const double *merits; /* of its launches, sorted: samples/s over seconds of latency */
     size_t merit_count;
     double sequence; /* tokens of a sample, where several sequence lengths are compared; else 1 */
@@ -121,6 +123,8 @@ double assay__sweep_value(const struct assay__sweep_point *point, enum assay__sw
 const char *assay__sweep_metric(enum assay__sweep_column column);
 /** The configuration matrix of the NCP guides can be shown: both device and optimisation are axes. */
 bool assay__sweep_is_matrix(const struct assay__sweep *sweep);
+/** The throughputs of their launches overlap: neither is told from the other by it. False also where they are not known. */
+bool assay__sweep_overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b);
 /** Index of the axis of that name; SIZE_MAX: it does not vary. */
 size_t assay__sweep_axis(const struct assay__sweep *sweep, const char *name);
 

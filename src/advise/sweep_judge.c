@@ -43,6 +43,11 @@ static bool overlap(const struct assay__sweep_point *a, const struct assay__swee
     return a->cost_low <= b->cost_high && b->cost_low <= a->cost_high;
 }
 
+bool assay__sweep_overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b)
+{
+    return a->sample_low_s <= b->sample_high_s && b->sample_low_s <= a->sample_high_s;
+}
+
 struct ranked {
     size_t point;
     double cost;
@@ -338,7 +343,7 @@ static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
 }
 
 /* "batch 16 gives 3.1 × the throughput of batch 1 at 5.2 × its latency": the point of the highest throughput along the axis, at the best
- * point's other values (the first sound point's when there is no best). */
+ * point's other values (the first sound point's when there is no best). Nothing is gained where the launches of the two overlap. */
 static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
 {
     size_t axis = assay__sweep_axis(sweep, "batch"), like = along(sweep), top = SIZE_MAX;
@@ -354,6 +359,12 @@ static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
     if (sweep->scaled == SIZE_MAX) sweep->scaled = top;
     if (top == SIZE_MAX || points < 2) return 0;
     const struct assay__sweep_point *a = &sweep->points[top], *b = &sweep->points[a->base];
+    if (a->base != top && assay__sweep_overlap(a, b)) {
+        sweep->gain = assay__arena_printf(
+            arena, "%s %s is not told from %s %s: the throughputs of their launches overlap",
+            sweep->axes[axis], a->values[axis], sweep->axes[axis], b->values[axis]);
+        return sweep->gain ? 0 : ASSAY_ENOMEM;
+    }
     sweep->gain = a->base == top || a->throughput < HARDLY * b->throughput
                       ? assay__arena_printf(arena, "nothing gives %s throughput than %s %s",
                                             a->base == top ? "more" : "0.5 % more",

@@ -218,7 +218,10 @@ int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, siz
         bool ended = (old->state == ASSAY__TRIAL_FAILED && !good_launches(old)) ||
                      (old->state == ASSAY__TRIAL_OK && old->launch_count >= (size_t)launches);
         if (ended) {
-            tally->points_kept++;
+            if (old->state == ASSAY__TRIAL_FAILED)
+                tally->points_failed++;
+            else
+                tally->points_kept++;
             tally->launches_kept += old->launch_count;
             code = adopt_trial(arms, i, old, error);
         } else {

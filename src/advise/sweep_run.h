@@ -28,6 +28,7 @@ struct assay__sweep_plan {
 
 struct assay__sweep_tally {
     size_t points_kept, launches_kept; /* taken over from the earlier capture */
+    size_t points_failed;              /* those too, but there is nothing to measure */
     bool confirmed;                    /* the best two were run again */
 };
 

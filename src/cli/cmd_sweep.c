@@ -31,11 +31,8 @@ struct sweep_options {
 };
 
 #define AT(member) offsetof(struct sweep_options, member)
-#define ROW(name, member, argument, help)                                                  \
-    {                                                                                      \
-        name, 0, ASSAY__OPTION_STRING, AT(member), argument, help, NULL, NULL, 0, 0, false \
-    }
-#define LIMIT(name, member, argument, help)                                              \
+/* Lists and limits take one value: given twice, the first were lost unsaid. */
+#define ONCE(name, member, argument, help)                                               \
     {                                                                                    \
         name, 0, ASSAY__OPTION_ONCE, AT(member), argument, help, NULL, NULL, 0, 0, false \
     }
@@ -45,23 +42,24 @@ struct sweep_options {
     }
 
 static const struct assay__option options[] = {
-    ROW("batch", batch, "LIST", "Batch sizes, such as 1,2,4,8,16,32."),
-    ROW("seq", seq, "LIST", "Lengths of the sequence axis."),
-    ROW("threads", threads, "LIST", "Threads of the engine."),
-    ROW("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all."),
-    ROW("precision", precision, "LIST",
-        "float32 (the model as it is), float16, int8-weights, int8-dynamic: rewritten copies."),
-    ROW("spinning", spinning, "LIST", "on, off: whether the engine's idle threads spin."),
-    ROW("devices", devices, "LIST",
+    ONCE("batch", batch, "LIST", "Batch sizes, such as 1,2,4,8,16,32."),
+    ONCE("seq", seq, "LIST", "Lengths of the sequence axis."),
+    ONCE("threads", threads, "LIST", "Threads of the engine."),
+    ONCE("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all."),
+    ONCE("precision", precision, "LIST",
+         "float32 (the model as it is), float16, int8-weights, int8-dynamic: rewritten copies."),
+    ONCE("spinning", spinning, "LIST", "on, off: whether the engine's idle threads spin."),
+    ONCE(
+        "devices", devices, "LIST",
         "Devices: names ('assay devices') or the classes cpu, gpu, npu; with --opt the configuration matrix."),
     {"preset", 0, ASSAY__OPTION_CHOICE, AT(preset), "CHIP",
      "Batch size, and backbone units of the model 'cfc', from the requirement table of a chip.",
      "m1|m1-pro|m1-max|m1-ultra", NULL, 0, 0, false},
     {"goal", 0, ASSAY__OPTION_CHOICE, AT(goal), "GOAL", "What is best (default throughput).",
      "throughput|latency|energy", NULL, 0, 0, false},
-    LIMIT("slo", slo, "PERCENTILE=TIME", "Only points within a latency, such as p99=20ms."),
-    LIMIT("memory-budget", memory, "SIZE",
-          "Only points whose worker takes at most so much, such as 500MB."),
+    ONCE("slo", slo, "PERCENTILE=TIME", "Only points within a latency, such as p99=20ms."),
+    ONCE("memory-budget", memory, "SIZE",
+         "Only points whose worker takes at most so much, such as 500MB."),
     FLAG("allow-drift", allow_drift,
          "Points whose outputs differ by more than 1 % from the CPU's at float32 may be the best."),
     FLAG("confirm", confirm, "Run the best two again with 10 launches each and test them."),
@@ -271,9 +269,13 @@ static struct assay_run_options whole_options(struct assay__invocation *invocati
 static void say_kept(const struct sweep_options *o, const struct sweep_work *work,
                      const struct assay__sweep_tally *tally)
 {
+    char failed[64] = "";
+    if (tally->points_failed)
+        snprintf(failed, sizeof failed, ", %zu had failed", tally->points_failed);
     if (work->kept && !o->run.quiet)
-        assay__say("sweep: %zu of %zu points were complete; %zu launches were taken over from %s",
-                   tally->points_kept, work->space.points, tally->launches_kept, o->run.output);
+        assay__say("sweep: %zu of %zu points were complete%s; %zu launches were taken over from %s",
+                   tally->points_kept, work->space.points, failed, tally->launches_kept,
+                   o->run.output);
     if (o->confirm && !tally->confirmed && !assay__interrupted)
         assay__say("sweep: --confirm: fewer than two points can be ranked: nothing to confirm");
 }

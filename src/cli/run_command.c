@@ -1,6 +1,7 @@
 /* run_command.c - see run_command.h. */
 #include "cli/run_command.h"
 
+#include "advise/space.h"
 #include "cli/model_command.h"
 #include "cli/report_file.h"
 #include "cli/require.h"
@@ -156,6 +157,11 @@ int assay__run_check(const struct assay__invocation *invocation)
         status = usage(command, "cpus", o->cpus, "a list of CPUs such as 0-3,8");
     if (!status && o->iters && o->time_s > 0) {
         assay__say("%s: --iters and --time exclude each other", command);
+        status = ASSAY__EXIT_USAGE;
+    }
+    struct assay_error error = {0};
+    if (!status && assay__space_check_thread_count((long)o->threads, &error)) {
+        assay__say("%s: %s", command, error.message);
         status = ASSAY__EXIT_USAGE;
     }
     if (!status) status = check_generation(command, o, layers_given);

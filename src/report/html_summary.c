@@ -289,7 +289,8 @@ void assay__html_summary(struct assay__html *page, const struct assay_profile *p
     struct assay__buf text = {0};
     assay__html_section(page, "summary", "Summary", ASSAY__HTML_OVERVIEW);
     for (size_t i = 0; i < 32 && assay__render_alert(&text, profile, i); i++) {
-        assay__html_paragraph(page, "alert", text_of(&text));
+        bool note = strncmp(text_of(&text), "NOTE", 4) == 0; /* a launch is lost, the trial not */
+        assay__html_paragraph(page, note ? "note" : "alert", text_of(&text));
         assay__buf_clear(&text);
     }
     if (trial) {

@@ -145,9 +145,10 @@ static void put_header(struct assay__buf *out, const struct assay_profile *profi
     assay__buf_clear(&text);
     assay__buf_puts(out, "\n\n");
     for (size_t i = 0; i < 50 && assay__render_alert(&text, profile, i); i++) {
-        assay__buf_puts(out, "**");
+        const char *bold = text.data && strncmp(text.data, "NOTE", 4) == 0 ? "" : "**";
+        assay__buf_puts(out, bold);
         assay__markdown_text(out, text.data);
-        assay__buf_puts(out, "**\n\n");
+        assay__buf_printf(out, "%s\n\n", bold);
         assay__buf_clear(&text);
     }
     assay__buf_puts(out, "| | |\n|---|---|\n");

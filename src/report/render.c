@@ -2,6 +2,8 @@
  * order of layers, the sentence that says where the time goes, the alerts, and unavailable metrics by reason. */
 #include "report/render.h"
 
+#include "advise/comparison.h"
+#include "advise/sweep.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -461,10 +463,41 @@ void assay__render_answer(struct assay__buf *out, const struct assay__trial *tri
 
 /* --- alerts ----------------------------------------------------------------------------------- */
 
-static bool same_alert(const struct assay__trial *a, const struct assay__trial *b)
+static bool same_alert(const struct assay_profile *profile, const struct assay__trial *a,
+                       const struct assay__trial *b)
 {
-    return a->state == b->state &&
+    bool stands = assay__render_stands(profile, a);
+    return a->state == b->state && stands == assay__render_stands(profile, b) &&
+           (!stands || a->launch_count == b->launch_count) &&
            strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "") == 0;
+}
+
+bool assay__render_stands(const struct assay_profile *profile, const struct assay__trial *trial)
+{
+    bool tested = strcmp(profile->command, "compare") == 0 ||
+                  strcmp(assay__trial_option(trial, "role"), ASSAY__SWEEP_CONFIRM) == 0;
+    size_t least = tested                                   ? ASSAY__COMPARISON_LAUNCHES
+                   : strcmp(profile->command, "sweep") == 0 ? ASSAY__SWEEP_LAUNCHES
+                                                            : 0;
+    return least && trial->state == ASSAY__TRIAL_FAILED && assay__trial_went_on(trial, least);
+}
+
+/* "NOTE: trial 2 lost 1 of 8 launches: judged by the 7 that are left (launch 3: killed)" */
+static void put_lost(struct assay__buf *out, const struct assay_profile *profile,
+                     const struct assay__trial *trial, size_t alike)
+{
+    size_t good = 0;
+    for (size_t i = 0; i < trial->launch_count; i++)
+        good += trial->launches[i].state == ASSAY__TRIAL_OK;
+    if (alike > 1)
+        assay__buf_printf(out, "NOTE: %zu of %zu trials", alike, profile->trial_count);
+    else
+        assay__buf_printf(out, "NOTE: trial %d", trial->id);
+    assay__buf_printf(out, " lost %zu of %zu launches%s: judged by the %zu that are left",
+                      trial->launch_count - good, trial->launch_count, alike > 1 ? " each" : "",
+                      good);
+    const char *why = trial->reason ? strstr(trial->reason, "; ") : NULL;
+    if (why) assay__buf_printf(out, " (%s)", why + 2);
 }
 
 /* "FAILED (trial 3): …", or "FAILED (23 of 96 trials): …" of those that failed for the same reason: the index-th reason. */
@@ -477,13 +510,17 @@ static int put_failures(struct assay__buf *out, const struct assay_profile *prof
         const struct assay__trial *t = &profile->trials[i];
         size_t at = 0;
         if (t->state != ASSAY__TRIAL_FAILED && t->state != ASSAY__TRIAL_SKIPPED) continue;
-        while (at < kinds && !same_alert(first[at], t))
+        while (at < kinds && !same_alert(profile, first[at], t))
             at++;
         if (at == kinds && kinds < REASONS) first[kinds++] = t;
         alike += at == index;
     }
     if (index >= kinds) return 0;
     const struct assay__trial *t = first[index];
+    if (assay__render_stands(profile, t)) {
+        put_lost(out, profile, t, alike);
+        return 1;
+    }
     assay__buf_puts(out, t->state == ASSAY__TRIAL_FAILED ? "FAILED" : "SKIPPED");
     if (alike > 1)
         assay__buf_printf(out, " (%zu of %zu trials)", alike, profile->trial_count);

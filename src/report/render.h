@@ -57,8 +57,10 @@ void assay__render_layer_method(struct assay__buf *out, const struct assay__laye
 /** One sentence: where the time of one inference goes. Unescaped. */
 void assay__render_answer(struct assay__buf *out, const struct assay__trial *trial);
 /** Lines that stand above everything else ("INCOMPLETE: …"), one per call; 0 when there is no such line. Trials that failed for the same reason
- *  are one line. */
+ *  are one line. One that lost a launch and is judged by the others is a "NOTE: …", no failure. */
 int assay__render_alert(struct assay__buf *out, const struct assay_profile *profile, size_t index);
+/** The trial lost a launch and stands all the same: what its command concludes rests on the launches that are left. */
+bool assay__render_stands(const struct assay_profile *profile, const struct assay__trial *trial);
 
 /** Unavailable metrics with the same root reason, joined; the reason is borrowed from the set. */
 struct assay__reason_group {

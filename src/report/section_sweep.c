@@ -83,7 +83,7 @@ static struct cell cell_of(const struct assay_profile *profile, const struct ass
 {
     static const char *const units[ASSAY__SWEEP_COLUMNS] = {
         [ASSAY__SWEEP_P50] = "s",         [ASSAY__SWEEP_P99] = "s",
-        [ASSAY__SWEEP_RATE] = "",         [ASSAY__SWEEP_MEMORY] = "B",
+        [ASSAY__SWEEP_RATE] = "/s",       [ASSAY__SWEEP_MEMORY] = "B",
         [ASSAY__SWEEP_JOULES] = "J",      [ASSAY__SWEEP_BANDWIDTH] = "B/s",
         [ASSAY__SWEEP_UTILIZATION] = "%", [ASSAY__SWEEP_FLOPS] = "FLOP/s",
     };
@@ -91,13 +91,16 @@ static struct cell cell_of(const struct assay_profile *profile, const struct ass
     char number[48];
     double value = assay__sweep_value(p, c);
     if (!isfinite(value)) return cell;
-    if (c == ASSAY__SWEEP_RATE)
-        snprintf(number, sizeof number, "%.*f", value < 100 ? 1 : 0, value);
+    if (c == ASSAY__SWEEP_RATE && value >= 100)
+        snprintf(number, sizeof number, "%.0f", value);
+    else if (c == ASSAY__SWEEP_RATE)
+        assay__text_scaled(number, sizeof number, value, "1/s");
     else if (c == ASSAY__SWEEP_UTILIZATION)
         snprintf(number, sizeof number, "%.1f %%", value * 100);
     else
         assay__text_scaled(number, sizeof number, value, units[c]);
-    if (c == ASSAY__SWEEP_BANDWIDTH || c == ASSAY__SWEEP_FLOPS) { /* the title has the unit */
+    if (c == ASSAY__SWEEP_BANDWIDTH || c == ASSAY__SWEEP_FLOPS ||
+        c == ASSAY__SWEEP_RATE) { /* the title has the unit */
         char *unit = strstr(number, units[c]);
         if (unit) *unit = '\0';
         if (unit > number && unit[-1] == ' ') unit[-1] = '\0';
@@ -345,9 +348,13 @@ static void put_words(struct assay__page *page, const struct assay__sweep *sweep
     const struct assay__sweep_point *to = sweep->scaled != SIZE_MAX ? &sweep->points[sweep->scaled]
                                                                     : NULL;
     if (to && isfinite(to->efficiency) && to->base != sweep->scaled) {
-        assay__buf_printf(&text, "%s %% of linear from %s to %s",
-                          assay__digits(to->efficiency * 100, 3).text,
-                          sweep->points[to->base].label, to->label);
+        const struct assay__sweep_point *from = &sweep->points[to->base];
+        if (assay__sweep_overlap(from, to))
+            assay__buf_printf(&text, "%s is not told from %s: their launches overlap", to->label,
+                              from->label);
+        else
+            assay__buf_printf(&text, "%s %% of linear from %s to %s",
+                              assay__digits(to->efficiency * 100, 3).text, from->label, to->label);
         assay__page_row(page, "scaling", text.data ? text.data : "");
     }
     for (size_t i = 0; i < sweep->count; i++)

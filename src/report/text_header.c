@@ -107,29 +107,56 @@ bool assay__page_is_joint(const char *command)
            strcmp(command, "tune") == 0;
 }
 
+#define NOTES_MOST 3 /* trials that lost a launch, each with its line; of more only how many */
+
+/* Trials of a joint report that lost a launch and are judged by the others. */
+static void put_lost(struct assay__page *page, const struct assay_profile *profile, size_t lost)
+{
+    struct assay__buf note = {0};
+    if (lost > NOTES_MOST) {
+        assay__buf_printf(&note,
+                          "NOTE: %zu of %zu trials lost a launch: judged by those that are left; "
+                          "the report says which.",
+                          lost, profile->trial_count);
+        assay__page_wrap(page, ASSAY__STYLE_WARN, "", note.data ? note.data : "");
+    }
+    for (size_t i = 0; i < 50 && lost <= NOTES_MOST && assay__render_alert(&note, profile, i);
+         i++) {
+        if (note.data && strncmp(note.data, "NOTE", 4) == 0)
+            assay__page_wrap(page, ASSAY__STYLE_WARN, "", note.data);
+        assay__buf_clear(&note);
+    }
+    assay__buf_free(&note);
+}
+
 /* Of a joint report the rows say why which trial failed: here is only how many. */
 static void put_alerts(struct assay__page *page, const struct assay_profile *profile)
 {
     struct assay__buf alert = {0};
     bool joint = assay__page_is_joint(profile->command);
-    size_t failed = 0;
-    for (size_t i = 0; i < profile->trial_count; i++)
+    size_t failed = 0, lost = 0;
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        lost += assay__render_stands(profile, &profile->trials[i]);
         failed += profile->trials[i].state == ASSAY__TRIAL_FAILED ||
                   profile->trials[i].state == ASSAY__TRIAL_SKIPPED;
+    }
+    failed -= lost;
     for (size_t i = 0; i < 50 && assay__render_alert(&alert, profile, i); i++) {
         const char *text = alert.data ? alert.data : "";
-        bool of_trial = strncmp(text, "FAILED", 6) == 0 || strncmp(text, "SKIPPED", 7) == 0;
+        bool of_trial = strncmp(text, "FAILED", 6) == 0 || strncmp(text, "SKIPPED", 7) == 0 ||
+                        strncmp(text, "NOTE", 4) == 0;
         if (!joint || !of_trial) assay__page_wrap(page, ASSAY__STYLE_WARN, "", text);
         assay__buf_clear(&alert);
         if (joint && of_trial) break; /* those of trials come last */
     }
     if (joint && failed) {
         assay__buf_printf(
-            &alert,
-            "FAILED: %zu of %zu trials could not run or lost a launch; the report says why.",
-            failed, profile->trial_count);
+            &alert, "FAILED: %zu of %zu trials could not run to the end%s; the report says why.",
+            failed, profile->trial_count,
+            strcmp(profile->command, "tune") == 0 ? " or lost a launch" : "");
         assay__page_wrap(page, ASSAY__STYLE_WARN, "", alert.data ? alert.data : "");
     }
+    if (joint && lost) put_lost(page, profile, lost);
     assay__buf_free(&alert);
 }
 

@@ -99,10 +99,14 @@ static int conclude(struct assay__arm *arm, struct assay_error *error)
         return 0;
     }
     const char *why = arm->outcomes[first].reason;
-    if (arm->options.launches > 1)
-        why = assay__arena_printf(arm->recording->profile->arena,
-                                  "%zu of %d launches failed; launch %zu: %s", failed,
-                                  arm->options.launches, first + 1, why);
+    struct assay__arena *arena = arm->recording->profile->arena;
+    int launches = arm->options.launches;
+    bool given_up = failed == arm->outcome_count && failed < (size_t)launches;
+    if (given_up && failed == 1)
+        why = assay__arena_printf(arena, "the first of %d launches failed: %s", launches, why);
+    else if (launches > 1)
+        why = assay__arena_printf(arena, "%s%zu of %d launches failed; launch %zu: %s",
+                                  given_up ? "the first " : "", failed, launches, first + 1, why);
     trial->state = ASSAY__TRIAL_FAILED;
     trial->reason = why ? why : "a launch failed";
     return assay_error_set(error, arm->outcomes[first].code, "%s", trial->reason);

@@ -53,7 +53,7 @@ expect_lines long 0
 # A change that cannot run is withdrawn with the engine's words; so is the budget's end, and both are status 0.
 expect_exit 0 "$ASSAY" advise $base --script 'when_threads=1:open_error=no room;when_opt=all:steady=90us' $quick --verify --rule threads-over --json
 expect_equal "$(json_get out '.findings[0].state')" withdrawn
-expect_has out "tried: it does not run: 2 of 5 launches failed; launch 1: no room"
+expect_has out "tried: it does not run: the first 2 of 5 launches failed; launch 1: no room"
 expect_exit 0 "$ASSAY" advise $base --script 'steady=100us' $quick --verify --verify-budget 1ms --json
 expect_equal "$(json_get out '.verification.tried')" 0
 expect_equal "$(json_get out '.findings[0].state')" open

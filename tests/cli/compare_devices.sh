@@ -119,7 +119,7 @@ PYTHON
 ASSAY_FAKE_SCRIPTS='npu gone=2:opened|gpu open_error=it has no kernel for Einsum' expect_exit 3 compare
 flat
 expect_has flat "npu — 2 of 5 launches failed; launch 3: the device is gone"
-expect_has flat "gpu — 2 of 5 launches failed; launch 1: it has no kernel for Einsum"
+expect_has flat "gpu — the first 2 of 5 launches failed; launch 1: it has no kernel for Einsum"
 expect_has flat "latency cpu: nothing else that ran can be chosen"
 expect_has err "2 of 3 could not be measured"
 expect_equal "$(grep -c FAILED out)" 1 # how many: the rows say why

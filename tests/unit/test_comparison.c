@@ -61,7 +61,7 @@ static void the_fast_ends_are_asked_too(void)
     CHECK(strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "new: 1.12 × as fast as old") &&
           strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "when undisturbed"));
     assay__arena_free(arena);
-    assay_profile_free(profile);
+    assay_profile_close(profile);
 }
 
 /* Usually the second is slower, at its best it is faster: nothing is advised, and the sentence says why. */
@@ -79,7 +79,7 @@ static void contradicting_answers_are_said(void)
     CHECK(strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "when undisturbed the other") &&
           !strstr(all.recommendations[ASSAY__FOR_LATENCY].why, "would have been shown"));
     assay__arena_free(arena);
-    assay_profile_free(profile);
+    assay_profile_close(profile);
 }
 
 static void faster_and_slower(void)

@@ -115,8 +115,34 @@ static void what_overlaps_is_said(void)
     CHECK(sweep.alike_count == 1 && sweep.alike[0] == 0);
     CHECK(sweep.pair_count == 1 && sweep.pairs[0].a == 1 && sweep.pairs[0].b == 0);
     CHECK(sweep.knee == SIZE_MAX); /* no batch axis */
+    CHECK_STR(sweep.gain, "threads 2 is not told from threads 1: the throughputs of their launches "
+                          "overlap");
     assay__arena_free(arena);
     assay_profile_close(profile);
+}
+
+/* Three times the throughput says nothing while the launches of the two lie in each other; whatever the goal is. */
+static void a_gain_is_told_by_launches(void)
+{
+    static const struct made wide[] = {{"batch=1", 0.010, 0.6, 100, 1e6},
+                                       {"batch=2", 0.0062, 0.6, 324, 1e6}},
+                             narrow[] = {{"batch=1", 0.010, 0.1, 100, 1e6},
+                                         {"batch=2", 0.0062, 0.1, 324, 1e6}};
+    static const enum assay__sweep_goal goals_of[] = {ASSAY__SWEEP_THROUGHPUT, ASSAY__SWEEP_LATENCY,
+                                                      ASSAY__SWEEP_ENERGY};
+    for (size_t g = 0; g < sizeof goals_of / sizeof goals_of[0]; g++)
+        for (int told = 0; told < 2; told++) {
+            struct assay_profile *profile = profile_of(told ? narrow : wide, 2);
+            struct assay__arena *arena = assay__arena_new();
+            struct assay__sweep sweep;
+            struct assay__sweep_limits limits = {goals_of[g], NULL, NAN, NAN, NULL};
+            CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
+            CHECK(assay__sweep_overlap(&sweep.points[0], &sweep.points[1]) == !told);
+            CHECK_HAS(sweep.gain, told ? "batch 2 gives 3.24 × the throughput of batch 1"
+                                       : "batch 2 is not told from batch 1: ");
+            assay__arena_free(arena);
+            assay_profile_close(profile);
+        }
 }
 
 static void a_failed_point_is_a_result(void)
@@ -461,6 +487,7 @@ int main(int argc, char **argv)
         {"goals", goals},
         {"limits_hold", limits_hold},
         {"what_overlaps_is_said", what_overlaps_is_said},
+        {"a_gain_is_told_by_launches", a_gain_is_told_by_launches},
         {"a_failed_point_is_a_result", a_failed_point_is_a_result},
         {"a_lost_launch_is_said", a_lost_launch_is_said},
         {"a_noisy_knee_is_not_shown", a_noisy_knee_is_not_shown},

@@ -183,7 +183,7 @@ static void test_compare(void)
         "the driver refused it: no memory is left on the device, give a smaller batch");
     check_page(p, words, COUNT(words));
     char *text = render(p, (struct assay_report_options){.format = "markdown"});
-    CHECK_HAS(text, "| power | energy (gross) | TOPS/W |");
+    CHECK_HAS(text, "| power | energy (gross) | OPS/W |");
     CHECK_HAS(text, "| verdict | energy (gross) | why not |");
     assay_free(text);
     /* without an energy nothing is said of its kind */
@@ -379,6 +379,45 @@ static void test_reasons_are_folded(void)
     assay_profile_close(p);
 }
 
+static void lose(struct assay_profile *p, size_t trial, size_t launch)
+{
+    p->trials[trial].state = ASSAY__TRIAL_FAILED;
+    p->trials[trial].reason = "1 of 5 launches failed; launch 2: killed";
+    p->trials[trial].launches[launch].state = ASSAY__TRIAL_FAILED;
+}
+
+/* A point that stands on its other launches is no failure: of sweep; of compare four launches are too few. */
+static void test_a_lost_launch_is_a_note(void)
+{
+    static const char *const labels[] = {"batch=1", "batch=2", "batch=4", "batch=8", "batch=16"};
+    struct assay_profile *p = several("sweep");
+    for (size_t i = 0; i < 5; i++)
+        add(p, "", labels[i], 0.001 * (double)(i + 1), "");
+    lose(p, 1, 1);
+    char *text = render(p, (struct assay_report_options){.format = "markdown"});
+    CHECK_HAS(text, "\n\nNOTE: trial 2 lost 1 of 5 launches: judged by the 4 that are left (launch "
+                    "2: killed)\n\n| | |\n");
+    CHECK(strstr(text, "FAILED") == NULL);
+    assay_free(text);
+    lose(p, 2, 1);
+    add(p, "", "batch=32", 0.006, "out of memory");
+    text = render(p, (struct assay_report_options){.columns = 160});
+    CHECK_HAS(text, "FAILED: 1 of 6 trials could not run to the end; the report says why.\n");
+    CHECK_HAS(text, "NOTE: 2 of 6 trials lost 1 of 5 launches each: judged by the 4 that are left");
+    assay_free(text);
+    lose(p, 3, 1);
+    lose(p, 4, 1);
+    text = render(p, (struct assay_report_options){.columns = 160});
+    CHECK_HAS(text, "NOTE: 4 of 6 trials lost a launch: judged by those that are left");
+    assay_free(text);
+    p->command = "compare";
+    text = render(p, (struct assay_report_options){.format = "markdown"});
+    CHECK_HAS(text, "**FAILED (4 of 6 trials): 1 of 5 launches failed; launch 2: killed**");
+    CHECK(strstr(text, "NOTE: ") == NULL);
+    assay_free(text);
+    assay_profile_close(p);
+}
+
 static void check_markdown(const char *text, const char *expected)
 {
     struct assay__buf out = {0};
@@ -420,6 +459,7 @@ int main(int argc, char **argv)
         {"peak", test_peak},
         {"many_at_the_peak", test_many_at_the_peak},
         {"reasons_are_folded", test_reasons_are_folded},
+        {"a_lost_launch_is_a_note", test_a_lost_launch_is_a_note},
         {"mentions", test_mentions},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
