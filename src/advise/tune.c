@@ -167,6 +167,11 @@ size_t assay__tune_incumbent(const struct assay__tune *tune)
     return best;
 }
 
+double assay__tune_belief(const struct assay__tune *tune, size_t point)
+{
+    return tune->mean[point];
+}
+
 /* Share of the launches that went well, of those with a setting of the point: the least one. None when all of three failed. */
 static double hope(const struct assay__tune *tune, size_t point)
 {

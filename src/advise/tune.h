@@ -50,5 +50,7 @@ size_t assay__tune_configurations(const struct assay__tune *tune); /* tried */
 size_t assay__tune_configurations_most(const struct assay__tune *tune);
 /** The best so far by what the surrogate believes; SIZE_MAX: none. */
 size_t assay__tune_incumbent(const struct assay__tune *tune);
+/** The logarithm of its cost, as the surrogate believed when the last round was made; tried or not. */
+double assay__tune_belief(const struct assay__tune *tune, size_t point);
 
 #endif

@@ -1,6 +1,7 @@
 /* tune_report.c - see tune_report.h.
  *
- * The best is the finalist of the least median over its own launches, of those that may be advised. Another finalist is alike when the exact rank test
+ * The best is a finalist that may be advised and that no other one is shown to be better than; of several, the one that changes the fewest of the
+ * usual settings, then one of the start's precision, then that of the least median over its own launches. Another finalist is alike when the exact rank test
  * on the launches (base/stats.h) does not tell the two apart at 5 %; it needs five launches of each. What is compared of the launches is their median
  * latency, for the goal throughput the samples per second of each. */
 #include "advise/tune_report.h"
@@ -87,22 +88,23 @@ enum assay__tune_fate assay__tune_fate(const struct assay__trial *trial)
     return strcmp(role, "ablation") == 0 ? ASSAY__FATE_ABLATION : ASSAY__FATE_DROPPED;
 }
 
-/* Which of two trials of one label says more: finalist, then search, then ablation; a later one of the same kind when it has more launches. */
-static bool says_more(const struct assay_profile *profile, size_t than, size_t trial)
-{
-    static const int worth[] = {0, 1, 0, 2};
-    int a = worth[assay__tune_fate(&profile->trials[than])],
-        b = worth[assay__tune_fate(&profile->trials[trial])];
-    return b > a ||
-           (b == a && profile->trials[trial].launch_count > profile->trials[than].launch_count);
-}
-
 static size_t good_launches(const struct assay__trial *trial)
 {
     size_t good = 0;
     for (size_t i = 0; i < trial->launch_count; i++)
         good += trial->launches[i].state == ASSAY__TRIAL_OK;
     return good;
+}
+
+/* Which of two trials of one label says more: finalist, then search, then ablation; a later one of the same kind when it has more good launches
+ * (one whose launch was lost is repeated in another). */
+static bool says_more(const struct assay_profile *profile, size_t than, size_t trial)
+{
+    static const int worth[] = {0, 1, 0, 2};
+    int a = worth[assay__tune_fate(&profile->trials[than])],
+        b = worth[assay__tune_fate(&profile->trials[trial])];
+    return b > a || (b == a && good_launches(&profile->trials[trial]) >
+                                   good_launches(&profile->trials[than]));
 }
 
 static int collect(const struct assay_profile *profile, struct assay__arena *arena,
@@ -331,6 +333,72 @@ static size_t least_cost(const struct assay__tune_result *out, bool any)
     return best;
 }
 
+/* How many settings of the label are not the start's; *precision: that is one of them. */
+static size_t changes(const char *label, const char *start, bool *precision)
+{
+    size_t count = 0;
+    *precision = false;
+    for (const char *at = label; *at;) {
+        size_t word = strcspn(at, " ");
+        bool same = false;
+        for (const char *s = start; *s && !same;) {
+            size_t other = strcspn(s, " ");
+            same = other == word && strncmp(s, at, word) == 0;
+            s += other;
+            s += *s == ' ';
+        }
+        count += !same;
+        *precision = *precision || (!same && strncmp(at, "precision=", 10) == 0);
+        at += word;
+        at += *at == ' ';
+    }
+    return count;
+}
+
+/* Is it a finalist whose launches suffice for the test, and does the test show no other one to be better? */
+static int is_unbeaten(const struct assay_profile *profile, const struct assay__tune_result *out,
+                       const struct assay__tune_row *row, bool *unbeaten)
+{
+    int code = 0;
+    *unbeaten = row->allowed && row->fate == ASSAY__FATE_FINALIST &&
+                row->launches >= ASSAY__COMPARISON_LAUNCHES;
+    for (size_t i = 0; i < out->count && *unbeaten && !code; i++) {
+        const struct assay__tune_row *other = &out->rows[i];
+        struct assay__ratio ratio = untested;
+        if (!other->allowed || other->fate != ASSAY__FATE_FINALIST || !(other->cost < row->cost))
+            continue;
+        code = assay__tune_test(profile, out->goal, other->trial, row->trial, &ratio);
+        *unbeaten = ratio.p_value >= 0.05; /* not where it is unknown */
+    }
+    return code;
+}
+
+/* Of the finalists that are not told from the best: that nearest to the usual settings. What shows no difference is not worth a change. */
+static int prefer_usual(const struct assay_profile *profile, struct assay__tune_result *out)
+{
+    if (out->best == SIZE_MAX || out->start == SIZE_MAX) return 0;
+    const char *start = out->rows[out->start].label;
+    size_t best = out->best;
+    bool lossy = false, unbeaten = false;
+    size_t least = changes(out->rows[best].label, start, &lossy);
+    int code = is_unbeaten(profile, out, &out->rows[best], &unbeaten);
+    for (size_t i = 0; i < out->count && unbeaten && !code; i++) {
+        const struct assay__tune_row *row = &out->rows[i];
+        bool own_lossy = false, eligible = false;
+        size_t own = changes(row->label, start, &own_lossy);
+        bool nearer = own != least         ? own < least
+                      : own_lossy != lossy ? lossy
+                                           : row->cost < out->rows[best].cost;
+        if (nearer) code = is_unbeaten(profile, out, row, &eligible);
+        if (code || !eligible) continue;
+        best = i;
+        least = own;
+        lossy = own_lossy;
+    }
+    out->best = best;
+    return code;
+}
+
 static int find_best(const struct assay_profile *profile, struct assay__tune_result *out)
 {
     out->best = least_cost(out, false);
@@ -339,9 +407,9 @@ static int find_best(const struct assay_profile *profile, struct assay__tune_res
         misled = out->rows[i].fate == ASSAY__FATE_FINALIST && !out->rows[i].allowed &&
                  out->rows[i].cost < out->rows[out->best].cost;
     if (misled) out->best = least_cost(out, true);
-    if (out->best == SIZE_MAX) return 0;
+    int code = misled ? 0 : prefer_usual(profile, out);
+    if (out->best == SIZE_MAX || code) return code;
     struct assay__tune_row *best = &out->rows[out->best];
-    int code = 0;
     out->tested = best->fate == ASSAY__FATE_FINALIST &&
                   best->launches >= ASSAY__COMPARISON_LAUNCHES;
     for (size_t i = 0; i < out->count && !code; i++) {
@@ -365,7 +433,7 @@ static int say_unconfirmed(struct assay__tune_result *out, struct assay__arena *
     size_t count = 0;
     for (size_t i = 0; i < out->count; i++) {
         const struct assay__tune_row *row = &out->rows[i];
-        if (!row->allowed || !(row->cost < best->cost)) continue;
+        if (!row->allowed || row->alike || !(row->cost < best->cost)) continue;
         count++;
         if (!top || row->cost < top->cost) top = row;
     }
@@ -394,9 +462,11 @@ static int say_why(const struct assay_profile *profile, struct assay__tune_resul
     const struct assay__tune_row *start = out->start != SIZE_MAX ? &out->rows[out->start] : NULL;
     char gain[300] = "";
     if (out->best == out->start)
-        snprintf(gain, sizeof gain, ": the usual settings");
+        snprintf(gain, sizeof gain, ": the usual settings%s",
+                 out->tested ? "; none was shown to be better" : "");
     else if (start && !start->launches)
-        snprintf(gain, sizeof gain, "; the usual settings did not run");
+        snprintf(gain, sizeof gain,
+                 "; the usual settings did not run, so it is not shown to be better than they are");
     else if (start && !start->allowed && strcmp(start->reason, not_numbers) == 0)
         snprintf(gain, sizeof gain, "; the outputs of the usual settings are NaN or infinite");
     else if (start && isfinite(start->ratio.ratio) && start->ratio.ci.known)
@@ -413,6 +483,23 @@ static int say_why(const struct assay_profile *profile, struct assay__tune_resul
         arena, "best %s%s%s", goals[out->goal], gain,
         out->tested ? ""
                     : "; too few launches of its own for a test: a larger --budget gives them");
+    return out->why ? 0 : ASSAY_ENOMEM;
+}
+
+/* Settings of the best that were set back alone and showed no difference: all of them at once was not tried. */
+static int say_needless(struct assay__tune_result *out, struct assay__arena *arena)
+{
+    const char *names = "";
+    for (size_t i = 0; i < out->part_count; i++) {
+        const struct assay__tune_part *part = &out->parts[i];
+        if (*part->objection || !part->measured || !(part->ratio.p_value >= 0.05)) continue;
+        names = assay__arena_printf(arena, "%s%s%s=%s", names, *names ? " or " : "", part->axis,
+                                    part->from);
+        if (!names) return ASSAY_ENOMEM;
+    }
+    if (!*names) return 0;
+    out->why = assay__arena_printf(arena, "%s; %s would do as well: no difference shown", out->why,
+                                   names);
     return out->why ? 0 : ASSAY_ENOMEM;
 }
 
@@ -450,5 +537,6 @@ int assay__tune_result(const struct assay_profile *profile, struct assay__arena 
     if (!code) find_front(out);
     if (!code) code = find_best(profile, out);
     if (!code) code = say_why(profile, out, arena);
-    return code ? code : assay__tune_find_parts(profile, arena, out);
+    if (!code) code = assay__tune_find_parts(profile, arena, out);
+    return code ? code : say_needless(out, arena);
 }

@@ -20,6 +20,9 @@
 #define FINAL_LONGEST_S 1.0
 #define RESERVE_MOST 0.4 /* of the budget, for the finalists */
 #define FINAL_SHARE 0.6  /* of the time left that the finalists may take */
+#define NO_USE 0.01      /* of the logarithm of the cost: what a setting is believed to bring */
+#define REPEATS 1        /* of a launch that was lost */
+#define REPEATS_START 2  /* everything is judged against the start */
 
 struct session {
     const struct assay__tune_job *job;
@@ -194,6 +197,15 @@ static int launch(struct session *s, size_t point, size_t index, double *cost,
     return 0;
 }
 
+/* The worker of the arm's last launch went away without a word: killed, crashed. Unlike a refusal by the engine, that may be an accident. */
+static bool was_lost(const struct session *s, size_t index)
+{
+    size_t count = 0;
+    const struct assay__arm *arm = s->arms->items[index];
+    const struct assay__outcome *outcomes = arm ? assay__arm_outcomes(arm, &count) : NULL;
+    return count && outcomes[count - 1].code == ASSAY_ECRASH && !assay__arms_interrupted(s->arms);
+}
+
 /* --- drift ------------------------------------------------------------------------------------ */
 
 /* Its outputs hold something that is no number: there is nothing to compare it with, and nothing to advise. */
@@ -246,6 +258,22 @@ static void judge_outputs(struct session *s, size_t point, size_t index)
 
 /* --- the search ------------------------------------------------------------------------------- */
 
+/* The first launches of a point: one that was lost is repeated while there is time, in an arm of its own, for a trial with a lost launch has failed. */
+static int launch_first(struct session *s, size_t point, double *cost, struct assay_error *error)
+{
+    int repeats = point == s->start ? REPEATS_START : REPEATS;
+    int code = launch(s, point, s->arm[point], cost, error);
+    for (int i = 0; i < repeats && !code; i++) {
+        if (isfinite(*cost) || isfinite(s->p50_s[point]) || !was_lost(s, s->arm[point]) ||
+            left_s(s) < guess_s(s, point))
+            break;
+        code = add_arm(s, point, point == s->start ? "start" : "search", s->job->whole->time_s,
+                       &s->arm[point], error);
+        if (!code) code = launch(s, point, s->arm[point], cost, error);
+    }
+    return code;
+}
+
 static int try_point(struct session *s, size_t point, struct assay_error *error)
 {
     size_t device = assay__space_choice(s->job->space, point, ASSAY__AXIS_DEVICE);
@@ -254,7 +282,7 @@ static int try_point(struct session *s, size_t point, struct assay_error *error)
     if (s->arm[point] == SIZE_MAX)
         code = add_arm(s, point, point == s->start ? "start" : "search", s->job->whole->time_s,
                        &s->arm[point], error);
-    if (!code) code = launch(s, point, s->arm[point], &cost, error);
+    if (!code) code = launch_first(s, point, &cost, error);
     if (code || assay__arms_interrupted(s->arms)) return code;
     if (isfinite(cost) && isnan(s->broken[point])) {
         code = assay__arms_nonfinite(s->arms, s->arm[point], error);
@@ -324,6 +352,8 @@ static int measure_anew(struct session *s, const size_t *points, size_t count, c
             size_t k = r % 2 ? count - 1 - i : i;
             double cost = NAN;
             code = launch(s, points[k], arms[k], &cost, error);
+            if (!code && was_lost(s, arms[k]) && left_s(s) > guess_s(s, points[k]))
+                code = launch(s, points[k], arms[k], &cost, error);
         }
         round_s = (double)(assay__now_ns() - begin_ns) / 1e9;
     }
@@ -338,29 +368,6 @@ static double sum_s(const struct session *s, const size_t *points, size_t count)
                (guess_s(s, points[i]) +
                 fmax(limit_needs_s(s, points[i]) - s->job->whole->time_s, 0));
     return sum;
-}
-
-/* Finalists, the start among them when it ran well; as many as the time left allows, two at least. */
-static int final(struct session *s, size_t *points, size_t *finalists, struct assay_error *error)
-{
-    size_t count = *finalists;
-    double time_s = s->job->whole->time_s;
-    bool has_start = false;
-    for (size_t i = 0; i < count; i++)
-        has_start = has_start || points[i] == s->start;
-    while (count > 1 &&
-           sum_s(s, points, count) + (has_start ? 0 : sum_s(s, &s->start, 1)) > left_s(s)) {
-        count--;
-        has_start = has_start && points[count] != s->start;
-    }
-    if (!has_start && isfinite(s->p50_s[s->start]) && !is_broken(s, s->start))
-        points[count++] = s->start;
-    *finalists = count;
-    if (count < 1 || left_s(s) <= 0) return 0;
-    double launches = (double)(count * ASSAY__TUNE_FINAL_LAUNCHES),
-           room_s = (FINAL_SHARE * left_s(s) - sum_s(s, points, count)) / launches;
-    if (room_s > 0) time_s = fmin(fmax(time_s, FINAL_LONGEST_S), time_s + room_s);
-    return measure_anew(s, points, count, "finalist", time_s, 0.8 * left_s(s) / launches, error);
 }
 
 static bool is_among(const size_t *points, size_t count, size_t point)
@@ -381,6 +388,66 @@ static bool is_hopeless(const struct session *s, size_t axis, size_t value)
         tried = true;
     }
     return tried;
+}
+
+/* One more finalist, after the likeliest, if it runs and there is time. The search's shares of the grid stay what they are: a point that is new counts
+ * among the configurations, and from three finalists on the least likely one makes room. */
+static int add_finalist(struct session *s, size_t point, size_t *points, size_t *count,
+                        struct assay_error *error)
+{
+    int code = 0;
+    if (point == s->start || is_among(points, *count, point)) return 0;
+    if (s->arm[point] == SIZE_MAX && left_s(s) > guess_s(s, point) + reserve_s(s) &&
+        assay__tune_configurations(s->tune) < assay__tune_configurations_most(s->tune))
+        code = try_point(s, point, error);
+    if (code || !isfinite(s->p50_s[point]) || is_broken(s, point)) return code;
+    if (*count < 3) ++*count;
+    memmove(points + 2, points + 1, (*count - 2) * sizeof *points);
+    points[1] = point;
+    return 0;
+}
+
+/* A change has to show what it is good for, a precision that costs accuracy first of all: the likeliest best with the start's precision takes part in
+ * the final, and that with all settings set back that are believed to be of no use. */
+static int add_usual(struct session *s, size_t *points, size_t *count, struct assay_error *error)
+{
+    size_t usual = assay__tune_grid_choice(&s->grid, s->start, ASSAY__AXIS_PRECISION),
+           plain = points[0];
+    int code = add_finalist(s, assay__tune_grid_with(&s->grid, plain, ASSAY__AXIS_PRECISION, usual),
+                            points, count, error);
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++) {
+        usual = assay__tune_grid_choice(&s->grid, s->start, a);
+        size_t back = assay__tune_grid_with(&s->grid, plain, a, usual);
+        if (!is_hopeless(s, a, usual) &&
+            assay__tune_belief(s->tune, back) < assay__tune_belief(s->tune, plain) + NO_USE)
+            plain = back;
+    }
+    return code ? code : add_finalist(s, plain, points, count, error);
+}
+
+/* Finalists, the start among them when it ran well; as many as the time left allows, two at least. */
+static int final(struct session *s, size_t *points, size_t *finalists, struct assay_error *error)
+{
+    int code = add_usual(s, points, finalists, error);
+    size_t count = *finalists;
+    double time_s = s->job->whole->time_s;
+    bool has_start = false;
+    if (code || assay__arms_interrupted(s->arms)) return code;
+    for (size_t i = 0; i < count; i++)
+        has_start = has_start || points[i] == s->start;
+    while (count > 1 &&
+           sum_s(s, points, count) + (has_start ? 0 : sum_s(s, &s->start, 1)) > left_s(s)) {
+        count--;
+        has_start = has_start && points[count] != s->start;
+    }
+    if (!has_start && isfinite(s->p50_s[s->start]) && !is_broken(s, s->start))
+        points[count++] = s->start;
+    *finalists = count;
+    if (count < 1 || left_s(s) <= 0) return 0;
+    double launches = (double)(count * ASSAY__TUNE_FINAL_LAUNCHES),
+           room_s = (FINAL_SHARE * left_s(s) - sum_s(s, points, count)) / launches;
+    if (room_s > 0) time_s = fmin(fmax(time_s, FINAL_LONGEST_S), time_s + room_s);
+    return measure_anew(s, points, count, "finalist", time_s, 0.8 * left_s(s) / launches, error);
 }
 
 /* Each setting of the best that differs from the start's, set back alone, unless that was a finalist; only when there is time for all. */

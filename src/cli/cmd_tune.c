@@ -1,6 +1,7 @@
 /* cmd_tune.c - assay tune: the best configuration of one model for a goal, within a budget of time. A search chooses what to try (advise/tune.h); what it
  * finds is judged by launches of its own. */
 #include "advise/comparison.h"
+#include "advise/tune_report.h"
 #include "advise/tune_session.h"
 #include "base/clock.h"
 #include "base/cpu_list.h"
@@ -33,11 +34,8 @@ struct tune_options {
 };
 
 #define AT(member) offsetof(struct tune_options, member)
-#define ROW(name, member, argument, help)                                                  \
-    {                                                                                      \
-        name, 0, ASSAY__OPTION_STRING, AT(member), argument, help, NULL, NULL, 0, 0, false \
-    }
-#define LIMIT(name, member, argument, help)                                              \
+/* Lists and limits take one value: given twice, the first were lost unsaid. */
+#define ONCE(name, member, argument, help)                                               \
     {                                                                                    \
         name, 0, ASSAY__OPTION_ONCE, AT(member), argument, help, NULL, NULL, 0, 0, false \
     }
@@ -45,20 +43,19 @@ struct tune_options {
 static const struct assay__option options[] = {
     {"goal", 0, ASSAY__OPTION_CHOICE, AT(goal), "GOAL", "What is best (default latency).",
      "latency|throughput|energy", NULL, 0, 0, false},
-    LIMIT("budget", budget, "TIME", "How long it may take in all, such as 60s (default)."),
-    LIMIT("slo", slo, "PERCENTILE=TIME", "Advise only what is within a latency, such as p99=20ms."),
-    LIMIT("memory-budget", memory, "SIZE",
-          "Advise only what takes at most so much, such as 500MB."),
-    ROW("devices", devices, "LIST",
-        "Devices: names ('assay devices') or the classes cpu, gpu, npu (default: cpu)."),
-    ROW("batch", batch, "LIST",
-        "Batch sizes (default with --goal throughput: 1 to 32, where the model leaves it free)."),
-    ROW("threads", threads, "LIST", "Threads (default: 1, 2, 4 … to the cores)."),
-    ROW("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all (default: all four)."),
-    ROW("precision", precision, "LIST",
-        "float32, float16, int8-weights, int8-dynamic (default: those that can be made)."),
-    ROW("spinning", spinning, "LIST",
-        "Whether idle threads spin: on, off (default: both on the CPU)."),
+    ONCE("budget", budget, "TIME", "How long it may take in all, such as 60s (default)."),
+    ONCE("slo", slo, "PERCENTILE=TIME", "Advise only what is within a latency, such as p99=20ms."),
+    ONCE("memory-budget", memory, "SIZE", "Advise only what takes at most so much, such as 500MB."),
+    ONCE("devices", devices, "LIST",
+         "Devices: names ('assay devices') or the classes cpu, gpu, npu (default: cpu)."),
+    ONCE("batch", batch, "LIST",
+         "Batch sizes (default with --goal throughput: 1 to 32, where the model leaves it free)."),
+    ONCE("threads", threads, "LIST", "Threads (default: 1, 2, 4 … to the cores)."),
+    ONCE("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all (default: all four)."),
+    ONCE("precision", precision, "LIST",
+         "float32, float16, int8-weights, int8-dynamic (default: those that can be made)."),
+    ONCE("spinning", spinning, "LIST",
+         "Whether idle threads spin: on, off (default: both on the CPU)."),
     {"trials", 0, ASSAY__OPTION_INTEGER, AT(trials), "N",
      "Configurations to try at most (default: a quarter of them, 16 at least).", NULL, NULL, 1,
      POINTS_MOST, false},
@@ -333,6 +330,22 @@ static bool knows_energy(const struct assay_profile *profile)
     return false;
 }
 
+/* What was tried and did not run, be the rest found: how many, and the first of them, the usual settings before others. */
+static void say_failed(const struct work *work, const struct assay_profile *profile)
+{
+    struct assay__tune_result result;
+    if (assay__tune_result(profile, work->arena, &result) || !result.failed) return;
+    const struct assay__tune_row *first = NULL;
+    for (size_t i = 0; i < result.count; i++)
+        if (result.rows[i].searched && result.rows[i].fate == ASSAY__FATE_FAILED &&
+            (!first || result.rows[i].start))
+            first = &result.rows[i];
+    if (first)
+        assay__say("%zu of %zu configurations could not be measured: %s%s: %s%s", result.failed,
+                   result.configurations, first->label, first->start ? " (the usual settings)" : "",
+                   first->reason, result.failed > 1 ? "; the report has the others" : "");
+}
+
 static int finish(const struct tune_options *o, const struct work *work,
                   const struct assay_profile *profile, int code, const struct assay_error *error)
 {
@@ -352,6 +365,7 @@ static int finish(const struct tune_options *o, const struct work *work,
                    work->job.budget_s);
         return ASSAY__EXIT_FAILED;
     }
+    say_failed(work, profile);
     if (work->limits.goal == ASSAY__SWEEP_ENERGY && !knows_energy(profile)) {
         assay__say("tune: energy per inference cannot be measured here ('assay doctor' says what "
                    "would); try --goal latency");

@@ -351,14 +351,17 @@ static void describe_samples(const struct placed *p, const struct assay__trial *
     figure->caption =
         "Each point is one inference in the order they ran; grey ones were found to be warm-up and "
         "are not counted, a level cloud means a steady machine.";
+    const char *outliers = p->counts[OUTLIER]
+                               ? assay__figure_scaled(arena, (double)p->counts[OUTLIER], "count")
+                               : "no";
+    const char *warm = p->counts[WARMUP]
+                           ? assay__figure_scaled(arena, (double)p->counts[WARMUP], "count")
+                           : "none";
     figure->description = assay__arena_printf(
         arena, "%s samples around %s in %zu launch%s, %s found to be warm-up, %s outlier%s.",
         assay__figure_scaled(arena, (double)(p->counts[PLAIN] + p->counts[OUTLIER]), "count"),
         assay__figure_scaled(arena, p->median * 1e-9, "s"), trial->launch_count,
-        trial->launch_count == 1 ? "" : "es",
-        assay__figure_scaled(arena, (double)p->counts[WARMUP], "count"),
-        assay__figure_scaled(arena, (double)p->counts[OUTLIER], "count"),
-        p->counts[OUTLIER] == 1 ? "" : "s");
+        trial->launch_count == 1 ? "" : "es", warm, outliers, p->counts[OUTLIER] == 1 ? "" : "s");
     const struct assay_metric *warmup = assay__render_known(trial, "latency.warmup");
     double prerun = warmup ? warmup->value : 0; /* less those found in the data */
     for (size_t i = 0; i < trial->launch_count; i++)

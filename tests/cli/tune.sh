@@ -45,6 +45,43 @@ expect_has out "no configuration that ran keeps the limits"
 expect_exit 3 "$ASSAY" tune mlp --engine fake --script open_error=broken --precision float32 --threads 1,2 --budget 10s --quiet
 expect_has out "no configuration could be measured"
 expect_has err "no configuration could be measured"
+# a worker killed from outside is an accident: its launch is repeated, the start's twice
+cat >worker <<'WORKER'
+#!/bin/bash
+n=$(cat calls 2>/dev/null || echo 0)
+echo $((n + 1)) >calls
+case " $KILLED " in *" $n "*) kill -9 $$ ;; esac
+exec "$REAL_WORKER" "$@"
+WORKER
+chmod +x worker
+lost="env ASSAY_WORKER=$PWD/worker REAL_WORKER=$(dirname "$ASSAY")/assay-worker"
+usual="precision=float32 opt=all threads=2 spinning=on"
+small="--engine fake --script steady=100us;when_threads=1:steady=200us --precision float32 --spinning on --threads 1,2 --opt all --time 0.02 --budget 10s --json"
+for killed in "0" "0 1" "2" "0 1 6 8"; do # "2": of another configuration, or of the start's second; 6, 8: of finalists
+    rm -f calls
+    expect_exit 0 $lost KILLED="$killed" "$ASSAY" tune mlp $small
+    expect_equal "$(json_get out '.tune.best')" "$usual"
+    expect_equal "$(json_get out '.tune.failed')" 0
+    expect_equal "$(json_get out '.tune.tested')" true
+    expect_not err "could not be measured"
+done
+rm -f calls # three times: then nothing is said to be better than the usual settings
+expect_exit 0 $lost KILLED="0 1 2" "$ASSAY" tune mlp $small
+expect_has err "1 of 2 configurations could not be measured: $usual (the usual settings): worker was killed from outside: SIGKILL"
+expect_equal "$(json_get out '.tune.confirmed')" false
+expect_has out "the usual settings did not run, so it is not shown to be better than they are"
+# a refusal by the engine is not repeated
+expect_exit 0 "$ASSAY" tune mlp --engine fake --script 'steady=1ms;when_threads=1:open_error=no' --precision float32 --spinning on --threads 1,2 \
+    --opt all --time 0.02 --budget 10s --json
+expect_equal "$("$ASSAY" tune mlp --engine fake --script 'steady=1ms;when_threads=1:open_error=no' --precision float32 --spinning on \
+    --threads 1,2 --opt all --time 0.02 --budget 10s -q -o r.assay >/dev/null 2>&1 &&
+    "$ASSAY" query r.assay "SELECT count(*) FROM launches WHERE state='failed'" --csv | tail -n 1)" 1
+expect_has err "1 of 2 configurations could not be measured: precision=float32 opt=all threads=1 spinning=on: no"
+# only the threads matter: neither the precision nor the level is advised to be changed
+expect_exit 0 "$ASSAY" tune mlp --engine fake --script 'steady=100us;when_threads=1:steady=50us' --precision float32,int8-weights --spinning on,off \
+    --threads 1,2 --opt none,all --time 0.02 --budget 10s --json
+expect_equal "$(json_get out '.tune.best')" "precision=float32 opt=all threads=1 spinning=on"
+expect_equal "$(json_get out '.tune.confirmed')" true
 # a device that is software is measured and never advised; one that is refused has its reason
 expect_exit 0 env ASSAY_FAKE_DEVICES='cpu=works;gpu:0=software;npu:0=refused' "$ASSAY" tune mlp $fake --devices gpu,cpu,npu --opt all \
     --threads 1,2 --budget 10s --quiet

@@ -564,9 +564,66 @@ static void test_tested_not_confirmed(void)
     put_trial(profile, "finalist", "opt=all threads=2", 0.010001, 5, 0);
     put_trial(profile, "finalist", "opt=all threads=1", 0.010, 5, 0);
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.rows[result.best].label, "opt=all threads=1");
-    CHECK(strstr(result.why, "no difference shown") != NULL);
+    CHECK_STR(result.rows[result.best].label, "opt=all threads=2");
+    CHECK_STR(result.why, "best latency: the usual settings; none was shown to be better");
+    CHECK_STR(result.unconfirmed, "");
     CHECK(result.tested && !result.confirmed);
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* Of what is not told apart, the nearest to the usual settings: fewest changes, then the start's precision; never what is shown to be slower. */
+static void test_nearest_of_ties(void)
+{
+    struct assay_profile *profile = assay__profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    profile->command = "tune";
+    put_trial(profile, "start", "precision=float32 opt=all threads=4", 0.020, 1, 0);
+    put_trial(profile, "finalist", "precision=float32 opt=all threads=4", 0.020, 5, 0);
+    put_trial(profile, "finalist", "precision=int8-weights opt=basic threads=1", 0.010, 5, 0.001);
+    put_trial(profile, "finalist", "precision=int8-weights opt=all threads=1", 0.010001, 5, 0.001);
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_STR(result.rows[result.best].label, "precision=int8-weights opt=all threads=1");
+    put_trial(profile, "finalist", "precision=float32 opt=basic threads=1", 0.010002, 5, 0);
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_STR(result.rows[result.best].label, "precision=float32 opt=basic threads=1");
+    put_trial(profile, "finalist", "precision=float32 opt=all threads=1", 0.0102, 5,
+              0); /* slower */
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_STR(result.rows[result.best].label, "precision=float32 opt=basic threads=1");
+    CHECK_STR(result.unconfirmed, "");
+    CHECK(result.tested && result.confirmed);
+    /* set back alone it makes no difference: said, and only of that setting */
+    put_trial(profile, "ablation", "precision=float32 opt=basic threads=1", 0.010, 5, 0);
+    put_trial(profile, "ablation", "precision=float32 opt=all threads=1", 0.010001, 5, 0);
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_HAS(result.why, "); opt=all would do as well: no difference shown");
+    assay__arena_free(arena);
+    assay_profile_close(profile);
+}
+
+/* A lost launch that was repeated in a trial of its own: what ran counts. Where the start never ran, nothing is said to be better than it. */
+static void test_repeated(void)
+{
+    struct assay_profile *profile = assay__profile_new();
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    profile->command = "tune";
+    put_trial(profile, "start", "opt=all threads=2", 0, 0, 0);
+    for (int i = 0; i < 2; i++)
+        assay__trial_launch(profile, &profile->trials[0])->state = ASSAY__TRIAL_FAILED;
+    put_trial(profile, "search", "opt=all threads=1", 0.012, 2, 0);
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_STR(result.rows[result.best].label, "opt=all threads=1");
+    CHECK_INT(result.failed, 1);
+    CHECK(!result.confirmed);
+    CHECK_HAS(result.why, "the usual settings did not run, so it is not shown to be better");
+    put_trial(profile, "start", "opt=all threads=2", 0.010, 1, 0);
+    CHECK_INT(assay__tune_result(profile, arena, &result), 0);
+    CHECK_STR(result.rows[result.best].label, "opt=all threads=2");
+    CHECK_INT(result.failed, 0);
+    CHECK_INT(result.configurations, 2);
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -648,6 +705,8 @@ int main(int argc, char **argv)
         {"untested_part", test_untested_part},
         {"searched_part", test_searched_part},
         {"tested_not_confirmed", test_tested_not_confirmed},
+        {"nearest_of_ties", test_nearest_of_ties},
+        {"repeated", test_repeated},
         {"snippet_control", test_snippet_control},
         {"figure", test_figure},
     };
