@@ -349,6 +349,12 @@ static bool in_page_column(const char *text, const char *place, const char *name
 }
 
 /* How many of something there are is known also when there are none; launch 0 is the whole trial. */
+/* "12.3 ms at 0": the place of a sample in its figure; the end of its tag became a blank. */
+static bool is_first_sample(const char *text, const char *zero)
+{
+    return zero - text >= 6 && memcmp(zero - 6, "ms at ", 6) == 0 && zero[1] == ' ';
+}
+
 static bool is_a_count(const char *text, const char *zero)
 {
     static const char *const known[] = {
@@ -366,7 +372,7 @@ static bool is_a_count(const char *text, const char *zero)
     }
     return in_column(text, zero, ',', "seq") || in_column(text, zero, ',', "launch") ||
            in_column(text, zero, '|', " readings ") || in_page_column(text, zero, ">Readings<") ||
-           strncmp(zero, "0 samples are too few", 21) == 0;
+           strncmp(zero, "0 samples are too few", 21) == 0 || is_first_sample(text, zero);
 }
 
 static void check_text(const char *text, const char *what)
@@ -384,6 +390,14 @@ static void check_text(const char *text, const char *what)
 }
 
 /* --- what people read of a page --------------------------------------------------------------- */
+
+/* The 0 at which a scale begins: beside or below the axis, never the value at a bar (text-anchor start). */
+static bool is_origin(const char *tag, const char *end)
+{
+    const char *anchor = strstr(tag, "text-anchor=\"");
+    return strncmp(tag, "<text class=\"fig-n\"", 19) == 0 && anchor && anchor < end &&
+           strncmp(anchor + 13, "start", 5) != 0 && strncmp(end + 1, "0</text>", 8) == 0;
+}
 
 /* The end of what begins here and nobody reads: a style sheet, a program, a tag of a drawing (its coordinates); NULL: it is read. The page's
  * data (application/json) is read. */
@@ -405,7 +419,7 @@ static const char *unread(const char *at, bool *drawing)
     if (*at != '<' || !*drawing) return NULL;
     const char *end = strchr(at, '>');
     CHECK(end != NULL);
-    return end + 1;
+    return is_origin(at, end) ? end + 9 : end + 1;
 }
 
 /* In place; line ends stay, so that a find can be shown. */
@@ -434,11 +448,14 @@ static void test_page(void)
     char page[] =
         "<style>a{margin: 0}</style><p tabindex=\"0\">7<svg x=\"0\"><text y=\"0\">8</text>"
         "</svg><script>0</script>9",
+         scale[] = "<svg><text class=\"fig-n\" x=\"1\" text-anchor=\"middle\">0</text></svg>",
          zero[] = "<svg y=\"1\"><text>0</text></svg>", after[] = "<svg></svg><td>0</td>",
          data[] = "<script type=\"application/json\">{\"x\": 0}</script>";
     keep_what_is_read(page);
     CHECK(strchr(page, '7') && strchr(page, '8') && strchr(page, '9'));
     CHECK(find_zero(page) == NULL);
+    keep_what_is_read(scale);
+    CHECK(find_zero(scale) == NULL);
     keep_what_is_read(zero);
     keep_what_is_read(after);
     keep_what_is_read(data);
