@@ -41,6 +41,12 @@ const char *assay__verdict_name(enum assay__verdict verdict)
     return names[verdict];
 }
 
+static double known_of(const struct assay_metrics *metrics, const char *name)
+{
+    const struct assay_metric *m = metrics && name ? assay_metrics_get(metrics, name) : NULL;
+    return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m->value : NAN;
+}
+
 static bool counts(const struct assay__launch *launch)
 {
     return launch->state == ASSAY__TRIAL_OK && isfinite(launch->p50_ns) && launch->p50_ns > 0;
@@ -69,10 +75,8 @@ int assay__trial_times(const struct assay__trial *trial, struct assay__trial_tim
     size_t known = 0;
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *launch = &trial->launches[i];
-        if (!counts(launch) || !launch->metrics) continue;
-        const struct assay_metric *m = assay_metrics_get(launch->metrics, "latency.p5");
-        if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) && m->value > 0)
-            out->undisturbed[known++] = m->value;
+        double value = counts(launch) ? known_of(launch->metrics, "latency.p5") : NAN;
+        if (value > 0) out->undisturbed[known++] = value;
     }
     out->times = (struct assay__launch_times){out->typical,
                                               known == count ? out->undisturbed : NULL, count};
@@ -88,9 +92,7 @@ void assay__trial_times_free(struct assay__trial_times *times)
 
 double assay__trial_known(const struct assay__trial *trial, const char *name)
 {
-    const struct assay_metric *m = trial->metrics && name ? assay_metrics_get(trial->metrics, name)
-                                                          : NULL;
-    return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m->value : NAN;
+    return known_of(trial->metrics, name);
 }
 
 /* A trial that lost a launch and went on to its end: what is left is judged like any other. One that was ended (two failures in a

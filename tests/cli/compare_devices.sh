@@ -167,13 +167,8 @@ expect_has flat "npu:0 — the script refuses it"
 # one launch is lost: the others are judged, the reference stays, outputs come from the next one
 # (a worker lives for some 2,000 steps: warm-up by its own clock)
 "$ASSAY" compare "$model" "$model" --engine fake --script 'steady=100us;pace=200us' --launches 6 --iters 20 --no-power --json >out 2>err &
-compared=$! worker=
-while [ -z "$worker" ] && kill -0 $compared 2>/dev/null; do
-    worker=$(cat /proc/$compared/task/$compared/children 2>/dev/null || pgrep -P $compared || true)
-    worker=${worker%% *}
-done
-[ -n "$worker" ] || fail "no worker was seen"
-kill -9 "$worker"
+compared=$!
+kill_worker $compared
 wait $compared || fail "status $? after a lost launch"
 expect_has err "1 of 2 lost a launch"
 python3 - out <<'PYTHON'

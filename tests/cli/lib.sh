@@ -101,6 +101,20 @@ expect_stop() {
     exit 1
 }
 
+# kill_worker PID: the next worker of that program is killed, as if from outside.
+kill_worker() {
+    local worker=
+    while [ -z "$worker" ] && kill -0 "$1" 2>/dev/null; do
+        worker=$(cat "/proc/$1/task/$1/children" 2>/dev/null || pgrep -P "$1" || true)
+        worker=${worker%% *}
+    done
+    if [ -z "$worker" ]; then
+        echo "${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}: no worker was seen" >&2
+        exit 1
+    fi
+    kill -9 "$worker"
+}
+
 # json_get FILE PATH: the value at a path such as .trials[0].metrics["latency.p50"].value; strings bare, the rest as JSON.
 # A path that does not exist fails. length is understood at the end: .trials.length
 json_get() {

@@ -4,13 +4,8 @@
 
 args=(sweep mlp --engine fake --script 'steady=1ms;when_batch=2:steady=1200us;pace=1ms' --batch 1,2 --warmup 0 --iters 60 --launches 4)
 "$ASSAY" "${args[@]}" --json -o lost.assay >out 2>err &
-sweep=$! worker=
-while [ -z "$worker" ] && kill -0 $sweep 2>/dev/null; do
-    worker=$(cat /proc/$sweep/task/$sweep/children 2>/dev/null || pgrep -P $sweep || true)
-    worker=${worker%% *}
-done
-[ -n "$worker" ] || fail "no worker was seen"
-kill -9 "$worker"
+sweep=$!
+kill_worker $sweep
 wait $sweep || fail "status $? after a lost launch"
 expect_has err "1 of 2 points lost a launch: judged by what is left; --resume measures it again"
 python3 - out <<'EOF' || fail "not the promised JSON"

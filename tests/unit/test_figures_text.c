@@ -1,6 +1,7 @@
 /* test_figures_text.c - every figure as text where all names are hostile or far too long: no sign that drives a terminal, no line wider than the
  * page. Also what a figure's picture reaches to, and what its legend and its reasons say. */
 #include "harness.h"
+#include "text_lines.h"
 
 #include "base/text.h"
 #include "report/figure_scale.h"
@@ -76,22 +77,11 @@ static bool drives(const unsigned char *c)
 
 static void check_text(const char *name, const char *text, int columns, bool ascii)
 {
-    struct assay__buf line = {0};
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, "\n");
-        assay__buf_clear(&line);
-        assay__buf_add(&line, at, length);
-        const char *shown = line.length ? line.data : "";
-        if ((int)assay__text_width(shown) > columns) printf("  %s: too wide: %s\n", name, shown);
-        CHECK((int)assay__text_width(shown) <= columns);
-        at += length;
-        at += *at == '\n';
-    }
+    check_line_widths(text, columns, name);
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         if (drives(c)) printf("  %s: byte %02x\n", name, *c);
         CHECK(!drives(c) && (!ascii || *c < 0x80));
     }
-    assay__buf_free(&line);
 }
 
 static void check_figures(const struct assay_profile *p, const char *name)

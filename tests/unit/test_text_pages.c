@@ -1,5 +1,7 @@
 /* test_text_pages.c - what holds of every page of text: no line is wider than the page, a heading loses no word, names drive no terminal. Also what stands in them: the
  * tensors at the peak, the kind of energy, reasons told once; and Markdown in which a name mentions nobody. */
+#include "text_lines.h"
+
 #include "profile_fixture.h"
 
 #include "base/text.h"
@@ -36,20 +38,10 @@ static char *flat(const char *text)
 
 static void check_lines(const char *text, int columns, bool ascii)
 {
-    struct assay__buf line = {0};
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, "\n");
-        assay__buf_clear(&line);
-        assay__buf_add(&line, at, length);
-        const char *shown = line.length ? line.data : "";
-        if ((int)assay__text_width(shown) > columns) printf("  %d columns: %s\n", columns, shown);
-        CHECK((int)assay__text_width(shown) <= columns);
-        for (const char *c = shown; *c; c++)
-            CHECK(((unsigned char)*c >= ' ' && *c != 0x7f) && (!ascii || (unsigned char)*c < 0x80));
-        at += length;
-        at += *at == '\n';
-    }
-    assay__buf_free(&line);
+    check_line_widths(text, columns, "the page");
+    for (const char *c = text; *c; c++)
+        CHECK(((unsigned char)*c >= ' ' && *c != 0x7f && (!ascii || (unsigned char)*c < 0x80)) ||
+              *c == '\n');
 }
 
 /* At every width, with and without other signs than ASCII; each of the words is there whole. */
