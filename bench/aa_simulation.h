@@ -1,17 +1,17 @@
 /* aa_simulation.h - comparisons of the fake engine with itself, in process: how often `assay compare` would claim a difference that is not
  * there, and find one that is. For bench/aa_simulate.c (10,000 of each kind) and tests/unit/test_comparison_power.c (few, seeded).
  *
- * Two arms, launches in the order of run/arms.c (a b, b a, …). Each launch is a session of the fake engine and goes the way
+ * Two arms, launches in the order of run/arm/arms.c (a b, b a, …). Each launch is a session of the fake engine and goes the way
  * of a worker's: first inference, pre-run, windows by the goal of `--time`, warm-up cut, median; then come a process's start and
  * end. The machine has one state for the whole comparison (fake-engine.md). The verdict is that of assay__comparison(). */
 #ifndef ASSAY_BENCH_AA_SIMULATION_H
 #define ASSAY_BENCH_AA_SIMULATION_H
 
-#include "advise/comparison.h"
+#include "judge/comparison.h"
 #include "engine/engine.h"
 #include "profile/profile.h"
-#include "run/goal.h"
-#include "run/streams.h"
+#include "run/trial/goal.h"
+#include "run/worker/streams.h"
 
 #include <assay/metric.h>
 #include <math.h>
@@ -174,7 +174,7 @@ static inline double aa_median(double *values, size_t count)
     return assay__stats_median(values, count);
 }
 
-/* What a trial says of itself: the medians over its launches (run/trial_metrics.c, run/trial_latency.c). */
+/* What a trial says of itself: the medians over its launches (run/trial/trial_metrics.c, run/trial/trial_latency.c). */
 static inline int aa_conclude(struct assay__trial *trial)
 {
     double medians[AA_LAUNCHES], rates[AA_LAUNCHES];

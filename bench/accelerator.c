@@ -2,7 +2,7 @@
  *
  *   accelerator DEVICE [--library FILE] [--only PREFIX] [--budget SECONDS] [--json] */
 #include "base/json.h"
-#include "ceiling/accelerator.h"
+#include "ceiling/accelerator/accelerator.h"
 #include "report/ceilings.h"
 
 #include <stdio.h>

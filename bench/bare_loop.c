@@ -4,7 +4,7 @@
  *   bare_loop LIBRARY MODEL SECONDS THREADS
  *
  * Inputs are float32 (others: exit 2), symbolic dimensions are 1, values uniform in [-1, 1). Prints one JSON object. */
-#include "engine/ort_abi.h"
+#include "engine/ort/ort_abi.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * and 100,000 layers. One line each: name, milliseconds (the least of 5), bytes. Status 1 when one takes more than 50 ms. */
 #include "base/clock.h"
 #include "base/stats.h"
-#include "report/figure.h"
+#include "report/figure/figure.h"
 
 #include <math.h>
 #include <stdio.h>

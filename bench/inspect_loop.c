@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/stats.h"
 #include "report/inspect.h"
-#include "zoo/open.h"
+#include "zoo/model_open.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
  * One thread. Prints one JSON object: the medians of the blocks' medians, in ns. */
 #include "base/clock.h"
 #include "base/stats.h"
-#include "engine/ort_session.h"
-#include "model/inputs.h"
-#include "run/loop.h"
+#include "engine/ort/ort_session.h"
+#include "model/inputs/inputs.h"
+#include "run/worker/loop.h"
 
 #include <stdio.h>
 #include <stdlib.h>

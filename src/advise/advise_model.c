@@ -5,7 +5,7 @@
 #include "advise/rule.h"
 
 #include "base/file.h"
-#include "zoo/open.h"
+#include "zoo/model_open.h"
 #include "zoo/zoo.h"
 
 #include <stdio.h>

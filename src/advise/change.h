@@ -4,7 +4,7 @@
 #define ASSAY_ADVISE_CHANGE_H
 
 #include "base/buf.h"
-#include "model/rewrite.h"
+#include "model/rewrite/rewrite.h"
 
 #include <assay/run.h>
 

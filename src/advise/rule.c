@@ -1,7 +1,7 @@
 /* rule.c - what rules are written with: see rule.h. */
 #include "advise/rule.h"
 
-#include "advise/comparison.h"
+#include "judge/comparison.h"
 #include "base/text.h"
 
 #include <math.h>

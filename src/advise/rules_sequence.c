@@ -1,7 +1,7 @@
 /* rules_sequence.c - rules about work over time: recurrent cells, sparse wirings, text generation. */
 #include "advise/rule.h"
 
-#include "advise/comparison.h"
+#include "judge/comparison.h"
 #include "base/text.h"
 #include "zoo/zoo.h"
 

@@ -2,7 +2,7 @@
  * that of the cores it may run on; how much a wrong one costs depends on the model, so most of these have no potential before they are tried. */
 #include "advise/rule.h"
 
-#include "advise/comparison.h"
+#include "judge/comparison.h"
 #include "base/cpu_list.h"
 #include "base/text.h"
 

@@ -5,7 +5,7 @@
  * that a window is short and every byte is still met only once per round. Latency: one thread follows a chain
  * (latency.h). */
 #include "base/clock.h"
-#include "ceiling/kernels.h"
+#include "ceiling/kernels/kernels.h"
 #include "ceiling/latency.h"
 #include "ceiling/survey.h"
 

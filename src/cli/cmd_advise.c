@@ -6,11 +6,11 @@
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 
-#include "advise/verify.h"
+#include "experiment/verify.h"
 #include "base/file.h"
 #include "report/advise.h"
-#include "run/arm.h"
-#include "run/recover.h"
+#include "run/arm/arm.h"
+#include "run/arm/recover.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,16 +1,16 @@
 /* cmd_compare.c - assay compare: one model on several devices, or several models on one, launches alternating. Devices are those of
  * every build of ONNX Runtime that run a tiny model; each build's own CPU provider takes part as a control, so that a
  * difference of versions is not taken for one of devices. */
-#include "advise/comparison.h"
-#include "advise/fallback.h"
+#include "judge/comparison.h"
+#include "judge/fallback.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/device_words.h"
-#include "cli/devices.h"
+#include "cli/device_list.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "profile/profile.h"
-#include "run/arms.h"
+#include "run/arm/arms.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include "cli/cli.h"
 #include "cli/make.h"
 #include "base/text.h"
-#include "run/ranges.h"
-#include "zoo/open.h"
+#include "run/activation_range.h"
+#include "zoo/model_open.h"
 #include "zoo/zoo.h"
 
 #include <assay/run.h>
@@ -193,7 +193,7 @@ static struct assay__drift_options engine_of(struct making *make)
 }
 
 /* Which values go beyond float16 on the inputs of this seed. That it is not known is said, and no failure. */
-static int look_at_ranges(struct making *make, struct assay__ranges *ranges)
+static int look_at_ranges(struct making *make, struct assay__activation_ranges *ranges)
 {
     const struct make_options *o = make->options;
     struct assay__workload_options workload = {.seed = (uint64_t)o->seed};
@@ -206,7 +206,7 @@ static int look_at_ranges(struct making *make, struct assay__ranges *ranges)
     if (code) return code;
     if (!reason) {
         tell(make, "looking at ranges");
-        code = assay__ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine, ranges, &detail);
+        code = assay__activation_ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine, ranges, &detail);
         if (code == ASSAY_EINTERRUPTED || assay__interrupted)
             return assay_error_set(&make->error, ASSAY_EINTERRUPTED,
                                    "interrupted; nothing was written");
@@ -224,7 +224,7 @@ static int look_at_ranges(struct making *make, struct assay__ranges *ranges)
 
 static int do_float16(struct making *make)
 {
-    struct assay__ranges ranges = {0};
+    struct assay__activation_ranges ranges = {0};
     struct assay__map *large = assay__map_new();
     double largest = 0;
     int code = large ? look_at_ranges(make, &ranges) : ASSAY_ENOMEM;
@@ -237,7 +237,7 @@ static int do_float16(struct making *make)
         code = assay__rewrite_float16_within(make->model, large, largest, &make->notes,
                                              &make->error);
     assay__map_free(large);
-    assay__ranges_free(&ranges);
+    assay__activation_ranges_free(&ranges);
     make->made.float16 = true;
     return code;
 }

@@ -4,8 +4,8 @@
 
 #include "cli/predict_targets.h"
 #include "report/predict.h"
-#include "run/describe.h"
-#include "zoo/open.h"
+#include "run/trial/describe.h"
+#include "zoo/model_open.h"
 
 #include <assay/report.h>
 #include <math.h>

@@ -1,16 +1,16 @@
 /* cmd_report.c - assay report: render a kept profile. The same text on every machine. */
-#include "advise/diff.h"
+#include "judge/diff.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "cli/report_diff.h"
+#include "cli/report_several.h"
 #include "cli/report_figure.h"
 #include "cli/report_file.h"
-#include "cli/require.h"
-#include "report/figure.h"
+#include "cli/require_option.h"
+#include "report/figure/figure.h"
 #include "report/formats.h"
 #include "report/page.h"
-#include "run/recover.h"
+#include "run/arm/recover.h"
 
 #include <assay/profile.h>
 #include <assay/report.h>

@@ -1,10 +1,10 @@
 /* cmd_sweep.c - assay sweep: one model at every point of a grid (device, precision, optimisation, threads, spinning, sequence, batch), launches
  * alternating between the points; what is best for a goal, and where the knee is. A point that fails is a row with its reason. An interrupted sweep
  * goes on with --resume. */
-#include "advise/comparison.h"
-#include "advise/require.h"
-#include "advise/sweep.h"
-#include "advise/sweep_run.h"
+#include "judge/comparison.h"
+#include "judge/require.h"
+#include "judge/sweep.h"
+#include "experiment/sweep_run.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -70,7 +70,7 @@ static const struct assay__option options[] = {
 
 struct sweep_work {
     struct assay__arena *arena;
-    struct assay__space space;
+    struct assay__config_space space;
     struct assay__device_words words;
     struct assay__sweep_device devices[ASSAY__DEVICE_WORDS];
     struct assay_profile *kept;
@@ -145,9 +145,9 @@ static int read_grid(const struct sweep_options *o, struct sweep_work *work)
     int code = 0;
     for (size_t a = 0; a < ASSAY__AXIS_COUNT && !code; a++)
         if (lists[a])
-            code = assay__space_read(&work->space, (enum assay__space_axis)a, lists[a], &error);
-    if (!code) code = assay__space_check_threads(&work->space, &error);
-    if (!code) code = assay__space_count(&work->space, POINTS_MOST, &error);
+            code = assay__config_read(&work->space, (enum assay__config_axis)a, lists[a], &error);
+    if (!code) code = assay__config_check_threads(&work->space, &error);
+    if (!code) code = assay__config_count(&work->space, POINTS_MOST, &error);
     if (!code && work->space.points < 2)
         code = assay_error_set(
             &error, ASSAY_EINVAL,
@@ -336,7 +336,7 @@ static int measure(struct assay__invocation *invocation, struct sweep_work *work
         .confirm = o->confirm,
         .start_ns = start_ns,
     };
-    int code = assay__space_rewrite(&work->space, work->model, &error);
+    int code = assay__config_rewrite(&work->space, work->model, &error);
     if (!code) code = assay__arms_begin(&arms, &whole, &error);
     if (!code) code = assay__sweep_run(&arms, &plan, &tally, &error);
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
@@ -367,7 +367,7 @@ static int run(struct assay__invocation *invocation)
     if (!status) status = measure(invocation, work, start_ns);
     if (work) {
         assay_profile_close(work->kept);
-        assay__space_end(&work->space);
+        assay__config_end(&work->space);
         assay__arena_free(work->arena);
     }
     free(work);

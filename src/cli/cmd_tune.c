@@ -1,19 +1,19 @@
-/* cmd_tune.c - assay tune: the best configuration of one model for a goal, within a budget of time. A search chooses what to try (advise/tune.h); what it
+/* cmd_tune.c - assay tune: the best configuration of one model for a goal, within a budget of time. A search chooses what to try (experiment/tune.h); what it
  * finds is judged by launches of its own. */
-#include "advise/comparison.h"
-#include "advise/tune_report.h"
-#include "advise/tune_session.h"
+#include "judge/comparison.h"
+#include "judge/tune_report.h"
+#include "experiment/tune_session.h"
 #include "base/clock.h"
 #include "base/cpu_list.h"
 #include "base/text.h"
 #include "cli/device_words.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
-#include "model/inputs.h"
+#include "model/inputs/inputs.h"
 #include "platform/platform.h"
 #include "profile/profile.h"
 #include "run/builds.h"
-#include "zoo/open.h"
+#include "zoo/model_open.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static const struct assay__option options[] = {
 
 struct work {
     struct assay__arena *arena;
-    struct assay__space space;
+    struct assay__config_space space;
     struct assay__tune_job job;
     struct assay__sweep_limits limits;
     const char *tags[6];
@@ -202,7 +202,7 @@ static int read_devices(const struct tune_options *o, struct work *work, const c
         assay__devices_free(&found);
         return status;
     }
-    for (size_t i = 0; i < words.count && i < ASSAY__SPACE_VALUES && !status; i++) {
+    for (size_t i = 0; i < words.count && i < ASSAY__CONFIG_VALUES && !status; i++) {
         work->job.software[i] = words.items[i].software;
         work->job.refusals[i] = *words.items[i].refusal ? words.items[i].refusal : NULL;
     }
@@ -234,16 +234,16 @@ static int read_space(const struct tune_options *o, struct work *work,
                                    : NULL;
     for (size_t a = 0; a < ASSAY__AXIS_COUNT && !code; a++)
         if (lists[a])
-            code = assay__space_read(&work->space, (enum assay__space_axis)a, lists[a], &error);
-    if (!code) code = assay__space_check_threads(&work->space, &error);
+            code = assay__config_read(&work->space, (enum assay__config_axis)a, lists[a], &error);
+    if (!code) code = assay__config_check_threads(&work->space, &error);
     if (code) return usage("tune: %s", error.message);
     return 0;
 }
 
 /* A precision nobody asked for and that cannot be made is not worth a row. */
-static void drop_refused(struct assay__space *space)
+static void drop_refused(struct assay__config_space *space)
 {
-    struct assay__space_values *values = &space->axes[ASSAY__AXIS_PRECISION];
+    struct assay__config_values *values = &space->axes[ASSAY__AXIS_PRECISION];
     size_t kept = 0;
     for (size_t i = 0; i < values->count; i++) {
         if (space->refusals[i]) continue;
@@ -265,10 +265,10 @@ static int make_space(const struct tune_options *o, struct work *work, const cha
     int status = read_space(o, work, opened);
     assay__model_free(opened);
     if (status) return status;
-    code = assay__space_rewrite(&work->space, model, &error);
+    code = assay__config_rewrite(&work->space, model, &error);
     if (code) return assay__fail(code, &error);
     if (!o->precision) drop_refused(&work->space);
-    if (assay__space_count(&work->space, POINTS_MOST, &error))
+    if (assay__config_count(&work->space, POINTS_MOST, &error))
         return usage("tune: %s: leave values out", error.message);
     if (work->space.points < 2)
         return usage("tune: nothing varies: %s", "there is one configuration only; give an axis "
@@ -302,11 +302,11 @@ static struct assay_run_options whole_of(const struct assay__invocation *invocat
 static int add_ceilings(const struct tune_options *o, struct work *work, struct assay__bar *bar,
                         struct assay_run_options *whole)
 {
-    const struct assay__space_values *axis = &work->space.axes[ASSAY__AXIS_DEVICE];
-    const char *devices[ASSAY__SPACE_VALUES] = {whole->device};
+    const struct assay__config_values *axis = &work->space.axes[ASSAY__AXIS_DEVICE];
+    const char *devices[ASSAY__CONFIG_VALUES] = {whole->device};
     size_t count = axis->count ? 0 : 1;
     uint64_t begin_ns = assay__now_ns();
-    for (size_t d = 0; d < axis->count && d < ASSAY__SPACE_VALUES; d++)
+    for (size_t d = 0; d < axis->count && d < ASSAY__CONFIG_VALUES; d++)
         if (!work->job.refusals[d]) devices[count++] = axis->values[d];
     int status = assay__run_ceilings_of(work->arena, o->run.ceilings, bar, devices, count, whole);
     if (o->run.ceilings) work->job.begin_ns += assay__now_ns() - begin_ns;
@@ -418,7 +418,7 @@ static int run(struct assay__invocation *invocation)
     if (!status) status = make_space(o, work, invocation->arguments[0]);
     if (!status) status = make_tags(o, work);
     if (!status) status = measure(invocation, work);
-    assay__space_end(&work->space);
+    assay__config_end(&work->space);
     assay__arena_free(work->arena);
     free(work);
     return status;

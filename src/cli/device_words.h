@@ -4,7 +4,7 @@
 #define ASSAY_CLI_DEVICE_WORDS_H
 
 #include "base/arena.h"
-#include "cli/devices.h"
+#include "cli/device_list.h"
 
 #define ASSAY__DEVICE_WORDS 64
 
@@ -25,7 +25,7 @@ struct assay__device_words {
 int assay__device_words_read(const char *list, const struct assay__found *found,
                              struct assay__arena *arena, struct assay__device_words *out,
                              struct assay_error *error);
-/** The names, separated by commas: what assay__space_read takes. NULL: out of memory. */
+/** The names, separated by commas: what assay__config_read takes. NULL: out of memory. */
 const char *assay__device_words_list(const struct assay__device_words *words,
                                      struct assay__arena *arena);
 

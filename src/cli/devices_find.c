@@ -2,8 +2,8 @@
  * ceilings. Ctrl-C ends it where it is; what was found until then is kept. */
 #include "base/clock.h"
 #include "base/vec.h"
-#include "ceiling/accelerator.h"
-#include "cli/devices.h"
+#include "ceiling/accelerator/accelerator.h"
+#include "cli/device_list.h"
 #include "run/devices.h"
 
 #include <assay/run.h>

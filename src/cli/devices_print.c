@@ -1,7 +1,7 @@
 /* devices_print.c - what `assay devices` found, as text for people and as JSON. */
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/devices.h"
+#include "cli/device_list.h"
 #include "report/ceilings.h"
 #include "report/topology.h"
 

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "cli/doctor.h"
 #include "platform/guard.h"
-#include "probe/open.h"
+#include "probe/probe_open.h"
 #include "report/page.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 #ifndef ASSAY_CLI_MAKE_H
 #define ASSAY_CLI_MAKE_H
 
-#include "model/rewrite.h"
-#include "run/drift.h"
+#include "model/rewrite/rewrite.h"
+#include "run/trial/drift.h"
 
 struct assay__made {
     const char *source; /* as the user wrote it */

@@ -2,7 +2,7 @@
 #include "cli/model_command.h"
 
 #include "base/file.h"
-#include "zoo/open.h"
+#include "zoo/model_open.h"
 
 #define AT(member) offsetof(struct assay__model_flags, member)
 

@@ -4,7 +4,7 @@
 #define ASSAY_CLI_MODEL_COMMAND_H
 
 #include "cli/cli.h"
-#include "model/inputs.h"
+#include "model/inputs/inputs.h"
 
 /** Rows for the shape of the inputs, in every command that takes a model; AT(member) is the place of `batch`, `seq`, `dims`, `shapes`. */
 /* clang-format off */

@@ -3,7 +3,7 @@
 
 #include "ceiling/ceiling.h"
 #include "platform/platform.h"
-#include "run/describe.h"
+#include "run/trial/describe.h"
 
 #include <assay/run.h>
 #include <string.h>

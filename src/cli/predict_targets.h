@@ -2,7 +2,7 @@
 #ifndef ASSAY_CLI_PREDICT_TARGETS_H
 #define ASSAY_CLI_PREDICT_TARGETS_H
 
-#include "advise/predict.h"
+#include "predict/predict.h"
 #include "cli/cli.h"
 
 #define ASSAY__PREDICT_TARGETS 8

@@ -1,7 +1,7 @@
 /* report_figure.c - see report_figure.h. */
 #include "cli/report_figure.h"
 
-#include "report/figure.h"
+#include "report/figure/figure.h"
 
 #include <stdio.h>
 #include <string.h>

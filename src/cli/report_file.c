@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "cli/report_figure.h"
 #include "profile/profile.h"
-#include "report/figure.h"
+#include "report/figure/figure.h"
 #include "report/formats.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "cli/run_ceilings.h"
 
 #include "base/clock.h"
-#include "ceiling/accelerator.h"
+#include "ceiling/accelerator/accelerator.h"
 #include "platform/platform.h"
 #include "run/builds.h"
 #include "run/devices.h"

@@ -1,10 +1,10 @@
 /* run_command.c - see run_command.h. */
 #include "cli/run_command.h"
 
-#include "advise/space.h"
+#include "experiment/config_space.h"
 #include "cli/model_command.h"
 #include "cli/report_file.h"
-#include "cli/require.h"
+#include "cli/require_option.h"
 #include "cli/run_ceilings.h"
 #include "profile/profile.h"
 #include "report/formats.h"
@@ -160,7 +160,7 @@ int assay__run_check(const struct assay__invocation *invocation)
         status = ASSAY__EXIT_USAGE;
     }
     struct assay_error error = {0};
-    if (!status && assay__space_check_thread_count((long)o->threads, &error)) {
+    if (!status && assay__config_check_thread_count((long)o->threads, &error)) {
         assay__say("%s: %s", command, error.message);
         status = ASSAY__EXIT_USAGE;
     }

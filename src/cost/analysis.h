@@ -5,7 +5,7 @@
 
 #include "cost/cost.h"
 #include "cost/liveness.h"
-#include "model/inputs.h"
+#include "model/inputs/inputs.h"
 
 /* The sums include nodes inside bodies, times the trips of their loops: the sums of all operators
  * are the totals of the model. A Loop, Scan or If by itself does nothing; its body's nodes do. */

@@ -4,7 +4,7 @@
 #define ASSAY_COST_H
 
 #include "model/graph.h"
-#include "model/shapes.h"
+#include "model/shapes/shapes.h"
 
 struct assay__cost {
     double macs;  /* multiply-adds (a bias addition counts as one); NaN unknown */

@@ -12,7 +12,7 @@
 #define ASSAY_COST_LIVENESS_H
 
 #include "model/graph.h"
-#include "model/shapes.h"
+#include "model/shapes/shapes.h"
 
 struct assay__live_tensor {
     const char *name;

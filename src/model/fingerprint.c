@@ -7,7 +7,7 @@
  * hashed in as few bytes as they take, the lowest first. Integer tensors of at most SMALL_TENSOR elements count with their
  * values: they are shapes and axes, that is structure. */
 #include "model/graph.h"
-#include "model/onnx.h"
+#include "model/onnx/onnx.h"
 #include "model/sha256.h"
 
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include "base/checked.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "model/onnx.h"
+#include "model/onnx/onnx.h"
 
 #include <stdio.h>
 #include <stdlib.h>

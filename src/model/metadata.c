@@ -2,7 +2,7 @@
  * fields of the model's `extra`, which is kept as it was read. Looking up decodes on the way;
  * setting builds `extra` anew in the arena. A handful of entries: nothing is indexed. */
 #include "base/checked.h"
-#include "model/onnx.h"
+#include "model/onnx/onnx.h"
 
 #include <string.h>
 

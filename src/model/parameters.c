@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "base/vec.h"
 #include "model/graph.h"
-#include "model/onnx.h"
+#include "model/onnx/onnx.h"
 #include "model/tensor_data.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
  * machines this runs on. */
 #include "model/tensor_data.h"
 
-#include "model/generate.h"
-#include "model/onnx.h"
+#include "model/weight_formula.h"
+#include "model/onnx/onnx.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -58,7 +58,7 @@ static int open_generated(const struct assay__tensor *tensor, size_t needed,
     if (!numbers)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory for tensor '%.120s' (%zu bytes)",
                                tensor->name, needed);
-    assay__generate(tensor->generator, 0, numbers, (size_t)tensor->elements);
+    assay__weights_fill(tensor->generator, 0, numbers, (size_t)tensor->elements);
     view->owned = numbers;
     view->data = view->owned;
     view->size = needed;
@@ -210,7 +210,7 @@ int assay__tensor_floats(const struct assay__model *model, const struct assay__t
     struct assay__tensor_view view;
     int code = 0;
     if (tensor->generator && !tensor->external && tensor->dtype == ASSAY__FLOAT32) {
-        assay__generate(tensor->generator, 0, out, (size_t)tensor->elements);
+        assay__weights_fill(tensor->generator, 0, out, (size_t)tensor->elements);
         return 0;
     }
     if ((code = assay__tensor_open(model, tensor, &view, error))) return code;

@@ -1,8 +1,8 @@
 /* advise.c - see advise.h. A potential is marked as derived ("="): it follows from measured shares, and has not been tried. */
 #include "report/advise.h"
 
-#include "advise/comparison.h"
-#include "advise/verify.h"
+#include "judge/comparison.h"
+#include "experiment/verify.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/parts.h"

@@ -3,7 +3,7 @@
 #ifndef ASSAY_REPORT_CHECK_H
 #define ASSAY_REPORT_CHECK_H
 
-#include "advise/check.h"
+#include "check/check.h"
 #include "base/buf.h"
 
 struct assay__check_view {

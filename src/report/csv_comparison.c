@@ -1,5 +1,5 @@
 /* csv_comparison.c - a comparison as one flat table: a row per trial, base units, an empty cell where a number is not known. */
-#include "advise/comparison.h"
+#include "judge/comparison.h"
 #include "report/parts.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "report/report_diff.h"
 
 #include "base/text.h"
-#include "report/figure.h"
+#include "report/figure/figure.h"
 #include "report/html.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "report/html.h"
 
 #include "base/json.h"
-#include "report/figure.h"
+#include "report/figure/figure.h"
 
 #include <math.h>
 #include <stdio.h>

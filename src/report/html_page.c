@@ -6,7 +6,7 @@
 #include "model/sha256.h"
 #include "page_css.h"
 #include "page_js.h"
-#include "report/figure.h"
+#include "report/figure/figure.h"
 #include "uplot_css.h"
 #include "uplot_js.h"
 #include "uplot_license.h"

@@ -1,9 +1,9 @@
 /* html_report.c - the HTML report: which sections, in which order, of which trial. */
 #include "report/html_sections.h"
 
-#include "advise/comparison.h"
-#include "advise/sweep.h"
-#include "advise/tune_report.h"
+#include "judge/comparison.h"
+#include "judge/sweep.h"
+#include "judge/tune_report.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* html_summary.c - the top of the page: what must be said first, where the time goes in one sentence, five numbers, the first thing to try; then the
- * findings and the requirement table. Without kept findings it shows what the profile itself says (advise/review.h). */
+ * findings and the requirement table. Without kept findings it shows what the profile itself says (judge/review.h). */
 #include "report/html_sections.h"
 
-#include "advise/comparison.h"
-#include "advise/review.h"
-#include "advise/sweep.h"
-#include "advise/tune_report.h"
+#include "judge/comparison.h"
+#include "judge/review.h"
+#include "judge/sweep.h"
+#include "judge/tune_report.h"
 #include "base/text.h"
 
 #include <math.h>

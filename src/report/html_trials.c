@@ -2,8 +2,8 @@
  * other trial folded below. */
 #include "report/html_sections.h"
 
-#include "advise/comparison.h"
-#include "advise/sweep.h"
+#include "judge/comparison.h"
+#include "judge/sweep.h"
 #include "base/text.h"
 #include "report/sweep_words.h"
 

@@ -1,8 +1,8 @@
 /* html_tune.c - what a tuning has found: the best and why, the front, every configuration with its fate, what each setting contributes, what was spent,
- * and the best as code. The same facts as section_tune.c, from advise/tune_report.h. */
+ * and the best as code. The same facts as section_tune.c, from judge/tune_report.h. */
 #include "report/html_sections.h"
 
-#include "advise/tune_report.h"
+#include "judge/tune_report.h"
 #include "base/text.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "report/inspect.h"
 
 #include "base/text.h"
-#include "model/onnx.h"
+#include "model/onnx/onnx.h"
 
 #include <math.h>
 #include <stdlib.h>

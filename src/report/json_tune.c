@@ -1,5 +1,5 @@
 /* json_tune.c - "tune": what a tuning has found (design section 10). */
-#include "advise/tune_report.h"
+#include "judge/tune_report.h"
 #include "report/parts.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * already. Only what is code, or in another piece of text, is left alone: the sign itself is made code, `@`somebody.
  *
  * What is decided stands first (comparison, sweep, tuning, findings); of several trials each is folded away below it. */
-#include "advise/verify.h"
+#include "experiment/verify.h"
 #include "base/text.h"
 #include "report/html.h"
 #include "report/ncp_groups.h"

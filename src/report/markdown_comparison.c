@@ -1,5 +1,5 @@
 /* markdown_comparison.c - a comparison before its trials: the numbers, the ratios to the reference, outputs and nodes, what to choose. */
-#include "advise/comparison.h"
+#include "judge/comparison.h"
 #include "base/text.h"
 #include "report/parts.h"
 

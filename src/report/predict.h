@@ -3,7 +3,7 @@
 #ifndef ASSAY_REPORT_PREDICT_H
 #define ASSAY_REPORT_PREDICT_H
 
-#include "advise/predict.h"
+#include "predict/predict.h"
 #include "report/page.h"
 
 #define ASSAY__PREDICT_NARROW 56 /* columns: below, rows take two lines and titles are short */

@@ -2,8 +2,8 @@
  * order of layers, the sentence that says where the time goes, the alerts, and unavailable metrics by reason. */
 #include "report/render.h"
 
-#include "advise/comparison.h"
-#include "advise/sweep.h"
+#include "judge/comparison.h"
+#include "judge/sweep.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"

@@ -1,9 +1,9 @@
-/* report_diff.h - the difference of several profiles (advise/diff.h) in the formats people read, and what these share. A format is one function
+/* report_diff.h - the difference of several profiles (judge/diff.h) in the formats people read, and what these share. A format is one function
  * and one row in diff_words.c. Names in profiles are untrusted: each format escapes them its own way. */
 #ifndef ASSAY_REPORT_REPORT_DIFF_H
 #define ASSAY_REPORT_REPORT_DIFF_H
 
-#include "advise/diff.h"
+#include "judge/diff.h"
 #include "report/render.h"
 
 typedef int assay__diff_report_fn(const struct assay__diff *diff,

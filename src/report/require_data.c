@@ -2,8 +2,8 @@
  * judged an error; a target is no gate, so that one that is not met is skipped with the figures. */
 #include "report/require.h"
 
-#include "advise/comparison.h"
-#include "advise/review.h"
+#include "judge/comparison.h"
+#include "judge/review.h"
 #include "base/text.h"
 #include "report/junit.h"
 

@@ -3,9 +3,9 @@
  * known of any row is one line with its reason instead of a column of dashes. */
 #include "report/sections.h"
 
-#include "advise/comparison.h"
+#include "judge/comparison.h"
 #include "base/text.h"
-#include "report/figure_text.h"
+#include "report/figure/figure_text.h"
 
 #include <math.h>
 #include <stdint.h>

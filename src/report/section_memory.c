@@ -1,6 +1,6 @@
 /* section_memory.c - where the memory goes: one sentence, what each part takes, the worker over time, the activations at their peak
  * (section_peak.c), the layers by the bytes they move, then what was allocated (section_allocations.c). A number that is not known is "—" with its reason. */
-#include "report/chart.h"
+#include "report/figure/chart.h"
 #include "report/section_allocations.h"
 #include "report/section_peak.h"
 #include "report/sections.h"

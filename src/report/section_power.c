@@ -1,7 +1,7 @@
 /* section_power.c - power, energy, temperature and clocks: one sentence, a table of rails, what else was read, charts over time, what
  * it cost. Everything comes from the metrics, series and spans of the profile. A number that is not known is "—"; its reason stands
  * with the metrics that are not available, or beside the rail. */
-#include "report/chart.h"
+#include "report/figure/chart.h"
 #include "report/sections.h"
 
 #include "base/text.h"

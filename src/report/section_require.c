@@ -4,8 +4,8 @@
 #include "report/require.h"
 #include "report/sections.h"
 
-#include "advise/comparison.h"
-#include "advise/review.h"
+#include "judge/comparison.h"
+#include "judge/review.h"
 #include "base/text.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 
 #include "base/text.h"
 #include "cost/roofline.h"
-#include "report/figure_text.h"
-#include "report/figures.h"
+#include "report/figure/figure_text.h"
+#include "report/figure/figures.h"
 
 #include <math.h>
 #include <stdio.h>

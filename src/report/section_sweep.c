@@ -1,7 +1,7 @@
 /* section_sweep.c - the points of a sweep: a table, bars of throughput and latency, the configuration matrix, and what is best in words. */
 #include "report/sections.h"
 
-#include "advise/sweep.h"
+#include "judge/sweep.h"
 #include "base/text.h"
 #include "report/render.h"
 #include "report/sweep_words.h"

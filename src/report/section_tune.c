@@ -2,7 +2,7 @@
  * spent, and the best as code. */
 #include "report/sections.h"
 
-#include "advise/tune_report.h"
+#include "judge/tune_report.h"
 #include "base/text.h"
 
 #include <math.h>

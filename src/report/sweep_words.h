@@ -2,7 +2,7 @@
 #ifndef ASSAY_REPORT_SWEEP_WORDS_H
 #define ASSAY_REPORT_SWEEP_WORDS_H
 
-#include "advise/sweep.h"
+#include "judge/sweep.h"
 #include "base/buf.h"
 
 /* Values of a point without its optimisation: "gpu:0 batch=32". */

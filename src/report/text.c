@@ -2,8 +2,8 @@
  * and where, the one sentence that answers where the time goes, latency with its histogram, the other metrics in families,
  * the layer table, how far to trust it, and what is not available and why. Marks before numbers: none measured,
  * "=" derived, "~" estimated; "(published)" after; "—" unavailable. Nothing unknown is printed as 0. */
-#include "advise/verify.h"
-#include "report/figure_text.h"
+#include "experiment/verify.h"
+#include "report/figure/figure_text.h"
 #include "report/ncp_groups.h"
 #include "report/page.h"
 #include "report/require.h"

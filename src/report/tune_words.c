@@ -1,7 +1,7 @@
 /* tune_words.c - see tune_words.h. */
 #include "report/tune_words.h"
 
-#include "advise/tune_report.h"
+#include "judge/tune_report.h"
 #include "base/text.h"
 #include "report/render.h"
 

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "platform/platform.h"
-#include "run/channel.h"
+#include "run/worker/channel.h"
 #include "run/locate.h"
 
 #include <fcntl.h>

@@ -2,10 +2,10 @@
  * same statistics as a launch, in the caller's process and thread. The callback stands behind one
  * more indirect call than an engine's step (about 1 ns). */
 #include "base/clock.h"
-#include "run/goal.h"
-#include "run/loop.h"
-#include "run/options.h"
-#include "run/summary.h"
+#include "run/trial/goal.h"
+#include "run/worker/loop.h"
+#include "base/options_read.h"
+#include "run/trial/summary.h"
 
 #include <assay/measure.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  *
  * Limits: 1.5 million live blocks; a block that finds no room is counted as allocated and dropped from the live bytes, and how many there
  * were is told. 65,536 inferences are marked. Sizes are those asked for, without what the allocator adds. */
-#include "track/track.h"
+#include "track/tracker.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -7,7 +7,7 @@
  * apart.
  *
  * The unwinder and the loader may themselves allocate: the thread is marked busy meanwhile, so that is not counted. */
-#include "track/track.h"
+#include "track/tracker.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

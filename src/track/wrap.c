@@ -4,7 +4,7 @@
  *
  * Limits: memory from mmap, brk or an allocator of the program's own is not seen; free of a block that was allocated unseen is passed on
  * and not counted. */
-#include "track/track.h"
+#include "track/tracker.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -8,7 +8,7 @@ echo '#ifdef __linux__' >src/platform/linux_x.c
 printf '/* never sprintf( */ const char *x = "strcpy(a, b) \\" exit(1)";\nsnprintf(b, 1, "");\n' >src/base/good.c
 expect_exit 0 "$ROOT/scripts/check-layers" .
 expect_exit 0 "$ROOT/scripts/check-banned" .
-for include in run/loop.h cli/main.h nowhere/x.h ../run/loop.h; do
+for include in run/worker/loop.h cli/main.h nowhere/x.h ../run/loop.h; do
     echo "#include \"$include\"" >src/model/bad.c
     expect_exit 1 "$ROOT/scripts/check-layers" .
     expect_has out "src/model/bad.c:1"

@@ -4,8 +4,8 @@
  * and shapes can be asked of every model that was read. */
 #include "fuzz_model.h"
 
-#include "model/formats.h"
-#include "model/shapes.h"
+#include "model/model_format.h"
+#include "model/shapes/shapes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

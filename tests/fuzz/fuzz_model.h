@@ -4,7 +4,7 @@
 #ifndef ASSAY_TESTS_FUZZ_MODEL_H
 #define ASSAY_TESTS_FUZZ_MODEL_H
 
-#include "model/onnx.h"
+#include "model/onnx/onnx.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* fuzz_npy.c - the .npy reader. Beyond "no crash": what it accepts lies inside the file, is as
  * long as its shape says, and is read back the same after it was written. */
-#include "model/npy.h"
+#include "model/inputs/npy.h"
 
 #include <stdio.h>
 #include <stdlib.h>

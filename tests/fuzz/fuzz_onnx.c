@@ -4,7 +4,7 @@
 #include "fuzz_model.h"
 
 #include "cost/cost.h"
-#include "model/inputs.h"
+#include "model/inputs/inputs.h"
 #include "model/tensor_data.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

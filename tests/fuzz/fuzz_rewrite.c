@@ -6,8 +6,8 @@
  * most 8 copies of a node, dimensions of at most 16; inputs beyond 64 KiB are not looked at. */
 #include "fuzz_model.h"
 
-#include "model/rewrite.h"
-#include "model/shapes.h"
+#include "model/rewrite/rewrite.h"
+#include "model/shapes/shapes.h"
 
 #define MOST_BYTES 65536u
 

@@ -4,7 +4,7 @@
 
 #include "cost_fixture.h"
 
-#include "advise/check.h"
+#include "check/check.h"
 
 /* Takes the model. */
 static inline struct assay__check *check_model(struct assay__model *model, const char *target,

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "model/formats.h"
+#include "model/model_format.h"
 
 #define COREML_FOLDER ASSAY_TEST_ROOT "/tests/fixtures/coreml/"
 

@@ -5,7 +5,7 @@
 
 #include "harness.h"
 
-#include "advise/diff.h"
+#include "judge/diff.h"
 
 #include <assay/assay.h>
 

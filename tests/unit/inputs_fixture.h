@@ -4,7 +4,7 @@
 
 #include "model_fixture.h"
 
-#include "model/inputs.h"
+#include "model/inputs/inputs.h"
 
 #define LIST(...)         \
     (const char *const[]) \

@@ -4,7 +4,7 @@
 #ifndef ASSAY_TESTS_LAYERS_FIXTURE_H
 #define ASSAY_TESTS_LAYERS_FIXTURE_H
 
-#include "engine/ort_layers.h"
+#include "engine/ort/ort_layers.h"
 #include "harness.h"
 
 #ifndef ASSAY_TEST_ROOT

@@ -4,7 +4,7 @@
 
 #include "model_fixture.h"
 
-#include "model/onnx.h"
+#include "model/onnx/onnx.h"
 
 /* --- a model with a bit of everything --------------------------------------------------------- */
 

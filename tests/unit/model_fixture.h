@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "model/graph.h"
-#include "model/shapes.h"
+#include "model/shapes/shapes.h"
 
 #include <glob.h>
 

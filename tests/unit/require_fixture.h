@@ -2,7 +2,7 @@
 #ifndef ASSAY_TESTS_REQUIRE_FIXTURE_H
 #define ASSAY_TESTS_REQUIRE_FIXTURE_H
 
-#include "advise/require.h"
+#include "judge/require.h"
 #include "scratch.h"
 
 #define MIB 1048576.0

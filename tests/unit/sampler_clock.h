@@ -3,7 +3,7 @@
 #ifndef ASSAY_TESTS_SAMPLER_CLOCK_H
 #define ASSAY_TESTS_SAMPLER_CLOCK_H
 
-#include "probe/sampler.h"
+#include "probe/sampler/sampler.h"
 
 #include <stdatomic.h>
 

@@ -8,7 +8,7 @@
 
 #include "probe/probes.h"
 #include "report/sections.h"
-#include "run/sensors.h"
+#include "run/watch/sensors.h"
 #include "sampler_clock.h"
 
 #define CHANNELS_MOST 16

@@ -3,13 +3,13 @@
  * with ONNX Runtime, by their results. */
 #include "base/file.h"
 #include "base/json.h"
-#include "ceiling/accelerator.h"
-#include "ceiling/accelerator_survey.h"
+#include "ceiling/accelerator/accelerator.h"
+#include "ceiling/accelerator/accelerator_survey.h"
 #include "ceiling/published.h"
-#include "engine/ort_abi.h"
+#include "engine/ort/ort_abi.h"
 #include "harness.h"
 #include "report/ceilings.h"
-#include "run/job.h"
+#include "run/worker/job.h"
 
 #include <assay/engine.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
 #include "flow_fixture.h"
 
 #include "cost/analysis.h"
-#include "model/rewrite.h"
-#include "model/rewrite_graph.h"
+#include "model/rewrite/rewrite.h"
+#include "model/rewrite/rewrite_graph.h"
 #include "zoo/zoo.h"
 
 static struct assay__analysis *analyse(struct assay__model *model)

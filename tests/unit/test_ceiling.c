@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "ceiling/ceiling.h"
 #include "ceiling/crew.h"
-#include "ceiling/kernels.h"
+#include "ceiling/kernels/kernels.h"
 #include "ceiling/latency.h"
 #include "ceiling/survey.h"
 #include "harness.h"

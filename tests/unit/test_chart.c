@@ -2,7 +2,7 @@
 #include "harness.h"
 
 #include "base/text.h"
-#include "report/chart.h"
+#include "report/figure/chart.h"
 
 #include <float.h>
 

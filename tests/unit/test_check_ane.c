@@ -3,7 +3,7 @@
 #include "check_fixture.h"
 
 #include "base/file.h"
-#include "model/formats.h"
+#include "model/model_format.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #include "check_fixture.h"
 
 #include "base/file.h"
-#include "engine/ort_abi.h"
+#include "engine/ort/ort_abi.h"
 #include "report/check.h"
 #include "run/assignment.h"
 

@@ -2,7 +2,7 @@
  * recommendations, and what cannot be said. */
 #include "harness.h"
 
-#include "advise/comparison.h"
+#include "judge/comparison.h"
 
 #include <assay/assay.h>
 

@@ -2,8 +2,8 @@
  * energies: ratio, interval, recommendation. */
 #include "sensors_fixture.h"
 
-#include "advise/comparison.h"
-#include "run/recording.h"
+#include "judge/comparison.h"
+#include "run/arm/recording.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "profile/profile.h"
-#include "run/counters.h"
+#include "run/watch/counters.h"
 
 #include <assay/report.h>
 #include <math.h>

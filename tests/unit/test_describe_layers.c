@@ -2,7 +2,7 @@
  * graphs, fused layers, unknown shapes, and the limits on lengths and lists. */
 #include "cost_fixture.h"
 
-#include "run/describe.h"
+#include "run/trial/describe.h"
 
 static struct assay_profile *profile;
 static struct assay__workload *workload;

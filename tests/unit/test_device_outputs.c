@@ -6,15 +6,15 @@
  *   ASSAY_TEST_DRIFT     the largest ||c - r|| / ||r|| that is allowed; 0: none */
 #include "scratch.h"
 
-#include "engine/ort_abi.h"
+#include "engine/ort/ort_abi.h"
 #include "model/graph.h"
 #include "run/builds.h"
 #include "run/locate.h"
-#include "run/once.h"
-#include "zoo/open.h"
+#include "run/single_run.h"
+#include "zoo/model_open.h"
 #include "zoo/zoo.h"
 
-static struct assay__once work;
+static struct assay__single_run work;
 static struct assay_error error;
 
 static void check(int code)
@@ -32,7 +32,7 @@ static struct assay__output *outputs_on(const char *model, const char *device, c
     check(assay__build_of_run(work.arena, "ort", device, &library, &own, &error));
     struct assay__drift_options options = {.device = own, .library = library};
     work.options = &options;
-    check(assay__once_run(&work, model, what, &outputs, count, &error));
+    check(assay__single_run_run(&work, model, what, &outputs, count, &error));
     work.options = NULL;
     return outputs;
 }
@@ -56,8 +56,8 @@ static void compare(const char *model, const char *device, double most)
         double *numbers[2] = {NULL, NULL};
         int64_t elements[2] = {0, 0};
         struct assay__drift_output drift = {0};
-        check(assay__once_numbers(&r[i], &numbers[0], &elements[0], &error));
-        check(assay__once_numbers(&c[i], &numbers[1], &elements[1], &error));
+        check(assay__single_run_numbers(&r[i], &numbers[0], &elements[0], &error));
+        check(assay__single_run_numbers(&c[i], &numbers[1], &elements[1], &error));
         CHECK(elements[0] > 0);
         CHECK_INT(elements[1], elements[0]);
         drift.elements = elements[0];

@@ -2,7 +2,7 @@
  * of three runs; names that occur often; and which rows are shown. */
 #include "diff_fixture.h"
 
-#include "advise/diff_align.h"
+#include "judge/diff_align.h"
 #include "base/stats.h"
 
 enum { MOST = 64 };

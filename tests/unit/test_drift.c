@@ -3,8 +3,8 @@
 #include "harness.h"
 
 #include "base/file.h"
-#include "run/drift.h"
-#include "run/outputs.h"
+#include "run/trial/drift.h"
+#include "run/trial/outputs.h"
 
 static struct assay__drift_output compare(const double *r, const double *c, int64_t count, int rank,
                                           const int64_t *dims, struct assay__arena *arena)

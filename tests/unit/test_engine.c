@@ -3,7 +3,7 @@
 #include "conform/tiny_onnx.h"
 #include "unit/scratch.h"
 
-#include "engine/ort_session.h"
+#include "engine/ort/ort_session.h"
 
 #include <assay/engine.h>
 

@@ -1,9 +1,9 @@
 /* test_figure_svg.c - figures as SVG: well-formed whatever the names are, lengths that tell the values, round ticks, nothing drawn for what is
  * not known, many points thinned without hiding any. */
 #include "harness.h"
-#include "report/figure.h"
-#include "report/figure_scale.h"
-#include "report/figure_svg.h"
+#include "report/figure/figure.h"
+#include "report/figure/figure_scale.h"
+#include "report/figure/figure_svg.h"
 
 #include <ctype.h>
 

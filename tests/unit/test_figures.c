@@ -3,7 +3,7 @@
 #include "harness.h"
 
 #include "base/text.h"
-#include "report/figure_text.h"
+#include "report/figure/figure_text.h"
 
 #include <assay/assay.h>
 

@@ -4,9 +4,9 @@
 #include "text_lines.h"
 
 #include "base/text.h"
-#include "report/figure_scale.h"
-#include "report/figure_text.h"
-#include "report/figures.h"
+#include "report/figure/figure_scale.h"
+#include "report/figure/figure_text.h"
+#include "report/figure/figures.h"
 
 #include <assay/assay.h>
 

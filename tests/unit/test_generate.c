@@ -3,10 +3,10 @@
 #include "cost/cost.h"
 #include "base/file.h"
 #include "layers_fixture.h"
-#include "model/generation.h"
-#include "model/shapes.h"
+#include "model/inputs/generation_roles.h"
+#include "model/shapes/shapes.h"
 #include "profile/profile.h"
-#include "run/generate.h"
+#include "run/trial/token_stats.h"
 #include "run_fixture.h"
 #include "zoo/zoo.h"
 

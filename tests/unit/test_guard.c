@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "platform/guard.h"
-#include "probe/open.h"
-#include "probe/sampler.h"
+#include "probe/probe_open.h"
+#include "probe/sampler/sampler.h"
 
 #include <pthread.h>
 #include <signal.h>

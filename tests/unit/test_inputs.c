@@ -2,7 +2,7 @@
  * in test_inputs_fill.c. */
 #include "inputs_fixture.h"
 
-#include "run/describe.h"
+#include "run/trial/describe.h"
 
 /* --- shapes ----------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "inputs_fixture.h"
 
 #include "base/json.h"
-#include "model/npy.h"
+#include "model/inputs/npy.h"
 
 /* --- fills ------------------------------------------------------------------------------------ */
 

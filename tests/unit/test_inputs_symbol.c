@@ -3,8 +3,8 @@
  * batch. */
 #include "inputs_fixture.h"
 
-#include "model/rewrite.h"
-#include "model/symbol.h"
+#include "model/rewrite/rewrite.h"
+#include "model/symbol/symbol.h"
 
 static int64_t dim(const struct assay__workload *workload, size_t input, int axis)
 {

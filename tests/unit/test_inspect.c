@@ -5,7 +5,7 @@
 
 #include "base/stats.h"
 #include "report/inspect_diff.h"
-#include "zoo/open.h"
+#include "zoo/model_open.h"
 
 #include <math.h>
 #include <stdio.h>

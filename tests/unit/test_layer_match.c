@@ -1,7 +1,7 @@
 /* test_layer_match.c - the same layer in two launches is found by what it was made from, not by its name or place. */
 #include "harness.h"
 
-#include "run/layer_match.h"
+#include "run/trial/layer_match.h"
 
 static const char *from_a[] = {"a"}, *from_b[] = {"b", "b2"}, *from_c[] = {"c"};
 

@@ -1,8 +1,8 @@
 /* test_layers.c - layer timing of the ort engine: graphs with markers compute the same bits,
  * every node is there, and origins are right. A node whose time is known: test_layers_spin.c.
  * Models: tests/oracle/make_layer_models.py. */
-#include "engine/ort_instrument.h"
-#include "engine/ort_layers.h"
+#include "engine/ort/ort_instrument.h"
+#include "engine/ort/ort_layers.h"
 #include "base/file.h"
 #include "layers_fixture.h"
 

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/stats.h"
-#include "engine/ort_layers.h"
+#include "engine/ort/ort_layers.h"
 #include "layers_fixture.h"
 
 /* Spin: copies its float tensor, then waits until `ns` have passed since it began; notes how

@@ -3,11 +3,11 @@
 #include "harness.h"
 
 #include "base/clock.h"
-#include "run/channel.h"
-#include "run/goal.h"
-#include "run/loop.h"
-#include "run/ring.h"
-#include "run/summary.h"
+#include "run/worker/channel.h"
+#include "run/trial/goal.h"
+#include "run/worker/loop.h"
+#include "run/worker/ring.h"
+#include "run/trial/summary.h"
 
 #include <assay/assay.h>
 #include <sys/socket.h>

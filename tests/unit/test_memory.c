@@ -7,7 +7,7 @@
 #include "probe/probe.h"
 #include "probe/procmem.h"
 #include "profile/profile.h"
-#include "run/memory_track.h"
+#include "run/watch/memory_track.h"
 
 #include <sys/stat.h>
 

@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "base/track.h"
 #include "platform/platform.h"
-#include "run/memory_growth.h"
-#include "run/memory_track.h"
+#include "run/watch/memory_growth.h"
+#include "run/watch/memory_track.h"
 
 #include <pthread.h>
 #include <sched.h>

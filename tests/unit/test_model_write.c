@@ -2,7 +2,7 @@
  * file goes, generated weights, files beyond 2 GB, failures that leave nothing behind. */
 #include "model_cases.h"
 
-#include "model/generate.h"
+#include "model/weight_formula.h"
 #include "model/tensor_data.h"
 #include "zoo/zoo.h"
 
@@ -334,7 +334,7 @@ static void expect_weighty(const struct assay__model *model)
 {
     float *expected = malloc(30000 * sizeof *expected), *got = malloc(30000 * sizeof *got);
     struct assay_error error = {.code = 0};
-    assay__generate(&generator, 0, expected, 30000);
+    assay__weights_fill(&generator, 0, expected, 30000);
     const struct assay__tensor *made = assay__graph_initializer(&model->graph, "made");
     if (assay__tensor_floats(model, made, got, &error))
         harness_fail(__FILE__, __LINE__, error.message);

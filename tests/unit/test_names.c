@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "base/names.h"
 #include "model/graph.h"
-#include "model/shapes.h"
+#include "model/shapes/shapes.h"
 
 static void test_names(void)
 {

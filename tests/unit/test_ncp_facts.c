@@ -5,7 +5,7 @@
 #include "unit/zoo_check.h"
 
 #include "cost/ncp.h"
-#include "model/rewrite.h"
+#include "model/rewrite/rewrite.h"
 
 struct studied {
     struct assay__model *model;

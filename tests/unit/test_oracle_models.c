@@ -5,7 +5,7 @@
 #include "harness.h"
 
 #include "base/file.h"
-#include "model/npy.h"
+#include "model/inputs/npy.h"
 
 #include <assay/engine.h>
 #include <glob.h>

@@ -3,7 +3,7 @@
  * errors of the published measurements as numbers, so that a worse model fails. */
 #include "harness.h"
 
-#include "advise/predict.h"
+#include "predict/predict.h"
 #include "base/file.h"
 #include "scratch.h"
 

@@ -3,7 +3,7 @@
 #include "live_fixture.h"
 
 #include "base/file.h"
-#include "probe/sampler.h"
+#include "probe/sampler/sampler.h"
 #include "probe/sysfs.h"
 
 #include <errno.h>

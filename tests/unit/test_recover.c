@@ -2,7 +2,7 @@
  * samples and no metrics, every value known. */
 #include "harness.h"
 
-#include "run/recover.h"
+#include "run/arm/recover.h"
 
 #include <assay/assay.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "profile/profile.h"
-#include "report/figure.h"
+#include "report/figure/figure.h"
 
 #include <assay/assay.h>
 

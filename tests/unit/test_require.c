@@ -2,7 +2,7 @@
  * hostile, verdicts with exact ratios at their thresholds, what is kept with a trial. Reports are in test_require_report.c. */
 #include "require_fixture.h"
 
-#include "advise/review.h"
+#include "judge/review.h"
 
 static struct assay__judgement judge(const char *text)
 {

@@ -2,7 +2,7 @@
  * calculate is checked with an engine in tests/cli/make_rewrite.sh. */
 #include "model_fixture.h"
 
-#include "model/rewrite_graph.h"
+#include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
 #include <limits.h>

@@ -2,9 +2,9 @@
  * activations, its shapes, the batch axis where time stands first, and the files a model is made of. */
 #include "model_fixture.h"
 
-#include "model/onnx.h"
-#include "model/rewrite_graph.h"
-#include "zoo/open.h"
+#include "model/onnx/onnx.h"
+#include "model/rewrite/rewrite_graph.h"
+#include "zoo/model_open.h"
 
 #include <unistd.h>
 

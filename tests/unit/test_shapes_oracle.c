@@ -6,7 +6,7 @@
 #include "model_fixture.h"
 
 #include "base/file.h"
-#include "model/shape_call.h"
+#include "model/shapes/shape_call.h"
 
 struct listing {
     const char *folder;

@@ -1,14 +1,14 @@
 /* test_space.c - the configurations of a model: reading lists, counting, choices and points as inverses, what a point means, refusals. */
 #include "harness.h"
 
-#include "advise/space.h"
+#include "experiment/config_space.h"
 #include "base/file.h"
 
 #include <string.h>
 
-static struct assay__space space_of(struct assay__arena *arena)
+static struct assay__config_space space_of(struct assay__arena *arena)
 {
-    struct assay__space space;
+    struct assay__config_space space;
     memset(&space, 0, sizeof space);
     space.arena = arena;
     return space;
@@ -17,13 +17,13 @@ static struct assay__space space_of(struct assay__arena *arena)
 static void lists_are_read(void)
 {
     struct assay__arena *arena = assay__arena_new();
-    struct assay__space space = space_of(arena);
+    struct assay__config_space space = space_of(arena);
     struct assay_error error = {0};
-    CHECK(assay__space_read(&space, ASSAY__AXIS_BATCH, "1,2,4,2", &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_BATCH, "1,2,4,2", &error) == 0);
     CHECK(space.axes[ASSAY__AXIS_BATCH].count == 3); /* twins once */
     CHECK_STR(space.axes[ASSAY__AXIS_BATCH].values[2], "4");
     static const struct {
-        enum assay__space_axis axis;
+        enum assay__config_axis axis;
         const char *list, *says;
     } bad[] = {
         {ASSAY__AXIS_BATCH, "1,x", "--batch: 'x' is not a value of it: whole numbers from 1 "},
@@ -42,32 +42,32 @@ static void lists_are_read(void)
         {ASSAY__AXIS_DEVICE, "a b", "--device: 'a b'"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CHECK(assay__space_read(&space, bad[i].axis, bad[i].list, &error) == ASSAY_EINVAL);
+        CHECK(assay__config_read(&space, bad[i].axis, bad[i].list, &error) == ASSAY_EINVAL);
         CHECK_HAS(error.message, bad[i].says);
     }
-    CHECK(assay__space_read(&space, ASSAY__AXIS_DEVICE, "cpu,ovn/openvino:cpu", &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_DEVICE, "cpu,ovn/openvino:cpu", &error) == 0);
     assay__arena_free(arena);
 }
 
 static void counting_has_a_limit(void)
 {
     struct assay__arena *arena = assay__arena_new();
-    struct assay__space space = space_of(arena);
+    struct assay__config_space space = space_of(arena);
     struct assay_error error = {0};
-    CHECK(assay__space_count(&space, 4, &error) == 0);
+    CHECK(assay__config_count(&space, 4, &error) == 0);
     CHECK(space.points == 1);
-    CHECK(assay__space_read(&space, ASSAY__AXIS_BATCH, "1,2,4", &error) == 0);
-    CHECK(assay__space_read(&space, ASSAY__AXIS_THREADS, "1,2", &error) == 0);
-    CHECK(assay__space_count(&space, 6, &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_BATCH, "1,2,4", &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_THREADS, "1,2", &error) == 0);
+    CHECK(assay__config_count(&space, 6, &error) == 0);
     CHECK(space.points == 6);
-    CHECK(assay__space_count(&space, 5, &error) == ASSAY_EINVAL);
+    CHECK(assay__config_count(&space, 5, &error) == ASSAY_EINVAL);
     CHECK_HAS(error.message, "more than 5 points");
     char list[512] = "1";
-    for (int i = 2; i <= ASSAY__SPACE_VALUES + 1; i++) {
+    for (int i = 2; i <= ASSAY__CONFIG_VALUES + 1; i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, ",%d", i);
     }
-    CHECK(assay__space_read(&space, ASSAY__AXIS_SEQ, list, &error) == ASSAY_EINVAL);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_SEQ, list, &error) == ASSAY_EINVAL);
     CHECK_HAS(error.message, "--seq: more than 64 values");
     assay__arena_free(arena);
 }
@@ -76,18 +76,18 @@ static void counting_has_a_limit(void)
 static void points_and_choices_are_inverses(void)
 {
     struct assay__arena *arena = assay__arena_new();
-    struct assay__space space = space_of(arena);
+    struct assay__config_space space = space_of(arena);
     struct assay_error error = {0};
-    CHECK(assay__space_read(&space, ASSAY__AXIS_OPT, "none,all", &error) == 0);
-    CHECK(assay__space_read(&space, ASSAY__AXIS_THREADS, "1,2,3", &error) == 0);
-    CHECK(assay__space_read(&space, ASSAY__AXIS_BATCH, "1,2,4,8", &error) == 0);
-    CHECK(assay__space_count(&space, 100, &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_OPT, "none,all", &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_THREADS, "1,2,3", &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_BATCH, "1,2,4,8", &error) == 0);
+    CHECK(assay__config_count(&space, 100, &error) == 0);
     CHECK(space.points == 24);
     for (size_t p = 0; p < space.points; p++) {
         size_t choices[ASSAY__AXIS_COUNT];
         for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++)
-            choices[a] = assay__space_choice(&space, p, (enum assay__space_axis)a);
-        CHECK(assay__space_point(&space, choices) == p);
+            choices[a] = assay__config_choice(&space, p, (enum assay__config_axis)a);
+        CHECK(assay__config_point(&space, choices) == p);
         CHECK(choices[ASSAY__AXIS_BATCH] == p % 4);
         CHECK(choices[ASSAY__AXIS_THREADS] == p / 4 % 3);
         CHECK(choices[ASSAY__AXIS_OPT] == p / 12);
@@ -99,21 +99,21 @@ static void points_and_choices_are_inverses(void)
 static void a_point_is_a_run(void)
 {
     struct assay__arena *arena = assay__arena_new();
-    struct assay__space space = space_of(arena);
+    struct assay__config_space space = space_of(arena);
     struct assay_error error = {0};
     struct assay_run_options options = {.model = "mlp", .library = "lib.so", .batch = 3};
-    CHECK(assay__space_read(&space, ASSAY__AXIS_DEVICE, "cpu,ovn/cpu", &error) == 0);
-    CHECK(assay__space_read(&space, ASSAY__AXIS_OPT, "none", &error) == 0);
-    CHECK(assay__space_read(&space, ASSAY__AXIS_SPINNING, "on,off", &error) == 0);
-    CHECK(assay__space_read(&space, ASSAY__AXIS_SEQ, "16", &error) == 0);
-    CHECK(assay__space_count(&space, 100, &error) == 0);
-    CHECK(assay__space_apply(&space, 0, &options, &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_DEVICE, "cpu,ovn/cpu", &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_OPT, "none", &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_SPINNING, "on,off", &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_SEQ, "16", &error) == 0);
+    CHECK(assay__config_count(&space, 100, &error) == 0);
+    CHECK(assay__config_apply(&space, 0, &options, &error) == 0);
     CHECK_STR(options.label, "device=cpu opt=none spinning=on seq=16");
     CHECK_STR(options.library, "lib.so");
     CHECK(options.spinning_off == 0);
     CHECK(options.sequence == 16);
     CHECK(options.batch == 3); /* what does not vary stays */
-    CHECK(assay__space_apply(&space, 3, &options, &error) == 0);
+    CHECK(assay__config_apply(&space, 3, &options, &error) == 0);
     CHECK_STR(options.device, "ovn/cpu");
     CHECK(options.library == NULL); /* the name says the build */
     CHECK(options.spinning_off == 1);
@@ -125,30 +125,30 @@ static void a_point_is_a_run(void)
 static void copies_and_refusals(void)
 {
     struct assay__arena *arena = assay__arena_new();
-    struct assay__space space = space_of(arena);
+    struct assay__config_space space = space_of(arena);
     struct assay_error error = {0};
     struct assay_run_options options = {.model = "mlp"};
-    CHECK(assay__space_read(&space, ASSAY__AXIS_PRECISION, "float32,float16", &error) == 0);
-    CHECK(assay__space_count(&space, 10, &error) == 0);
-    CHECK(assay__space_rewrite(&space, "mlp", &error) == 0);
-    CHECK(assay__space_apply(&space, 1, &options, &error) == 0);
+    CHECK(assay__config_read(&space, ASSAY__AXIS_PRECISION, "float32,float16", &error) == 0);
+    CHECK(assay__config_count(&space, 10, &error) == 0);
+    CHECK(assay__config_rewrite(&space, "mlp", &error) == 0);
+    CHECK(assay__config_apply(&space, 1, &options, &error) == 0);
     CHECK(assay__file_exists(options.model));
     char folder[sizeof space.folder];
     memcpy(folder, space.folder, sizeof folder);
     CHECK(folder[0] != '\0');
-    assay__space_end(&space);
+    assay__config_end(&space);
     CHECK(!assay__file_exists(folder));
     /* a model that cannot be read: the plain point stands (the run will say it), the copy is refused */
-    struct assay__space other = space_of(arena);
-    CHECK(assay__space_read(&other, ASSAY__AXIS_PRECISION, "float32,int8-weights", &error) == 0);
-    CHECK(assay__space_count(&other, 10, &error) == 0);
-    CHECK(assay__space_rewrite(&other, "no-such-model", &error) == 0);
-    CHECK(assay__space_apply(&other, 0, &options, &error) == 0);
+    struct assay__config_space other = space_of(arena);
+    CHECK(assay__config_read(&other, ASSAY__AXIS_PRECISION, "float32,int8-weights", &error) == 0);
+    CHECK(assay__config_count(&other, 10, &error) == 0);
+    CHECK(assay__config_rewrite(&other, "no-such-model", &error) == 0);
+    CHECK(assay__config_apply(&other, 0, &options, &error) == 0);
     CHECK_STR(options.model, "no-such-model");
-    CHECK(assay__space_apply(&other, 1, &options, &error) == ASSAY_EUNSUPPORTED);
+    CHECK(assay__config_apply(&other, 1, &options, &error) == ASSAY_EUNSUPPORTED);
     CHECK_HAS(error.message, "no int8-weights copy");
     CHECK_STR(options.label, "precision=int8-weights");
-    assay__space_end(&other);
+    assay__config_end(&other);
     assay__arena_free(arena);
 }
 

@@ -2,7 +2,7 @@
  * is left of an interrupted one, the best two again. */
 #include "harness.h"
 
-#include "advise/sweep.h"
+#include "judge/sweep.h"
 #include "base/stats.h"
 
 #include <assay/assay.h>

@@ -4,7 +4,7 @@
 #include "harness.h"
 
 #include "base/stats.h"
-#include "model/symbol.h"
+#include "model/symbol/symbol.h"
 
 static struct assay__symbols *symbols;
 

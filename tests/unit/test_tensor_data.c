@@ -1,7 +1,7 @@
 /* test_tensor_data.c - the numbers of tensors wherever they lie, float16 exactly, and the generator of weights. */
 #include "model_cases.h"
 
-#include "model/generate.h"
+#include "model/weight_formula.h"
 #include "model/tensor_data.h"
 
 /* All 65536 halves there and back; NaNs stay NaNs. */
@@ -162,9 +162,9 @@ static void test_generator(void)
                                   constant = {7, 0.25f, 0}, centred = {3, 0, 1};
     float *whole = malloc(COUNT * sizeof *whole), part[100];
     double sum = 0, squares = 0;
-    assay__generate(&generator, 0, whole, COUNT);
+    assay__weights_fill(&generator, 0, whole, COUNT);
     for (size_t at = 0; at + 100 <= COUNT; at += 9973) {
-        assay__generate(&generator, at, part, 100);
+        assay__weights_fill(&generator, at, part, 100);
         CHECK_INT(memcmp(part, whole + at, sizeof part), 0);
     }
     for (size_t i = 0; i < COUNT; i++) {
@@ -175,12 +175,12 @@ static void test_generator(void)
     }
     CHECK(fabs(sum / COUNT) < 4 / sqrt(COUNT));
     CHECK(fabs(squares / COUNT - 1) < 0.02);
-    assay__generate(&other, 0, part, 100);
+    assay__weights_fill(&other, 0, part, 100);
     CHECK(memcmp(part, whole, sizeof part) != 0);
-    assay__generate(&constant, 12345, part, 100);
+    assay__weights_fill(&constant, 12345, part, 100);
     for (size_t i = 0; i < 100; i++)
         CHECK(part[i] == 0.25f);
-    assay__generate(&centred, 0, whole, COUNT);
+    assay__weights_fill(&centred, 0, whole, COUNT);
     for (size_t i = 0; i < COUNT; i++)
         CHECK(whole[i] != 0 && fabsf(whole[i]) > 1e-6f); /* no zero, nothing near denormal */
     free(whole);

@@ -2,10 +2,10 @@
  * failures; and what a hand-made profile is said to have found. Everything is seeded: no clock, no launch. */
 #include "harness.h"
 
-#include "advise/tune.h"
-#include "advise/tune_report.h"
+#include "experiment/tune.h"
+#include "judge/tune_report.h"
 #include "base/stats.h"
-#include "report/figure.h"
+#include "report/figure/figure.h"
 
 #include <assay/assay.h>
 

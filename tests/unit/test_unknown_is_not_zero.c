@@ -1,7 +1,7 @@
 /* test_unknown_is_not_zero.c - a profile in which no number is known, in every format, every table and every subject: nowhere a 0, a NaN or
  * an infinity may stand for it. Everything that the profile does know is chosen not to be 0, so that any zero found is a fault. The search
  * itself is tested on texts that hold one. */
-#include "advise/require.h"
+#include "judge/require.h"
 #include "base/metric_table.h"
 #include "harness.h"
 #include "profile/profile.h"

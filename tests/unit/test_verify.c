@@ -2,7 +2,7 @@
  * advice's fixture, their changes are chosen here. Real workers are started; no test depends on how fast the machine is. */
 #include "advise_fixture.h"
 
-#include "advise/verify.h"
+#include "experiment/verify.h"
 
 #define LAUNCHES 6
 

@@ -5,7 +5,7 @@
  * sizes that cannot be. */
 #include "zoo_check.h"
 
-#include "model/npy.h"
+#include "model/inputs/npy.h"
 
 #define TOLERANCE 1e-4
 #define SIZES "layers=2,width=24,heads=4,ffn=40,vocab=29"

@@ -11,7 +11,7 @@
 #include "harness.h"
 
 #include "base/file.h"
-#include "model/inputs.h"
+#include "model/inputs/inputs.h"
 #include "zoo/zoo.h"
 
 #include <assay/engine.h>

@@ -1,0 +1,23 @@
+/* options_read.c - see options.h. */
+#include "base/options_read.h"
+
+#include <string.h>
+
+int assay__options_read(const void *given, void *own, size_t own_size, const char *what,
+                        struct assay_error *error)
+{
+    memset(own, 0, own_size);
+    if (!given) return 0;
+    size_t size;
+    memcpy(&size, given, sizeof size);
+    if (size < sizeof size)
+        return assay_error_set(error, ASSAY_EINVAL, "%s options without their size", what);
+    const unsigned char *bytes = given;
+    for (size_t i = own_size; i < size; i++)
+        if (bytes[i])
+            return assay_error_set(error, ASSAY_EINVAL,
+                                   "%s options have a member that this version does not know",
+                                   what);
+    memcpy(own, given, size < own_size ? size : own_size);
+    return 0;
+}

@@ -1,0 +1,261 @@
+/* accelerator.c - see accelerator.h: the whole measurement of a device, kept in a file beside the CPU's. The key of the file
+ * is the machine's with the device, the engine, its library and what else the caller names (versions, driver, hardware). */
+#include "ceiling/accelerator/accelerator_survey.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "probe/nvml.h"
+#include "run/locate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MODELS 1 /* raised when a model or a definition changes: older files no longer hold */
+#define BUDGET_S 60.0
+#define MARGIN_S 2.0 /* the run that is under way at the end has this to end by itself */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* Providers that compute on the CPU, whatever they are called. */
+static bool in_main_memory(const char *device)
+{
+    return strcmp(device, "cpu") == 0 || ends_with(device, ":cpu") ||
+           strcmp(device, "xnnpack") == 0;
+}
+
+/* --- the card and its clock ------------------------------------------------------------------- */
+
+/* Which of NVML's GPUs the CUDA device is: the only one; else the one of that number where CUDA counts as NVML does, which
+ * it is told by its environment. -1: not known. *name: of it; of all of them when they are the same. */
+static int gpu_of(struct assay__accelerator_survey *survey, const char **name, const char **why)
+{
+    const char *device = survey->accelerator->device, *colon = strchr(device, ':');
+    const char *order = getenv("CUDA_DEVICE_ORDER"), *visible = getenv("CUDA_VISIBLE_DEVICES");
+    size_t count = 0;
+    const struct assay__nvml_gpu *gpus = assay__nvml_gpus(survey->arena, &count, why);
+    if (!count) return -1;
+    bool same = true;
+    for (size_t i = 1; i < count; i++)
+        same = same && strcmp(gpus[i].name, gpus[0].name) == 0;
+    if (same) *name = gpus[0].name;
+    long number = colon ? strtol(colon + 1, NULL, 10) : 0;
+    if (count == 1) return 0;
+    if (order && strcmp(order, "PCI_BUS_ID") == 0 && !visible && number >= 0 &&
+        (size_t)number < count) {
+        *name = gpus[number].name;
+        return (int)number;
+    }
+    *why = "several GPUs: CUDA may count them differently than NVML does "
+           "(CUDA_DEVICE_ORDER=PCI_BUS_ID makes them agree)";
+    return -1;
+}
+
+static void open_probe(struct assay__accelerator_survey *survey, const char *probe,
+                       const char *channel)
+{
+    const struct assay__channel *channels;
+    struct assay_error error = {0};
+    const struct assay__probe_ops *ops = assay__probe_find(probe);
+    survey->clock_why = "cannot be read";
+    if (!ops || ops->open(survey->arena, &survey->clock_probe, &error)) {
+        const char *why = assay__arena_strdup(survey->arena, error.message);
+        if (why && *why) survey->clock_why = why;
+        return;
+    }
+    survey->clock_ops = ops;
+    size_t count = ops->channels(survey->clock_probe, &channels);
+    survey->clock_readings = assay__arena_array(survey->arena, count + 1,
+                                                sizeof *survey->clock_readings);
+    if (*ops->reason(survey->clock_probe)) survey->clock_why = ops->reason(survey->clock_probe);
+    for (size_t i = 0; i < count && survey->clock_readings; i++) {
+        if (strcmp(channels[i].name, channel) != 0) continue;
+        survey->clock_channel = i;
+        survey->clock_why = channels[i].available ? NULL : channels[i].reason;
+    }
+}
+
+void assay__accelerator_clock_open(struct assay__accelerator_survey *survey, const char **hardware)
+{
+    const char *device = survey->accelerator->device, *name = NULL, *why = "";
+    if (strncmp(device, "cuda", 4) == 0 || strncmp(device, "tensorrt", 8) == 0) {
+        int gpu = gpu_of(survey, &name, &why);
+        if (name && *name && !*hardware) *hardware = name;
+        const char *channel = assay__arena_printf(survey->arena, "clock.gpu%d.sm", gpu);
+        survey->clock_why = *why ? why : "cannot be read";
+        if (gpu >= 0 && channel) open_probe(survey, "nvml", channel);
+    } else if (survey->main_memory) {
+        open_probe(survey, "cpufreq", "clock.mean");
+    } else {
+        survey->clock_why = "nothing that reads it is known for this device";
+    }
+}
+
+double assay__accelerator_clock_hz(struct assay__accelerator_survey *survey)
+{
+    if (!survey->clock_probe || survey->clock_why) return NAN;
+    survey->clock_ops->read(survey->clock_probe, survey->clock_readings);
+    double hz = survey->clock_readings[survey->clock_channel].value;
+    return hz > 0 ? hz : NAN;
+}
+
+void assay__accelerator_clock_close(struct assay__accelerator_survey *survey)
+{
+    if (survey->clock_probe) survey->clock_ops->close(survey->clock_probe);
+    survey->clock_probe = NULL;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static const char *now_text(struct assay__arena *arena)
+{
+    char text[32] = "";
+    time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    const char *kept = assay__arena_strdup(arena, text);
+    return kept ? kept : "";
+}
+
+static void add_note(struct assay__arena *arena, struct assay__ceilings *set, const char *what,
+                     const char *why)
+{
+    const char *note = assay__arena_printf(arena, "%s%s%s%s", set->note, set->note[0] ? "; " : "",
+                                           what, why);
+    if (note) set->note = note;
+}
+
+static int finish(struct assay__accelerator_survey *survey, struct assay__ceilings *set,
+                  const char *hardware, bool stopped)
+{
+    set->measured_at = now_text(survey->arena);
+    set->complete = !survey->late && !stopped;
+    if (stopped) set->note = "interrupted: what was measured until then";
+    set->pinned = true; /* no thread of ours works */
+    set->steal_share = set->other_share = NAN;
+    set->device = assay__arena_strdup(survey->arena, survey->accelerator->device);
+    set->hardware = assay__arena_strdup(survey->arena, hardware ? hardware : "");
+    set->count = survey->count;
+    set->rows = assay__arena_array(survey->arena, survey->count + 1, sizeof *set->rows);
+    if (!set->rows || !set->device || !set->hardware)
+        return assay_error_set(survey->error, ASSAY_ENOMEM, "out of memory");
+    if (survey->count) memcpy(set->rows, survey->rows, survey->count * sizeof *set->rows);
+    for (size_t i = 0; i < set->count && stopped; i++) /* the last was begun, perhaps */
+        if (set->rows[i].state == ASSAY_UNAVAILABLE && !set->rows[i].note[0])
+            set->rows[i].note = "interrupted";
+    if (survey->clock_why) add_note(survey->arena, set, "clock not known: ", survey->clock_why);
+    return 0;
+}
+
+static int measure(struct assay__accelerator_survey *survey, struct assay__ceilings *set)
+{
+    const char *hardware = survey->accelerator->hardware;
+    uint64_t begin_ns = assay__now_ns();
+    survey->budget_s = survey->options->budget_s > 0 ? survey->options->budget_s : BUDGET_S;
+    double margin_s = fmin(0.05 * survey->budget_s, MARGIN_S);
+    survey->deadline_ns = begin_ns + (uint64_t)((survey->budget_s - margin_s) * 1e9);
+    survey->main_memory = !survey->accelerator->own_memory &&
+                          in_main_memory(survey->accelerator->device);
+    survey->launch_s = survey->fixed_s = NAN;
+    int code = assay__worker_locate(survey->worker, sizeof survey->worker, survey->error);
+    if (code) return code;
+    code = assay__folder_temporary(survey->folder, sizeof survey->folder, survey->error);
+    if (code) return code;
+    assay__accelerator_clock_open(survey, &hardware);
+    code = assay__accelerator_rows(survey);
+    bool stopped = code == ASSAY_EINTERRUPTED;
+    int finished = !code || stopped ? finish(survey, set, hardware, stopped) : 0;
+    if (finished)
+        code = finished;
+    else if (stopped)
+        assay_error_set(survey->error, code, "interrupted while measuring ceilings");
+    else if (code)
+        assay_error_set(survey->error, code, "out of memory");
+    assay__accelerator_clock_close(survey);
+    assay__folder_remove(survey->folder);
+    free(survey->rows);
+    set->duration_s = (double)(assay__now_ns() - begin_ns) / 1e9;
+    return code;
+}
+
+static const char *key_of(struct assay__arena *arena, const struct assay__machine *machine,
+                          const struct assay__accelerator *device,
+                          const struct assay__ceiling_options *options)
+{
+    const char *key = assay__ceilings_key(arena, machine);
+    if (!key) return NULL;
+    return assay__arena_printf(
+        arena, "%smodels %d\nengine %s\ndevice %s\nlibrary %s\nidentity %s\n%s%s%s", key, MODELS,
+        device->engine ? device->engine : "ort", device->device,
+        device->library ? device->library : "", device->identity ? device->identity : "",
+        options->only ? "only " : "", options->only ? options->only : "",
+        options->only ? "\n" : "");
+}
+
+/* An impossible request, in words; NULL: none. */
+static const char *refusal(const struct assay__accelerator *accelerator)
+{
+    const char *root = getenv("ASSAY_FSROOT");
+    if (root && root[0]) return "ASSAY_FSROOT stands for another machine, which cannot be measured";
+    if (!accelerator->device || !accelerator->device[0]) return "no device was named";
+    return NULL;
+}
+
+static void save(struct assay__arena *arena, struct assay__ceilings *set, const char *path)
+{
+    struct assay_error error = {0};
+    bool any = false;
+    for (size_t i = 0; i < set->count; i++)
+        any = any || set->rows[i].state != ASSAY_UNAVAILABLE;
+    if (!set->complete)
+        add_note(arena, set, "not kept for next time: ", "the time was too short for all of it");
+    else if (any &&
+             assay__ceilings_save(set, path, &error)) /* nothing worked: try again next time */
+        add_note(arena, set, "not kept for next time: ", error.message);
+}
+
+int assay__accelerator_ceilings_get(struct assay__arena *arena,
+                                    const struct assay__machine *machine,
+                                    const struct assay__accelerator *accelerator,
+                                    const struct assay__ceiling_options *given,
+                                    struct assay__ceilings **out, struct assay_error *error)
+{
+    static const struct assay__ceiling_options defaults;
+    const struct assay__ceiling_options *options = given ? given : &defaults;
+    struct assay_error no_path = {0}, not_loaded = {0};
+    char path[4096];
+    *out = NULL;
+    const char *why = refusal(accelerator);
+    if (why) return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", why);
+    struct assay__accelerator_survey *survey = assay__arena_alloc(arena, sizeof *survey);
+    struct assay__ceilings *set = assay__arena_alloc(arena, sizeof *set);
+    const char *key = key_of(arena, machine, accelerator, options);
+    if (!survey || !set || !key) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    bool kept = assay__ceilings_path(key, path, sizeof path, &no_path) == 0;
+    int loaded = ASSAY_ENOTFOUND;
+    if (kept && !options->remeasure)
+        loaded = assay__ceilings_load(arena, path, key, out, &not_loaded);
+    if (loaded == 0) return 0;
+    *survey = (struct assay__accelerator_survey){.arena = arena,
+                                                 .machine = machine,
+                                                 .accelerator = accelerator,
+                                                 .options = options,
+                                                 .error = error};
+    *set = (struct assay__ceilings){.key = key, .note = ""};
+    int code = measure(survey, set);
+    if (code == ASSAY_EINTERRUPTED) *out = set; /* what there is of it */
+    if (code) return code;
+    if (kept)
+        save(arena, set, path);
+    else
+        add_note(arena, set, "not kept for next time: ", no_path.message);
+    if (loaded != ASSAY_ENOTFOUND)
+        add_note(arena, set, "the earlier measurement could not be used: ", not_loaded.message);
+    *out = set;
+    return 0;
+}

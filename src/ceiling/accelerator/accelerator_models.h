@@ -1,0 +1,35 @@
+/* accelerator_models.h - the small models whose times are an accelerator's ceilings. Large operands are made on the device
+ * from small constants times an input that is 1: neither can they be computed when the model is loaded, nor are they carried to
+ * the device in the time that is measured. What comes back is one number (TRANSFER_OUT: the tensor). */
+#ifndef ASSAY_CEILING_ACCELERATOR_ACCELERATOR_MODELS_H
+#define ASSAY_CEILING_ACCELERATOR_ACCELERATOR_MODELS_H
+
+#include "base/arena.h"
+#include "model/inputs/inputs.h"
+
+enum assay__accelerator_shape {
+    ASSAY__SHAPE_LAUNCH,         /* y = x + 1, one element */
+    ASSAY__SHAPE_MATMUL,         /* X ← X W, `length` times, N × N */
+    ASSAY__SHAPE_MATMUL_INTEGER, /* `length` products of int8 matrices into int32 */
+    ASSAY__SHAPE_COPY_NEGATE,    /* x ← −x, `length` times */
+    ASSAY__SHAPE_COPY_ROLL,      /* x's rows moved on by a third of them, `length` times */
+    ASSAY__SHAPE_TRANSFER_IN,    /* one element of a large input */
+    ASSAY__SHAPE_TRANSFER_OUT,   /* a large output made of one element */
+};
+
+struct assay__accelerator_model {
+    enum assay__accelerator_shape shape;
+    enum assay__dtype dtype; /* of the matrices; else float32 */
+    int64_t size;            /* matrices: N; copies and transfers: elements */
+    int64_t length;          /* of the chain; else 1 */
+    const char *options;     /* of the provider: "use_tf32=0"; NULL: none */
+};
+
+#define ASSAY__MODEL_INPUTS 1 /* each of them has one */
+
+/** Writes the model to `path` and says what it is fed with (in the arena). Copies want a size that 1024 divides. */
+int assay__accelerator_model_write(const struct assay__accelerator_model *model,
+                                   struct assay__arena *arena, const char *path,
+                                   struct assay__input_plan *input, struct assay_error *error);
+
+#endif

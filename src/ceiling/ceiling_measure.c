@@ -1,0 +1,233 @@
+/* ceiling_measure.c - one measurement of all ceilings: crews, time, rows, and what disturbed it. Each kernel on each crew
+ * gets the same slot of the time; what comes after the end is unavailable and says so. */
+#include "base/clock.h"
+#include "base/vec.h"
+#include "ceiling/survey.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define BUDGET_S 17.0
+#define SLOT_MOST_NS 200000000u
+#define SLOT_LEAST_NS 20000000u
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+struct assay__ceiling *assay__survey_row(struct assay__survey *survey, const char *name,
+                                         enum assay__ceiling_kind kind, const char *unit, int *code)
+{
+    const struct assay__ceiling_options *options = survey->options;
+    bool wanted = !name || !options || !options->only ||
+                  strncmp(name, options->only, strlen(options->only)) == 0;
+    *code = wanted ? ASSAY_ENOMEM : 0;
+    if (!wanted) return NULL;
+    if (!name || assay__vec_grow((void **)&survey->rows, &survey->capacity, survey->count + 1,
+                                 sizeof *survey->rows))
+        return NULL;
+    if (options && options->progress && options->progress(options->context, name)) {
+        *code = ASSAY_EINTERRUPTED;
+        return NULL;
+    }
+    struct assay__ceiling *row = &survey->rows[survey->count++];
+    *row = (struct assay__ceiling){
+        .name = name,
+        .kind = kind,
+        .value = NAN,
+        .unit = unit,
+        .state = ASSAY_UNAVAILABLE,
+        .source = "none",
+        .note = "",
+        .low = NAN,
+        .median = NAN,
+        .high = NAN,
+        .type = "",
+        .level = "",
+        .pattern = "",
+        .simd = "",
+        .variant = "",
+        .clock_before_hz = NAN,
+        .clock_after_hz = NAN,
+    };
+    *code = 0;
+    return row;
+}
+
+bool assay__survey_late(struct assay__survey *survey, struct assay__ceiling *row)
+{
+    if (assay__now_ns() <= survey->deadline_ns) return false;
+    survey->late = true;
+    if (row->state == ASSAY_UNAVAILABLE)
+        row->note = "not reached: the time for the measurement was over";
+    return true;
+}
+
+void assay__survey_measured(struct assay__ceiling *row, const struct assay__rate *rate,
+                            double per_step)
+{
+    row->low = rate->low * per_step;
+    row->median = rate->median * per_step;
+    row->high = rate->high * per_step;
+    row->value = row->high;
+    row->repeats = rate->repeats;
+    row->clock_before_hz = rate->clock_before_hz;
+    row->clock_after_hz = rate->clock_after_hz;
+    row->state = ASSAY_MEASURED;
+    row->source = "clock";
+}
+
+const struct assay__ceiling *assay__ceilings_find(const struct assay__ceilings *set,
+                                                  const char *name)
+{
+    for (size_t i = 0; set && i < set->count; i++)
+        if (strcmp(set->rows[i].name, name) == 0) return &set->rows[i];
+    return NULL;
+}
+
+/* --- what disturbed it ------------------------------------------------------------------------ */
+
+static double own_cpu_s(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return NAN;
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static void judge(struct assay__arena *arena, struct assay__ceilings *set,
+                  const struct assay__disturbance *before, const struct assay__disturbance *after,
+                  double own_s)
+{
+    set->steal_share = set->other_share = NAN;
+    double busy = after->cpu_busy_s - before->cpu_busy_s;
+    double steal = after->cpu_steal_s - before->cpu_steal_s;
+    double whole = busy + after->cpu_idle_s - before->cpu_idle_s;
+    bool steal_known = before->steal_known && after->steal_known;
+    if (steal_known) whole += steal;
+    if (!before->cpu_known || !after->cpu_known || !(whole > 0)) return;
+    if (steal_known) set->steal_share = steal / whole;
+    if (own_s >= 0) set->other_share = busy > own_s ? (busy - own_s) / whole : 0;
+    const char *note = NULL;
+    if (set->other_share > 0.02 || set->steal_share > 0.02)
+        note = assay__arena_printf(
+            arena,
+            "other work took %.0f %% of the machine's CPU time%s: the best repeats are kept, "
+            "all-core values may still be low",
+            100 * ((set->other_share > 0 ? set->other_share : 0) +
+                   (set->steal_share > 0 ? set->steal_share : 0)),
+            set->steal_share > 0.02 ? " (the hypervisor's share included)" : "");
+    if (before->cgroup_known && after->cgroup_known &&
+        after->cgroup_throttled_ns > before->cgroup_throttled_ns)
+        note = assay__arena_printf(
+            arena, "%s%sthe container's CPU limit stopped this process for %.2f s",
+            note ? note : "", note ? "; " : "",
+            (double)(after->cgroup_throttled_ns - before->cgroup_throttled_ns) / 1e9);
+    if (note) set->note = note;
+}
+
+static const char *now_text(struct assay__arena *arena)
+{
+    char text[32] = "";
+    time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    const char *kept = assay__arena_strdup(arena, text);
+    return kept ? kept : "";
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int make_crews(struct assay__survey *survey)
+{
+    struct assay__cpu_place *places = calloc(ASSAY__CPU_PLACES, sizeof *places);
+    if (!places) return assay_error_set(survey->error, ASSAY_ENOMEM, "out of memory");
+    size_t count = assay__cpu_places(places, ASSAY__CPU_PLACES, &survey->l3_count);
+    survey->crews[0].name = "one-core";
+    survey->crews[1].name = "all-cores";
+    int code = assay__crew_new(places, 1, &survey->crews[0].crew, survey->error);
+    if (!code) code = assay__crew_new(places, count, &survey->crews[1].crew, survey->error);
+    free(places);
+    return code;
+}
+
+static void plan_time(struct assay__survey *survey, uint64_t begin)
+{
+    double budget_s = survey->options && survey->options->budget_s > 0 ? survey->options->budget_s
+                                                                       : BUDGET_S;
+    size_t slots = assay__survey_compute_slots(survey) + assay__survey_memory_slots(survey);
+    /* a quarter is left for touching memory, building chains, reading clocks and finding step counts */
+    double slot = 0.75 * budget_s * 1e9 / (double)(slots ? slots : 1);
+    survey->slot_ns = slot > SLOT_MOST_NS    ? SLOT_MOST_NS
+                      : slot < SLOT_LEAST_NS ? SLOT_LEAST_NS
+                                             : (uint64_t)slot;
+    survey->deadline_ns = begin + (uint64_t)(budget_s * 1e9);
+}
+
+static int finish(struct assay__survey *survey, struct assay__ceilings *set, bool stopped)
+{
+    set->key = assay__ceilings_key(survey->arena, survey->machine);
+    set->measured_at = now_text(survey->arena);
+    set->pinned = assay__crew_pinned(survey->crews[0].crew) &&
+                  assay__crew_pinned(survey->crews[1].crew);
+    set->complete = !survey->late && !stopped;
+    set->count = survey->count;
+    set->rows = assay__arena_array(survey->arena, survey->count + 1, sizeof *set->rows);
+    if (!set->rows || !set->key)
+        return assay_error_set(survey->error, ASSAY_ENOMEM, "out of memory");
+    if (survey->count) memcpy(set->rows, survey->rows, survey->count * sizeof *set->rows);
+    for (size_t i = 0; i < set->count && stopped; i++) /* the last was begun, perhaps */
+        if (set->rows[i].state == ASSAY_UNAVAILABLE && !set->rows[i].note[0])
+            set->rows[i].note = "interrupted";
+    return 0;
+}
+
+static int run_parts(struct assay__survey *survey)
+{
+    int code = assay__survey_compute(survey);
+    if (!code) code = assay__survey_levels(survey);
+    if (code == ASSAY_EINTERRUPTED)
+        return assay_error_set(survey->error, code, "interrupted while measuring ceilings");
+    if (code) return assay_error_set(survey->error, code, "out of memory");
+    return 0;
+}
+
+int assay__ceilings_measure(struct assay__arena *arena, const struct assay__machine *machine,
+                            const struct assay__ceiling_options *options,
+                            struct assay__ceilings **out, struct assay_error *error)
+{
+    struct assay__survey survey = {
+        .arena = arena, .machine = machine, .options = options, .error = error};
+    struct assay__ceilings *set = assay__arena_alloc(arena, sizeof *set);
+    struct assay__disturbance before, after;
+    const char *root = getenv("ASSAY_FSROOT");
+    uint64_t begin = assay__now_ns();
+    double own_s = own_cpu_s();
+    *out = NULL;
+    if (root && root[0])
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "ASSAY_FSROOT stands for another machine, which cannot be measured");
+    if (!set) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    set->note = set->device = set->hardware = "";
+    survey.features = assay__cpu_features();
+    assay__disturbance_read(&before);
+    int code = make_crews(&survey);
+    if (code) goto out;
+    plan_time(&survey, begin);
+    code = run_parts(&survey);
+    if (code && code != ASSAY_EINTERRUPTED) goto out;
+    int finished = finish(&survey, set, code == ASSAY_EINTERRUPTED);
+    if (finished) code = finished;
+    if (finished) goto out;
+    assay__disturbance_read(&after);
+    judge(arena, set, &before, &after, own_cpu_s() - own_s);
+    if (!set->note[0] && code) set->note = "interrupted: what was measured until then";
+    set->duration_s = (double)(assay__now_ns() - begin) / 1e9;
+    *out = set;
+out:
+    assay__crew_free(survey.crews[0].crew);
+    assay__crew_free(survey.crews[1].crew);
+    free(survey.rows);
+    return code;
+}

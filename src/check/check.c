@@ -1,0 +1,343 @@
+/* check.c - the frame of a check: the inputs are fixed, the model analysed, the rules asked, the verdict drawn.
+ *
+ * Verdict: an error is a fail, a warning a warn. An engine that could not be asked leaves no verdict, unless the rules found an
+ * error already. */
+#include "check/check.h"
+
+#include "base/file.h"
+#include "base/vec.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+const char *assay__check_severity_name(enum assay__check_severity severity)
+{
+    return severity == ASSAY__CHECK_ERROR     ? "error"
+           : severity == ASSAY__CHECK_WARNING ? "warning"
+                                              : "note";
+}
+
+const char *assay__check_verdict_name(enum assay__check_verdict verdict)
+{
+    return verdict == ASSAY__CHECK_PASS   ? "pass"
+           : verdict == ASSAY__CHECK_WARN ? "warn"
+           : verdict == ASSAY__CHECK_FAIL ? "fail"
+                                          : NULL;
+}
+
+const char *assay__check_basis_name(enum assay__check_basis basis)
+{
+    static const char *const names[] = {"the maker's own word", "several sources that agree",
+                                        "a single source", "the engine's own answer",
+                                        "follows from the model"};
+    return names[basis];
+}
+
+size_t assay__check_count(const struct assay__check *check, enum assay__check_severity severity)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < check->item_count; i++)
+        count += check->items[i].severity == severity;
+    return count;
+}
+
+/* --- pieces that the rules use ----------------------------------------------------------------- */
+
+const char *assay__check_node_name(const struct assay__node *node)
+{
+    if (node->name && *node->name) return node->name;
+    return node->output_count ? node->outputs[0] : "";
+}
+
+const char *assay__check_input(const struct assay__node *node, size_t index)
+{
+    return index < node->input_count ? node->inputs[index] : "";
+}
+
+const char *assay__check_output(const struct assay__node *node, size_t index)
+{
+    return index < node->output_count ? node->outputs[index] : "";
+}
+
+const struct assay__shape_entry *assay__check_shape(const struct assay__check *check,
+                                                    const char *value)
+{
+    if (!value || !*value) return NULL;
+    const struct assay__shape_entry *entry = assay__shapes_get(check->analysis->shapes, value);
+    return entry && entry->rank >= 0 ? entry : NULL;
+}
+
+bool assay__check_is_constant(const struct assay__check *check, const char *value)
+{
+    return *value && assay__map_get(check->constants, value) != ASSAY__MAP_NONE;
+}
+
+static bool is_float(enum assay__dtype dtype)
+{
+    return dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT64 || dtype == ASSAY__FLOAT16 ||
+           dtype == ASSAY__BFLOAT16;
+}
+
+double assay__check_bytes(const struct assay__check *check, const char *value, bool half)
+{
+    const struct assay__shape_entry *entry = assay__check_shape(check, value);
+    double elements = 1;
+    if (!entry) return (double)NAN;
+    for (int d = 0; d < entry->rank; d++) {
+        if (entry->dims[d] < 0) return (double)NAN;
+        elements *= (double)entry->dims[d];
+    }
+    int bits = half && is_float(entry->dtype) ? 16 : assay__dtype_bits(entry->dtype);
+    return bits ? elements * bits / 8 : (double)NAN;
+}
+
+static void move(struct assay__check *check, size_t node, enum assay__place place)
+{
+    if (node == SIZE_MAX || place == ASSAY__PLACE_ON) return;
+    enum assay__place *own = &check->places[node];
+    if (*own == ASSAY__PLACE_FOLDED || *own == ASSAY__PLACE_OFF) return;
+    *own = place;
+}
+
+struct assay__check_item *assay__check_add(struct assay__check *check,
+                                           const struct assay__check_rule *rule, size_t node,
+                                           const char *chips, const char *reason, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, reason);
+    vsnprintf(text, sizeof text, reason, args);
+    va_end(args);
+    if (check->failed || assay__vec_grow((void **)&check->items, &check->item_capacity,
+                                         check->item_count + 1, sizeof *check->items)) {
+        check->failed = true;
+        return NULL;
+    }
+    const struct assay__node *at = node == SIZE_MAX ? NULL : &check->model->graph.nodes[node];
+    struct assay__check_item *item = &check->items[check->item_count++];
+    *item = (struct assay__check_item){.rule = rule,
+                                       .severity = rule->severity,
+                                       .node = node,
+                                       .name = at ? assay__check_node_name(at) : "",
+                                       .op = at ? at->op : "",
+                                       .reason = assay__arena_strdup(check->arena, text),
+                                       .fix = rule->fix,
+                                       .chips = chips ? chips : "",
+                                       .bytes = (double)NAN,
+                                       .index = check->item_count,
+                                       .order = check->rules_asked};
+    if (!item->reason) {
+        check->failed = true;
+        item->reason = "";
+    }
+    move(check, node, rule->place);
+    return item;
+}
+
+void assay__check_rules(struct assay__check *check, const struct assay__check_rule *rules)
+{
+    const struct assay__graph *graph = &check->model->graph;
+    for (const struct assay__check_rule *rule = rules; rule->id; rule++) {
+        check->rules_asked++;
+        if (rule->once) {
+            rule->look(check, rule, SIZE_MAX);
+            continue;
+        }
+        for (size_t i = 0; i < graph->node_count; i++) {
+            size_t node = check->analysis->order[i];
+            if (check->places[node] != ASSAY__PLACE_FOLDED) rule->look(check, rule, node);
+        }
+    }
+}
+
+/* --- making a check ---------------------------------------------------------------------------- */
+
+static int no_memory(struct assay_error *error)
+{
+    return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+}
+
+static bool chosen(const struct assay__workload_options *o)
+{
+    return o->batch || o->sequence || o->dim_count || o->shape_count || o->file_count;
+}
+
+/* A model whose inputs cannot be planned (a sequence, an unknown rank) is still checked, with the shapes of the file. */
+static int plan(struct assay__check *check, const struct assay__workload_options *options,
+                struct assay_error *error)
+{
+    struct assay_error detail = {0};
+    int code = assay__workload_plan(check->model, options, &check->workload, &detail);
+    check->planned = code == 0;
+    if (!code) return 0;
+    if (code == ASSAY_ENOMEM || chosen(options))
+        return assay_error_set(error, code, "%s", detail.message);
+    check->workload = assay__arena_alloc(check->arena, sizeof *check->workload);
+    check->unplanned = assay__arena_strdup(check->arena, detail.message);
+    if (!check->workload || !check->unplanned) return no_memory(error);
+    check->workload->arena = check->arena;
+    check->workload->batch = check->workload->sequence = -1;
+    return 0;
+}
+
+/* What is made of constants, or whose contents follow from shapes alone, is made once and runs nowhere. */
+static void fold(struct assay__check *check)
+{
+    const struct assay__graph *graph = &check->model->graph;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        bool known = node->output_count > 0;
+        for (size_t k = 0; k < node->output_count && known; k++) {
+            size_t count = 0;
+            known = !*node->outputs[k] ||
+                    assay__shapes_values(check->analysis->shapes, node->outputs[k], &count);
+        }
+        bool unpacks = strcmp(node->domain, "coreml") == 0 &&
+                       strncmp(node->op, "constexpr_", 10) == 0; /* by its definition */
+        check->places[i] = known || unpacks || check->analysis->costs[i].constant
+                               ? ASSAY__PLACE_FOLDED
+                               : ASSAY__PLACE_ON;
+    }
+}
+
+static int map_constants(struct assay__check *check)
+{
+    const struct assay__graph *graph = &check->model->graph;
+    check->constants = assay__map_over(graph->names);
+    int code = check->constants ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = assay__map_set(check->constants, graph->initializers[i].name, 1);
+    for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
+        code = assay__map_set(check->constants, graph->sparse_tensors[i].name, 1);
+    for (size_t i = 0; i < graph->node_count && !code; i++)
+        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++)
+            if (check->places[i] == ASSAY__PLACE_FOLDED && *graph->nodes[i].outputs[k])
+                code = assay__map_set(check->constants, graph->nodes[i].outputs[k], 1);
+    return code;
+}
+
+static int by_severity(const void *a, const void *b)
+{
+    const struct assay__check_item *x = a, *y = b;
+    if (x->severity != y->severity) return x->severity < y->severity ? -1 : 1;
+    if (x->order != y->order) return x->order < y->order ? -1 : 1;
+    /* the largest first, so that what is shown of many is what matters; then as they run */
+    double bx = isfinite(x->bytes) ? x->bytes : 0, by = isfinite(y->bytes) ? y->bytes : 0;
+    if (bx > by || bx < by) return bx > by ? -1 : 1;
+    if (x->node != y->node) return x->node < y->node ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static void judge(struct assay__check *check)
+{
+    if (check->item_count)
+        qsort(check->items, check->item_count, sizeof *check->items, by_severity);
+    check->verdict = assay__check_count(check, ASSAY__CHECK_ERROR)     ? ASSAY__CHECK_FAIL
+                     : *check->unasked                                 ? ASSAY__CHECK_NONE
+                     : assay__check_count(check, ASSAY__CHECK_WARNING) ? ASSAY__CHECK_WARN
+                                                                       : ASSAY__CHECK_PASS;
+}
+
+/* The engine reads a file: a model of the zoo, and one whose nodes have no names, is written into a private folder first. It is
+ * written before the analysis, which unfolds the model's functions. */
+static int write_model(struct assay__check *check, const struct assay__check_options *options,
+                       char *folder, size_t folder_size, char *path, size_t path_size,
+                       struct assay_error *error)
+{
+    folder[0] = '\0';
+    if (!assay__model_is_onnx(check->model)) {
+        path[0] = '\0'; /* nothing an engine could read */
+        return 0;
+    }
+    bool named = assay__check_name_nodes(check->model);
+    if (!options->zoo && !named) {
+        snprintf(path, path_size, "%s", options->name);
+        return 0;
+    }
+    int code = assay__folder_temporary(folder, folder_size, error);
+    if (code) {
+        folder[0] = '\0';
+        return code;
+    }
+    if (assay__path_join(folder, "model.onnx", path, path_size))
+        return assay_error_set(error, ASSAY_ELIMIT, "the temporary folder's path is too long");
+    return assay__model_write_until(check->model, path, options->interrupt, error);
+}
+
+static int analyse(struct assay__check *check, const struct assay__check_options *options,
+                   struct assay_error *error)
+{
+    int code = plan(check, options->workload, error);
+    if (!code) code = assay__analyse(check->model, check->workload, &check->analysis, error);
+    if (code) return code;
+    check->places = assay__arena_array(check->arena, check->model->graph.node_count + 1,
+                                       sizeof *check->places);
+    if (!check->places) return no_memory(error);
+    fold(check);
+    return map_constants(check) ? no_memory(error) : 0;
+}
+
+static int look(struct assay__check *check, const struct assay__check_options *options,
+                struct assay_error *error)
+{
+    char folder[PATH_MAX] = "", path[PATH_MAX];
+    bool ane = strcmp(options->target, "ane") == 0;
+    int code = 0;
+    if (!ane) code = write_model(check, options, folder, sizeof folder, path, sizeof path, error);
+    if (!code) code = analyse(check, options, error);
+    if (!code)
+        code = ane ? assay__check_ane(check, options->chip, error)
+                   : assay__check_ort(check, options, path, error);
+    if (folder[0]) assay__folder_remove(folder);
+    if (!code && check->failed) code = no_memory(error);
+    if (!code) judge(check);
+    return code;
+}
+
+int assay__check_new(struct assay__model *model, const struct assay__check_options *options,
+                     struct assay__check **out, struct assay_error *error)
+{
+    struct assay__check *check = calloc(1, sizeof *check);
+    *out = NULL;
+    if (!check) {
+        assay__model_free(model);
+        return no_memory(error);
+    }
+    check->model = model;
+    check->arena = assay__arena_new();
+    check->asked = check->unasked = "";
+    int code = check->arena ? 0 : no_memory(error);
+    if (!code) {
+        check->target = assay__arena_strdup(check->arena, options->target);
+        check->chip = assay__arena_strdup(check->arena, options->chip ? options->chip : "");
+        code = check->target && check->chip ? assay__model_intern(model) : ASSAY_ENOMEM;
+        if (code) no_memory(error);
+    }
+    if (!code) code = look(check, options, error);
+    if (code) {
+        assay__check_free(check);
+        return code;
+    }
+    *out = check;
+    return 0;
+}
+
+void assay__check_free(struct assay__check *check)
+{
+    if (!check) return;
+    assay__map_free(check->constants);
+    assay__analysis_free(check->analysis);
+    if (check->planned) assay__workload_free(check->workload);
+    assay__model_free(check->model);
+    assay__arena_free(check->arena);
+    free(check->items);
+    free(check);
+}

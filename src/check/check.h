@@ -1,0 +1,258 @@
+/* check.h - will a model run on a target, all of it, and well? Rules over the graph (rows of tables: check_ane*.c), or the engine's
+ * own answer (check_ort.c), give items; the items and the places of the nodes give a verdict and a map of partitions.
+ *
+ * Nothing here runs the model and no weight is read: shapes, costs and liveness come from cost/analysis.h. The severity of a rule
+ * is bounded by its source: Apple's own word, or several sources that agree, may be an error; a single source is at most a warning. */
+#ifndef ASSAY_CHECK_CHECK_H
+#define ASSAY_CHECK_CHECK_H
+
+#include "cost/analysis.h"
+
+#include <assay/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum assay__check_severity { ASSAY__CHECK_ERROR, ASSAY__CHECK_WARNING, ASSAY__CHECK_NOTE };
+enum assay__check_verdict {
+    ASSAY__CHECK_PASS,
+    ASSAY__CHECK_WARN,
+    ASSAY__CHECK_FAIL,
+    ASSAY__CHECK_NONE /* it could not be asked, and the rules alone do not decide */
+};
+
+/* How well a rule is founded. */
+enum assay__check_basis {
+    ASSAY__BASIS_VENDOR,  /* the maker's own documentation */
+    ASSAY__BASIS_SEVERAL, /* independent sources that agree */
+    ASSAY__BASIS_SINGLE,  /* one independent source: at most a warning */
+    ASSAY__BASIS_ENGINE,  /* the engine said so here */
+    ASSAY__BASIS_GRAPH    /* follows from the model alone */
+};
+
+/* Where a node runs, as far as is known. */
+enum assay__place {
+    ASSAY__PLACE_ON,  /* on the target */
+    ASSAY__PLACE_OFF, /* elsewhere */
+    ASSAY__PLACE_UNKNOWN,
+    ASSAY__PLACE_FOLDED /* made once, when the model is loaded: it does not run */
+};
+
+struct assay__check;
+struct assay__check_rule;
+/* Looks at one node, or (node SIZE_MAX) at the model, and adds items. */
+typedef void assay__check_fn(struct assay__check *check, const struct assay__check_rule *rule,
+                             size_t node);
+
+struct assay__check_rule {
+    const char *id;    /* "rank" */
+    const char *title; /* "More than five axes" */
+    enum assay__check_severity severity;
+    enum assay__check_basis basis;
+    enum assay__place place; /* of a node that breaks it; ON: it stays */
+    const char *source;      /* what it rests on, to cite */
+    const char *fix;
+    assay__check_fn *look;
+    bool once; /* asked of the model, not of each node */
+};
+
+struct assay__check_item {
+    const struct assay__check_rule *rule;
+    enum assay__check_severity severity; /* the rule's or milder */
+    size_t node;                         /* in file order; SIZE_MAX: the model */
+    const char *name, *op;               /* what people know the node by; "" and "" of the model */
+    const char *reason;
+    const char *fix;
+    const char *chips; /* "A14, M1": fails on these only; "" on all that were asked of */
+    double bytes;      /* of memory that it wastes or moves; NaN: not about memory */
+    size_t index;      /* in which it was found */
+    size_t order;      /* of its rule among those that were asked */
+};
+
+/* Nodes that run together on one side. */
+struct assay__check_segment {
+    bool on;            /* on the target */
+    size_t first, last; /* node indices, in execution order */
+    size_t nodes;
+    double flops;    /* NaN: one of them is not known */
+    double in_bytes; /* that cross into it; NaN: one size is not known */
+};
+
+struct assay__check_partitions {
+    const char *method;                        /* "rules" or "engine" */
+    size_t on, off, unknown, folded;           /* nodes */
+    double on_flops, off_flops, unknown_flops; /* known part */
+    size_t uncosted;                           /* nodes whose FLOPs are not known */
+    size_t on_segments, off_segments;
+    size_t on_segments_most;               /* if the unknown ones leave the target too */
+    size_t crossings;                      /* tensors made on one side and read on the other */
+    double crossing_bytes;                 /* the known part */
+    size_t crossing_unsized;               /* crossings of unknown size */
+    struct assay__check_segment *segments; /* in the order they can run in; unknown counted as on */
+    size_t segment_count;
+    size_t merged; /* nodes the engine did not name: it merged them into neighbours */
+    size_t
+        inferred; /* nodes the engine names for no provider, counted on the target: check_ort_place.c says why */
+    size_t
+        engine_pieces; /* as the engine cuts it: of a provider that compiles; 0: it did not say */
+};
+
+/* A chip's engine, as far as sources tell it; check_ane_chips.c. */
+struct assay__ane_chip {
+    const char *name;
+    int64_t extent;                      /* of width and height, most */
+    int64_t kernel_width, kernel_height; /* of a float16 convolution */
+    bool sampler; /* texture unit: resampling, gather, sorting, slices at run time */
+    bool sine;
+    bool int8;            /* int8 by int8 at a rate of its own */
+    int64_t slice_offset; /* along the width, most; 0: no limit known */
+    bool weight_notch;    /* transfers of whole MiB per core are slow */
+    double on_chip_bytes; /* NaN: no source */
+};
+
+/* What the check means for one family of chips. */
+struct assay__check_chip {
+    const struct assay__ane_chip *chip;
+    enum assay__check_verdict verdict;
+    size_t off, unknown, on_segments;
+    double share; /* of the FLOPs that stay; NaN unknown */
+};
+
+/* What the table of operators says of one: check_ane_ops.c. */
+enum assay__ane_path {
+    ASSAY__ANE_PLAIN,   /* nothing speaks against it */
+    ASSAY__ANE_UNKNOWN, /* in no table */
+    ASSAY__ANE_NO_PATH,
+    ASSAY__ANE_RECURRENT,
+    ASSAY__ANE_CUSTOM,
+    ASSAY__ANE_CONTROL,
+    ASSAY__ANE_SAMPLER,
+    ASSAY__ANE_GATHER,
+    ASSAY__ANE_SORT,
+    ASSAY__ANE_SINE
+};
+
+struct assay__check {
+    struct assay__arena *arena;
+    const char *target, *chip;        /* chip "": every chip of the table */
+    struct assay__model *model;       /* owned; its functions are inlined */
+    struct assay__workload *workload; /* owned, or in the arena */
+    bool planned;
+    const char *unplanned; /* why the inputs could not be fixed; NULL */
+    struct assay__analysis *analysis;
+    const struct assay__ane_chip **chips;
+    size_t chip_count;
+    struct assay__check_chip *by_chip; /* chip_count of them */
+    enum assay__ane_path *paths;       /* per node, of target ane */
+    struct assay__check_item *items;   /* by severity, then in the order of the rules and nodes */
+    size_t item_count, item_capacity;
+    size_t rules_asked;
+    enum assay__place *places; /* per node */
+    struct assay__map
+        *constants; /* values that are there before it runs: weights, and what is made of them */
+    struct assay__check_partitions partitions;
+    bool has_partitions;
+    enum assay__check_verdict verdict;
+    const char *asked;   /* "ONNX Runtime 1.31.1, CUDAExecutionProvider"; "" nobody was asked */
+    const char *unasked; /* why the engine could not be asked; "" */
+    bool failed;         /* out of memory on the way */
+};
+
+struct assay__check_options {
+    const char *target;       /* "ane", or a device: "cuda:0", "ovn/openvino:npu" */
+    const char *chip;         /* of target ane; NULL: all */
+    const char *engine;       /* NULL: "ort" */
+    const char *library;      /* of the engine; NULL: its default */
+    const char *optimization; /* of the session; NULL: all */
+    const char *name;         /* of the model, as the user wrote it */
+    bool zoo;
+    const struct assay__workload_options *workload;
+    double timeout_s; /* for the engine; 0: its default */
+    const volatile int *interrupt;
+};
+
+/** Takes the model, also on failure. ASSAY_EINVAL: an unknown chip, with the nearest. */
+int assay__check_new(struct assay__model *model, const struct assay__check_options *options,
+                     struct assay__check **check, struct assay_error *error);
+void assay__check_free(struct assay__check *check);
+
+const char *assay__check_severity_name(enum assay__check_severity severity); /* "error" */
+const char *assay__check_verdict_name(enum assay__check_verdict verdict);    /* NULL for NONE */
+const char *assay__check_basis_name(enum assay__check_basis basis);
+size_t assay__check_count(const struct assay__check *check, enum assay__check_severity severity);
+/** Share of the known FLOPs that stays on the target; NaN when some are not known, or there are none. */
+double assay__check_share(const struct assay__check_partitions *partitions);
+
+/* --- for the files of the checks --------------------------------------------------------------- */
+
+/** Adds an item; the reason is printed into the arena. node SIZE_MAX: the model. The place of the node follows the rule's.
+ *  chips: as assay__ane_fails gives it, "" all. NULL when out of memory (check->failed). */
+struct assay__check_item *assay__check_add(struct assay__check *check,
+                                           const struct assay__check_rule *rule, size_t node,
+                                           const char *chips, const char *reason, ...)
+    ASSAY_PRINTF(5, 6);
+/** Runs a table of rules that ends with a NULL id: those of the model first, then node by node in execution order. */
+void assay__check_rules(struct assay__check *check, const struct assay__check_rule *rules);
+/** What people know a node by: its name, else its first output's. */
+const char *assay__check_node_name(const struct assay__node *node);
+/** Fills check->partitions from check->places. half: floats count as float16. */
+int assay__check_partition(struct assay__check *check, const char *method, bool half,
+                           struct assay_error *error);
+/** Bytes of a value, floats as float16 when half; NaN unknown. */
+double assay__check_bytes(const struct assay__check *check, const char *value, bool half);
+const struct assay__shape_entry *assay__check_shape(const struct assay__check *check,
+                                                    const char *value);
+/** Is it there before the model runs: a weight, or made of weights when the model is loaded? */
+bool assay__check_is_constant(const struct assay__check *check, const char *value);
+/** The input or output of a node; "" when it has none there. */
+const char *assay__check_input(const struct assay__node *node, size_t index);
+const char *assay__check_output(const struct assay__node *node, size_t index);
+
+/* Neural Engine. */
+int assay__check_ane(struct assay__check *check, const char *chip, struct assay_error *error);
+/** Fills check->chips: one family by a chip's name ("M1 Max" is M1), or all. */
+int assay__ane_choose(struct assay__check *check, const char *chip, struct assay_error *error);
+/** Of the chips that were asked of, those for which `fails` holds. NULL: none does; "" all; else their names in the arena. */
+const char *assay__ane_fails(struct assay__check *check,
+                             bool (*fails)(const struct assay__ane_chip *chip, int64_t value),
+                             int64_t value);
+/** Does the item hold for that chip? */
+bool assay__ane_holds(const struct assay__check_item *item, const struct assay__ane_chip *chip);
+/** Fills check->by_chip: verdict, places and pieces for each chip alone (check_ane_by_chip.c). */
+int assay__ane_by_chip(struct assay__check *check, struct assay_error *error);
+/** Every rule of the engine: rows of check_ane.c, ends with a NULL id. */
+extern const struct assay__check_rule assay__ane_rules[];
+/** The tables' functions: check_ane_ops.c, check_ane_shapes.c, check_ane_layout.c, check_ane_model.c. */
+assay__check_fn assay__ane_recurrent, assay__ane_no_path, assay__ane_custom,
+    assay__ane_control_flow, assay__ane_sampler, assay__ane_gather, assay__ane_sort,
+    assay__ane_sine, assay__ane_dynamic_slice, assay__ane_old_layer, assay__ane_unknown_operator,
+    assay__ane_integer_math, assay__ane_data_type;
+assay__check_fn assay__ane_rank, assay__ane_extent, assay__ane_kernel, assay__ane_kernel_memory,
+    assay__ane_groups, assay__ane_dilated, assay__ane_conv3d, assay__ane_pool, assay__ane_upsample,
+    assay__ane_arg_axis, assay__ane_matmul_depth, assay__ane_width_slice,
+    assay__ane_dynamic_reshape, assay__ane_data_shape;
+assay__check_fn assay__ane_last_axis_one, assay__ane_alignment, assay__ane_linear,
+    assay__ane_copies, assay__ane_working_set, assay__ane_on_chip, assay__ane_live_set,
+    assay__ane_weight_notch;
+assay__check_fn assay__ane_conflict, assay__ane_size, assay__ane_dynamic_inputs, assay__ane_half,
+    assay__ane_range, assay__ane_int8, assay__ane_per_block, assay__ane_palettise,
+    assay__ane_surface, assay__ane_batch, assay__ane_ping_pong;
+/** By the table of operators (check_ane_ops.c). */
+enum assay__ane_path assay__ane_path_of(const struct assay__node *node);
+
+/* An engine's devices. */
+struct assay__assignment;
+/** Looks for the target, asks the engine for the assignment of the nodes (check_ort.c), puts them in their places (check_ort_place.c).
+ *  model_path "": the model is in no format that the engine reads. */
+int assay__check_ort(struct assay__check *check, const struct assay__check_options *options,
+                     const char *model_path, struct assay_error *error);
+int assay__check_ort_place(struct assay__check *check, const struct assay__assignment *assignment,
+                           struct assay_error *error);
+/** The same from the engine's profile of one run: for builds that cannot say it. ASSAY_EUNSUPPORTED: nor does the profile. */
+int assay__check_ort_profile(struct assay__check *check, const struct assay__check_options *options,
+                             const char *library, const char *device, const char *model_path,
+                             struct assay__assignment *assignment, struct assay_error *error);
+/** Names every node that has none, by its first output, so that the engine's answer can be matched; true when one was named. */
+bool assay__check_name_nodes(struct assay__model *model);
+
+#endif

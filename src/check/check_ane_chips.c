@@ -1,0 +1,116 @@
+/* check_ane_chips.c - what is told of the Neural Engine of each family of chips. One row per family: M1, M1 Pro, M1 Max and M1 Ultra
+ * have the same engine (the Ultra two of it).
+ *
+ * Sources: limits, the texture unit, sine and the slice's offset are ane-guide's (arXiv 2606.22283: M1, M2 and M5 measured, M3 and M4
+ * predicted from the compiler's tables); int8 is coremltools' guide; the slow transfers are silicon-ledger's, citing anemll. Where
+ * nothing is told of a phone's chip the row is that of the Mac's of its generation (A14: M1, A15: M2, A16: M3, A17 Pro and A18: M4).
+ * No source gives the on-chip memory of any but M1 and M5. */
+#include "check/check.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct assay__ane_chip chips[] = {
+    /*  name  extent  kernel   sampler sine int8  offset notch  on-chip */
+    {"A14", 16384, 13, 29, false, false, false, 4094, false, (double)NAN},
+    {"A15", 16384, 16, 32, true, false, false, 4094, false, (double)NAN},
+    {"A16", 65536, 16, 32, true, true, false, 0, false, (double)NAN},
+    {"A17 Pro", 65536, 16, 32, true, true, true, 0, false, (double)NAN},
+    {"A18", 65536, 16, 32, true, true, true, 0, false, (double)NAN},
+    {"M1", 16384, 13, 29, false, false, false, 4094, false, 2e6},
+    {"M2", 16384, 16, 32, true, false, false, 4094, false, (double)NAN},
+    {"M3", 16384, 16, 32, true, true, false, 0, true, (double)NAN},
+    {"M4", 65536, 16, 32, true, true, true, 0, false, (double)NAN},
+    {"M5", 65536, 16, 32, true, true, true, 0, false, 4.72e6},
+};
+
+#define CHIP_COUNT (sizeof chips / sizeof chips[0])
+
+/* "Apple M1 Max" -> "M1 Max": blanks and case do not matter. */
+static const struct assay__ane_chip *find(const char *name)
+{
+    while (isspace((unsigned char)*name))
+        name++;
+    if (strncasecmp(name, "apple ", 6) == 0) name += 6;
+    for (size_t i = 0; i < CHIP_COUNT; i++) {
+        size_t length = strlen(chips[i].name);
+        if (strcasecmp(name, chips[i].name) == 0) return &chips[i];
+        if (strncasecmp(name, chips[i].name, length) != 0) continue;
+        const char *rest = name + length;
+        rest += strspn(rest, " -");
+        if (rest == name + length) continue; /* "M10" is not M1 */
+        static const char *const bins[] = {"Pro", "Max", "Ultra", "Bionic"};
+        for (size_t k = 0; k < sizeof bins / sizeof bins[0]; k++)
+            if (strcasecmp(rest, bins[k]) == 0) return &chips[i];
+    }
+    return strcasecmp(name, "A17") == 0 || strcasecmp(name, "A17-Pro") == 0 ? &chips[3] : NULL;
+}
+
+static int unknown(const char *name, struct assay_error *error)
+{
+    const char *best = NULL;
+    size_t distance = SIZE_MAX;
+    for (size_t i = 0; i < CHIP_COUNT; i++) {
+        size_t own = assay__text_distance(name, chips[i].name);
+        if (own < distance) {
+            distance = own;
+            best = chips[i].name;
+        }
+    }
+    return assay_error_set(error, ASSAY_EINVAL,
+                           "nothing is known of the Neural Engine of '%.60s'; nearest: %s (known: "
+                           "A14 to A18, M1 to M5 with Pro, Max, Ultra)",
+                           name, best ? best : "M1");
+}
+
+int assay__ane_choose(struct assay__check *check, const char *chip, struct assay_error *error)
+{
+    check->chips = assay__arena_array(check->arena, CHIP_COUNT, sizeof *check->chips);
+    if (!check->chips) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (chip && *chip) {
+        const struct assay__ane_chip *found = find(chip);
+        if (!found) return unknown(chip, error);
+        check->chips[check->chip_count++] = found;
+        return 0;
+    }
+    for (size_t i = 0; i < CHIP_COUNT; i++)
+        check->chips[check->chip_count++] = &chips[i];
+    return 0;
+}
+
+const char *assay__ane_fails(struct assay__check *check,
+                             bool (*fails)(const struct assay__ane_chip *chip, int64_t value),
+                             int64_t value)
+{
+    char text[256] = "";
+    size_t used = 0, count = 0;
+    for (size_t i = 0; i < check->chip_count; i++) {
+        if (!fails(check->chips[i], value)) continue;
+        int n = snprintf(text + used, sizeof text - used, "%s%s", count++ ? ", " : "",
+                         check->chips[i]->name);
+        if (n > 0 && used + (size_t)n < sizeof text) used += (size_t)n;
+    }
+    if (count == 0) return NULL;
+    if (count == check->chip_count) return "";
+    const char *copy = assay__arena_strdup(check->arena, text);
+    if (!copy) check->failed = true;
+    return copy ? copy : "";
+}
+
+bool assay__ane_holds(const struct assay__check_item *item, const struct assay__ane_chip *chip)
+{
+    size_t length = strlen(chip->name);
+    if (!*item->chips) return true;
+    for (const char *at = item->chips; *at;) {
+        size_t word = strcspn(at, ",");
+        if (word == length && strncmp(at, chip->name, word) == 0) return true;
+        at += word;
+        at += strspn(at, ", ");
+    }
+    return false;
+}

@@ -1,0 +1,309 @@
+/* check_ane_model.c - rules that are asked of the model once: its size, its inputs, its precision, its compressed weights.
+ *
+ * No weight is read. What can be said of values is said of constants of a few numbers that lie in the file (masks, scales). */
+#include "check/check.h"
+
+#include "base/text.h"
+#include "model/tensor_data.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB 1073741824.0
+#define HALF_MOST 65504.0
+#define CONSTANT_MOST 64 /* numbers of a constant that is looked at */
+#define ENUMERATED_MOST 128
+#define SURFACE_BYTES 49152.0 /* "about 49 KB" */
+#define INT4_BITS 4
+
+static void scaled(char *out, size_t size, double bytes)
+{
+    assay__text_scaled(out, size, bytes, "B");
+}
+
+void assay__ane_conflict(struct assay__check *check, const struct assay__check_rule *rule,
+                         size_t node)
+{
+    (void)node;
+    for (size_t i = 0; i < check->analysis->conflict_count; i++) {
+        const struct assay__shape_conflict *c = &check->analysis->conflicts[i];
+        struct assay__check_item *item = assay__check_add(check, rule, SIZE_MAX, "", "%.300s",
+                                                          c->message);
+        if (!item) return;
+        item->name = c->node;
+        item->op = c->op;
+    }
+}
+
+/* --- size -------------------------------------------------------------------------------------- */
+
+/* Bytes of the weights in the program: floats as float16, what is compressed as it is stored. */
+static double program_bytes(const struct assay__check *check)
+{
+    const struct assay__analysis *a = check->analysis;
+    double bytes = 0;
+    for (size_t i = 0; i < a->parameter_type_count; i++) {
+        const struct assay__parameter_total *row = &a->parameters_by_type[i];
+        bool wide = row->dtype == ASSAY__FLOAT32 || row->dtype == ASSAY__FLOAT64;
+        bool dense = strncmp(row->storage, "dense", 5) == 0;
+        bytes += wide && dense ? (double)row->elements * 2 : (double)row->bytes;
+    }
+    return bytes;
+}
+
+void assay__ane_size(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+{
+    (void)node;
+    double bytes = program_bytes(check);
+    char text[64];
+    if (bytes <= GIB) return;
+    scaled(text, sizeof text, bytes);
+    struct assay__check_item *item = assay__check_add(
+        check, rule, SIZE_MAX, "",
+        "about %s of weights in float16; a compiled model above %s silently runs on the CPU", text,
+        bytes > 2 * GIB ? "2 GiB (macOS 26; 1 GiB on macOS 27)" : "1 GiB (macOS 27, seen on M2)");
+    if (item) item->bytes = bytes;
+}
+
+/* --- inputs ------------------------------------------------------------------------------------ */
+
+/* Did nobody say what this dimension is? The plan then says so in a note. */
+static bool left_open(const struct assay__check *check, const struct assay__value *input, int d)
+{
+    const struct assay__workload *w = check->workload;
+    char wanted[300];
+    if (!check->planned) return true;
+    if (*input->dims[d].symbol)
+        snprintf(wanted, sizeof wanted, "dimension '%s' ", input->dims[d].symbol);
+    else
+        snprintf(wanted, sizeof wanted, "unnamed dimension %d of '%s' ", d, input->name);
+    for (size_t i = 0; i < w->note_count; i++)
+        if (strstr(w->notes[i], wanted)) return true;
+    return false;
+}
+
+static void open_input(struct assay__check *check, const struct assay__check_rule *rule,
+                       const struct assay__value *input)
+{
+    bool file = !assay__model_is_onnx(check->model);
+    const char *key = assay__arena_printf(check->arena, "coreml.input.%s", input->name);
+    const char *words = key && file ? assay__model_metadata(check->model, key) : NULL;
+    if (words && strncmp(words, "one of ", 7) == 0) return; /* EnumeratedShapes stay eligible */
+    struct assay__check_item *item;
+    if (input->kind != ASSAY__KIND_TENSOR)
+        item = assay__check_add(check, rule, SIZE_MAX, "", "input '%.100s' is no tensor",
+                                input->name);
+    else if (words)
+        item = assay__check_add(check, rule, SIZE_MAX, "", "input '%.100s' takes a range (%.100s)",
+                                input->name, words);
+    else
+        item = assay__check_add(check, rule, SIZE_MAX, "", "input '%.100s' has no fixed shape",
+                                input->name);
+    /* an ONNX file is still to be converted, and the converter can be told the shapes */
+    if (item && !file && item->severity == ASSAY__CHECK_ERROR)
+        item->severity = ASSAY__CHECK_WARNING;
+    if (item) item->name = input->name;
+}
+
+void assay__ane_dynamic_inputs(struct assay__check *check, const struct assay__check_rule *rule,
+                               size_t node)
+{
+    const struct assay__graph *graph = &check->model->graph;
+    bool file = !assay__model_is_onnx(check->model);
+    (void)node;
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const struct assay__value *input = &graph->inputs[i];
+        bool open = false;
+        if (assay__check_is_constant(check, input->name)) continue;
+        for (int d = 0; d < input->rank && !open; d++)
+            open = input->dims[d].value < 0 && (file || left_open(check, input, d));
+        if (input->rank < 0 || open) open_input(check, rule, input);
+    }
+}
+
+/* --- precision --------------------------------------------------------------------------------- */
+
+void assay__ane_half(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+{
+    const struct assay__analysis *a = check->analysis;
+    double bytes = 0;
+    int64_t tensors = 0;
+    char text[64];
+    (void)node;
+    for (size_t i = 0; i < a->parameter_type_count; i++) {
+        const struct assay__parameter_total *row = &a->parameters_by_type[i];
+        if (row->dtype != ASSAY__FLOAT32 && row->dtype != ASSAY__FLOAT64) continue;
+        bytes += (double)row->bytes;
+        tensors += row->tensors;
+    }
+    if (!(bytes > 0)) return;
+    scaled(text, sizeof text, bytes);
+    assay__check_add(check, rule, SIZE_MAX, "",
+                     "%lld tensor%s of weights (%s) and all activations become float16; whether a "
+                     "value leaves its range (65504) was not checked: no weight is read",
+                     (long long)tensors, tensors == 1 ? "" : "s", text);
+}
+
+/* A finite number that float16 does not have; NaN none. */
+static double out_of_range(const struct assay__model *model, const struct assay__tensor *tensor)
+{
+    float numbers[CONSTANT_MOST];
+    bool floats = tensor->dtype == ASSAY__FLOAT32 || tensor->dtype == ASSAY__FLOAT64 ||
+                  tensor->dtype == ASSAY__BFLOAT16;
+    if (!floats || tensor->elements < 1 || tensor->elements > CONSTANT_MOST) return (double)NAN;
+    if (tensor->external || (tensor->generator && tensor->generator->deviation > 0))
+        return (double)NAN;
+    if (assay__tensor_floats(model, tensor, numbers, NULL)) return (double)NAN;
+    for (int64_t i = 0; i < tensor->elements; i++)
+        if (isfinite(numbers[i]) && fabs((double)numbers[i]) > HALF_MOST) return (double)numbers[i];
+    return (double)NAN;
+}
+
+static void range_of(struct assay__check *check, const struct assay__check_rule *rule,
+                     const struct assay__tensor *tensor, const char *name)
+{
+    double value = out_of_range(check->model, tensor);
+    if (!isfinite(value)) return;
+    struct assay__check_item *item = assay__check_add(
+        check, rule, SIZE_MAX, "", "the constant '%.100s' holds %g, which float16 turns into %s",
+        name, value, value > 0 ? "infinity" : "minus infinity");
+    if (item) item->name = name;
+}
+
+void assay__ane_range(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+{
+    const struct assay__graph *graph = &check->model->graph;
+    (void)node;
+    for (size_t i = 0; i < graph->initializer_count; i++)
+        range_of(check, rule, &graph->initializers[i], graph->initializers[i].name);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *at = &graph->nodes[i];
+        const struct assay__attr *value = strcmp(at->op, "Constant") == 0
+                                              ? assay__node_attr(at, "value")
+                                              : NULL;
+        if (value && value->t) range_of(check, rule, value->t, assay__check_node_name(at));
+    }
+}
+
+static bool lacks_int8(const struct assay__ane_chip *chip, int64_t value)
+{
+    (void)value;
+    return !chip->int8;
+}
+
+/* Activations that are quantised: a quantised operator, or QuantizeLinear of what is no weight. */
+void assay__ane_int8(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+{
+    static const char *const ops[] = {"QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv",
+                                      "QLinearMatMul",  "MatMulInteger",         "ConvInteger"};
+    const struct assay__graph *graph = &check->model->graph;
+    const char *chips = assay__ane_fails(check, lacks_int8, 0);
+    size_t count = 0;
+    (void)node;
+    for (size_t i = 0; i < graph->node_count; i++)
+        for (size_t k = 0; k < sizeof ops / sizeof ops[0]; k++)
+            count += check->places[i] != ASSAY__PLACE_FOLDED &&
+                     strcmp(graph->nodes[i].op, ops[k]) == 0;
+    if (count && chips)
+        assay__check_add(check, rule, SIZE_MAX, chips,
+                         "%zu operators quantise activations; int8 by int8 is faster only from A17 "
+                         "Pro and M4 on",
+                         count);
+}
+
+void assay__ane_per_block(struct assay__check *check, const struct assay__check_rule *rule,
+                          size_t node)
+{
+    const struct assay__model *model = check->model;
+    size_t count = 0;
+    (void)node;
+    for (size_t i = 0; i < model->stored_count; i++)
+        count += strstr(model->stored[i].detail, "per block") != NULL;
+    for (size_t i = 0; i < model->graph.node_count; i++) {
+        const struct assay__node *at = &model->graph.nodes[i];
+        bool quantised = strcmp(at->op, "DequantizeLinear") == 0 ||
+                         strcmp(at->op, "MatMulNBits") == 0;
+        count += quantised && assay__node_int(at, "block_size", 0) > 0;
+    }
+    if (count)
+        assay__check_add(check, rule, SIZE_MAX, "",
+                         "%zu weights are quantised per block, which suits the GPU", count);
+}
+
+void assay__ane_palettise(struct assay__check *check, const struct assay__check_rule *rule,
+                          size_t node)
+{
+    const struct assay__model *model = check->model;
+    size_t count = 0;
+    (void)node;
+    for (size_t i = 0; i < model->stored_count; i++)
+        count += model->stored[i].bits <= INT4_BITS && strstr(model->stored[i].scheme, "quantised");
+    for (size_t i = 0; i < model->graph.initializer_count; i++) {
+        enum assay__dtype t = model->graph.initializers[i].dtype;
+        count += t == ASSAY__INT4 || t == ASSAY__UINT4;
+    }
+    if (count)
+        assay__check_add(check, rule, SIZE_MAX, "",
+                         "%zu weights are quantised linearly to 4 bits or less", count);
+}
+
+/* --- the rest ---------------------------------------------------------------------------------- */
+
+static size_t small_values(const struct assay__check *check, const struct assay__value *values,
+                           size_t count, double *added)
+{
+    size_t small = 0;
+    for (size_t i = 0; i < count; i++) {
+        double bytes = assay__check_bytes(check, values[i].name, true);
+        if (assay__check_is_constant(check, values[i].name) || !(bytes < SURFACE_BYTES)) continue;
+        small++;
+        *added += SURFACE_BYTES - bytes;
+    }
+    return small;
+}
+
+void assay__ane_surface(struct assay__check *check, const struct assay__check_rule *rule,
+                        size_t node)
+{
+    const struct assay__graph *graph = &check->model->graph;
+    double added = 0;
+    char text[64];
+    (void)node;
+    size_t count = small_values(check, graph->inputs, graph->input_count, &added) +
+                   small_values(check, graph->outputs, graph->output_count, &added);
+    if (!count) return;
+    scaled(text, sizeof text, added);
+    struct assay__check_item *item = assay__check_add(
+        check, rule, SIZE_MAX, "",
+        "%zu of %zu inputs and outputs are smaller than the least surface, about 49 KB: %s more",
+        count, graph->input_count + graph->output_count, text);
+    if (item) item->bytes = added;
+}
+
+void assay__ane_batch(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+{
+    const struct assay__analysis *a = check->analysis;
+    double moved = a->bytes_read + a->bytes_written;
+    (void)node;
+    if (check->workload->batch != 1 || a->unknown_bytes || !(moved > 0)) return;
+    if (a->bytes_weights <= moved / 2) return;
+    assay__check_add(check, rule, SIZE_MAX, "",
+                     "%.0f %% of the bytes moved are weights, and the batch is 1",
+                     100 * a->bytes_weights / moved);
+}
+
+/* After the places of all nodes are known. */
+void assay__ane_ping_pong(struct assay__check *check, const struct assay__check_rule *rule,
+                          size_t node)
+{
+    const struct assay__check_partitions *p = &check->partitions;
+    (void)node;
+    if (!check->has_partitions || p->on_segments < 2) return;
+    assay__check_add(
+        check, rule, SIZE_MAX, "",
+        "what stays on the engine is cut into %zu pieces with %zu tensors crossing; "
+        "Core ML goes from the engine to the GPU once, and back and forth with the CPU",
+        p->on_segments, p->crossings);
+}

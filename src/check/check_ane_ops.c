@@ -1,0 +1,302 @@
+/* check_ane_ops.c - which operators the Neural Engine has a path for, by what sources tell: a table of names. A name is Core ML's
+ * (the operator of a program, the layer of a network) or ONNX's; a node of a Core ML file is looked up by the name it has there.
+ *
+ * Plain ones are those that nothing speaks against: Core ML has them, and no source says that the engine has no path. That is
+ * not a promise: only compiling and running confirms it. An operator of neither list is unknown, and said to be. */
+#include "check/check.h"
+
+#include <string.h>
+
+struct op_row {
+    enum assay__ane_path path;
+    const char *names; /* separated by blanks; a trailing * stands for any ending */
+};
+
+static const struct op_row rows[] = {
+    {ASSAY__ANE_RECURRENT,
+     "LSTM GRU lstm gru uniDirectionalLSTM biDirectionalLSTM DynamicQuantizeLSTM"},
+    {ASSAY__ANE_NO_PATH,
+     "Mod mod modBroadcastable And Or Xor logical_and logical_or logical_xor logicalAnd logicalOr "
+     "logicalXor ReduceProd reduce_prod reduceProd ReverseSequence reverse_sequence reverseSeq "
+     "Scatter ScatterElements ScatterND scatter* Trilu band_part matrixBandPart lowerTriangular "
+     "upperTriangular NonZero non_zero whereNonZero OneHot one_hot oneHot Shape shape getShape "
+     "sliding_windows slidingWindows RNN rnn simpleRecurrent Tan tan Asin asin Acos acos Atanh "
+     "atanh Asinh asinh Acosh acosh Sinh sinh Cosh cosh Bernoulli random_bernoulli "
+     "randomBernoulli* Multinomial random_categorical categoricalDistribution RandomNormal "
+     "RandomNormalLike random_normal randomNormal* make_list list_*"},
+    {ASSAY__ANE_CUSTOM, "custom"},
+    {ASSAY__ANE_CONTROL, "If Loop Scan cond while_loop branch loop loopBreak loopContinue"},
+    {ASSAY__ANE_SAMPLER, "GridSample resample crop_resize cropResize affine AffineGrid RoiAlign"},
+    {ASSAY__ANE_GATHER,
+     "Gather GatherElements GatherND gather gather_along_axis gather_nd gatherND gatherAlongAxis "
+     "embedding embeddingND"},
+    {ASSAY__ANE_SORT, "TopK topk topK argsort argSort"},
+    {ASSAY__ANE_SINE, "Sin Cos sin cos"},
+    {ASSAY__ANE_PLAIN,
+     /* ONNX */
+     "Abs Add ArgMax ArgMin Atan AveragePool BatchNormalization Cast CastLike Ceil Celu Clip Concat "
+     "Constant ConstantOfShape Conv ConvTranspose CumSum DepthToSpace DequantizeLinear Div Dropout "
+     "Einsum Elu Equal Erf Exp Expand Flatten Floor Gelu Gemm GlobalAveragePool GlobalMaxPool "
+     "Greater GreaterOrEqual GroupNormalization HardSigmoid HardSwish Identity "
+     "InstanceNormalization LRN LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax "
+     "LpNormalization LpPool MatMul Max MaxPool Mean MeanVarianceNormalization Min Mish Mul Neg "
+     "Not PRelu Pad Pow QuantizeLinear RMSNormalization Range Reciprocal ReduceL1 ReduceL2 "
+     "ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceSum ReduceSumSquare Relu "
+     "Reshape Resize Round Selu Sigmoid Sign Slice Softmax Softplus Softsign SpaceToDepth Split "
+     "Sqrt Squeeze Sub Sum Swish Tanh ThresholdedRelu Tile Transpose Unsqueeze Upsample Where "
+     "FusedMatMul QLinearConv QLinearMatMul MatMulInteger ConvInteger DynamicQuantizeLinear "
+     /* Core ML programs */
+     "abs add avg_pool batch_norm batch_to_space cast ceil clamped_relu classify clip concat conv "
+     "conv_quantized conv_transpose const constexpr_* coreml_update_state crop cumsum "
+     "depth_to_space dequantize einsum elu equal erf exp exp2 expand_dims fill fill_like "
+     "flatten2d floor floor_div gelu greater greater_equal identity instance_norm inverse l2_norm "
+     "l2_pool layer_norm leaky_relu less less_equal linear linear_activation local_response_norm "
+     "log logical_not matmul max_pool maximum minimum mul not_equal pad pixel_shuffle "
+     "pixel_unshuffle pow prelu quantize range_1d read_state real_div reduce_* relu relu6 reshape "
+     "reshape_like resize resize_bilinear resize_nearest_neighbor reverse round rsqrt "
+     "scaled_dot_product_attention scaled_tanh select sigmoid sigmoid_hard sign silu slice_by_index "
+     "slice_by_size slice_update softmax softplus softplus_parametric softsign space_to_batch "
+     "space_to_depth split sqrt square squeeze stack sub tanh thresholded_relu threshold tile "
+     "transpose upsample_bilinear upsample_nearest_neighbor write_state "
+     /* layers of Core ML networks */
+     "convolution pooling activation innerProduct batchnorm mvn l2normalize lrn padding upsample "
+     "resizeBilinear unary multiply average scale bias max min dot reduce* flatten permute "
+     "sequenceRepeat reorganizeData slice copy clampedReLU"},
+};
+
+static bool names_have(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    while (*names) {
+        size_t word = strcspn(names, " ");
+        if (word > 0 && names[word - 1] == '*') {
+            if (length >= word - 1 && strncmp(names, name, word - 1) == 0) return true;
+        } else if (word == length && strncmp(names, name, word) == 0) {
+            return true;
+        }
+        names += word;
+        names += strspn(names, " ");
+    }
+    return false;
+}
+
+static enum assay__ane_path path_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (names_have(rows[i].names, name)) return rows[i].path;
+    return ASSAY__ANE_UNKNOWN;
+}
+
+/* A name of another domain that happens to be one of ONNX's is another operator. */
+static bool is_known_domain(const struct assay__node *node)
+{
+    return !*node->domain || strcmp(node->domain, "ai.onnx") == 0 ||
+           strcmp(node->domain, "coreml") == 0 ||
+           (strcmp(node->domain, "com.microsoft") == 0 && strcmp(node->op, "FusedMatMul") == 0);
+}
+
+enum assay__ane_path assay__ane_path_of(const struct assay__node *node)
+{
+    enum assay__ane_path path = ASSAY__ANE_UNKNOWN;
+    if (node->source_op && *node->source_op) path = path_named(node->source_op);
+    if (path == ASSAY__ANE_UNKNOWN && is_known_domain(node)) path = path_named(node->op);
+    return path;
+}
+
+/* --- rules ------------------------------------------------------------------------------------- */
+
+static const struct assay__node *node_at(const struct assay__check *check, size_t node)
+{
+    return &check->model->graph.nodes[node];
+}
+
+static bool has_path(const struct assay__check *check, size_t node, enum assay__ane_path path)
+{
+    return check->paths[node] == path;
+}
+
+static const char *shown(const struct assay__node *node)
+{
+    return node->source_op && *node->source_op ? node->source_op : node->op;
+}
+
+void assay__ane_recurrent(struct assay__check *check, const struct assay__check_rule *rule,
+                          size_t node)
+{
+    if (has_path(check, node, ASSAY__ANE_RECURRENT))
+        assay__check_add(check, rule, node, "", "the engine has no path for %s",
+                         shown(node_at(check, node)));
+}
+
+void assay__ane_no_path(struct assay__check *check, const struct assay__check_rule *rule,
+                        size_t node)
+{
+    if (has_path(check, node, ASSAY__ANE_NO_PATH))
+        assay__check_add(check, rule, node, "", "no engine of any chip has a path for %s",
+                         shown(node_at(check, node)));
+}
+
+void assay__ane_custom(struct assay__check *check, const struct assay__check_rule *rule,
+                       size_t node)
+{
+    if (has_path(check, node, ASSAY__ANE_CUSTOM))
+        assay__check_add(check, rule, node, "", "a layer of the application's own code");
+}
+
+void assay__ane_control_flow(struct assay__check *check, const struct assay__check_rule *rule,
+                             size_t node)
+{
+    if (has_path(check, node, ASSAY__ANE_CONTROL))
+        assay__check_add(check, rule, node, "",
+                         "%s decides at run time what runs; its bodies were not looked into",
+                         shown(node_at(check, node)));
+}
+
+static bool lacks_sampler(const struct assay__ane_chip *chip, int64_t value)
+{
+    (void)value;
+    return !chip->sampler;
+}
+
+static bool lacks_sine(const struct assay__ane_chip *chip, int64_t value)
+{
+    (void)value;
+    return !chip->sine;
+}
+
+/* A Resize that is no plain repetition of rows and columns samples. */
+static bool samples(const struct assay__check *check, size_t at)
+{
+    const struct assay__node *node = node_at(check, at);
+    if (has_path(check, at, ASSAY__ANE_SAMPLER)) return true;
+    if (strcmp(node->op, "Resize") != 0) return false;
+    const struct assay__attr *mode = assay__node_attr(node, "mode");
+    const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0)),
+                                    *out = assay__check_shape(check, assay__check_output(node, 0));
+    bool nearest = !mode || !mode->s || strcmp(mode->s, "nearest") == 0;
+    if (!nearest && strcmp(mode->s, "linear") != 0) return true; /* cubic */
+    if (!in || !out || in->rank != out->rank) return false;
+    for (int d = 0; d < in->rank; d++)
+        if (in->dims[d] > 0 && out->dims[d] > 0 && out->dims[d] % in->dims[d] != 0) return true;
+    return false;
+}
+
+void assay__ane_sampler(struct assay__check *check, const struct assay__check_rule *rule,
+                        size_t node)
+{
+    const char *chips = samples(check, node) ? assay__ane_fails(check, lacks_sampler, 0) : NULL;
+    if (chips)
+        assay__check_add(check, rule, node, chips, "%s needs the texture unit, which came with M2",
+                         shown(node_at(check, node)));
+}
+
+void assay__ane_gather(struct assay__check *check, const struct assay__check_rule *rule,
+                       size_t node)
+{
+    const char *chips = has_path(check, node, ASSAY__ANE_GATHER)
+                            ? assay__ane_fails(check, lacks_sampler, 0)
+                            : NULL;
+    if (chips) assay__check_add(check, rule, node, chips, "a gather in hardware came with M2");
+}
+
+void assay__ane_sort(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+{
+    const char *chips = has_path(check, node, ASSAY__ANE_SORT)
+                            ? assay__ane_fails(check, lacks_sampler, 0)
+                            : NULL;
+    if (chips) assay__check_add(check, rule, node, chips, "top-k and sorting came with M2");
+}
+
+void assay__ane_sine(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
+{
+    const char *chips = has_path(check, node, ASSAY__ANE_SINE)
+                            ? assay__ane_fails(check, lacks_sine, 0)
+                            : NULL;
+    if (chips) assay__check_add(check, rule, node, chips, "sine and cosine came with M3");
+}
+
+static bool is_constant(const struct assay__check *check, const char *value)
+{
+    size_t count = 0;
+    return !*value || assay__shapes_values(check->analysis->shapes, value, &count) ||
+           assay__check_is_constant(check, value);
+}
+
+void assay__ane_dynamic_slice(struct assay__check *check, const struct assay__check_rule *rule,
+                              size_t at)
+{
+    const struct assay__node *node = node_at(check, at);
+    bool slice = strcmp(node->op, "Slice") == 0 || strcmp(node->op, "slice_by_index") == 0 ||
+                 strcmp(node->op, "slice_by_size") == 0;
+    bool moves = false;
+    for (size_t i = 1; slice && i < node->input_count && i < 3; i++)
+        moves |= !is_constant(check, node->inputs[i]);
+    const char *chips = moves ? assay__ane_fails(check, lacks_sampler, 0) : NULL;
+    if (chips)
+        assay__check_add(check, rule, at, chips,
+                         "where it begins or ends is computed at run time; that came with M2");
+}
+
+/* Layers of the old networks that broadcast or take any number of axes. */
+void assay__ane_old_layer(struct assay__check *check, const struct assay__check_rule *rule,
+                          size_t at)
+{
+    const struct assay__node *node = node_at(check, at);
+    const char *name = node->source_op ? node->source_op : "";
+    size_t length = strlen(name);
+    bool network = check->model->format &&
+                   strcmp(check->model->format, "Core ML neural network") == 0;
+    bool broadcasts = length > 12 && strcmp(name + length - 12, "Broadcastable") == 0;
+    broadcasts |= strstr(name, "Broadcastable") != NULL;
+    bool any = length > 2 && strcmp(name + length - 2, "ND") == 0;
+    if (network && (broadcasts || any))
+        assay__check_add(check, rule, at, "", "the network layer %s is said not to run there",
+                         name);
+}
+
+void assay__ane_unknown_operator(struct assay__check *check, const struct assay__check_rule *rule,
+                                 size_t at)
+{
+    const struct assay__node *node = node_at(check, at);
+    if (check->paths[at] == ASSAY__ANE_UNKNOWN)
+        assay__check_add(check, rule, at, "",
+                         "no source here says whether %s%s%s has a path, or how Core ML spells it",
+                         node->domain, *node->domain ? "." : "", shown(node));
+}
+
+static bool is_integer(enum assay__dtype dtype)
+{
+    return dtype == ASSAY__INT32 || dtype == ASSAY__INT64 || dtype == ASSAY__UINT32 ||
+           dtype == ASSAY__UINT64;
+}
+
+void assay__ane_integer_math(struct assay__check *check, const struct assay__check_rule *rule,
+                             size_t at)
+{
+    static const char *const ops[] = {"Add",   "Sub",       "Mul",       "Div", "CumSum", "Pow",
+                                      "Range", "ReduceSum", "ReduceMax", "Max", "Min",    "Equal",
+                                      "Less",  "Greater",   "Where",     "Abs", "Concat", "Expand"};
+    const struct assay__node *node = node_at(check, at);
+    const struct assay__shape_entry *in = assay__check_shape(check, assay__check_input(node, 0));
+    bool listed = false;
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        listed |= strcmp(node->op, ops[i]) == 0;
+    if (listed && in && is_integer(in->dtype))
+        assay__check_add(check, rule, at, "", "calculates with %s", assay__dtype_name(in->dtype));
+}
+
+void assay__ane_data_type(struct assay__check *check, const struct assay__check_rule *rule,
+                          size_t at)
+{
+    const struct assay__node *node = node_at(check, at);
+    for (size_t i = 0; i < node->output_count; i++) {
+        const struct assay__shape_entry *out = assay__check_shape(check, node->outputs[i]);
+        if (!out) continue;
+        enum assay__dtype t = out->dtype;
+        if (t != ASSAY__STRING && t != ASSAY__COMPLEX64 && t != ASSAY__COMPLEX128 &&
+            t != ASSAY__FLOAT64 && t != ASSAY__BFLOAT16)
+            continue;
+        assay__check_add(check, rule, at, "", "makes %s", assay__dtype_name(t));
+        return;
+    }
+}

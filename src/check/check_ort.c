@@ -1,0 +1,259 @@
+/* check_ort.c - a device of the engine as a target: the truth by asking. The device is looked for (in the default build of the
+ * engine, then in the user's others), a session is created on it in a child process, and the engine says which provider got which
+ * node. What it says stands above every rule.
+ *
+ * A device that is not here cannot be asked: that leaves no verdict, and only what follows from the model alone is said. A device
+ * that works but refuses this model is an error. For Core ML the rules of the Neural Engine are said too, at most as warnings unless
+ * the engine alone was asked for: Core ML has the GPU and the CPU as well. */
+#include "check/check.h"
+
+#include "engine/ort/ort_session.h"
+#include "run/assignment.h"
+#include "run/builds.h"
+#include "run/devices.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The whole of a family, the most special first. */
+static const struct {
+    const char *name, *devices[3];
+} families[] = {{"openvino", {"openvino:npu", "openvino:gpu", "openvino:cpu"}}};
+
+static const struct assay__check_rule refused = {
+    .id = "refused",
+    .title = "The device does not take the model",
+    .severity = ASSAY__CHECK_ERROR,
+    .basis = ASSAY__BASIS_ENGINE,
+    .source = "the engine's own message",
+    .fix = "Change what the message names, or choose another device.",
+};
+
+static void custom_domain(struct assay__check *check, const struct assay__check_rule *rule,
+                          size_t node)
+{
+    const struct assay__node *at = &check->model->graph.nodes[node];
+    const char *domain = at->domain;
+    if (!*domain || strncmp(domain, "ai.onnx", 7) == 0 || strncmp(domain, "com.microsoft", 13) == 0)
+        return;
+    assay__check_add(check, rule, node, "", "%s.%s is an operator of somebody's own", domain,
+                     at->op);
+}
+
+/* What follows from the model, whatever the device. */
+static const struct assay__check_rule plain_rules[] = {
+    {"shape-conflict", "Shapes contradict each other", ASSAY__CHECK_ERROR, ASSAY__BASIS_GRAPH,
+     ASSAY__PLACE_ON, "the model's own shapes", "Mend the model: no target can run it.",
+     assay__ane_conflict, true},
+    {"custom-operator", "An operator of another domain", ASSAY__CHECK_WARNING, ASSAY__BASIS_GRAPH,
+     ASSAY__PLACE_UNKNOWN, "the model's domains",
+     "Write it with ONNX operators, or load its library into the engine.", custom_domain, false},
+    {"dynamic-input", "An input without a fixed shape", ASSAY__CHECK_NOTE, ASSAY__BASIS_GRAPH,
+     ASSAY__PLACE_ON, "the model's inputs",
+     "Fix it (--dim NAME=N): providers that compile do so again for every new shape.",
+     assay__ane_dynamic_inputs, true},
+    {.id = NULL},
+};
+
+/* --- looking for the device -------------------------------------------------------------------- */
+
+struct search {
+    struct assay__check *check;
+    const struct assay__check_options *options;
+    const char *engine, *library, *device; /* what was found */
+    bool found;
+    char reason[512]; /* why the best of those that are not usable is not */
+    bool offered;
+    struct assay_error *error;
+};
+
+static int on_device(void *context, const struct assay_device *device)
+{
+    struct search *search = context;
+    if (search->found) return 0;
+    if (device->available) {
+        search->device = assay__arena_strdup(search->check->arena, device->name);
+        search->found = search->device != NULL;
+        return search->found ? 0 : ASSAY_ENOMEM;
+    }
+    if (!search->reason[0] || (device->offered && !search->offered)) {
+        snprintf(search->reason, sizeof search->reason, "%s", device->reason);
+        search->offered = device->offered;
+    }
+    return 0;
+}
+
+static int try_device(struct search *search, const char *library, const char *device)
+{
+    struct assay_error detail = {0};
+    const struct assay__devices_options options = {.engine = search->engine,
+                                                   .library = library,
+                                                   .only = device,
+                                                   .interrupt = search->options->interrupt};
+    int code = assay__devices_list(&options, on_device, search, &detail);
+    if (search->found) search->library = library;
+    if (code == ASSAY_EINTERRUPTED || code == ASSAY_ENOMEM)
+        return assay_error_set(search->error, code, "%s", detail.message);
+    if (code && !search->reason[0])
+        snprintf(search->reason, sizeof search->reason, "%s", detail.message);
+    return 0;
+}
+
+/* The device, or those of the family, of one build. */
+static int try_build(struct search *search, const char *library, const char *device)
+{
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        if (strcmp(families[i].name, device) != 0) continue;
+        int code = 0;
+        for (size_t k = 0; k < 3 && !code && !search->found; k++)
+            code = try_device(search, library, families[i].devices[k]);
+        return code;
+    }
+    return try_device(search, library, device);
+}
+
+static bool is_name(const struct search *search, const char *device)
+{
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (strcmp(families[i].name, device) == 0) return true;
+    return strcmp(search->engine, "ort") != 0 || assay__ort_provider(device) != NULL;
+}
+
+static int find(struct search *search)
+{
+    struct assay__arena *arena = search->check->arena;
+    const char *target = search->options->target, *library = search->options->library, *device = "";
+    struct assay__builds builds = {0};
+    int code = assay__build_of_run(arena, search->engine, target, &library, &device, search->error);
+    if (code) return code;
+    if (!is_name(search, device))
+        return assay_error_set(search->error, ASSAY_EINVAL,
+                               "target '%.80s': neither ane nor a device ('assay devices' lists "
+                               "them)",
+                               target);
+    code = try_build(search, library, device);
+    if (code || search->found || library || strcmp(search->engine, "ort") != 0) return code;
+    if (assay__builds_read(arena, &builds, NULL)) return 0; /* no list: nowhere else to look */
+    for (size_t i = 0; i < builds.count && !code && !search->found; i++)
+        code = try_build(search, builds.items[i].library, device);
+    return code;
+}
+
+/* --- asking ------------------------------------------------------------------------------------ */
+
+static int keep_reason(struct assay__check *check, const char *format, const char *what)
+{
+    check->unasked = assay__arena_printf(check->arena, format, what);
+    if (check->unasked) return 0;
+    check->unasked = "out of memory";
+    return ASSAY_ENOMEM;
+}
+
+static int fill_dims(const struct assay__check *check, struct assay__assignment_request *request)
+{
+    const struct assay__workload *w = check->workload;
+    size_t count = check->planned ? w->dim_count : 0;
+    const char **names = assay__arena_array(check->arena, count + 1, sizeof *names);
+    int64_t *values = assay__arena_array(check->arena, count + 1, sizeof *values);
+    if (!names || !values) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        if (!w->dims[i].symbol || !*w->dims[i].symbol || w->dims[i].value < 0) continue;
+        names[request->dim_count] = w->dims[i].symbol;
+        values[request->dim_count++] = w->dims[i].value;
+    }
+    request->dim_names = names;
+    request->dim_values = values;
+    return 0;
+}
+
+/* 0 with an answer, or with check->unasked or an item that says why there is none. */
+static int ask(struct search *search, const char *model_path, struct assay__assignment *answer,
+               bool *answered)
+{
+    struct assay__check *check = search->check;
+    struct assay_error detail = {0};
+    struct assay__assignment_request request = {
+        .engine = search->engine,
+        .library = search->library,
+        .device = search->device,
+        .model = model_path,
+        .optimization = search->options->optimization,
+        .timeout_s = search->options->timeout_s,
+        .interrupt = search->options->interrupt,
+    };
+    if (fill_dims(check, &request))
+        return assay_error_set(search->error, ASSAY_ENOMEM, "out of memory");
+    int code = assay__assignment_ask(&request, check->arena, answer, &detail);
+    if (code == ASSAY_EUNSUPPORTED) {
+        struct assay_error second = {0};
+        code = assay__check_ort_profile(check, search->options, search->library, search->device,
+                                        model_path, answer, &second);
+        if (code && code != ASSAY_EINTERRUPTED && code != ASSAY_ENOMEM)
+            return keep_reason(check, "%s", detail.message);
+        detail = second;
+    }
+    if (code == ASSAY_EINTERRUPTED || code == ASSAY_ENOMEM)
+        return assay_error_set(search->error, code, "%s", detail.message);
+    if (code == ASSAY_ETIMEOUT) return keep_reason(check, "%s", detail.message);
+    *answered = code == 0;
+    if (code) assay__check_add(check, &refused, SIZE_MAX, "", "%s", detail.message);
+    return 0;
+}
+
+/* Errors of the Neural Engine's rules are none of Core ML's: it has other processors. */
+static int core_ml_rules(struct assay__check *check, const char *device, struct assay_error *error)
+{
+    size_t first = check->item_count;
+    int code = assay__check_ane(check, NULL, error);
+    for (size_t i = first; i < check->item_count; i++)
+        if (strcmp(device, "coreml:ane") != 0 && check->items[i].severity == ASSAY__CHECK_ERROR &&
+            check->items[i].rule->basis != ASSAY__BASIS_GRAPH)
+            check->items[i].severity = ASSAY__CHECK_WARNING;
+    return code;
+}
+
+static void places_again(struct assay__check *check)
+{
+    for (size_t i = 0; i < check->model->graph.node_count; i++)
+        if (check->places[i] != ASSAY__PLACE_FOLDED) check->places[i] = ASSAY__PLACE_ON;
+}
+
+int assay__check_ort(struct assay__check *check, const struct assay__check_options *options,
+                     const char *model_path, struct assay_error *error)
+{
+    struct search search = {.check = check,
+                            .options = options,
+                            .engine = options->engine ? options->engine : "ort",
+                            .error = error};
+    struct assay__assignment answer = {0};
+    bool answered = false;
+    const char *device = assay__build_device(options->target);
+    bool core_ml = strncmp(device, "coreml", 6) == 0;
+    int code = find(&search);
+    if (code) return code;
+    if (core_ml)
+        code = core_ml_rules(check, device, error);
+    else
+        assay__check_rules(check, plain_rules);
+    if (code) return code;
+    if (!*model_path)
+        code = keep_reason(check, "ONNX Runtime reads ONNX files, and this is a %s",
+                           check->model->format ? check->model->format : "model of another kind");
+    else if (!search.found)
+        code = keep_reason(check, "%s",
+                           search.reason[0] ? search.reason : "no such device was found here");
+    else
+        code = ask(&search, model_path, &answer, &answered);
+    if (code || !answered) return code;
+    const char *provider = strcmp(search.engine, "ort") == 0 ? assay__ort_provider(search.device)
+                                                             : NULL;
+    if (!*answer.target && provider) answer.target = provider; /* it named no node at all */
+    check->asked = assay__arena_printf(
+        check->arena, "%s%s%s, %s on %s",
+        strcmp(search.engine, "ort") == 0 ? "ONNX Runtime" : search.engine,
+        *answer.version ? " " : "", answer.version, answer.target, search.device);
+    if (!check->asked) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    places_again(check);
+    return assay__check_ort_place(check, &answer, error);
+}

@@ -1,0 +1,247 @@
+/* check_ort_place.c - the engine's assignment over the nodes of the model. Names join the two. The engine assigns after its first
+ * simplifications, so some nodes are gone: what it fused is named after a node of ours ("fc1/MatMulAddFusion"), and a node that it
+ * does not name at all counts with the one that feeds it, else with the one that reads it.
+ *
+ * ONNX Runtime's record has a hole (seen in 1.27, and in its source up to 1.29): before it changes the layout for a provider that wants
+ * channels last (WebGPU, XNNPACK, QNN) it marks the provider's nodes, and what is marked is not recorded when it is assigned. What other
+ * providers get is recorded all the same. So there a node that is named for nobody is the target's. The profiles of BERT, GPT-2 and
+ * MobileNetV2 on WebGPU say the same. */
+#include "check/check.h"
+
+#include "run/assignment.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SMALL_BYTES 1024.0
+#define HALF 0.5
+
+static const struct assay__check_rule nothing = {
+    .id = "nothing-assigned",
+    .title = "Nothing runs on the target",
+    .severity = ASSAY__CHECK_ERROR,
+    .basis = ASSAY__BASIS_ENGINE,
+    .source = "the engine's own assignment",
+    .fix = "Choose the device that it falls back to, and save the transfers.",
+};
+static const struct assay__check_rule mostly = {
+    .id = "mostly-elsewhere",
+    .title = "Most of the work runs elsewhere",
+    .severity = ASSAY__CHECK_ERROR,
+    .basis = ASSAY__BASIS_ENGINE,
+    .source = "the engine's own assignment; FLOPs from the graph",
+    .fix = "Change the operators below, or choose another device.",
+};
+static const struct assay__check_rule fallback = {
+    .id = "fallback",
+    .title = "Nodes that run elsewhere",
+    .severity = ASSAY__CHECK_WARNING,
+    .basis = ASSAY__BASIS_ENGINE,
+    .place = ASSAY__PLACE_OFF,
+    .source = "the engine's own assignment",
+    .fix = "Use an operator, type or operator set that the provider has a kernel for.",
+};
+static const struct assay__check_rule fallback_small = {
+    .id = "fallback-small",
+    .title = "Shapes and indices that are calculated elsewhere",
+    .severity = ASSAY__CHECK_NOTE,
+    .basis = ASSAY__BASIS_ENGINE,
+    .place = ASSAY__PLACE_OFF,
+    .source = "the engine's own assignment",
+    .fix = "Nothing: engines keep shapes and indices on the CPU on purpose.",
+};
+
+/* Providers that have their nodes in another layout. */
+static const char *const relaid[] = {"WebGpuExecutionProvider", "XnnpackExecutionProvider",
+                                     "QNNExecutionProvider"};
+
+struct placing {
+    struct assay__check *check;
+    const struct assay__assignment *answer;
+    struct assay__map *nodes;    /* name -> node */
+    struct assay__map *producer; /* value -> node */
+    bool *named;                 /* the engine named it, or it was placed with one that it named */
+};
+
+bool assay__check_name_nodes(struct assay__model *model)
+{
+    bool named = false;
+    for (size_t i = 0; i < model->graph.node_count; i++) {
+        struct assay__node *node = &model->graph.nodes[i];
+        if ((node->name && *node->name) || !node->output_count) continue;
+        node->name = node->outputs[0];
+        named = true;
+    }
+    return named;
+}
+
+static int map_names(struct placing *p)
+{
+    const struct assay__graph *graph = &p->check->model->graph;
+    p->nodes = assay__map_new();
+    p->producer = assay__map_over(graph->names);
+    if (!p->nodes || !p->producer) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        if (node->name && *node->name && assay__map_set(p->nodes, node->name, i))
+            return ASSAY_ENOMEM;
+        for (size_t k = 0; k < node->output_count; k++)
+            if (*node->outputs[k] && assay__map_set(p->producer, node->outputs[k], i))
+                return ASSAY_ENOMEM;
+    }
+    return 0;
+}
+
+/* "fc1/MatMulAddFusion" and "fc1_token_3" are fc1's. */
+static size_t node_named(struct placing *p, const char *name)
+{
+    size_t node = *name ? assay__map_get(p->nodes, name) : ASSAY__MAP_NONE;
+    if (node != ASSAY__MAP_NONE || !*name) return node;
+    char *copy = assay__arena_strdup(p->check->arena, name);
+    char *token = copy ? strstr(copy, "_token_") : NULL;
+    if (token) {
+        *token = '\0';
+        node = assay__map_get(p->nodes, copy);
+    }
+    for (char *slash; copy && node == ASSAY__MAP_NONE && (slash = strrchr(copy, '/')) != NULL &&
+                      slash != copy;) {
+        *slash = '\0';
+        node = assay__map_get(p->nodes, copy);
+    }
+    return node;
+}
+
+/* Shapes, indices and flags: engines keep these on the CPU on purpose. A small float in the middle still costs two crossings. */
+static bool is_small(const struct assay__check *check, size_t node)
+{
+    const struct assay__node *at = &check->model->graph.nodes[node];
+    for (size_t i = 0; i < at->output_count; i++) {
+        const struct assay__shape_entry *out = assay__check_shape(check, at->outputs[i]);
+        if (!*at->outputs[i]) continue;
+        if (!out ||
+            (out->dtype != ASSAY__INT64 && out->dtype != ASSAY__INT32 && out->dtype != ASSAY__BOOL))
+            return false;
+        if (!(assay__check_bytes(check, at->outputs[i], false) <= SMALL_BYTES)) return false;
+    }
+    return true;
+}
+
+static void place_named(struct placing *p)
+{
+    struct assay__check *check = p->check;
+    for (size_t i = 0; i < p->answer->count; i++) {
+        const struct assay__assigned *told = &p->answer->nodes[i];
+        size_t node = node_named(p, told->name);
+        if (node == ASSAY__MAP_NONE || p->named[node]) continue;
+        p->named[node] = true;
+        if (check->places[node] == ASSAY__PLACE_FOLDED) check->places[node] = ASSAY__PLACE_ON;
+        if (strcmp(told->provider, p->answer->target) == 0) continue;
+        assay__check_add(check, is_small(check, node) ? &fallback_small : &fallback, node, "",
+                         "runs on %s", told->provider);
+    }
+}
+
+static bool has_hole(const struct assay__assignment *answer)
+{
+    for (size_t i = 0; i < sizeof relaid / sizeof relaid[0]; i++)
+        if (strcmp(relaid[i], answer->target) == 0) return true;
+    return false;
+}
+
+/* What is named for nobody is the target's, which is not recorded. */
+static void place_unrecorded(struct placing *p)
+{
+    struct assay__check *check = p->check;
+    for (size_t n = 0; n < check->model->graph.node_count; n++)
+        check->partitions.inferred += !p->named[n] && check->places[n] == ASSAY__PLACE_ON;
+}
+
+static bool is_placed(const struct placing *p, size_t node)
+{
+    return p->named[node];
+}
+
+/* What the engine does not name goes with the first node that feeds it; then, backwards, with one that reads it. */
+static void place_merged(struct placing *p)
+{
+    struct assay__check *check = p->check;
+    const struct assay__graph *graph = &check->model->graph;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        size_t n = check->analysis->order[i];
+        if (p->named[n] || check->places[n] == ASSAY__PLACE_FOLDED) continue;
+        check->partitions.merged++;
+        check->places[n] = ASSAY__PLACE_UNKNOWN;
+        for (size_t k = 0; k < graph->nodes[n].input_count; k++) {
+            const char *value = graph->nodes[n].inputs[k];
+            size_t from = *value ? assay__map_get(p->producer, value) : ASSAY__MAP_NONE;
+            if (from == ASSAY__MAP_NONE || !is_placed(p, from)) continue;
+            check->places[n] = check->places[from];
+            p->named[n] = true;
+            break;
+        }
+    }
+    for (size_t i = graph->node_count; i-- > 0;) {
+        size_t n = check->analysis->order[i];
+        if (!is_placed(p, n)) continue;
+        for (size_t k = 0; k < graph->nodes[n].input_count; k++) {
+            const char *value = graph->nodes[n].inputs[k];
+            size_t from = *value ? assay__map_get(p->producer, value) : ASSAY__MAP_NONE;
+            if (from == ASSAY__MAP_NONE || is_placed(p, from) ||
+                check->places[from] == ASSAY__PLACE_FOLDED)
+                continue;
+            check->places[from] = check->places[n];
+            p->named[from] = true;
+        }
+    }
+}
+
+/* Pieces of a provider that compiles: several nodes in one. */
+static size_t count_pieces(const struct assay__assignment *answer, size_t *on)
+{
+    size_t pieces = 0, last = SIZE_MAX;
+    *on = 0;
+    for (size_t i = 0; i < answer->count; i++) {
+        if (strcmp(answer->nodes[i].provider, answer->target) != 0) continue;
+        (*on)++;
+        pieces += answer->nodes[i].subgraph != last;
+        last = answer->nodes[i].subgraph;
+    }
+    return pieces < *on ? pieces : 0;
+}
+
+static void judge(struct assay__check *check, const struct assay__assignment *answer, size_t on)
+{
+    double share = assay__check_share(&check->partitions);
+    const char *other = "";
+    for (size_t i = 0; i < answer->count && !*other; i++)
+        if (strcmp(answer->nodes[i].provider, answer->target) != 0)
+            other = answer->nodes[i].provider;
+    if (answer->count && !on && !check->partitions.on)
+        assay__check_add(check, &nothing, SIZE_MAX, "", "all %zu nodes run on %s", answer->count,
+                         other);
+    else if (isfinite(share) && share < HALF)
+        assay__check_add(check, &mostly, SIZE_MAX, "", "only %.1f %% of the FLOPs stay on %s",
+                         100 * share, answer->target);
+}
+
+int assay__check_ort_place(struct assay__check *check, const struct assay__assignment *answer,
+                           struct assay_error *error)
+{
+    size_t count = check->model->graph.node_count, on = 0;
+    struct placing p = {.check = check, .answer = answer};
+    p.named = assay__arena_array(check->arena, count + 1, sizeof *p.named);
+    int code = p.named ? map_names(&p) : ASSAY_ENOMEM;
+    if (!code) {
+        place_named(&p);
+        if (has_hole(answer))
+            place_unrecorded(&p);
+        else
+            place_merged(&p);
+        check->partitions.engine_pieces = count_pieces(answer, &on);
+        code = assay__check_partition(check, "engine", false, error);
+    }
+    if (!code) judge(check, answer, on);
+    assay__map_free(p.nodes);
+    assay__map_free(p.producer);
+    return code == ASSAY_ENOMEM ? assay_error_set(error, code, "out of memory") : code;
+}

@@ -1,0 +1,73 @@
+/* print_report.c - a profile on stdout or into a file, for the commands that end in a report. */
+#include "cli/cli.h"
+
+#include <assay/report.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What the locale's variables say of the character set, in their order of precedence; none set is the POSIX locale. Read
+ * here rather than through setlocale: a locale that is not installed may still be what the terminal shows. */
+bool assay__locale_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (!value || !*value) continue;
+        for (const char *c = value; *c; c++)
+            if (strncasecmp(c, "utf-8", 5) == 0 || strncasecmp(c, "utf8", 4) == 0) return true;
+        return false;
+    }
+    return false;
+}
+
+struct assay__text_style assay__text_style_of(bool ascii, bool no_color, int64_t columns,
+                                              bool to_file)
+{
+    struct assay__text_style style = {
+        .ascii = ascii || (!to_file && !assay__locale_is_utf8()),
+        .color = !to_file && !no_color && assay__stdout_color(),
+        .columns = columns   ? (int)columns
+                   : to_file ? 80
+                             : assay__stdout_columns(),
+    };
+    if (!columns && style.columns > 120) style.columns = 120; /* longer lines read worse */
+    return style;
+}
+
+int assay__render_check(const char *command, const struct assay__render_options *options)
+{
+    const char *format = options->json ? "json" : options->format ? options->format : "text";
+    if (options->json && options->format && strcmp(options->format, "json") != 0)
+        assay__say("%s: --json and --format %s exclude each other", command, options->format);
+    else if (options->table && strcmp(format, "csv") != 0)
+        assay__say("%s: --table names a table of the CSV format: add --format csv", command);
+    else if (options->detail && strcmp(format, "text") != 0 && strcmp(format, "json") != 0)
+        assay__say("%s: --detail is for text and JSON; %s is always the whole report", command,
+                   format);
+    else
+        return 0;
+    return ASSAY__EXIT_USAGE;
+}
+
+int assay__render(const struct assay_profile *profile, const struct assay__render_options *options,
+                  bool to_file, struct assay__buf *out, struct assay_error *error)
+{
+    struct assay_report_options report = {.size = sizeof report};
+    report.format = options->json ? "json" : options->format;
+    report.table = options->table;
+    report.detail = options->detail;
+    struct assay__text_style style = assay__text_style_of(options->ascii, options->no_color,
+                                                          options->columns, to_file);
+    report.ascii = style.ascii;
+    report.color = style.color;
+    report.columns = style.columns;
+    report.top = (int)options->top;
+    char *text = NULL;
+    size_t length = 0;
+    int code = assay_report(profile, &report, &text, &length, error);
+    if (code) return code;
+    assay__buf_add(out, text, length);
+    assay_free(text);
+    return out->failed ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
+}

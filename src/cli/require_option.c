@@ -1,0 +1,89 @@
+/* require_option.c - see require.h. */
+#include "cli/require_option.h"
+
+#include "base/text.h"
+
+#include <math.h>
+
+int assay__require_option(const char *command, const char *name, struct assay__arena **arena,
+                          const struct assay__require_table **table)
+{
+    struct assay_error error = {0};
+    *arena = assay__arena_new();
+    int code = *arena ? assay__require_find(*arena, name, table, &error) : ASSAY_ENOMEM;
+    if (code == 0) return 0;
+    assay__say("%s: --require: %s", command,
+               error.message[0] ? error.message : assay_error_text(code));
+    assay__arena_free(*arena);
+    *arena = NULL;
+    return code == ASSAY_ENOMEM ? ASSAY__EXIT_FAILED : ASSAY__EXIT_USAGE;
+}
+
+bool assay__require_asks(const struct assay__require_table *table, enum assay__require_kind kind)
+{
+    return isfinite(table->minimum[kind]) || isfinite(table->target[kind]);
+}
+
+int assay__require_conclude(void *context, struct assay_profile *profile, size_t trial)
+{
+    return assay__require_apply(profile, &profile->trials[trial], context);
+}
+
+/* "compute 21.0 GFLOP/s, at least 8.00 TFLOP/s" for each row in that state; of what is unknown only the name. */
+static void put_rows(struct assay__buf *out, const struct assay__judgement *j,
+                     enum assay__require_state state)
+{
+    for (size_t i = 0; i < j->count; i++) {
+        const struct assay__requirement *row = &j->rows[i];
+        char value[64], required[64];
+        if (row->minimum_state != state) continue;
+        assay__text_scaled(value, sizeof value, row->value, row->info->unit);
+        assay__text_scaled(required, sizeof required, row->minimum, row->info->unit);
+        assay__buf_printf(out, "%s%s", out->length ? "; " : "", row->info->label);
+        if (state != ASSAY__REQUIRE_UNKNOWN)
+            assay__buf_printf(out, " %s, %s %s", value, row->info->floor ? "at least" : "at most",
+                              required);
+    }
+}
+
+static int trial_status(const struct assay_profile *profile, const struct assay__trial *trial,
+                        struct assay__arena *arena)
+{
+    const struct assay__require_table *table = NULL;
+    struct assay__judgement judgement;
+    struct assay__buf rows = {0};
+    int code = assay__require_of(trial, arena, &table);
+    if (code == 0 && table) code = assay__require_judge(profile, trial, table, arena, &judgement);
+    if (code) {
+        assay__say("out of memory");
+        return ASSAY__EXIT_FAILED;
+    }
+    bool no = table && judgement.minimum == ASSAY__REQUIRE_NOT_MET;
+    bool unknown = table && judgement.minimum == ASSAY__REQUIRE_UNKNOWN;
+    if (!no && !unknown) return ASSAY__EXIT_DONE;
+    put_rows(&rows, &judgement, judgement.minimum);
+    assay__say(no ? "the minimum of '%s' is not met: %s"
+                  : "the minimum of '%s' cannot be judged, the report says why: %s",
+               table->name, rows.data ? rows.data : "");
+    assay__buf_free(&rows);
+    return no ? ASSAY__EXIT_NO : ASSAY__EXIT_NO_VERDICT;
+}
+
+int assay__require_status(const struct assay_profile *profile)
+{
+    int worst = ASSAY__EXIT_DONE;
+    struct assay__arena *arena = assay__arena_new();
+    if (!arena) {
+        assay__say("out of memory");
+        return ASSAY__EXIT_FAILED;
+    }
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        int status = trial_status(profile, &profile->trials[i], arena);
+        /* out of memory, then "no", then "no verdict" */
+        if (status == ASSAY__EXIT_FAILED || worst == ASSAY__EXIT_DONE ||
+            (worst == ASSAY__EXIT_NO_VERDICT && status == ASSAY__EXIT_NO))
+            worst = status == ASSAY__EXIT_DONE ? worst : status;
+    }
+    assay__arena_free(arena);
+    return worst;
+}

@@ -1,0 +1,73 @@
+/* engines.c - the built-in engines, in the order they are offered. Adding one is a new file and a
+ * row here. */
+#include "engine/engine.h"
+
+#include <string.h>
+
+static const struct assay_engine_ops *const engines[] = {
+    &assay__engine_ort,
+    &assay__engine_fake,
+};
+
+const struct assay_engine_ops *assay_engine_at(size_t index)
+{
+    return index < sizeof engines / sizeof engines[0] ? engines[index] : NULL;
+}
+
+const struct assay_engine_ops *assay_engine_find(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof engines / sizeof engines[0]; i++)
+        if (strcmp(engines[i]->name, name) == 0) return engines[i];
+    return NULL;
+}
+
+int assay__session_options_read(const struct assay_session_options *given,
+                                struct assay_session_options *own, struct assay_error *error)
+{
+    memset(own, 0, sizeof *own);
+    if (!given) return assay_error_set(error, ASSAY_EINVAL, "no session options were given");
+    if (given->size < sizeof given->size)
+        return assay_error_set(error, ASSAY_EINVAL, "session options without their size");
+    const unsigned char *bytes = (const unsigned char *)given;
+    for (size_t i = sizeof *own; i < given->size; i++)
+        if (bytes[i])
+            return assay_error_set(error, ASSAY_EINVAL,
+                                   "session options have a member that this version does not know");
+    memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+    if (own->streams < 0 || own->streams > 1024)
+        return assay_error_set(error, ASSAY_EINVAL, "%d streams: between 1 and 1024 are possible",
+                               own->streams);
+    if (own->threads < 0 || own->threads > 4096)
+        return assay_error_set(error, ASSAY_EINVAL, "%d threads: between 1 and 4096 are possible",
+                               own->threads);
+    if (own->input_count > 0 && !own->inputs)
+        return assay_error_set(error, ASSAY_EINVAL, "session options name inputs but hold none");
+    return 0;
+}
+
+int assay__assignment_options_read(const struct assay_assignment_options *given,
+                                   struct assay_assignment_options *own, struct assay_error *error)
+{
+    memset(own, 0, sizeof *own);
+    if (!given || given->size < sizeof given->size)
+        return assay_error_set(error, ASSAY_EINVAL, "assignment options without their size");
+    const unsigned char *bytes = (const unsigned char *)given;
+    for (size_t i = sizeof *own; i < given->size; i++)
+        if (bytes[i])
+            return assay_error_set(
+                error, ASSAY_EINVAL,
+                "assignment options have a member that this version does not know");
+    memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+    if (!own->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was named");
+    if (own->dim_count > 0 && (!own->dim_names || !own->dim_values))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "assignment options name dimensions but hold none");
+    return 0;
+}
+
+const struct assay_layer_counters *assay__layer_counters(const struct assay_layer_options *options)
+{
+    size_t needs = offsetof(struct assay_layer_options, counters) + sizeof options->counters;
+    const struct assay_layer_counters *counters = options->size >= needs ? options->counters : NULL;
+    return counters && counters->count > 0 ? counters : NULL;
+}

@@ -1,0 +1,352 @@
+/* fake.c - an engine that runs no model: its times come from a script, on a clock of its own that
+ * only its steps advance, so that a test knows every value exactly. It can also crash, hang, be
+ * killed, exit or fail at a chosen step, and it can burn real time for a known duration. The
+ * grammar of scripts is in doc/fake-engine.md and in fake_script.c.
+ *
+ * Each stream has its own clock and its own count of steps. now_ns() shows the clock of the stream
+ * that the calling thread stepped last; a thread that never stepped sees stream 0's, or with
+ * several streams the time at which the session was open: a new stream's clock starts there. */
+#include "engine/fake/fake.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/fake/fake_when.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_STEADY_NS 100000 /* 100 µs */
+#define DEFAULT_DECODE_NS 10000
+#define DEFAULT_PROMPT 32
+
+void (*assay__fake_step_hook)(double steps);
+
+/* --- clock ------------------------------------------------------------------------------------ */
+
+static _Thread_local struct {
+    unsigned serial;
+    int stream;
+} last_step;
+
+static uint64_t fake_now_ns(struct assay_session *session)
+{
+    if (session->real_clock) return assay__now_ns();
+    if (last_step.serial == session->serial) return session->streams[last_step.stream].now_ns;
+    return session->stream_count == 1 ? session->streams[0].now_ns : session->open_ns;
+}
+
+/* How long the step numbered `step` (from 1) of a stream takes. */
+static uint64_t step_duration_ns(struct assay_session *session, struct assay__fake_stream *stream,
+                                 int64_t step)
+{
+    int64_t before = session->has_first ? 1 : 0;
+    if (session->has_first && step == 1) return session->first_ns;
+    if (step <= before + session->warmup_count) return session->warmup_ns;
+    int64_t steady = step - before - session->warmup_count; /* from 1 */
+    uint64_t duration_ns = session->steady_ns[(size_t)(steady - 1) % session->steady_count];
+    duration_ns += session->drift_ns * (uint64_t)(steady - 1);
+    if (session->spike_every > 0 && steady % session->spike_every == 0)
+        duration_ns += session->spike_ns;
+    if (session->noise_ns > 0) { /* uniform on [-noise, +noise] in whole ns */
+        uint64_t shift_ns = assay__random_below(&stream->random, 2 * session->noise_ns + 1);
+        duration_ns += shift_ns;
+        duration_ns = duration_ns > session->noise_ns ? duration_ns - session->noise_ns : 1;
+    }
+    if (session->noise.any)
+        duration_ns = (uint64_t)llround(fmax(
+            1, (double)duration_ns * assay__fake_noise_factor(&session->noise, &stream->noise,
+                                                              stream->now_ns, &stream->random)));
+    return duration_ns;
+}
+
+/* --- the engine's functions ------------------------------------------------------------------- */
+
+static void fake_close(struct assay_session *session)
+{
+    if (!session) return;
+    assay__arena_free(session->arena);
+    free(session->streams);
+    free(session->times_ns);
+    free(session->ids);
+    free(session->held);
+    free(session->counts);
+    free(session);
+}
+
+static void defaults_set(struct assay_session *session)
+{
+    static atomic_uint serials;
+    session->serial = atomic_fetch_add(&serials, 1) + 1;
+    session->load_ns = session->compile_ns = session->engine_ns = NAN;
+    session->memory_bytes = session->memory_peak_bytes = NAN;
+    session->steady_ns[0] = DEFAULT_STEADY_NS;
+    session->steady_count = 1;
+    session->output_times = 1;
+    session->decode_ns[0] = DEFAULT_DECODE_NS;
+    session->decode_count = 1;
+    session->prompt = DEFAULT_PROMPT;
+    session->batch = 1;
+    session->output_dims[0] = 1;
+    session->output_dims[1] = 4;
+    session->output_tensor = (struct assay_tensor){
+        .name = "output",
+        .dtype = 1,
+        .rank = 2,
+        .dims = session->output_dims,
+        .data = session->output,
+        .data_size = sizeof session->output,
+    };
+}
+
+static int streams_make(struct assay_session *session, int count, struct assay_error *error)
+{
+    session->stream_count = count > 0 ? count : 1;
+    session->streams = calloc((size_t)session->stream_count, sizeof *session->streams);
+    if (!session->streams) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    session->open_ns = (isnan(session->load_ns) ? 0 : (uint64_t)session->load_ns) +
+                       (isnan(session->compile_ns) ? 0 : (uint64_t)session->compile_ns);
+    for (int i = 0; i < session->stream_count; i++) {
+        session->streams[i].now_ns = session->open_ns;
+        assay__random_seed(&session->streams[i].random, session->seed + (uint64_t)i);
+        assay__fake_noise_open(&session->noise, session->seed, session->open_ns,
+                               &session->streams[i].noise);
+    }
+    return 0;
+}
+
+/* Touches every page, so that the memory is really there. */
+static int memory_hold(struct assay_session *session, struct assay_error *error)
+{
+    if (!(session->hold_bytes > 0)) return 0;
+    if (session->hold_bytes > 1e10)
+        return assay_error_set(error, ASSAY_ELIMIT, "fake engine's script: hold is at most 1e10");
+    session->held = malloc((size_t)session->hold_bytes);
+    if (!session->held) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    memset(session->held, 1, (size_t)session->hold_bytes);
+    return 0;
+}
+
+static int open_parts(struct assay_session *session, const struct assay_session_options *options,
+                      struct assay_error *error)
+{
+    const char *device = options->device ? options->device : "cpu";
+    if (!assay__fake_has_device(device))
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "unknown device \"%s\"; the fake engine offers: cpu", device);
+    session->arena = assay__arena_new();
+    if (!session->arena) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    session->threads = options->threads;
+    int code = assay__fake_script_parse(session, assay__fake_script_when(session->arena, options),
+                                        error);
+    const char *own = assay__fake_device_script(device, session->arena);
+    struct assay_session_options there = *options; /* `when_…` holds there as well */
+    there.script = own;
+    if (code == 0 && own)
+        code = assay__fake_script_parse(session, assay__fake_script_when(session->arena, &there),
+                                        error);
+    if (code == 0 && own) code = assay__fake_device_gone(own, error);
+    if (code) return code;
+    snprintf(session->error_text, sizeof session->error_text, "the script fails step %lld",
+             (long long)session->error_at);
+    if (session->log) assay__log(ASSAY_LOG_WARNING, "fake", "%s", session->log);
+    if (session->open_error)
+        return assay_error_set(error, ASSAY_EENGINE, "%s", session->open_error);
+    code = streams_make(session, options->streams, error);
+    if (code == 0) code = assay__fake_generation_open(session, options, error);
+    return code ? code : memory_hold(session, error);
+}
+
+static int fake_open(const struct assay_session_options *given, struct assay_session **session,
+                     struct assay_error *error)
+{
+    struct assay_session_options options;
+    if (!session) return assay_error_set(error, ASSAY_EINVAL, "no place for the session");
+    *session = NULL;
+    int code = assay__session_options_read(given, &options, error);
+    if (code) return code;
+    struct assay_session *made = calloc(1, sizeof *made);
+    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    defaults_set(made);
+    code = open_parts(made, &options, error);
+    if (code) {
+        fake_close(made);
+        return code;
+    }
+    *session = made;
+    return 0;
+}
+
+/* What the script wants to go wrong at this step. 0 or an error code; most of these do not return.
+ */
+static int misfortune(struct assay_session *session, int64_t step)
+{
+    if (step == session->crash_at) {
+        signal(SIGSEGV, SIG_DFL);
+        raise(SIGSEGV);
+    }
+    if (step == session->oom_at) raise(SIGKILL); /* what the kernel's out-of-memory killer does */
+    if (step == session->exit_at)
+        _exit(3); /* the one place where the library ends the process: its test asks for it */
+    if (step == session->hang_at)
+        for (;;)
+            pause();
+    if (step != session->error_at) return 0;
+    atomic_store(&session->failed, true);
+    return ASSAY_EENGINE;
+}
+
+/* Through a pointer that the compiler cannot see through: a block that nobody reads would not be asked for at all. */
+static void *(*volatile ask_memory)(size_t) = malloc;
+
+static int step_memory(struct assay_session *session, int64_t step)
+{
+    void *held = NULL;
+    bool leaks = session->leak_bytes > 0 && !(session->leak_until && step > session->leak_until);
+    if (session->allocate_bytes > 0) {
+        held = ask_memory((size_t)session->allocate_bytes);
+        if (!held) return ASSAY_ENOMEM;
+        free(held);
+    }
+    return leaks && !ask_memory((size_t)session->leak_bytes) ? ASSAY_ENOMEM : 0;
+}
+
+static int fake_step(struct assay_session *session, int stream_index)
+{
+    if (stream_index < 0 || stream_index >= session->stream_count) return ASSAY_EINVAL;
+    struct assay__fake_stream *stream = &session->streams[stream_index];
+    last_step.serial = session->serial;
+    last_step.stream = stream_index;
+    uint64_t start_ns = session->real_clock ? assay__now_ns() : 0;
+    int64_t step = ++stream->steps;
+    int code = misfortune(session, step);
+    if (code == 0) code = step_memory(session, step);
+    if (code) return code;
+    uint64_t duration_ns = step_duration_ns(session, stream, step);
+    if (session->tokens) duration_ns = assay__fake_generation_step(session, duration_ns);
+    if (session->real_clock)
+        while (assay__now_ns() - start_ns < duration_ns)
+            continue;
+    if (session->pace_ns) assay__sleep_ns(session->pace_ns);
+    stream->now_ns += duration_ns;
+    if (assay__fake_step_hook) assay__fake_step_hook(1);
+    if (stream_index == 0)
+        for (int i = 0; i < 4; i++)
+            session->output[i] = (float)((i + 1) / 8.0 * session->output_times);
+    return 0;
+}
+
+static const char *fake_step_error(struct assay_session *session)
+{
+    return atomic_load(&session->failed) ? session->error_text : "";
+}
+
+static void fake_facts(struct assay_session *session, struct assay_session_facts *facts)
+{
+    bool known = !isnan(session->load_ns) && !isnan(session->compile_ns);
+    *facts = (struct assay_session_facts){
+        .load_ns = session->load_ns,
+        .compile_ns = session->compile_ns,
+        .create_ns = (double)session->open_ns,
+        .load_reason = known ? "" : "the script gives no time for it",
+        .version = ASSAY_VERSION_STRING,
+        .library = "",
+        .provider = "fake",
+        .threads = session->threads,
+    };
+}
+
+static int fake_outputs(struct assay_session *session, const struct assay_tensor **outputs,
+                        size_t *count, struct assay_error *error)
+{
+    *outputs = NULL;
+    *count = 0;
+    if (session->output[0] == 0)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "no outputs: no step of stream 0 has succeeded yet");
+    *outputs = &session->output_tensor;
+    *count = 1;
+    return 0;
+}
+
+/* Each layer is its share of a steady step, read at both ends as an engine would. */
+static int count_layers(struct assay_session *session, const struct assay_layer_counters *counters,
+                        struct assay_layer_result *result)
+{
+    size_t count = counters->count;
+    free(session->counts);
+    session->counts = calloc((session->layer_count + 1) * count, sizeof *session->counts);
+    if (!session->counts) return ASSAY_ENOMEM;
+    double *before = session->counts + session->layer_count * count;
+    counters->begin(counters->context);
+    for (size_t i = 0; i < session->layer_count; i++) {
+        struct assay_layer *layer = &session->layers[i];
+        double *growth = session->counts + i * count;
+        layer->counters = NULL;
+        if (isnan(layer->time_ns)) continue;
+        counters->read(counters->context, before);
+        if (assay__fake_step_hook)
+            assay__fake_step_hook(layer->time_ns / (double)session->steady_ns[0]);
+        counters->read(counters->context, growth);
+        for (size_t c = 0; c < count; c++)
+            growth[c] -= before[c];
+        layer->counters = growth;
+    }
+    counters->end(counters->context);
+    result->counter_note = "the script's counts, shared out by time";
+    return 0;
+}
+
+static int fake_layers(struct assay_session *session, const struct assay_layer_options *options,
+                       struct assay_layer_result *result, struct assay_error *error)
+{
+    const struct assay_layer_counters *counters = assay__layer_counters(options);
+    *result = (struct assay_layer_result){.method = "scripted",
+                                          .reason = "",
+                                          .engine_ns = NAN,
+                                          .scale_factor = NAN,
+                                          .slowdown = NAN,
+                                          .spread = NAN,
+                                          .contention = NAN};
+    if (session->layers_error)
+        return assay_error_set(error, ASSAY_EENGINE, "%s", session->layers_error);
+    if (!session->layer_count)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "the script gives no layers");
+    result->layers = session->layers;
+    result->layer_count = session->layer_count;
+    result->engine_ns = session->engine_ns;
+    result->sessions = 1;
+    if (counters && count_layers(session, counters, result))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    return 0;
+}
+
+static void fake_memory(struct assay_session *session, double *arena_bytes,
+                        double *arena_peak_bytes)
+{
+    *arena_bytes = session->memory_bytes;
+    *arena_peak_bytes = session->memory_peak_bytes;
+}
+
+const struct assay_engine_ops assay__engine_fake = {
+    .abi = ASSAY_ENGINE_ABI,
+    .size = sizeof(struct assay_engine_ops),
+    .name = "fake",
+    .summary = "scripted times, for tests",
+    .devices = assay__fake_devices,
+    .open = fake_open,
+    .step = fake_step,
+    .step_error = fake_step_error,
+    .facts = fake_facts,
+    .outputs = fake_outputs,
+    .layers = fake_layers,
+    .now_ns = fake_now_ns,
+    .memory = fake_memory,
+    .close = fake_close,
+    .tokens = assay__fake_tokens,
+    .devices_each = assay__fake_devices_each,
+    .assignment = assay__fake_assignment,
+};

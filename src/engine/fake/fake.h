@@ -1,0 +1,89 @@
+/* fake.h - what the files of the fake engine share: its session, and what each file does with it.
+ *
+ *   fake.c           the engine's functions: open, step, layers, close; its clock
+ *   fake_script.c    reads the script into the session
+ *   fake_generate.c  generations: their tokens and when each is there
+ * The session is made and freed by fake.c only. */
+#ifndef ASSAY_ENGINE_FAKE_FAKE_H
+#define ASSAY_ENGINE_FAKE_FAKE_H
+
+#include "base/arena.h"
+#include "base/stats.h"
+#include "engine/engine.h"
+#include "engine/fake/fake_noise.h"
+
+#include <stdatomic.h>
+
+#define ASSAY__FAKE_STEADY_MOST 64
+
+struct assay__fake_stream {
+    uint64_t now_ns;
+    int64_t steps; /* done or begun */
+    struct assay__random random;
+    struct assay__fake_noise_state noise;
+    char padding[64]; /* streams of several threads stand in one array */
+};
+
+struct assay_session {
+    struct assay__arena *arena;
+    unsigned serial; /* tells sessions apart for threads that remember one */
+
+    bool real_clock;
+    double load_ns, compile_ns;
+    uint64_t first_ns;
+    bool has_first;
+    int64_t warmup_count;
+    uint64_t warmup_ns;
+    uint64_t steady_ns[ASSAY__FAKE_STEADY_MOST];
+    size_t steady_count;
+    int64_t spike_every;
+    uint64_t spike_ns, noise_ns, drift_ns, pace_ns;
+    uint64_t seed;
+    struct assay__fake_noise noise;
+    int64_t crash_at, hang_at, oom_at, exit_at, error_at; /* 0 never */
+    const char *open_error, *layers_error, *log;
+    double memory_bytes, memory_peak_bytes, hold_bytes;
+    double allocate_bytes, leak_bytes; /* of each step; 0 none */
+    int64_t leak_until;                /* the last step that leaks; 0: all do */
+    double engine_ns;
+    int threads;
+
+    struct assay_layer *layers;
+    size_t layer_count;
+    double *counts; /* of the layers, when counters were asked for */
+
+    /* generations: `steady` and the like say when the first token is there */
+    uint64_t decode_ns[ASSAY__FAKE_STEADY_MOST], choose_ns;
+    size_t decode_count;
+    int64_t tokens, prompt, batch; /* tokens 0: a step is one run */
+    uint64_t *times_ns;            /* GENERATIONS_KEPT x tokens */
+    int64_t *ids;                  /* batch x tokens */
+    size_t generations, dropped;
+
+    uint64_t open_ns; /* the clock when the session was open */
+    struct assay__fake_stream *streams;
+    int stream_count;
+    float output[4];
+    double output_times; /* its usual values times that; NaN */
+    int64_t output_dims[2];
+    struct assay_tensor output_tensor;
+    void *held;
+    char error_text[64];
+    atomic_bool failed;
+};
+
+/** Reads "key=value; …" into the session; what it does not name keeps its value. Strings and layers stand in the arena. */
+int assay__fake_script_parse(struct assay_session *session, const char *script,
+                             struct assay_error *error);
+
+/** Makes room for the generations that the options ask for; nothing when they ask for none. */
+int assay__fake_generation_open(struct assay_session *session,
+                                const struct assay_session_options *options,
+                                struct assay_error *error);
+/** The tokens of a generation whose first is there after first_ns; how long it takes. */
+uint64_t assay__fake_generation_step(struct assay_session *session, uint64_t first_ns);
+/** The engine's `tokens`: the times since the last call. */
+int assay__fake_tokens(struct assay_session *session, struct assay_token_times *times,
+                       struct assay_error *error);
+
+#endif

@@ -1,0 +1,444 @@
+/* ort_device.c - devices of the ort engine: which provider of ONNX Runtime stands behind a device
+ * name, how it is added to a session, and which of them work here. One table row per kind of
+ * device.
+ *
+ * A device counts as available only after a tiny model has run on it with the right result, the
+ * fall-back to the CPU forbidden: a provider that is compiled in may still lack its driver. The
+ * Azure provider calls a remote service and is no device of this machine; it has no row. Limits:
+ * the probe runs in the calling process, so a driver that crashes crashes it; run/devices.c asks
+ * from a child. DirectML is Windows' and the ROCm provider left the library with 1.23 (MIGraphX
+ * took its place): their rows say what a build has, and were never seen to run. */
+#include "engine/adapter.h"
+#include "engine/ort/ort_session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEVICE_MAX 16 /* of one kind */
+#define OPTIONS_MAX 8 /* of a provider */
+
+enum append_how { APPEND_NOTHING, APPEND_NAMED, APPEND_CUDA, APPEND_TENSORRT };
+
+struct device_row {
+    const char *device;   /* the name, without ":N" for numbered ones */
+    const char *provider; /* ONNX Runtime's full name */
+    const char *append;   /* the name its generic append function takes */
+    const char *title;    /* for people */
+    const char *kind;     /* "cpu" | "gpu" | "npu" */
+    enum append_how how;
+    bool numbered;   /* device:0, device:1, … */
+    const char *key; /* provider option: takes the number, or `value` */
+    const char *value;
+    const char *memory; /* name of its memory, for statistics; NULL: in main memory or not known */
+};
+
+static const struct device_row rows[] = {
+    {"cpu", "CPUExecutionProvider", "CPU", "CPU", "cpu", APPEND_NOTHING, false, NULL, NULL, "Cpu"},
+    {"cuda", "CUDAExecutionProvider", "CUDA", "CUDA", "gpu", APPEND_CUDA, true, "device_id", NULL,
+     "Cuda"},
+    {"tensorrt", "TensorrtExecutionProvider", "TensorRT", "TensorRT", "gpu", APPEND_TENSORRT, true,
+     "device_id", NULL, "Cuda"},
+    {"tensorrt-rtx", "NvTensorRTRTXExecutionProvider", "NvTensorRtRtx", "TensorRT RTX", "gpu",
+     APPEND_NAMED, true, "device_id", NULL, NULL},
+    {"migraphx", "MIGraphXExecutionProvider", "MIGraphX", "MIGraphX", "gpu", APPEND_NAMED, true,
+     "device_id", NULL, NULL},
+    {"rocm", "ROCMExecutionProvider", "ROCM", "ROCm", "gpu", APPEND_NAMED, true, "device_id", NULL,
+     NULL},
+    {"directml", "DmlExecutionProvider", "DML", "DirectML", "gpu", APPEND_NAMED, true, "device_id",
+     NULL, NULL},
+    {"webgpu", "WebGpuExecutionProvider", "WebGPU", "WebGPU", "gpu", APPEND_NAMED, true, NULL, NULL,
+     NULL},
+    {"coreml", "CoreMLExecutionProvider", "CoreML", "Core ML", "npu", APPEND_NAMED, false, NULL,
+     NULL, NULL},
+    {"coreml:ane", "CoreMLExecutionProvider", "CoreML", "Core ML", "npu", APPEND_NAMED, false,
+     "MLComputeUnits", "CPUAndNeuralEngine", NULL},
+    {"coreml:gpu", "CoreMLExecutionProvider", "CoreML", "Core ML", "gpu", APPEND_NAMED, false,
+     "MLComputeUnits", "CPUAndGPU", NULL},
+    {"openvino:cpu", "OpenVINOExecutionProvider", "OpenVINO", "OpenVINO", "cpu", APPEND_NAMED,
+     false, "device_type", "CPU", NULL},
+    {"openvino:gpu", "OpenVINOExecutionProvider", "OpenVINO", "OpenVINO", "gpu", APPEND_NAMED,
+     false, "device_type", "GPU", NULL},
+    {"openvino:npu", "OpenVINOExecutionProvider", "OpenVINO", "OpenVINO", "npu", APPEND_NAMED,
+     false, "device_type", "NPU", NULL},
+    {"qnn", "QNNExecutionProvider", "QNN", "QNN", "npu", APPEND_NAMED, false, "backend_type", "htp",
+     NULL},
+    {"vitisai", "VitisAIExecutionProvider", "VitisAI", "Vitis AI", "npu", APPEND_NAMED, false, NULL,
+     NULL, NULL},
+    {"xnnpack", "XnnpackExecutionProvider", "XNNPACK", "XNNPACK", "cpu", APPEND_NAMED, false, NULL,
+     NULL, NULL},
+};
+
+#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+/* The row of a device name and its number (0 when it has none). "cuda" alone is "cuda:0". */
+static const struct device_row *row_of(const char *device, int *number)
+{
+    *number = 0;
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        size_t length = strlen(rows[i].device);
+        if (strncmp(device, rows[i].device, length) != 0) continue;
+        const char *rest = device + length;
+        if (*rest == '\0') return &rows[i];
+        if (!rows[i].numbered || *rest != ':') continue;
+        char *end = NULL;
+        long value = strtol(rest + 1, &end, 10);
+        if (end == rest + 1 || *end != '\0' || rest[1] < '0' || rest[1] > '9' || value >= 1024)
+            continue;
+        if (value > 0 && !rows[i].key)
+            continue; /* the provider takes no number: there is only :0 */
+        *number = (int)value;
+        return &rows[i];
+    }
+    return NULL;
+}
+
+const char *assay__ort_provider(const char *device)
+{
+    int number;
+    const struct device_row *row = row_of(device, &number);
+    return row ? row->provider : NULL;
+}
+
+int assay__ort_device_memory(const struct assay__ort *ort, const char *device,
+                             struct OrtMemoryInfo **info)
+{
+    int number;
+    const struct device_row *row = row_of(device, &number);
+    *info = NULL;
+    if (!row || !row->memory) return ASSAY_EUNSUPPORTED;
+    return assay__ort_check(ort,
+                            ort->create_memory_info(row->memory, ASSAY__ORT_ALLOCATOR_ARENA, number,
+                                                    ASSAY__ORT_MEM_DEFAULT, info),
+                            NULL, device);
+}
+
+/* --- adding a provider to a session ----------------------------------------------------------- */
+
+static bool library_has(const struct assay__ort *ort, const char *provider)
+{
+    char **names = NULL;
+    int count = 0;
+    bool found = false;
+    if (assay__ort_check(ort, ort->get_available_providers(&names, &count), NULL, "providers"))
+        return false;
+    for (int i = 0; i < count; i++)
+        found |= strcmp(names[i], provider) == 0;
+    assay__ort_ignore(ort, ort->release_available_providers(names, count));
+    return found;
+}
+
+/* "cpu, cuda:0": the device names whose providers are compiled in. */
+static void names_here(const struct assay__ort *ort, char *out, size_t out_size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (!library_has(ort, rows[i].provider)) continue;
+        int n = snprintf(out + used, out_size - used, "%s%s%s", used ? ", " : "", rows[i].device,
+                         rows[i].numbered ? ":0" : "");
+        if (n < 0 || (size_t)n >= out_size - used) return;
+        used += (size_t)n;
+    }
+}
+
+static int append_cuda(const struct assay__ort *ort, struct OrtSessionOptions *options,
+                       const char *const *keys, const char *const *values, size_t count,
+                       struct assay_error *error)
+{
+    struct OrtCUDAProviderOptionsV2 *own = NULL;
+    int code = assay__ort_check(ort, ort->create_cuda_provider_options(&own), error, "CUDA");
+    if (code == 0 && count > 0)
+        code = assay__ort_check(ort, ort->update_cuda_provider_options(own, keys, values, count),
+                                error, "CUDA");
+    if (code == 0)
+        code = assay__ort_check(ort, ort->append_execution_provider_cuda_v2(options, own), error,
+                                "CUDA");
+    if (own) ort->release_cuda_provider_options(own);
+    return code;
+}
+
+/* TensorRT takes what it can; the rest goes to CUDA on the same device rather than to the CPU. */
+static int append_tensorrt(const struct assay__ort *ort, struct OrtSessionOptions *options,
+                           const char *const *keys, const char *const *values, size_t count,
+                           struct assay_error *error)
+{
+    struct OrtTensorRTProviderOptionsV2 *own = NULL;
+    int code = assay__ort_check(ort, ort->create_tensorrt_provider_options(&own), error,
+                                "TensorRT");
+    if (code == 0 && count > 0)
+        code = assay__ort_check(ort,
+                                ort->update_tensorrt_provider_options(own, keys, values, count),
+                                error, "TensorRT");
+    if (code == 0)
+        code = assay__ort_check(ort, ort->append_execution_provider_tensorrt_v2(options, own),
+                                error, "TensorRT");
+    if (own) ort->release_tensorrt_provider_options(own);
+    if (code == 0 && library_has(ort, "CUDAExecutionProvider"))
+        code = append_cuda(ort, options, keys, values, count, error);
+    return code;
+}
+
+/* Splits "key=value;key=value" in place. -1: not of that form, or too many. */
+static int split_options(char *text, const char **keys, const char **values, size_t *count)
+{
+    char *save = NULL;
+    for (char *item = strtok_r(text, ";", &save); item; item = strtok_r(NULL, ";", &save)) {
+        char *value = strchr(item, '=');
+        if (!value || value == item || *count == OPTIONS_MAX) return -1;
+        *value = '\0';
+        keys[*count] = item;
+        values[(*count)++] = value + 1;
+    }
+    return 0;
+}
+
+static int append_row(const struct assay__ort *ort, struct OrtSessionOptions *options,
+                      const struct device_row *row, int number, const char *more,
+                      struct assay_error *error)
+{
+    char digits[16], text[256];
+    snprintf(digits, sizeof digits, "%d", number);
+    const char *keys[OPTIONS_MAX] = {row->key};
+    const char *values[OPTIONS_MAX] = {row->value ? row->value : digits};
+    size_t count = row->key ? 1 : 0;
+    int length = snprintf(text, sizeof text, "%s", more ? more : "");
+    if (length < 0 || (size_t)length >= sizeof text || split_options(text, keys, values, &count))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "options of a provider are key=value;key=value: \"%.100s\"", more);
+    switch (row->how) {
+    case APPEND_NOTHING: return 0;
+    case APPEND_CUDA: return append_cuda(ort, options, keys, values, count, error);
+    case APPEND_TENSORRT: return append_tensorrt(ort, options, keys, values, count, error);
+    case APPEND_NAMED: break;
+    }
+    return assay__ort_check(
+        ort, ort->append_execution_provider(options, row->append, keys, values, count), error,
+        row->title);
+}
+
+int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOptions *options,
+                             const char *device, const char *more, bool strict,
+                             struct assay_error *error)
+{
+    char here[256];
+    int number;
+    const struct device_row *row = row_of(device, &number);
+    if (!row) {
+        names_here(ort, here, sizeof here);
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "unknown device \"%s\"; this ONNX Runtime offers: %s", device, here);
+    }
+    if (!library_has(ort, row->provider)) {
+        names_here(ort, here, sizeof here);
+        return assay_error_set(
+            error, ASSAY_EUNSUPPORTED,
+            "device \"%s\": this ONNX Runtime build has no %s provider; it offers: %s", device,
+            row->title, here);
+    }
+    int code = append_row(ort, options, row, number, more, error);
+    if (code || !strict || row->how == APPEND_NOTHING) return code;
+    return assay__ort_check(
+        ort, ort->add_session_config_entry(options, "session.disable_cpu_ep_fallback", "1"), error,
+        row->title);
+}
+
+/* --- probing ---------------------------------------------------------------------------------- */
+
+/* An ONNX file by hand (IR version 7, operator set 13): y = MatMul(x, w), x and y float [1,2], w =
+ * {{1,2},{3,4}}. A MatMul with a constant right side is what every provider takes. Lengths are
+ * second in each pair of a nested message. */
+static const unsigned char probe_model[] = {
+    0x08, 7,                                                        /* ir_version */
+    0x3a, 93,                                                       /* graph */
+    0x0a, 17,   0x0a, 1,   'x',  0x0a, 1,    'w',  0x12, 1,    'y', /* node: inputs, output */
+    0x22, 6,    'M',  'a', 't',  'M',  'u',  'l',                   /*   op_type */
+    0x12, 1,    'p',                                                /* name */
+    0x2a, 27,   0x08, 2,   0x08, 2,    0x10, 1,    0x42, 1,    'w', /* initializer: dims, float,
+                                                                       name */
+    0x4a, 16,   0,    0,   0x80, 0x3f, 0,    0,    0,    0x40, 0,   0,
+    0x40, 0x40, 0,    0,   0x80, 0x40, /*   raw_data 1 2 3 4 */
+    0x5a, 19,   0x0a, 1,   'x',  0x12, 14,   0x0a, 12,   8,    1,   0x12,
+    8,    0x0a, 2,    8,   1,    0x0a, 2,    8,    2, /* input x: float [1,2] */
+    0x62, 19,   0x0a, 1,   'y',  0x12, 14,   0x0a, 12,   8,    1,   0x12,
+    8,    0x0a, 2,    8,   1,    0x0a, 2,    8,    2, /* output y */
+    0x42, 4,    0x0a, 0,   0x10, 13,                  /* opset_import */
+};
+
+static int probe_run(const struct assay__ort *ort, struct OrtSession *session,
+                     struct assay_error *error)
+{
+    static const int64_t dims[] = {1, 2};
+    static const char *const input_names[] = {"x"}, *const output_names[] = {"y"};
+    /* {5,6} · {{1,2},{3,4}} = {23,34}: exact with 6 bits of mantissa */
+    float x[] = {5, 6};
+    struct OrtMemoryInfo *memory = NULL;
+    struct OrtValue *in = NULL, *out = NULL;
+    void *data = NULL;
+    int code = assay__ort_check(
+        ort,
+        ort->create_cpu_memory_info(ASSAY__ORT_ALLOCATOR_ARENA, ASSAY__ORT_MEM_DEFAULT, &memory),
+        error, "probe");
+    if (code == 0)
+        code = assay__ort_check(ort,
+                                ort->create_tensor_with_data(memory, x, sizeof x, dims, 2,
+                                                             ASSAY__ORT_ELEMENT_FLOAT, &in),
+                                error, "probe");
+    if (code == 0) {
+        const struct OrtValue *const inputs[] = {in};
+        code = assay__ort_check(
+            ort, ort->run(session, NULL, input_names, inputs, 1, output_names, 1, &out), error,
+            "a tiny model does not run on it");
+    }
+    if (code == 0)
+        code = assay__ort_check(ort, ort->get_tensor_mutable_data(out, &data), error, "probe");
+    if (code == 0) {
+        const float *y = data;
+        if (y[0] != 23 || y[1] != 34)
+            code = assay_error_set(error, ASSAY_EENGINE,
+                                   "a tiny model gives the wrong result on it: %g %g, not 23 34",
+                                   (double)y[0], (double)y[1]);
+    }
+    if (out) ort->release_value(out);
+    if (in) ort->release_value(in);
+    if (memory) ort->release_memory_info(memory);
+    return code;
+}
+
+static int probe(const struct assay__ort *ort, const struct OrtEnv *env,
+                 const struct device_row *row, int number, struct assay_error *error)
+{
+    struct OrtSessionOptions *options = NULL;
+    struct OrtSession *session = NULL;
+    int code = assay__ort_check(ort, ort->create_session_options(&options), error, "probe");
+    if (code == 0)
+        code = assay__ort_check(ort, ort->set_intra_op_num_threads(options, 1), error, "probe");
+    if (code == 0) code = append_row(ort, options, row, number, NULL, error);
+    if (code == 0 && row->how != APPEND_NOTHING)
+        code = assay__ort_check(
+            ort, ort->add_session_config_entry(options, "session.disable_cpu_ep_fallback", "1"),
+            error, "probe");
+    if (code == 0)
+        code = assay__ort_check(
+            ort,
+            ort->create_session_from_array(env, probe_model, sizeof probe_model, options, &session),
+            error, "a tiny model does not load on it");
+    if (code == 0) code = probe_run(ort, session, error);
+    if (session) ort->release_session(session);
+    if (options) ort->release_session_options(options);
+    return code;
+}
+
+/* --- telling of them -------------------------------------------------------------------------- */
+
+struct listing {
+    const struct assay__ort *ort;
+    const struct OrtEnv *env;
+    assay_device_about_fn *about; /* NULL: try everything */
+    assay_device_fn *found;
+    void *context;
+};
+
+static void adapter_of(const struct device_row *row, int number, struct assay__adapter *adapter)
+{
+    *adapter = (struct assay__adapter){0};
+    if (row->how == APPEND_CUDA || row->how == APPEND_TENSORRT)
+        assay__adapter_cuda(number, adapter);
+    else if (strcmp(row->device, "webgpu") == 0)
+        assay__adapter_vulkan(adapter);
+}
+
+/* One device: tried when the library has its provider. */
+static int report_device(const struct listing *list, const struct device_row *row, int number,
+                         const char *name, bool here, bool *works)
+{
+    struct assay_error reason = {0};
+    struct assay__adapter adapter = {0};
+    if (here)
+        probe(list->ort, list->env, row, number, &reason);
+    else
+        assay_error_set(&reason, ASSAY_EUNSUPPORTED, "this ONNX Runtime build has no %s provider",
+                        row->title);
+    *works = reason.code == 0;
+    if (*works) adapter_of(row, number, &adapter);
+    if (!*works && number > 0) return 0; /* one more than there are */
+    struct assay_device device = {
+        .name = name,
+        .kind = row->kind,
+        .engine = "ort",
+        .library = list->ort->path,
+        .available = *works,
+        .reason = reason.message,
+        .version = list->ort->version,
+        .hardware = adapter.name,
+        .software = adapter.software,
+        .note = adapter.note,
+        .offered = here,
+    };
+    return list->found(list->context, &device);
+}
+
+/* Calls back for one row: numbered devices are counted until one fails; the first is reported in
+ * any case. */
+static int report_row(const struct listing *list, const struct device_row *row)
+{
+    bool here = library_has(list->ort, row->provider);
+    int last = row->numbered && row->key && here ? DEVICE_MAX : 1;
+    for (int number = 0; number < last; number++) {
+        char name[64];
+        bool works = false;
+        if (row->numbered)
+            snprintf(name, sizeof name, "%s:%d", row->device, number);
+        else
+            snprintf(name, sizeof name, "%s", row->device);
+        struct assay_device next = {.name = name,
+                                    .kind = row->kind,
+                                    .engine = "ort",
+                                    .library = list->ort->path,
+                                    .version = list->ort->version};
+        enum assay_device_answer answer = list->about ? list->about(list->context, &next)
+                                                      : ASSAY_DEVICE_TRY;
+        if (answer == ASSAY_DEVICE_END) return 0;
+        if (answer == ASSAY_DEVICE_PASS) continue;
+        int code = report_device(list, row, number, name, here, &works);
+        if (code || !works) return code;
+    }
+    return 0;
+}
+
+int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
+                            assay_device_fn *found, void *context, struct assay_error *error)
+{
+    struct assay__ort *ort = malloc(sizeof *ort);
+    struct OrtEnv *env = NULL;
+    struct assay_error reason = {0};
+    if (!ort) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = assay__ort_load(library, ort, &reason);
+    if (code == 0) code = assay__ort_env(ort, &env, &reason);
+    if (code) { /* nothing can be asked: say why for the one device that is always here */
+        struct assay_device cpu = {.name = "cpu",
+                                   .kind = "cpu",
+                                   .engine = "ort",
+                                   .library = "",
+                                   .reason = reason.message,
+                                   .version = "",
+                                   .hardware = "",
+                                   .note = "",
+                                   .offered = true};
+        code = found(context, &cpu);
+        free(ort);
+        return code;
+    }
+    struct listing list = {ort, env, about, found, context};
+    for (size_t i = 0; i < ROW_COUNT && code == 0; i++)
+        code = report_row(&list, &rows[i]);
+    ort->release_env(env);
+    free(ort);
+    return code;
+}
+
+int assay__ort_devices(const char *library, assay_device_fn *found, void *context,
+                       struct assay_error *error)
+{
+    return assay__ort_devices_each(library, NULL, found, context, error);
+}

@@ -1,0 +1,491 @@
+/* ort_instrument.c - where markers go in a graph, and how the rest of the graph is told.
+ *
+ * For every node: one marker on each output that something consumes, also when the only consumer
+ * sits in the body of a later If, Loop or Scan. With a marker on only one of several outputs the
+ * engine may run other nodes before it reaches the marker, and the node's end would be seen too
+ * late. A node whose outputs nobody consumes gets a marker whose own output is left dangling.
+ * Consumers read the marker's output, bodies included. Graph outputs keep their name and
+ * producer: a marker in between would cost a copy.
+ *
+ * Sequence, optional, map and sparse values cannot pass through a marker. ONNX Runtime declares
+ * no types of inner values in the models it saves, so the operator decides: a short list makes
+ * sequences and the like, bodies declare what they hand out, Identity hands on. `strict` leaves
+ * out what this does not settle (unknown domains, elements of optionals).
+ *
+ * Limits: markers are put on the main graph only; control flow is timed as one node. */
+#include "engine/ort/ort_instrument.h"
+
+#include "base/checked.h"
+#include "base/map.h"
+
+#include <string.h>
+
+#define BODY_DEPTH 32 /* nested bodies that are followed; the reader has a limit of its own */
+
+struct insertion {
+    struct assay__model *model;
+    const struct assay__mark_options *options;
+    struct assay__map *consumed; /* value name -> 1 */
+    struct assay__map *types;    /* value name -> index + 1 into known[] */
+    const struct assay__value **known;
+    size_t known_count;
+    struct assay__map *kinds; /* value name -> enum assay__value_kind */
+    struct assay__map *initializers;
+    struct assay__map *renamed; /* value name -> marker id */
+    const char **outputs;       /* marker id -> name of its output */
+    struct assay__mark_plan *plan;
+    struct assay__node *nodes; /* the new list */
+    size_t node_count, node_capacity;
+    size_t mark_capacity;
+    bool random;
+};
+
+/* --- random operators ------------------------------------------------------------------------- */
+
+bool assay__op_is_random(const struct assay__node *node)
+{
+    static const char *const names[] = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
+                                        "RandomUniformLike", "Multinomial",      "Bernoulli",
+                                        "Sampling",          "BiasDropout",      "BitmaskDropout"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(node->op, names[i]) == 0) return true;
+    /* Dropout draws only in training mode, which its third input switches on. */
+    return strcmp(node->op, "Dropout") == 0 && node->input_count > 2 && node->inputs[2][0] != '\0';
+}
+
+static bool graph_is_random(const struct assay__graph *graph, int depth)
+{
+    if (depth > BODY_DEPTH) return true;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        if (assay__op_is_random(node)) return true;
+        for (size_t a = 0; a < node->attr_count; a++) {
+            const struct assay__attr *attr = &node->attrs[a];
+            if (attr->g && graph_is_random(attr->g, depth + 1)) return true;
+            for (size_t k = 0; attr->graphs && k < attr->count; k++)
+                if (graph_is_random(attr->graphs[k], depth + 1)) return true;
+        }
+    }
+    return false;
+}
+
+bool assay__graph_is_random(const struct assay__graph *graph)
+{
+    return graph_is_random(graph, 0);
+}
+
+/* --- who consumes what ------------------------------------------------------------------------ */
+
+static int note_consumed(struct insertion *work, const struct assay__graph *graph, int depth)
+{
+    if (depth > BODY_DEPTH) return ASSAY_ELIMIT;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        for (size_t k = 0; k < node->input_count; k++)
+            if (node->inputs[k][0] && assay__map_set(work->consumed, node->inputs[k], 1))
+                return ASSAY_ENOMEM;
+        for (size_t a = 0; a < node->attr_count; a++) {
+            const struct assay__attr *attr = &node->attrs[a];
+            int code = attr->g ? note_consumed(work, attr->g, depth + 1) : 0;
+            for (size_t b = 0; !code && attr->graphs && b < attr->count; b++)
+                code = note_consumed(work, attr->graphs[b], depth + 1);
+            if (code) return code;
+        }
+    }
+    /* A body may hand an outer value straight out; the main graph's outputs are no consumers. */
+    for (size_t k = 0; depth > 0 && k < graph->output_count; k++)
+        if (assay__map_set(work->consumed, graph->outputs[k].name, 1)) return ASSAY_ENOMEM;
+    return 0;
+}
+
+static int note_types(struct insertion *work)
+{
+    struct assay__graph *graph = &work->model->graph;
+    const struct {
+        const struct assay__value *list;
+        size_t count;
+    } lists[] = {{graph->values, graph->value_count},
+                 {graph->outputs, graph->output_count},
+                 {graph->inputs, graph->input_count}};
+    size_t total = graph->value_count + graph->output_count + graph->input_count;
+    work->known = assay__arena_array(work->model->arena, total + 1, sizeof *work->known);
+    if (!work->known) return ASSAY_ENOMEM;
+    for (size_t l = 0; l < 3; l++)
+        for (size_t i = 0; i < lists[l].count; i++) {
+            work->known[work->known_count++] = &lists[l].list[i];
+            if (assay__map_set(work->types, lists[l].list[i].name, work->known_count))
+                return ASSAY_ENOMEM;
+        }
+    for (size_t i = 0; i < graph->initializer_count; i++)
+        if (assay__map_set(work->initializers, graph->initializers[i].name, 1)) return ASSAY_ENOMEM;
+    return 0;
+}
+
+static const struct assay__value *type_of(const struct insertion *work, const char *name)
+{
+    size_t at = assay__map_get(work->types, name);
+    return at == ASSAY__MAP_NONE ? NULL : work->known[at - 1];
+}
+
+/* --- which values can carry a marker ---------------------------------------------------------- */
+
+/** What an operator makes, as far as its name tells; ASSAY__KIND_UNKNOWN otherwise. */
+static enum assay__value_kind kind_by_operator(const struct assay__node *node)
+{
+    static const struct {
+        const char *op;
+        enum assay__value_kind kind;
+    } makers[] = {
+        {"SequenceConstruct", ASSAY__KIND_SEQUENCE},
+        {"SequenceEmpty", ASSAY__KIND_SEQUENCE},
+        {"SequenceInsert", ASSAY__KIND_SEQUENCE},
+        {"SequenceErase", ASSAY__KIND_SEQUENCE},
+        {"SequenceMap", ASSAY__KIND_SEQUENCE},
+        {"SplitToSequence", ASSAY__KIND_SEQUENCE},
+        {"ZipMap", ASSAY__KIND_SEQUENCE},
+        {"Optional", ASSAY__KIND_OPTIONAL},
+        {"Identity", ASSAY__KIND_UNKNOWN},
+        {"OptionalGetElement", ASSAY__KIND_UNKNOWN},
+        {"If", ASSAY__KIND_UNKNOWN},
+        {"Loop", ASSAY__KIND_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
+        if (strcmp(node->op, makers[i].op) == 0) return makers[i].kind;
+    bool known_domain = !node->domain[0] || strncmp(node->domain, "ai.onnx", 7) == 0 ||
+                        strncmp(node->domain, "com.microsoft", 13) == 0;
+    return known_domain ? ASSAY__KIND_TENSOR : ASSAY__KIND_UNKNOWN;
+}
+
+/** What the body of an If or Loop declares for output k of the node. */
+static enum assay__value_kind kind_by_body(const struct assay__node *node, size_t k)
+{
+    bool loop = strcmp(node->op, "Loop") == 0;
+    const struct assay__attr *attr = assay__node_attr(node, loop ? "body" : "then_branch");
+    size_t at = loop ? k + 1 : k; /* a Loop's body hands out its condition first */
+    return attr && attr->g && at < attr->g->output_count ? attr->g->outputs[at].kind
+                                                         : ASSAY__KIND_UNKNOWN;
+}
+
+static enum assay__value_kind kind_of(const struct insertion *work, const char *name)
+{
+    size_t at = assay__map_get(work->kinds, name);
+    return at == ASSAY__MAP_NONE ? ASSAY__KIND_UNKNOWN : (enum assay__value_kind)at;
+}
+
+/** Kinds of all values of the main graph, in file order, which is topological. */
+static int note_kinds(struct insertion *work)
+{
+    const struct assay__graph *graph = &work->model->graph;
+    for (size_t i = 0; i < work->known_count; i++)
+        if (assay__map_set(work->kinds, work->known[i]->name, (size_t)work->known[i]->kind))
+            return ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->initializer_count; i++)
+        if (assay__map_set(work->kinds, graph->initializers[i].name, (size_t)ASSAY__KIND_TENSOR))
+            return ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        for (size_t k = 0; k < node->output_count; k++) {
+            if (!node->outputs[k][0] || kind_of(work, node->outputs[k]) != ASSAY__KIND_UNKNOWN)
+                continue;
+            enum assay__value_kind kind = kind_by_operator(node);
+            bool body = strcmp(node->op, "If") == 0 || strcmp(node->op, "Loop") == 0;
+            if (body) kind = kind_by_body(node, k);
+            if (strcmp(node->op, "Identity") == 0 && node->input_count)
+                kind = kind_of(work, node->inputs[0]);
+            if (assay__map_set(work->kinds, node->outputs[k], (size_t)kind)) return ASSAY_ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static bool can_carry(const struct insertion *work, const char *name)
+{
+    if (!name[0]) return false;
+    enum assay__value_kind kind = kind_of(work, name);
+    return kind == ASSAY__KIND_TENSOR || (kind == ASSAY__KIND_UNKNOWN && !work->options->strict);
+}
+
+static bool is_static(const struct assay__value *type)
+{
+    if (!type || type->rank < 0) return false;
+    for (int i = 0; i < type->rank; i++)
+        if (type->dims[i].value < 0) return false;
+    return true;
+}
+
+/* --- adding ----------------------------------------------------------------------------------- */
+
+/** Appends marker number plan->mark_count on `value`. With `rename`, consumers will read the
+ * marker's output. */
+static int add_marker(struct insertion *work, const char *value, bool input, size_t index,
+                      bool rename)
+{
+    struct assay__arena *arena = work->model->arena;
+    size_t id = work->plan->mark_count;
+    if (id >= work->mark_capacity || work->node_count >= work->node_capacity) return ASSAY_ELIMIT;
+    const struct assay__value *type = type_of(work, value);
+    bool scalar = (type && type->kind == ASSAY__KIND_TENSOR && type->rank == 0) ||
+                  (work->options->scalars && work->options->scalars[id]);
+    struct assay__node *node = &work->nodes[work->node_count++];
+    memset(node, 0, sizeof *node);
+    node->op = scalar ? ASSAY__MARKER_OP_SCALAR : ASSAY__MARKER_OP;
+    node->domain = ASSAY__MARKER_DOMAIN;
+    node->doc = "";
+    node->name = assay__arena_printf(arena, "assay.marker.%zu", id);
+    node->inputs = assay__arena_array(arena, 1, sizeof *node->inputs);
+    node->outputs = assay__arena_array(arena, 1, sizeof *node->outputs);
+    const char *output = assay__arena_printf(arena, "assay.marked.%zu", id);
+    if (!node->name || !node->inputs || !node->outputs || !output) return ASSAY_ENOMEM;
+    node->inputs[0] = value;
+    node->outputs[0] = output;
+    node->input_count = node->output_count = 1;
+    /* Inputs do not change between runs, so a graph without random operators repeats its shapes. */
+    bool fixed = !work->random || is_static(type);
+    if (assay__node_set_int(work->model, node, "id", (int64_t)id) ||
+        assay__node_set_int(work->model, node, "fixed", fixed))
+        return ASSAY_ENOMEM;
+    work->outputs[id] = output;
+    work->plan->marks[id] = (struct assay__mark){.input = input, .index = index};
+    work->plan->mark_count++;
+    return rename ? assay__map_set(work->renamed, value, id) : 0;
+}
+
+static int add_behind(struct insertion *work, const struct assay__node *node, size_t index)
+{
+    bool any = false;
+    const char *dangling = NULL;
+    for (size_t k = 0; k < node->output_count; k++) {
+        const char *name = node->outputs[k];
+        if (!can_carry(work, name)) continue;
+        if (!dangling) dangling = name;
+        if (assay__map_get(work->consumed, name) == ASSAY__MAP_NONE) continue;
+        int code = add_marker(work, name, false, index, true);
+        if (code) return code;
+        any = true;
+    }
+    if (!any && dangling) {
+        int code = add_marker(work, dangling, false, index, false);
+        if (code) return code;
+        any = true;
+    }
+    work->plan->node_marked[index] = any;
+    return 0;
+}
+
+static int add_all(struct insertion *work)
+{
+    const struct assay__graph *graph = &work->model->graph;
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const char *name = graph->inputs[i].name;
+        bool wanted = assay__map_get(work->consumed, name) != ASSAY__MAP_NONE &&
+                      assay__map_get(work->initializers, name) == ASSAY__MAP_NONE &&
+                      can_carry(work, name);
+        int code = wanted ? add_marker(work, name, true, i, true) : 0;
+        if (code) return code;
+    }
+    for (size_t i = 0; i < graph->node_count; i++) {
+        if (work->node_count >= work->node_capacity) return ASSAY_ELIMIT;
+        work->nodes[work->node_count++] = graph->nodes[i];
+        int code = !work->options->nodes || work->options->nodes[i]
+                       ? add_behind(work, &graph->nodes[i], i)
+                       : 0;
+        if (code) return code;
+    }
+    return 0;
+}
+
+/* --- renaming in consumers and in the bodies they hold ---------------------------------------- */
+
+static int rename_body(struct insertion *work, struct assay__graph *graph, int depth,
+                       bool *changed);
+
+/** The name to read instead, or NULL. `hidden` holds names that the body defines itself. */
+static const char *replacement(const struct insertion *work, const struct assay__map *hidden,
+                               const char *name)
+{
+    if (!name[0] || (hidden && assay__map_get(hidden, name) != ASSAY__MAP_NONE)) return NULL;
+    size_t id = assay__map_get(work->renamed, name);
+    return id == ASSAY__MAP_NONE ? NULL : work->outputs[id];
+}
+
+static int rename_node(struct insertion *work, const struct assay__map *hidden,
+                       struct assay__node *node, int depth, bool *changed)
+{
+    const char **inputs = assay__arena_array(work->model->arena, node->input_count + 1,
+                                             sizeof *inputs);
+    if (!inputs) return ASSAY_ENOMEM;
+    for (size_t k = 0; k < node->input_count; k++) {
+        const char *name = replacement(work, hidden, node->inputs[k]);
+        inputs[k] = name ? name : node->inputs[k];
+        if (name) *changed = true;
+    }
+    node->inputs = inputs;
+    for (size_t a = 0; a < node->attr_count; a++) {
+        struct assay__attr *attr = &node->attrs[a];
+        bool inside = false;
+        int code = attr->g ? rename_body(work, attr->g, depth + 1, &inside) : 0;
+        for (size_t b = 0; !code && attr->graphs && b < attr->count; b++)
+            code = rename_body(work, attr->graphs[b], depth + 1, &inside);
+        if (code) return code;
+        if (inside) { /* what stood in the file no longer holds: write it anew */
+            attr->raw = NULL;
+            attr->raw_size = 0;
+            *changed = true;
+        }
+    }
+    return 0;
+}
+
+/** Names that a body defines hide outer ones (ONNX forbids it, files exist). */
+static int body_names(const struct assay__graph *graph, struct assay__map *hidden)
+{
+    for (size_t i = 0; i < graph->input_count; i++)
+        if (assay__map_set(hidden, graph->inputs[i].name, 1)) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->initializer_count; i++)
+        if (assay__map_set(hidden, graph->initializers[i].name, 1)) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->node_count; i++)
+        for (size_t k = 0; k < graph->nodes[i].output_count; k++)
+            if (assay__map_set(hidden, graph->nodes[i].outputs[k], 1)) return ASSAY_ENOMEM;
+    return 0;
+}
+
+static int rename_body(struct insertion *work, struct assay__graph *graph, int depth, bool *changed)
+{
+    if (depth > BODY_DEPTH) return ASSAY_ELIMIT;
+    struct assay__map *hidden = assay__map_new();
+    int code = hidden ? body_names(graph, hidden) : ASSAY_ENOMEM;
+    for (size_t i = 0; !code && i < graph->node_count; i++)
+        code = rename_node(work, hidden, &graph->nodes[i], depth, changed);
+    for (size_t i = 0; !code && i < graph->output_count; i++) {
+        const char *name = replacement(work, hidden, graph->outputs[i].name);
+        if (!name) continue;
+        graph->outputs[i].name = name;
+        *changed = true;
+    }
+    assay__map_free(hidden);
+    return code;
+}
+
+static int rename_all(struct insertion *work)
+{
+    for (size_t i = 0; i < work->node_count; i++) {
+        bool changed = false;
+        if (strcmp(work->nodes[i].domain, ASSAY__MARKER_DOMAIN) == 0)
+            continue; /* markers read the real value */
+        int code = rename_node(work, NULL, &work->nodes[i], 0, &changed);
+        if (code) return code;
+    }
+    return 0;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int add_opset(struct assay__model *model)
+{
+    struct assay__opset *opsets = assay__arena_array(model->arena, model->opset_count + 1,
+                                                     sizeof *opsets);
+    if (!opsets) return ASSAY_ENOMEM;
+    if (model->opset_count) memcpy(opsets, model->opsets, model->opset_count * sizeof *opsets);
+    opsets[model->opset_count] = (struct assay__opset){.domain = ASSAY__MARKER_DOMAIN,
+                                                       .version = 1};
+    model->opsets = opsets;
+    model->opset_count++;
+    return 0;
+}
+
+static int make_room(struct insertion *work)
+{
+    const struct assay__graph *graph = &work->model->graph;
+    struct assay__arena *arena = work->model->arena;
+    size_t outputs = graph->input_count;
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (assay__add_overflows(outputs, graph->nodes[i].output_count + 1, &outputs))
+            return ASSAY_ELIMIT;
+    work->mark_capacity = outputs;
+    work->node_capacity = outputs + graph->node_count;
+    work->nodes = assay__arena_array(arena, work->node_capacity + 1, sizeof *work->nodes);
+    work->outputs = assay__arena_array(arena, outputs + 1, sizeof *work->outputs);
+    work->plan->marks = assay__arena_array(arena, outputs + 1, sizeof *work->plan->marks);
+    work->plan->node_marked = assay__arena_array(arena, graph->node_count + 1,
+                                                 sizeof *work->plan->node_marked);
+    work->plan->node_count = graph->node_count;
+    return work->nodes && work->outputs && work->plan->marks && work->plan->node_marked
+               ? 0
+               : ASSAY_ENOMEM;
+}
+
+int assay__markers_insert(struct assay__model *model, const struct assay__mark_options *options,
+                          struct assay__mark_plan *plan, struct assay_error *error)
+{
+    static const struct assay__mark_options defaults = {0};
+    memset(plan, 0, sizeof *plan);
+    struct insertion work = {
+        .model = model, .options = options ? options : &defaults, .plan = plan};
+    work.random = assay__graph_is_random(&model->graph);
+    work.consumed = assay__map_new();
+    work.types = assay__map_new();
+    work.kinds = assay__map_new();
+    work.initializers = assay__map_new();
+    work.renamed = assay__map_new();
+    int code = work.consumed && work.types && work.kinds && work.initializers && work.renamed
+                   ? 0
+                   : ASSAY_ENOMEM;
+    if (!code) code = make_room(&work);
+    if (!code) code = note_consumed(&work, &model->graph, 0);
+    if (!code) code = note_types(&work);
+    if (!code) code = note_kinds(&work);
+    if (!code) code = add_all(&work);
+    if (!code) code = rename_all(&work);
+    if (!code) code = add_opset(model);
+    if (!code) {
+        model->graph.nodes = work.nodes;
+        model->graph.node_count = work.node_count;
+        model->graph.node_capacity = work.node_capacity;
+    }
+    assay__map_free(work.consumed);
+    assay__map_free(work.types);
+    assay__map_free(work.kinds);
+    assay__map_free(work.initializers);
+    assay__map_free(work.renamed);
+    return code ? assay_error_set(error, code, "cannot put markers into the graph: %s",
+                                  assay_error_text(code))
+                : 0;
+}
+
+struct assay__model *assay__marker_chain(size_t length)
+{
+    struct assay__model *model = assay__model_new();
+    if (!model) return NULL;
+    model->ir_version = 8;
+    const struct assay__dim one = {.value = 1, .symbol = ""};
+    struct assay__graph *graph = &model->graph;
+    struct assay__opset *opsets = assay__arena_array(model->arena, 2, sizeof *opsets);
+    int code = !opsets ||
+               assay__graph_add_value(model, &graph->inputs, &graph->input_count, "x",
+                                      ASSAY__FLOAT32, 1, &one) ||
+               assay__graph_add_value(model, &graph->outputs, &graph->output_count, "y",
+                                      ASSAY__FLOAT32, 1, &one);
+    const char *from = "x";
+    for (size_t i = 0; !code && i < length; i++) {
+        const char *to = assay__arena_printf(model->arena, "m%zu", i);
+        struct assay__node *node = to ? assay__graph_add_node(model, graph, ASSAY__MARKER_OP, to,
+                                                              &from, 1, &to, 1)
+                                      : NULL;
+        if (node) node->domain = ASSAY__MARKER_DOMAIN;
+        code = !node || assay__node_set_int(model, node, "id", (int64_t)i) ||
+               assay__node_set_int(model, node, "fixed", 1);
+        from = to;
+    }
+    const char *last = "y";
+    if (!code) code = !assay__graph_add_node(model, graph, "Identity", "last", &from, 1, &last, 1);
+    if (code) {
+        assay__model_free(model);
+        return NULL;
+    }
+    opsets[0] = (struct assay__opset){.domain = "", .version = 13};
+    opsets[1] = (struct assay__opset){.domain = ASSAY__MARKER_DOMAIN, .version = 1};
+    model->opsets = opsets;
+    model->opset_count = 2;
+    graph->name = "chain";
+    return model;
+}

@@ -1,0 +1,51 @@
+/* ort_instrument.h - puts markers (ort_marker.h) into a graph. Works on the model in memory
+ * only: no engine is needed. */
+#ifndef ASSAY_ENGINE_ORT_ORT_INSTRUMENT_H
+#define ASSAY_ENGINE_ORT_ORT_INSTRUMENT_H
+
+#include "base/arena.h"
+#include "model/graph.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ASSAY__MARKER_DOMAIN "assay.marker"
+#define ASSAY__MARKER_OP "Marker"
+#define ASSAY__MARKER_OP_SCALAR \
+    "MarkerScalar" /* its value is known to be a scalar (ort_marker.c) */
+
+/** What a marker id stands for. */
+struct assay__mark {
+    bool input;   /* on a graph input; else behind a node */
+    size_t index; /* of that input or node, as numbered before markers were added */
+};
+
+struct assay__mark_plan {
+    struct assay__mark *marks; /* by marker id */
+    size_t mark_count;
+    bool *node_marked; /* by node: false where no output can carry a marker */
+    size_t node_count;
+};
+
+struct assay__mark_options {
+    const bool *nodes;   /* which nodes get markers, by node index; NULL: all of them */
+    const bool *scalars; /* by marker id: its value is a scalar; NULL: not known */
+    bool strict;         /* leave out values of which it is not certain that they are tensors */
+};
+
+/** Adds markers to `model` (edited in place; everything new lies in its arena, and so does the
+ * plan). Each marked node gets one marker per consumed tensor output, or a dangling one when
+ * nothing consumes it; each consumed graph input gets one. Graph outputs keep their names. */
+int assay__markers_insert(struct assay__model *model, const struct assay__mark_options *options,
+                          struct assay__mark_plan *plan, struct assay_error *error);
+
+/** A model of its own: `length` markers in a row behind a scalar float input "x", to measure what
+ * a marker costs. */
+struct assay__model *assay__marker_chain(size_t length);
+
+/** True when the operator draws random numbers: its outputs differ from run to run. */
+bool assay__op_is_random(const struct assay__node *node);
+/** The same for a graph with everything inside it. */
+bool assay__graph_is_random(const struct assay__graph *graph);
+
+#endif

@@ -1,0 +1,282 @@
+/* ort_layers.c - layer times of the ort engine: the choice of the method, the model that ONNX
+ * Runtime really runs, and the result.
+ *
+ * The model under test is opened once more with the same options and saved after optimisation;
+ * the methods work on that file with optimisation off, so that what they time is what the
+ * unprofiled session runs. Files lie in a private folder. When the model keeps weights in files
+ * of their own, the saved model refers to them, and ONNX Runtime wants them in the model's
+ * folder: they are linked into ours, or, where links cannot be made, our files are written
+ * beside the model and removed afterwards. */
+#include "engine/ort/ort_layers.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "engine/engine.h"
+#include "engine/ort/ort_instrument.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CPU_PROVIDER "CPUExecutionProvider"
+
+/* --- helpers for the methods ------------------------------------------------------------------ */
+
+void assay__layers_say(struct assay__layer_work *work, const char *format, ...)
+{
+    va_list args;
+    if (work->reason.length) assay__buf_putc(&work->reason, ' ');
+    va_start(args, format);
+    assay__buf_vprintf(&work->reason, format, args);
+    va_end(args);
+    /* an engine's message may have ended the sentence already */
+    const char *end = work->reason.data ? work->reason.data + work->reason.length : "";
+    if (work->reason.length > 2 && end[-1] == '.' && end[-2] == '.' && end[-3] != '.')
+        work->reason.data[--work->reason.length] = '\0';
+}
+
+double assay__layers_elapsed_s(const struct assay__layer_work *work)
+{
+    return (double)(assay__now_ns() - work->start_ns) * 1e-9;
+}
+
+int assay__layers_path(struct assay__layer_work *work, const char *name, char *out, size_t out_size)
+{
+    char own[256];
+    if (!work->beside[0]) return assay__path_join(work->folder, name, out, out_size);
+    snprintf(own, sizeof own, ".assay-%ld-%s", (long)getpid(), name);
+    return assay__path_join(work->beside, own, out, out_size);
+}
+
+void assay__layers_unlink(const char *path)
+{
+    if (path[0]) unlink(path);
+}
+
+const char *assay__layers_node_name(const struct assay__node *node)
+{
+    if (node->name[0]) return node->name;
+    return node->output_count ? node->outputs[0] : "";
+}
+
+/* --- the model that is really run ------------------------------------------------------------- */
+
+/** Links the files that hold weights into our folder. False: one could not be linked. */
+static bool link_weights(struct assay__layer_work *work)
+{
+    const struct assay__graph *graph = &work->original->graph;
+    char from[ASSAY__LAYERS_PATH], to[ASSAY__LAYERS_PATH];
+    for (size_t i = 0; i < graph->initializer_count; i++) {
+        const struct assay__tensor *tensor = &graph->initializers[i];
+        if (!tensor->external) continue;
+        if (strchr(tensor->location, '/') ||
+            assay__path_join(work->original->folder, tensor->location, from, sizeof from) ||
+            assay__path_join(work->folder, tensor->location, to, sizeof to))
+            return false;
+        if (!assay__file_exists(to) && link(from, to) != 0) return false;
+    }
+    return true;
+}
+
+static bool has_external(const struct assay__model *model)
+{
+    for (size_t i = 0; i < model->graph.initializer_count; i++)
+        if (model->graph.initializers[i].external) return true;
+    return false;
+}
+
+static int place_files(struct assay__layer_work *work, struct assay_error *error)
+{
+    if (!has_external(work->original) || link_weights(work)) return 0;
+    int code = assay__path_folder(work->session->model_path, work->beside, sizeof work->beside);
+    if (code) return assay_error_set(error, code, "the model's path is too long");
+    if (access(work->beside, W_OK) == 0) return 0;
+    work->beside[0] = '\0';
+    return assay_error_set(
+        error, ASSAY_EDENIED,
+        "the model's weights lie in files of their own that can neither be linked nor "
+        "written beside: "
+        "its folder is not writable");
+}
+
+static int save_optimized(struct assay__layer_work *work, struct assay_error *error)
+{
+    struct assay__timed timed = {0};
+    int code = assay__layers_path(work, "optimized.onnx", work->optimized_path,
+                                  sizeof work->optimized_path);
+    if (code) return assay_error_set(error, code, "the path of a file is too long");
+    struct assay__timed_options options = {.path = work->session->model_path,
+                                           .optimization = work->session->optimization,
+                                           .save_path = work->optimized_path};
+    code = assay__timed_open(work->session, &options, &timed, error);
+    assay__timed_close(&timed);
+    if (!code) code = assay__model_read(work->optimized_path, &work->optimized, error);
+    if (!code) work->random = assay__graph_is_random(&work->optimized->graph);
+    return code;
+}
+
+static int make_layers(struct assay__layer_work *work, struct assay_error *error)
+{
+    const struct assay__graph *graph = &work->optimized->graph;
+    work->layer_count = graph->node_count;
+    work->layers = assay__arena_array(work->arena, graph->node_count + 1, sizeof *work->layers);
+    if (!work->layers) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layers");
+    for (size_t i = 0; i < graph->node_count; i++) {
+        struct assay_layer *layer = &work->layers[i];
+        layer->name = assay__arena_strdup(work->arena, assay__layers_node_name(&graph->nodes[i]));
+        layer->op = assay__arena_strdup(work->arena, graph->nodes[i].op);
+        if (!layer->name || !layer->op)
+            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layers");
+        layer->provider = CPU_PROVIDER;
+        layer->time_ns = layer->host_enqueue_ns = layer->flops = layer->bytes = NAN;
+        layer->state = ASSAY_UNAVAILABLE;
+        layer->note = "";
+    }
+    if (assay__layers_origin(work->original, work->optimized, work->arena, work->layers))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the origin of layers");
+    return 0;
+}
+
+static int prepare(struct assay__layer_work *work, struct assay_error *error)
+{
+    int code = assay__model_read(work->session->model_path, &work->original, error);
+    if (!code) code = assay__folder_temporary(work->folder, sizeof work->folder, error);
+    if (!code) code = place_files(work, error);
+    if (!code) code = save_optimized(work, error);
+    if (!code) code = make_layers(work, error);
+    return code;
+}
+
+/* --- the result ------------------------------------------------------------------------------- */
+
+static int finish(struct assay__layer_work *work, struct assay_error *error)
+{
+    struct assay_layer *ordered = assay__arena_array(work->arena, work->layer_count + 1,
+                                                     sizeof *ordered);
+    if (!ordered || work->reason.failed)
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the layers' result");
+    for (size_t i = 0; i < work->layer_count; i++)
+        ordered[i] = work->layers[work->order ? work->order[i] : i];
+    work->result->layers = ordered;
+    work->result->layer_count = work->layer_count;
+    work->result->reason = assay__arena_strndup(
+        work->arena, work->reason.length ? work->reason.data : "", work->reason.length);
+    return work->result->reason
+               ? 0
+               : assay_error_set(error, ASSAY_ENOMEM, "out of memory for the layers' result");
+}
+
+static void reset_result(struct assay_layer_result *result)
+{
+    *result = (struct assay_layer_result){.method = "off",
+                                          .reason = "",
+                                          .engine_ns = NAN,
+                                          .scale_factor = NAN,
+                                          .slowdown = NAN,
+                                          .spread = NAN,
+                                          .contention = NAN};
+}
+
+/** Undoes what a method that failed half-way has put into the layers. */
+static void reset_layers(struct assay__layer_work *work)
+{
+    for (size_t i = 0; i < work->layer_count; i++) {
+        work->layers[i].time_ns = NAN;
+        work->layers[i].counters = NULL;
+        work->layers[i].state = ASSAY_UNAVAILABLE;
+        work->layers[i].note = "";
+    }
+    work->order = NULL;
+    reset_result(work->result);
+}
+
+static int run_method(struct assay__layer_work *work, enum assay_layer_method method,
+                      struct assay_error *error)
+{
+    bool cpu = strcmp(work->session->provider ? work->session->provider : CPU_PROVIDER,
+                      CPU_PROVIDER) == 0;
+    if (method == ASSAY_LAYERS_MARKERS && !cpu)
+        return assay_error_set(
+            error, ASSAY_EUNSUPPORTED,
+            "markers time layers of the CPU provider only; this session runs on %s",
+            work->session->provider);
+    if (method == ASSAY_LAYERS_ENGINE || (method == ASSAY_LAYERS_AUTO && !cpu)) {
+        struct assay_error ignored = {
+            0}; /* the profile does without the optimised model: only the origins are lost */
+        if (prepare(work, &ignored))
+            assay__layers_say(work, "The origin of fused layers is not known: %s.",
+                              ignored.message);
+        return assay__layers_profile(work, error);
+    }
+    int code = prepare(work, error);
+    if (method == ASSAY_LAYERS_ISOLATED) return code ? code : assay__layers_isolated(work, error);
+    if (!code) code = assay__layers_markers(work, error);
+    if (!code || method == ASSAY_LAYERS_MARKERS) return code;
+    struct assay_error why = error ? *error : (struct assay_error){0};
+    reset_layers(work);
+    assay__layers_say(work, "Markers could not be used: %s.", why.message);
+    return assay__layers_profile(work, error);
+}
+
+static void clean_up(struct assay__layer_work *work)
+{
+    assay__model_free(work->optimized);
+    assay__model_free(work->original);
+    assay__layers_unlink(work->optimized_path);
+    if (work->folder[0]) assay__folder_remove(work->folder);
+    assay__buf_free(&work->reason);
+}
+
+static int fresh_storage(struct assay_session *session, struct assay_error *error)
+{
+    assay__ort_layers_free(session);
+    session->layers = calloc(1, sizeof *session->layers);
+    if (session->layers) session->layers->arena = assay__arena_new();
+    if (session->layers && session->layers->arena) return 0;
+    assay__ort_layers_free(session);
+    return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layer timing");
+}
+
+int assay__ort_layers(struct assay_session *session, const struct assay_layer_options *options,
+                      struct assay_layer_result *result, struct assay_error *error)
+{
+    struct assay_error own = {0};
+    reset_result(result);
+    if (options->method == ASSAY_LAYERS_OFF) return 0;
+    int code = fresh_storage(session, error);
+    if (code) return code;
+    double latency_ns = options->latency_ns > 0 ? options->latency_ns : NAN;
+    double budget_s = options->budget_s > 0 ? options->budget_s : latency_ns < 1e6 ? 2 : 10;
+    struct assay__layer_work *work = calloc(1, sizeof *work);
+    if (!work) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for layer timing");
+    work->session = session;
+    work->arena = session->layers->arena;
+    work->result = result;
+    work->latency_ns = latency_ns;
+    work->counters = assay__layer_counters(options);
+    work->budget_s = budget_s * 0.9; /* the round that is under way when time is up is finished */
+    work->start_ns = assay__now_ns();
+    code = run_method(work, options->method, &own);
+    if (!code && work->counters && !result->counter_note)
+        result->counter_note = "counters of layers are read by markers only, and these layers were "
+                               "timed in another way";
+    if (!code) code = finish(work, &own);
+    if (code) {
+        reset_result(result);
+        if (error) *error = own;
+    }
+    clean_up(work);
+    free(work);
+    return code;
+}
+
+void assay__ort_layers_free(struct assay_session *session)
+{
+    if (!session->layers) return;
+    assay__arena_free(session->layers->arena);
+    free(session->layers);
+    session->layers = NULL;
+}

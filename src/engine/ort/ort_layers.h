@@ -1,0 +1,150 @@
+/* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
+ * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers*.c,
+ * ort_counted.c (counters by markers), ort_isolated.c, ort_profile.c (the methods), ort_origin.c (where a node of the optimised graph
+ * came from). How it works: doc/layer-timing.md. */
+#ifndef ASSAY_ENGINE_ORT_ORT_LAYERS_H
+#define ASSAY_ENGINE_ORT_ORT_LAYERS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "engine/ort/ort_marker.h"
+#include "engine/ort/ort_session.h"
+#include "model/graph.h"
+
+#include <assay/engine.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ASSAY__LAYERS_PATH 4096
+
+/** Kept by the session: the storage behind the last result. */
+struct assay__ort_layers {
+    struct assay__arena *arena;
+};
+
+/** One call of layers(). */
+struct assay__layer_work {
+    struct assay_session *session;
+    struct assay__arena *arena; /* the result's */
+    struct assay_layer_result *result;
+    struct assay_layer
+        *layers; /* one per node of the optimised graph once that is known, by node index */
+    size_t layer_count;
+    size_t *order; /* execution order of the nodes; NULL: as in the file */
+    double budget_s;
+    uint64_t start_ns;
+    double latency_ns; /* the unprofiled median to judge passes by; NaN unknown */
+    const struct assay_layer_counters *counters; /* wanted of each layer; NULL: none */
+    struct assay__buf reason;
+
+    char folder[ASSAY__LAYERS_PATH]; /* private; removed at the end */
+    /* "" or: files go there, named .assay-…, because the weights lie there */
+    char beside[ASSAY__LAYERS_PATH];
+    char optimized_path[ASSAY__LAYERS_PATH];
+    struct assay__model *optimized; /* what the engine really runs; NULL not known */
+    struct assay__model *original;
+    bool random; /* it draws random numbers: outputs cannot be compared */
+};
+
+/** Adds a sentence to the result's reason. */
+void assay__layers_say(struct assay__layer_work *work, const char *format, ...) ASSAY_PRINTF(2, 3);
+double assay__layers_elapsed_s(const struct assay__layer_work *work);
+/** Where a file called `name` that ONNX Runtime must load goes (beside the weights, if they are
+ * in files of their own). */
+int assay__layers_path(struct assay__layer_work *work, const char *name, char *out,
+                       size_t out_size);
+/** Removes such a file. */
+void assay__layers_unlink(const char *path);
+/** What to call a node: its name, else its first output's. */
+const char *assay__layers_node_name(const struct assay__node *node);
+
+/* --- sessions that are timed (ort_timed.c) ---------------------------------------------------- */
+
+struct assay__timed {
+    struct assay_session *owner;
+    struct OrtSession *session;
+    struct assay__marker_ops *ops; /* NULL: without markers */
+    struct assay__marker_log log;
+    const char *const *input_names;
+    const struct OrtValue *const *inputs;
+    size_t input_count;
+    const char *const *output_names;
+    struct OrtValue **outputs;
+    size_t output_count;
+    double create_s;
+};
+
+struct assay__timed_options {
+    const char *path;
+    int optimization;  /* ASSAY__ORT_OPT_* */
+    size_t mark_count; /* > 0: with the marker operators and room for that many events */
+    const struct assay_layer_counters *counters; /* read by the markers; NULL: none */
+    const char *save_path;                       /* NULL or: save the optimised model there */
+    const char *profile_prefix;                  /* NULL or: with ONNX Runtime's own profiler */
+    /* NULL: the owner's inputs and outputs. Borrowed. */
+    const char *const *input_names;
+    const struct OrtValue *const *inputs;
+    size_t input_count;
+    const char *const *output_names;
+    size_t output_count;
+};
+
+int assay__timed_open(struct assay_session *owner, const struct assay__timed_options *options,
+                      struct assay__timed *timed, struct assay_error *error);
+/** One run, done as the measured loop does it: the last outputs are released, then Run. Time in
+ * *run_ns (may be NULL). */
+int assay__timed_run(struct assay__timed *timed, double *run_ns, struct assay_error *error);
+/** The median of `count` runs after `warm` runs that do not count. */
+int assay__timed_median(struct assay__timed *timed, size_t warm, size_t count, double *median_ns,
+                        struct assay_error *error);
+void assay__timed_close(struct assay__timed *timed);
+
+/** A view of the owner's own session, for the unprofiled runs around a pass. Closing it leaves
+ * the session open. */
+int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
+                        struct assay_error *error);
+
+/** Closes the owner's own session for a while (nothing may be borrowed from it), and opens it again. */
+void assay__timed_suspend(struct assay_session *owner);
+int assay__timed_resume(struct assay_session *owner, struct assay_error *error);
+
+/** Tests: called for the options of every session that layer timing opens (to add custom
+ * operators). NULL: none. */
+typedef int assay__timed_hook_fn(void *context, struct OrtSessionOptions *options);
+void assay__timed_hook(assay__timed_hook_fn *hook, void *context);
+
+/** Largest difference of two values: 0 bit-equal; relative to the largest magnitude for floating
+ * point, infinity otherwise. NaN equals NaN. */
+double assay__values_difference(const struct assay__ort *ort, struct OrtAllocator *allocator,
+                                const struct OrtValue *a, const struct OrtValue *b);
+
+/* --- methods ---------------------------------------------------------------------------------- */
+
+int assay__layers_markers(struct assay__layer_work *work, struct assay_error *error);
+/** Sets work->order from one run with markers; leaves the order of the file where that cannot be
+ * done. */
+void assay__layers_learn_order(struct assay__layer_work *work);
+int assay__layers_isolated(struct assay__layer_work *work, struct assay_error *error);
+int assay__layers_profile(struct assay__layer_work *work, struct assay_error *error);
+
+/** The graph with a marker behind every node, as the markers' pass has learnt it. */
+struct assay__counted_graph {
+    const char *path;
+    size_t mark_count, node_count;
+    const uint32_t *sequence; /* marker ids in the order of time */
+    const size_t *first_of;   /* by position: the node whose first marker this is, or SIZE_MAX */
+    double plain_ns;          /* an unprofiled run */
+};
+/** Runs it with counters read at every marker and puts what each node counted into its layer. A failure is the result's
+ * counter_note, never an error. */
+void assay__layers_counted(struct assay__layer_work *work,
+                           const struct assay__counted_graph *graph);
+
+/* --- origin ----------------------------------------------------------------------------------- */
+
+/** Fills from/from_count of layers[i] for node i of `optimized`. Strings go into `arena`. */
+int assay__layers_origin(const struct assay__model *original, const struct assay__model *optimized,
+                         struct assay__arena *arena, struct assay_layer *layers);
+
+#endif

@@ -1,0 +1,417 @@
+/* ort_marker.c - the marker operator.
+ *
+ * One input and one output of any tensor type, the output aliased to the input: no data moves. A
+ * run of it reads the clock, asks for its output, and reads the clock again; both readings go to
+ * the next free place of a preallocated array. In a pass that counts (ort_counted.c) it reads the
+ * counters in between, at its entry and at its exit.
+ *
+ * Two things decide how much it disturbs the graph around it:
+ *  - It passes shapes on (shape inference). Otherwise the engine no longer knows the shapes
+ *    behind a marker, plans memory differently, and the model itself changes speed. A dimension
+ *    that is neither known nor named gets a name of its own: the engine refuses -1 there, and a
+ *    shared name would claim that two sizes are equal.
+ *  - It is light: where the shape cannot change between runs (attribute "fixed") it is kept from
+ *    the first run, and so is the finding that input and output are the same memory, which the
+ *    engine's memory plan decides once per session.
+ *
+ * To shape inference a value of unknown rank looks like a scalar. So rank 0 is passed on only by
+ * the second operator, put where a run has shown a scalar. If a marker is ever given a buffer of
+ * its own it copies, and counts that.
+ *
+ * Attributes: id (int), fixed (int, 0 or 1). Runs on the CPU provider. Not safe for two runs of
+ * one session at a time. */
+#include "engine/ort/ort_marker.h"
+
+#include "base/clock.h"
+#include "engine/ort/ort_instrument.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANK_MOST 64
+
+struct marker_op {
+    struct OrtCustomOp base; /* first: the library hands this address back */
+    const char *name;
+    const struct assay__ort *ort;
+    struct assay__marker_log *log;
+    bool rank_zero; /* rank 0 means a scalar */
+};
+
+struct assay__marker_ops {
+    const struct assay__ort *ort;
+    struct OrtCustomOpDomain *domain;
+    struct marker_op general, scalar;
+};
+
+struct marker_kernel {
+    const struct assay__ort *ort;
+    struct assay__marker_log *log;
+    uint32_t id;
+    bool fixed;   /* the shape is the same in every run */
+    bool settled; /* dims are known and the output is the input */
+    size_t rank;
+    int64_t dims[RANK_MOST];
+};
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+/** Bits of one element, by the engine's own element numbers; 0 for strings and what it does not
+ * say. */
+static size_t element_bits(int element)
+{
+    static const unsigned char bits[] = {0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
+                                         64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 2,  2,  8};
+    return element >= 0 && (size_t)element < sizeof bits ? bits[element] : 0;
+}
+
+static struct OrtStatus *copy_strings(const struct assay__ort *ort, const struct OrtValue *from,
+                                      struct OrtValue *to, size_t count)
+{
+    size_t length = 0;
+    struct OrtStatus *status = ort->get_string_tensor_data_length(from, &length);
+    if (status) return status;
+    char *text = malloc(length + count + 1);
+    size_t *offsets = malloc((count + 1) * sizeof *offsets);
+    const char **list = malloc((count + 1) * sizeof *list);
+    char *separated = malloc(length + count + 1);
+    if (!text || !offsets || !list || !separated)
+        status = ort->create_status(ASSAY__ORT_FAIL, "marker: out of memory");
+    if (!status) status = ort->get_string_tensor_content(from, text, length, offsets, count);
+    if (!status) {
+        size_t at = 0;
+        for (size_t i = 0; i < count; i++) {
+            size_t end = i + 1 < count ? offsets[i + 1] : length;
+            list[i] = &separated[at];
+            memcpy(&separated[at], &text[offsets[i]], end - offsets[i]);
+            at += end - offsets[i];
+            separated[at++] = '\0';
+        }
+        status = ort->fill_string_tensor(to, list, count);
+    }
+    free(text);
+    free(offsets);
+    free(list);
+    free(separated);
+    return status;
+}
+
+/** Copies when the engine did not alias. *same: it did. */
+static struct OrtStatus *pass_on(struct marker_kernel *kernel, const struct OrtValue *input,
+                                 struct OrtValue *output, int element, size_t count, bool *same)
+{
+    const struct assay__ort *ort = kernel->ort;
+    void *from = NULL, *to = NULL;
+    struct OrtStatus *status = ort->get_tensor_mutable_data((struct OrtValue *)input, &from);
+    if (!status) status = ort->get_tensor_mutable_data(output, &to);
+    if (status) return status;
+    *same = from == to || count == 0;
+    if (*same) return NULL;
+    kernel->log->copies++;
+    if (element == ASSAY__ORT_ELEMENT_STRING) return copy_strings(ort, input, output, count);
+    size_t bits = element_bits(element);
+    if (!bits)
+        return ort->create_status(ASSAY__ORT_NOT_IMPLEMENTED, "marker: a type it cannot copy");
+    memcpy(to, from, bits >= 8 ? count * (bits / 8) : (count * bits + 7) / 8);
+    return NULL;
+}
+
+/** The full way: ask for the shape, make the output, see whether it is the input. */
+static struct OrtStatus *compute_unsettled(struct marker_kernel *kernel,
+                                           struct OrtKernelContext *context)
+{
+    const struct assay__ort *ort = kernel->ort;
+    const struct OrtValue *input = NULL;
+    struct OrtValue *output = NULL;
+    struct OrtTensorTypeAndShapeInfo *info = NULL;
+    int element = 0;
+    size_t count = 0;
+    struct OrtStatus *status = ort->kernel_context_get_input(context, 0, &input);
+    if (!status && !input) return ort->create_status(ASSAY__ORT_FAIL, "marker: no input");
+    if (!status) status = ort->get_tensor_type_and_shape(input, &info);
+    if (!status) status = ort->get_tensor_element_type(info, &element);
+    if (!status) status = ort->get_tensor_shape_element_count(info, &count);
+    if (!status) status = ort->get_dimensions_count(info, &kernel->rank);
+    if (!status && kernel->rank > RANK_MOST)
+        status = ort->create_status(ASSAY__ORT_FAIL, "marker: too many dimensions");
+    if (!status && kernel->rank) status = ort->get_dimensions(info, kernel->dims, kernel->rank);
+    if (!status)
+        status = ort->kernel_context_get_output(context, 0, kernel->dims, kernel->rank, &output);
+    bool same = false;
+    if (!status && output) status = pass_on(kernel, input, output, element, count, &same);
+    if (!status && kernel->log->scalars) kernel->log->scalars[kernel->id] = kernel->rank == 0;
+    if (!status) kernel->settled = kernel->fixed && (same || !output);
+    if (info) ort->release_tensor_type_and_shape_info(info);
+    return status;
+}
+
+/** Counters at a marker's entry (edge 0) or exit (1). */
+static void count(struct assay__marker_log *log, size_t event, size_t edge)
+{
+    const struct assay_layer_counters *counters = log->counters;
+    if (event >= log->capacity) return;
+    counters->read(counters->context, log->counts + (2 * event + edge) * counters->count);
+}
+
+static struct OrtStatus *marker_compute(void *opaque, struct OrtKernelContext *context)
+{
+    uint64_t entry_ns = assay__now_ns();
+    struct marker_kernel *kernel = opaque;
+    struct assay__marker_log *log = kernel->log;
+    if (log->counters) count(log, log->count, 0);
+    struct OrtValue *output = NULL;
+    struct OrtStatus *status = kernel->settled
+                                   ? kernel->ort->kernel_context_get_output(
+                                         context, 0, kernel->dims, kernel->rank, &output)
+                                   : compute_unsettled(kernel, context);
+    if (log->count >= log->capacity) {
+        log->dropped++;
+        return status;
+    }
+    struct assay__marker_event *event = &log->events[log->count++];
+    event->id = kernel->id;
+    event->entry_ns = entry_ns;
+    if (log->counters) count(log, log->count - 1, 1);
+    event->exit_ns = assay__now_ns();
+    return status;
+}
+
+/* --- creating --------------------------------------------------------------------------------- */
+
+static struct OrtStatus *marker_create(const struct OrtCustomOp *op, const struct OrtApi *api,
+                                       const struct OrtKernelInfo *info, void **result)
+{
+    const struct marker_op *own = (const struct marker_op *)(const void *)op;
+    int64_t id = 0, fixed = 0;
+    (void)api; /* the table we loaded is the same */
+    struct OrtStatus *status = own->ort->kernel_info_get_attribute_int64(info, "id", &id);
+    if (!status) status = own->ort->kernel_info_get_attribute_int64(info, "fixed", &fixed);
+    if (status) return status;
+    if (id < 0 || (uint64_t)id >= own->log->capacity)
+        return own->ort->create_status(ASSAY__ORT_FAIL, "marker: id out of range");
+    struct marker_kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel) return own->ort->create_status(ASSAY__ORT_FAIL, "marker: out of memory");
+    kernel->ort = own->ort;
+    kernel->log = own->log;
+    kernel->id = (uint32_t)id;
+    kernel->fixed = fixed != 0;
+    *result = kernel;
+    return NULL;
+}
+
+static void *marker_create_old(const struct OrtCustomOp *op, const struct OrtApi *api,
+                               const struct OrtKernelInfo *info)
+{
+    void *kernel = NULL;
+    const struct marker_op *own = (const struct marker_op *)(const void *)op;
+    assay__ort_ignore(own->ort, marker_create(op, api, info, &kernel));
+    return kernel;
+}
+
+static void marker_compute_old(void *kernel, struct OrtKernelContext *context)
+{
+    assay__ort_ignore(((struct marker_kernel *)kernel)->ort, marker_compute(kernel, context));
+}
+
+static void marker_destroy(void *kernel)
+{
+    free(kernel);
+}
+
+/* --- shape inference -------------------------------------------------------------------------- */
+
+static int64_t marker_id(const struct assay__ort *ort, struct OrtShapeInferContext *context)
+{
+    const struct OrtOpAttr *attr = NULL;
+    int64_t id = -1;
+    size_t size = 0;
+    struct OrtStatus *status = ort->shape_infer_context_get_attribute(context, "id", &attr);
+    if (!status) status = ort->read_op_attr(attr, ASSAY__ORT_ATTR_INT, &id, sizeof id, &size);
+    assay__ort_ignore(ort, status);
+    return id;
+}
+
+/** Names the dimensions that are neither known nor named: assay_<marker>_<axis>. */
+static struct OrtStatus *name_unknown(const struct assay__ort *ort,
+                                      struct OrtShapeInferContext *context,
+                                      struct OrtTensorTypeAndShapeInfo *info, size_t rank)
+{
+    int64_t dims[RANK_MOST];
+    const char *symbols[RANK_MOST];
+    char names[RANK_MOST][48];
+    bool changed = false;
+    int64_t id = -1;
+    struct OrtStatus *status = ort->get_dimensions(info, dims, rank);
+    if (!status) status = ort->get_symbolic_dimensions(info, symbols, rank);
+    for (size_t i = 0; !status && i < rank; i++) {
+        if (dims[i] >= 0 || symbols[i][0]) continue;
+        if (!changed) id = marker_id(ort, context);
+        snprintf(names[i], sizeof names[i], "assay_%lld_%zu", (long long)id, i);
+        symbols[i] = names[i];
+        changed = true;
+    }
+    return status || !changed ? status : ort->set_symbolic_dimensions(info, symbols, rank);
+}
+
+/** The library ignores (and leaks) a status returned here, so none is returned: the shape then
+ * stays unknown. */
+static struct OrtStatus *marker_infer(const struct OrtCustomOp *op,
+                                      struct OrtShapeInferContext *context)
+{
+    const struct marker_op *own = (const struct marker_op *)(const void *)op;
+    const struct assay__ort *ort = own->ort;
+    struct OrtTensorTypeAndShapeInfo *info = NULL;
+    size_t rank = 0;
+    struct OrtStatus *status = ort->shape_infer_context_get_input_type_shape(context, 0, &info);
+    if (!status) status = ort->get_dimensions_count(info, &rank);
+    if (!status && rank <= RANK_MOST && (rank || own->rank_zero)) {
+        if (rank) status = name_unknown(ort, context, info, rank);
+        if (!status) status = ort->shape_infer_context_set_output_type_shape(context, 0, info);
+    }
+    assay__ort_ignore(ort, status);
+    return NULL;
+}
+
+/* --- what the library asks about the operator ------------------------------------------------- */
+
+static const char *marker_name(const struct OrtCustomOp *op)
+{
+    return ((const struct marker_op *)(const void *)op)->name;
+}
+
+static const char *marker_provider(const struct OrtCustomOp *op)
+{
+    (void)op;
+    return NULL; /* the CPU */
+}
+
+static int marker_type(const struct OrtCustomOp *op, size_t index)
+{
+    (void)op;
+    (void)index;
+    return ASSAY__ORT_ELEMENT_UNDEFINED; /* any; the output has the input's */
+}
+
+static size_t marker_count(const struct OrtCustomOp *op)
+{
+    (void)op;
+    return 1;
+}
+
+static int marker_required(const struct OrtCustomOp *op, size_t index)
+{
+    (void)op;
+    (void)index;
+    return ASSAY__ORT_IO_REQUIRED;
+}
+
+static int marker_memory(const struct OrtCustomOp *op, size_t index)
+{
+    (void)op;
+    (void)index;
+    return ASSAY__ORT_MEM_DEFAULT;
+}
+
+static int marker_arity(const struct OrtCustomOp *op)
+{
+    (void)op;
+    return 1;
+}
+
+static size_t marker_alias(int **input, int **output)
+{
+    static int zero_input = 0, zero_output = 0;
+    *input = &zero_input;
+    *output = &zero_output;
+    return 1;
+}
+
+static size_t marker_no_inplace(int **input, int **output)
+{
+    *input = NULL;
+    *output = NULL;
+    return 0;
+}
+
+static void marker_release_map(int *input, int *output)
+{
+    (void)input;
+    (void)output;
+}
+
+static void marker_op_fill(struct marker_op *op, const struct assay__ort *ort,
+                           struct assay__marker_log *log, const char *name, bool rank_zero)
+{
+    op->name = name;
+    op->ort = ort;
+    op->log = log;
+    op->rank_zero = rank_zero;
+    op->base = (struct OrtCustomOp){
+        .version = (uint32_t)ort->api_version,
+        .CreateKernel = marker_create_old,
+        .GetName = marker_name,
+        .GetExecutionProviderType = marker_provider,
+        .GetInputType = marker_type,
+        .GetInputTypeCount = marker_count,
+        .GetOutputType = marker_type,
+        .GetOutputTypeCount = marker_count,
+        .KernelCompute = marker_compute_old,
+        .KernelDestroy = marker_destroy,
+        .GetInputCharacteristic = marker_required,
+        .GetOutputCharacteristic = marker_required,
+        .GetInputMemoryType = marker_memory,
+        .GetVariadicInputMinArity = marker_arity,
+        .GetVariadicInputHomogeneity = marker_arity,
+        .GetVariadicOutputMinArity = marker_arity,
+        .GetVariadicOutputHomogeneity = marker_arity,
+        .CreateKernelV2 = marker_create,
+        .KernelComputeV2 = marker_compute,
+        .InferOutputShapeFn = marker_infer,
+        .GetMayInplace = marker_no_inplace,
+        .ReleaseMayInplace = marker_release_map,
+        .GetAliasMap = marker_alias,
+        .ReleaseAliasMap = marker_release_map,
+    };
+}
+
+int assay__marker_ops_new(const struct assay__ort *ort, struct assay__marker_log *log,
+                          struct assay__marker_ops **result, struct assay_error *error)
+{
+    *result = NULL;
+    if (ort->api_version < ASSAY__MARKER_API || !ort->shape_infer_context_set_output_type_shape ||
+        !ort->set_symbolic_dimensions || !ort->read_op_attr)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "markers need ONNX Runtime 1.%d or newer; this is %s",
+                               ASSAY__MARKER_API, ort->version);
+    struct assay__marker_ops *ops = calloc(1, sizeof *ops);
+    if (!ops) return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the marker operator");
+    ops->ort = ort;
+    marker_op_fill(&ops->general, ort, log, ASSAY__MARKER_OP, false);
+    marker_op_fill(&ops->scalar, ort, log, ASSAY__MARKER_OP_SCALAR, true);
+    struct OrtStatus *status = ort->create_custom_op_domain(ASSAY__MARKER_DOMAIN, &ops->domain);
+    if (!status) status = ort->custom_op_domain_add(ops->domain, &ops->general.base);
+    if (!status) status = ort->custom_op_domain_add(ops->domain, &ops->scalar.base);
+    int code = assay__ort_check(ort, status, error, "cannot make the marker operator");
+    if (code) {
+        assay__marker_ops_free(ops);
+        return code;
+    }
+    *result = ops;
+    return 0;
+}
+
+int assay__marker_ops_add(struct assay__marker_ops *ops, struct OrtSessionOptions *options,
+                          struct assay_error *error)
+{
+    return assay__ort_check(ops->ort, ops->ort->add_custom_op_domain(options, ops->domain), error,
+                            "cannot add the marker operator");
+}
+
+void assay__marker_ops_free(struct assay__marker_ops *ops)
+{
+    if (!ops) return;
+    if (ops->domain) ops->ort->release_custom_op_domain(ops->domain);
+    free(ops);
+}

@@ -1,0 +1,341 @@
+/* ort_profile.c - layer times from ONNX Runtime's own profiler.
+ *
+ * A session with the profiler on runs a few times and writes a JSON array of events. Those of
+ * category "Node" whose name ends in "_kernel_time" say how long a node took: {"name":
+ * "<node>_kernel_time", "dur": whole µs, "args": {"op_name", "provider"}}.
+ *
+ * On the CPU the saved optimised model is profiled with every node of the main graph given a
+ * name of ours, so that events belong to nodes without doubt (nodes may have no name, and bodies
+ * of If and Loop repeat names). Elsewhere the original model is profiled and the rows are the
+ * names in the profile.
+ *
+ * Limits: the profiler slows small models 7 to 20 times, and rounds to whole µs: how much slower
+ * the run was is reported. On other providers than the CPU the events hold how long the host
+ * took to hand the work over, not how long it took. */
+#include "engine/ort/ort_layers.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WARM_RUNS 3
+#define EVENTS_MOST 200000 /* the profiler stops at a million */
+#define OWN_NAME "assay.node."
+#define CPU_PROVIDER "CPUExecutionProvider"
+
+struct row {
+    const char *name, *op, *provider;
+    size_t count; /* events, the warm-up's included */
+    double sum_us;
+};
+
+struct profile {
+    struct assay__layer_work *work;
+    struct assay__map *index; /* name -> row */
+    struct row *rows;
+    size_t row_count, row_capacity;
+};
+
+struct event {
+    const char *name, *category, *op, *provider;
+    double duration_us;
+};
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int add_event(struct profile *profile, const struct event *event, struct assay_error *error)
+{
+    static const char ending[] = "_kernel_time";
+    size_t length = strlen(event->name), cut = sizeof ending - 1;
+    if (strcmp(event->category, "Node") != 0 || length <= cut ||
+        strcmp(event->name + length - cut, ending) != 0)
+        return 0;
+    if (!(event->duration_us >= 0)) return 0;
+    struct assay__arena *arena = profile->work->arena;
+    char *name = assay__arena_strndup(arena, event->name, length - cut);
+    if (!name)
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+    size_t at = assay__map_get(profile->index, name);
+    if (at == ASSAY__MAP_NONE) {
+        if (assay__vec_grow((void **)&profile->rows, &profile->row_capacity, profile->row_count + 1,
+                            sizeof *profile->rows))
+            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+        at = profile->row_count++;
+        profile->rows[at] = (struct row){.name = name,
+                                         .op = assay__arena_strdup(arena, event->op),
+                                         .provider = assay__arena_strdup(arena, event->provider)};
+        if (!profile->rows[at].op || !profile->rows[at].provider ||
+            assay__map_set(profile->index, name, at))
+            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+    }
+    struct row *row = &profile->rows[at];
+    if (row->count++ >= WARM_RUNS) row->sum_us += event->duration_us;
+    return 0;
+}
+
+/** Reads one string member into `place`. */
+static int take_string(const struct assay__json_token *token, struct assay__arena *arena,
+                       const char **place)
+{
+    *place = assay__json_unescape(arena, token);
+    return *place ? 0 : ASSAY_ENOMEM;
+}
+
+/** The members of an object whose opening brace was read. Bodies of "args" are read by calling
+ * itself once. */
+static int read_members(struct assay__json_reader *reader, struct assay__arena *arena,
+                        struct event *event, bool args, struct assay_error *error)
+{
+    for (;;) {
+        struct assay__json_token key, value;
+        int code = assay__json_next(reader, &key, error);
+        if (code || key.kind == ASSAY__JSON_OBJECT_END) return code;
+        const char *name = assay__json_unescape(arena, &key);
+        if (!name)
+            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+        if ((code = assay__json_next(reader, &value, error))) return code;
+        const char **place = !args && strcmp(name, "name") == 0      ? &event->name
+                             : !args && strcmp(name, "cat") == 0     ? &event->category
+                             : args && strcmp(name, "op_name") == 0  ? &event->op
+                             : args && strcmp(name, "provider") == 0 ? &event->provider
+                                                                     : NULL;
+        if (place && value.kind == ASSAY__JSON_STRING)
+            code = take_string(&value, arena, place);
+        else if (!args && strcmp(name, "dur") == 0 && value.kind == ASSAY__JSON_NUMBER)
+            event->duration_us = value.number;
+        else if (!args && strcmp(name, "args") == 0 && value.kind == ASSAY__JSON_OBJECT)
+            code = read_members(reader, arena, event, true, error);
+        else if (value.kind == ASSAY__JSON_OBJECT || value.kind == ASSAY__JSON_ARRAY)
+            code = assay__json_skip(reader, &value, error);
+        if (code) return code;
+    }
+}
+
+static int read_events(struct profile *profile, struct assay__json_reader *reader,
+                       struct assay_error *error)
+{
+    struct assay__json_token token;
+    int code = assay__json_next(reader, &token, error);
+    if (code) return code;
+    if (token.kind != ASSAY__JSON_ARRAY)
+        return assay_error_set(error, ASSAY_EFORMAT, "the engine's profile is no list");
+    for (;;) {
+        if ((code = assay__json_next(reader, &token, error))) return code;
+        if (token.kind == ASSAY__JSON_ARRAY_END) return 0;
+        if (token.kind != ASSAY__JSON_OBJECT)
+            return assay_error_set(error, ASSAY_EFORMAT, "an event that is no object");
+        struct assay__arena *arena = assay__arena_new();
+        if (!arena)
+            return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+        struct event event = {
+            .name = "", .category = "", .op = "", .provider = "", .duration_us = NAN};
+        code = read_members(reader, arena, &event, false, error);
+        if (!code) code = add_event(profile, &event, error);
+        assay__arena_free(arena);
+        if (code) return code;
+    }
+}
+
+static int read_profile(struct profile *profile, const char *path, struct assay_error *error)
+{
+    struct assay__mapping mapping = {0};
+    int code = assay__file_map(path, &mapping, error);
+    if (code) return code;
+    struct assay__json_reader *reader = assay__json_reader_new((const char *)mapping.data,
+                                                               mapping.size);
+    code = reader ? read_events(profile, reader, error)
+                  : assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+    assay__json_reader_free(reader);
+    assay__file_unmap(&mapping);
+    return code;
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+static size_t run_count(const struct assay__layer_work *work, double plain_ns)
+{
+    double by_time = 0.25 * work->budget_s * 1e9 / plain_ns;
+    double by_events = work->layer_count ? (double)EVENTS_MOST / (double)work->layer_count : 100;
+    double runs = fmin(fmin(by_time, by_events), 100);
+    return runs < 5 ? 5 : (size_t)runs;
+}
+
+static int end_profile(struct assay__timed *timed, char *path, size_t path_size,
+                       struct assay_error *error)
+{
+    const struct assay__ort *ort = &timed->owner->ort;
+    char *written = NULL;
+    int code = assay__ort_check(
+        ort, ort->session_end_profiling(timed->session, timed->owner->allocator, &written), error,
+        "cannot end the engine's profile");
+    if (code) return code;
+    if ((size_t)snprintf(path, path_size, "%s", written) >= path_size)
+        code = assay_error_set(error, ASSAY_ELIMIT, "the path of the engine's profile is too long");
+    assay__ort_ignore(ort, ort->allocator_free(timed->owner->allocator, written));
+    return code;
+}
+
+static int run_profiled(struct profile *profile, const char *model_path, int optimization,
+                        struct assay_error *error)
+{
+    struct assay__layer_work *work = profile->work;
+    char prefix[ASSAY__LAYERS_PATH], path[ASSAY__LAYERS_PATH];
+    struct assay__timed plain = {0}, timed = {0};
+    double plain_ns = NAN, profiled_ns = NAN;
+    size_t runs = 5;
+    int code = assay__timed_borrow(work->session, &plain, error);
+    if (!code) code = assay__timed_median(&plain, 2, 5, &plain_ns, error);
+    if (!code) {
+        runs = run_count(work, plain_ns);
+        code = assay__timed_median(&plain, 2, runs, &plain_ns, error);
+    }
+    if (!code && assay__path_join(work->folder, "profile", prefix, sizeof prefix))
+        code = assay_error_set(error, ASSAY_ELIMIT, "the path of the engine's profile is too long");
+    struct assay__timed_options options = {
+        .path = model_path, .optimization = optimization, .profile_prefix = prefix};
+    if (!code) code = assay__timed_open(work->session, &options, &timed, error);
+    if (!code) code = assay__timed_median(&timed, WARM_RUNS, runs, &profiled_ns, error);
+    if (!code) code = end_profile(&timed, path, sizeof path, error);
+    assay__timed_close(&timed);
+    assay__timed_close(&plain);
+    if (!code) code = read_profile(profile, path, error);
+    work->result->slowdown = profiled_ns / plain_ns;
+    work->result->sessions = 1;
+    return code;
+}
+
+/** The optimised model with names of ours. */
+static int write_named(struct assay__layer_work *work, char *path, size_t path_size,
+                       struct assay_error *error)
+{
+    struct assay__model *model = NULL;
+    int code = assay__layers_path(work, "named.onnx", path, path_size);
+    if (code) return assay_error_set(error, code, "the path of a file is too long");
+    code = assay__model_read(work->optimized_path, &model, error);
+    for (size_t i = 0; !code && i < model->graph.node_count; i++) {
+        model->graph.nodes[i].name = assay__arena_printf(model->arena, OWN_NAME "%zu", i);
+        if (!model->graph.nodes[i].name)
+            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for names");
+    }
+    if (!code) code = assay__model_write(model, path, error);
+    assay__model_free(model);
+    return code;
+}
+
+/* --- the result ------------------------------------------------------------------------------- */
+
+static void fill_time(struct assay_layer *layer, const struct row *row)
+{
+    double time_ns = row->count > WARM_RUNS ? row->sum_us * 1000 / (double)(row->count - WARM_RUNS)
+                                            : NAN;
+    layer->provider = row->provider;
+    if (strcmp(row->provider, CPU_PROVIDER) == 0) {
+        layer->time_ns = time_ns;
+        layer->state = isnan(time_ns) ? ASSAY_UNAVAILABLE : ASSAY_MEASURED;
+        layer->note = "ONNX Runtime's profiler: whole µs, its own cost included";
+    } else {
+        layer->host_enqueue_ns = time_ns;
+        layer->note =
+            "only the time the host took to hand the work over is known; the device's own "
+            "needs a device timeline";
+    }
+}
+
+/** Rows carry our names: row -> node. Others are inside of bodies, and part of their If, Loop or
+ * Scan. */
+static int fill_by_number(struct profile *profile, struct assay_error *error)
+{
+    struct assay__layer_work *work = profile->work;
+    bool *placed = assay__arena_array(work->arena, work->layer_count + 1, sizeof *placed);
+    work->order = assay__arena_array(work->arena, work->layer_count + 1, sizeof *work->order);
+    if (!placed || !work->order)
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the order");
+    size_t next = 0;
+    for (size_t r = 0; r < profile->row_count; r++) {
+        const char *name = profile->rows[r].name;
+        if (strncmp(name, OWN_NAME, sizeof OWN_NAME - 1) != 0) continue;
+        size_t node = (size_t)strtoull(name + sizeof OWN_NAME - 1, NULL, 10);
+        if (node >= work->layer_count || placed[node]) continue;
+        fill_time(&work->layers[node], &profile->rows[r]);
+        placed[node] = true;
+        work->order[next++] = node;
+    }
+    for (size_t i = 0; i < work->layer_count; i++) {
+        if (placed[i]) continue;
+        work->layers[i].note = "not in ONNX Runtime's profile";
+        work->order[next++] = i;
+    }
+    return 0;
+}
+
+static int fill_by_name(struct profile *profile, struct assay_error *error)
+{
+    struct assay__layer_work *work = profile->work;
+    struct assay_layer *layers = assay__arena_array(work->arena, profile->row_count + 1,
+                                                    sizeof *layers);
+    struct assay__map *known = assay__map_new();
+    int code = layers && known ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; !code && i < work->layer_count; i++)
+        code = assay__map_set(known, work->layers[i].name, i);
+    for (size_t r = 0; !code && r < profile->row_count; r++) {
+        struct assay_layer *layer = &layers[r];
+        size_t at = assay__map_get(known, profile->rows[r].name);
+        *layer = (struct assay_layer){.name = profile->rows[r].name,
+                                      .op = profile->rows[r].op,
+                                      .time_ns = NAN,
+                                      .host_enqueue_ns = NAN,
+                                      .flops = NAN,
+                                      .bytes = NAN,
+                                      .state = ASSAY_UNAVAILABLE,
+                                      .note = ""};
+        if (at != ASSAY__MAP_NONE) {
+            layer->from = work->layers[at].from;
+            layer->from_count = work->layers[at].from_count;
+        }
+        fill_time(layer, &profile->rows[r]);
+    }
+    assay__map_free(known);
+    if (code) return assay_error_set(error, code, "out of memory for layers");
+    work->layers = layers;
+    work->layer_count = profile->row_count;
+    work->order = NULL;
+    return 0;
+}
+
+int assay__layers_profile(struct assay__layer_work *work, struct assay_error *error)
+{
+    struct profile profile = {.work = work, .index = assay__map_new()};
+    char path[ASSAY__LAYERS_PATH] = "";
+    bool cpu = !work->session->provider || strcmp(work->session->provider, CPU_PROVIDER) == 0;
+    bool named = cpu && work->optimized;
+    int code = profile.index
+                   ? 0
+                   : assay_error_set(error, ASSAY_ENOMEM, "out of memory for the engine's profile");
+    if (!code && !work->folder[0])
+        code = assay__folder_temporary(work->folder, sizeof work->folder, error);
+    if (!code && named) code = write_named(work, path, sizeof path, error);
+    if (!code)
+        code = run_profiled(&profile, named ? path : work->session->model_path,
+                            named ? ASSAY__ORT_OPT_NONE : work->session->optimization, error);
+    if (!code && profile.row_count == 0)
+        code = assay_error_set(error, ASSAY_EENGINE, "the engine's profile holds no nodes");
+    if (!code) code = named ? fill_by_number(&profile, error) : fill_by_name(&profile, error);
+    if (!code) {
+        work->result->method = "engine";
+        assay__layers_say(
+            work,
+            "ONNX Runtime's profiler made the run %.2f times as long; the fixed cost of a "
+            "run is not separable.",
+            work->result->slowdown);
+    }
+    assay__layers_unlink(path);
+    assay__map_free(profile.index);
+    free(profile.rows);
+    return code;
+}

@@ -1,0 +1,126 @@
+/* ort_session.h - the session of the ort engine, shared by its files: ort.c (open, step, facts,
+ * close), ort_values.c (tensors in and out), ort_device.c (providers), and the layer timing, which
+ * opens more sessions on the same model with the same options. Files the library writes go to a
+ * folder of assay__folder_temporary (base/file.h). */
+#ifndef ASSAY_ENGINE_ORT_ORT_SESSION_H
+#define ASSAY_ENGINE_ORT_ORT_SESSION_H
+
+#include "engine/ort/ort_abi.h"
+
+#include "base/arena.h"
+
+#include <assay/engine.h>
+#include <stdatomic.h>
+
+struct assay__ort_layers; /* the layer timing's own state */
+struct assay__ort_generation;
+
+/* What step() of one stream touches. Streams are allocated apart, so that they share no cache line.
+ */
+struct assay__ort_stream {
+    struct OrtValue *
+        *outputs;    /* output_count; the last step's results, released by the next step */
+    char error[512]; /* of the last step that failed */
+};
+
+struct assay_session {
+    struct assay__ort ort;
+    struct OrtEnv *env;
+    struct OrtSession *session;
+    struct OrtMemoryInfo *cpu_memory;
+    struct OrtAllocator *allocator; /* the default one: not released */
+    struct assay__arena *arena;     /* lives as long as the session */
+
+    /* options; strings are our copies */
+    const char *model_path;
+    const char *device;   /* "cpu", "cuda:0" */
+    const char *provider; /* ONNX Runtime's name, "CPUExecutionProvider" */
+    int optimization;     /* ASSAY__ORT_OPT_* */
+    int threads;          /* as asked; 0 default */
+    int spinning;         /* -1 default, 0, 1 */
+    int stream_count;
+    bool strict;                  /* nothing may fall back to the CPU */
+    const char *provider_options; /* "key=value;key=value"; NULL none */
+
+    /* inputs in the order of the caller's list; values lie over the caller's memory */
+    const struct assay_tensor *inputs;
+    const char **input_names;
+    struct OrtValue **input_values;
+    size_t input_count;
+
+    const char **output_names; /* all outputs of the model */
+    size_t output_count;
+
+    struct assay__ort_stream **streams;
+    atomic_int failed_stream; /* whose error step_error() shows; -1 none */
+
+    struct assay__arena *output_arena; /* outputs(): views made on demand */
+
+    double load_ns, compile_ns, create_ns;
+    const char *load_reason;
+
+    struct assay__ort_layers *layers;
+    struct assay__ort_generation *generation; /* ort_generate.c; NULL: a step is one run */
+};
+
+/* --- ort.c ------------------------------------------------------------------------------------ */
+
+/** New session options as this session was made with: threads, spinning, device, sequential
+ * execution; the graph optimisation level is the argument (ASSAY__ORT_OPT_*). The caller releases
+ * them. */
+int assay__ort_session_options(struct assay_session *session, int optimization,
+                               struct OrtSessionOptions **options, struct assay_error *error);
+/** One run of any session that has this model's inputs; outputs are allocated by ONNX Runtime
+ * (entries NULL before). */
+struct OrtStatus *assay__ort_run(struct assay_session *session, struct OrtSession *on,
+                                 const char *const *output_names, size_t output_count,
+                                 struct OrtValue **outputs);
+/** The process's environment of ONNX Runtime, its log going to ours. The caller releases it. */
+int assay__ort_env(const struct assay__ort *ort, struct OrtEnv **env, struct assay_error *error);
+
+/* --- ort_values.c ----------------------------------------------------------------------------- */
+
+/** ONNX's TensorProto.DataType to ONNX Runtime's element type, and back. The numbers differ from 24
+ * on. */
+int assay__ort_element_of(int onnx_dtype);
+int assay__ort_dtype_of(int element);
+/** Bits of one element of an ONNX data type; 0 for strings and unknown types. */
+unsigned assay__ort_dtype_bits(int onnx_dtype);
+/** A value over the tensor's memory (strings are copied). */
+int assay__ort_value_make(struct assay_session *session, const struct assay_tensor *tensor,
+                          struct OrtValue **value, struct assay_error *error);
+/** A tensor view of a value; what is not in the value goes to the arena. A value that is no tensor
+ * (a sequence, a map, nothing) gives dtype 0, rank 0 and no data. The name is borrowed. */
+int assay__ort_value_view(struct assay_session *session, struct OrtValue *value, const char *name,
+                          struct assay__arena *arena, struct assay_tensor *tensor,
+                          struct assay_error *error);
+/** Releases and clears an array of values. */
+void assay__ort_release_values(const struct assay__ort *ort, struct OrtValue **values,
+                               size_t count);
+
+/* --- ort_device.c ----------------------------------------------------------------------------- */
+
+/** ONNX Runtime's name of the provider behind a device name; NULL when no row of the table matches.
+ */
+const char *assay__ort_provider(const char *device);
+/** Appends the device's provider to session options ("cpu" appends nothing), with further options of it
+ * ("key=value;key=value"; NULL: none). strict: no node may run on the CPU instead. */
+int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOptions *options,
+                             const char *device, const char *more, bool strict,
+                             struct assay_error *error);
+/** Memory of the device as ONNX Runtime names it, for its arena's statistics; the caller releases
+ * it. */
+int assay__ort_device_memory(const struct assay__ort *ort, const char *device,
+                             struct OrtMemoryInfo **info);
+int assay__ort_devices(const char *library, assay_device_fn *found, void *context,
+                       struct assay_error *error);
+int assay__ort_devices_each(const char *library, assay_device_about_fn *about,
+                            assay_device_fn *found, void *context, struct assay_error *error);
+
+/* --- the layer timing (ort_layers.c) ---------------------------------------------------------- */
+
+int assay__ort_layers(struct assay_session *session, const struct assay_layer_options *options,
+                      struct assay_layer_result *result, struct assay_error *error);
+void assay__ort_layers_free(struct assay_session *session);
+
+#endif

@@ -1,0 +1,308 @@
+/* ort_timed.c - sessions that the layer timing opens and times. They have the options of the
+ * session under test (threads, spinning, device), and a run does what a step of the measured
+ * loop does, so that their times can be set against it. */
+#include "engine/ort/ort_layers.h"
+
+#include "base/clock.h"
+#include "base/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static assay__timed_hook_fn *hook_function;
+static void *hook_context;
+
+void assay__timed_hook(assay__timed_hook_fn *hook, void *context)
+{
+    hook_function = hook;
+    hook_context = context;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static int prepare_options(struct assay_session *owner, const struct assay__timed_options *options,
+                           struct assay__timed *timed, struct OrtSessionOptions **made,
+                           struct assay_error *error)
+{
+    const struct assay__ort *ort = &owner->ort;
+    int code = assay__ort_session_options(owner, options->optimization, made, error);
+    if (!code && hook_function && hook_function(hook_context, *made))
+        code = assay_error_set(error, ASSAY_EENGINE, "the session hook refused");
+    if (!code && options->save_path)
+        code = assay__ort_check(ort, ort->set_optimized_model_file_path(*made, options->save_path),
+                                error, "cannot save the optimised model");
+    if (!code && options->profile_prefix)
+        code = assay__ort_check(ort, ort->enable_profiling(*made, options->profile_prefix), error,
+                                "cannot switch the engine's profiler on");
+    if (!code && options->mark_count > 0) {
+        timed->log.capacity = options->mark_count;
+        timed->log.events = calloc(options->mark_count, sizeof *timed->log.events);
+        timed->log.scalars = calloc(options->mark_count, sizeof *timed->log.scalars);
+        code = timed->log.events && timed->log.scalars
+                   ? assay__marker_ops_new(ort, &timed->log, &timed->ops, error)
+                   : assay_error_set(error, ASSAY_ENOMEM, "out of memory for marker events");
+        if (!code && options->counters) {
+            timed->log.counts = calloc(2 * options->mark_count * options->counters->count,
+                                       sizeof *timed->log.counts);
+            timed->log.counters = options->counters;
+            if (!timed->log.counts)
+                code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for counters");
+        }
+        if (!code) code = assay__marker_ops_add(timed->ops, *made, error);
+    }
+    return code;
+}
+
+int assay__timed_open(struct assay_session *owner, const struct assay__timed_options *options,
+                      struct assay__timed *timed, struct assay_error *error)
+{
+    const struct assay__ort *ort = &owner->ort;
+    struct OrtSessionOptions *made = NULL;
+    memset(timed, 0, sizeof *timed);
+    timed->owner = owner;
+    bool own = options->output_names != NULL;
+    timed->input_names = own ? options->input_names : owner->input_names;
+    timed->inputs = own ? options->inputs : (const struct OrtValue *const *)owner->input_values;
+    timed->input_count = own ? options->input_count : owner->input_count;
+    timed->output_names = own ? options->output_names : owner->output_names;
+    timed->output_count = own ? options->output_count : owner->output_count;
+    timed->outputs = calloc(timed->output_count + 1, sizeof(struct OrtValue *));
+    int code = timed->outputs ? prepare_options(owner, options, timed, &made, error)
+                              : assay_error_set(error, ASSAY_ENOMEM, "out of memory for outputs");
+    uint64_t start_ns = assay__now_ns();
+    if (!code)
+        code = assay__ort_check(
+            ort, ort->create_session(owner->env, options->path, made, &timed->session), error,
+            "cannot open a session for layer timing");
+    timed->create_s = (double)(assay__now_ns() - start_ns) * 1e-9;
+    if (made) ort->release_session_options(made);
+    if (code) assay__timed_close(timed);
+    return code;
+}
+
+int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
+                        struct assay_error *error)
+{
+    memset(timed, 0, sizeof *timed);
+    timed->owner = owner;
+    timed->session = owner->session;
+    timed->input_names = owner->input_names;
+    timed->inputs = (const struct OrtValue *const *)owner->input_values;
+    timed->input_count = owner->input_count;
+    timed->output_names = owner->output_names;
+    timed->output_count = owner->output_count;
+    timed->outputs = calloc(timed->output_count + 1, sizeof(struct OrtValue *));
+    return timed->outputs ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory for outputs");
+}
+
+void assay__timed_suspend(struct assay_session *owner)
+{
+    if (owner->session) owner->ort.release_session(owner->session);
+    owner->session = NULL;
+}
+
+int assay__timed_resume(struct assay_session *owner, struct assay_error *error)
+{
+    struct assay__timed timed = {0};
+    struct assay__timed_options options = {.path = owner->model_path,
+                                           .optimization = owner->optimization};
+    if (owner->session) return 0;
+    int code = assay__timed_open(owner, &options, &timed, error);
+    owner->session = timed.session; /* the owner's from here on: close() leaves it open */
+    assay__timed_close(&timed);
+    return code;
+}
+
+void assay__timed_close(struct assay__timed *timed)
+{
+    if (!timed->owner) return;
+    const struct assay__ort *ort = &timed->owner->ort;
+    if (timed->outputs) assay__ort_release_values(ort, timed->outputs, timed->output_count);
+    free(timed->outputs);
+    if (timed->session && timed->session != timed->owner->session)
+        ort->release_session(timed->session);
+    assay__marker_ops_free(timed->ops); /* after the session: its kernels refer to it */
+    free(timed->log.events);
+    free(timed->log.scalars);
+    free(timed->log.counts);
+    memset(timed, 0, sizeof *timed);
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+int assay__timed_run(struct assay__timed *timed, double *run_ns, struct assay_error *error)
+{
+    const struct assay__ort *ort = &timed->owner->ort;
+    timed->log.count = 0;
+    uint64_t start_ns = assay__now_ns();
+    assay__ort_release_values(ort, timed->outputs, timed->output_count);
+    struct OrtStatus *status = ort->run(timed->session, NULL, timed->input_names, timed->inputs,
+                                        timed->input_count, timed->output_names,
+                                        timed->output_count, timed->outputs);
+    uint64_t end_ns = assay__now_ns();
+    if (run_ns) *run_ns = (double)(end_ns - start_ns);
+    return status ? assay__ort_check(ort, status, error, "a run for layer timing failed") : 0;
+}
+
+int assay__timed_median(struct assay__timed *timed, size_t warm, size_t count, double *median_ns,
+                        struct assay_error *error)
+{
+    double *times = calloc(count + 1, sizeof *times);
+    int code = times ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory for times");
+    for (size_t i = 0; !code && i < warm; i++)
+        code = assay__timed_run(timed, NULL, error);
+    for (size_t i = 0; !code && i < count; i++)
+        code = assay__timed_run(timed, &times[i], error);
+    if (!code) {
+        assay__stats_sort(times, count);
+        *median_ns = assay__stats_median(times, count);
+    }
+    free(times);
+    return code;
+}
+
+/* --- comparing -------------------------------------------------------------------------------- */
+
+static double half_to_double(uint16_t bits)
+{
+    int exponent = (bits >> 10) & 31;
+    double fraction = (bits & 1023) / 1024.0;
+    double magnitude = exponent == 0    ? ldexp(fraction, -14)
+                       : exponent == 31 ? (fraction > 0 ? NAN : INFINITY)
+                                        : ldexp(1 + fraction, exponent - 15);
+    return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+/** Element i as a number, for the floating-point types worth comparing by closeness. */
+static bool element(int type, const void *data, size_t i, double *value)
+{
+    uint32_t wide;
+    float single;
+    switch (type) {
+    case ASSAY__FLOAT32: *value = ((const float *)data)[i]; return true;
+    case ASSAY__FLOAT64: *value = ((const double *)data)[i]; return true;
+    case ASSAY__FLOAT16: *value = half_to_double(((const uint16_t *)data)[i]); return true;
+    case ASSAY__BFLOAT16:
+        wide = (uint32_t)((const uint16_t *)data)[i] << 16;
+        memcpy(&single, &wide, sizeof single);
+        *value = single;
+        return true;
+    default: return false;
+    }
+}
+
+static double numbers_difference(int type, const void *a, const void *b, size_t count)
+{
+    double largest = 0, magnitude = 0;
+    for (size_t i = 0; i < count; i++) {
+        double x = 0, y = 0;
+        if (!element(type, a, i, &x) || !element(type, b, i, &y)) return INFINITY;
+        if ((isnan(x) && isnan(y)) || x == y) {
+            if (isfinite(x)) magnitude = fmax(magnitude, fabs(x));
+            continue;
+        }
+        if (!isfinite(x) || !isfinite(y)) return INFINITY;
+        largest = fmax(largest, fabs(x - y));
+        magnitude = fmax(magnitude, fmax(fabs(x), fabs(y)));
+    }
+    return largest == 0 ? 0 : largest / magnitude;
+}
+
+static bool same_strings(const struct assay__ort *ort, const struct OrtValue *a,
+                         const struct OrtValue *b, size_t count)
+{
+    size_t length[2] = {0, 0};
+    struct OrtStatus *status = ort->get_string_tensor_data_length(a, &length[0]);
+    if (!status) status = ort->get_string_tensor_data_length(b, &length[1]);
+    bool same = !status && length[0] == length[1];
+    assay__ort_ignore(ort, status);
+    if (!same) return false;
+    char *text = calloc(2, length[0] + 1);
+    size_t *offsets = calloc(2 * (count + 1), sizeof *offsets);
+    if (text && offsets) {
+        status = ort->get_string_tensor_content(a, text, length[0], offsets, count);
+        if (!status)
+            status = ort->get_string_tensor_content(b, text + length[0] + 1, length[0],
+                                                    offsets + count + 1, count);
+        same = !status && memcmp(text, text + length[0] + 1, length[0]) == 0 &&
+               memcmp(offsets, offsets + count + 1, count * sizeof *offsets) == 0;
+        assay__ort_ignore(ort, status);
+    }
+    free(text);
+    free(offsets);
+    return same;
+}
+
+struct shape {
+    int type;
+    size_t rank, count;
+    int64_t dims[64];
+};
+
+static bool read_shape(const struct assay__ort *ort, const struct OrtValue *value,
+                       struct shape *shape)
+{
+    struct OrtTensorTypeAndShapeInfo *info = NULL;
+    memset(shape, 0, sizeof *shape);
+    struct OrtStatus *status = ort->get_tensor_type_and_shape(value, &info);
+    if (!status) status = ort->get_tensor_element_type(info, &shape->type);
+    if (!status) status = ort->get_tensor_shape_element_count(info, &shape->count);
+    if (!status) status = ort->get_dimensions_count(info, &shape->rank);
+    bool known = !status && shape->rank <= sizeof shape->dims / sizeof shape->dims[0];
+    if (known && shape->rank) status = ort->get_dimensions(info, shape->dims, shape->rank);
+    known = known && !status;
+    assay__ort_ignore(ort, status);
+    if (info) ort->release_tensor_type_and_shape_info(info);
+    return known;
+}
+
+static double tensors_difference(const struct assay__ort *ort, const struct OrtValue *a,
+                                 const struct OrtValue *b)
+{
+    struct shape shapes[2];
+    void *data[2] = {NULL, NULL};
+    if (!read_shape(ort, a, &shapes[0]) || !read_shape(ort, b, &shapes[1])) return INFINITY;
+    if (memcmp(&shapes[0], &shapes[1], sizeof shapes[0]) != 0) return INFINITY;
+    if (shapes[0].count == 0) return 0;
+    if (shapes[0].type == ASSAY__ORT_ELEMENT_STRING)
+        return same_strings(ort, a, b, shapes[0].count) ? 0 : INFINITY;
+    struct OrtStatus *status = ort->get_tensor_mutable_data((struct OrtValue *)a, &data[0]);
+    if (!status) status = ort->get_tensor_mutable_data((struct OrtValue *)b, &data[1]);
+    bool readable = !status && data[0] && data[1];
+    assay__ort_ignore(ort, status);
+    if (!readable) return INFINITY;
+    size_t bits = (size_t)assay__dtype_bits((enum assay__dtype)shapes[0].type);
+    size_t bytes = bits >= 8 ? shapes[0].count * (bits / 8) : (shapes[0].count * bits + 7) / 8;
+    if (memcmp(data[0], data[1], bytes) == 0) return 0;
+    return numbers_difference(shapes[0].type, data[0], data[1], shapes[0].count);
+}
+
+double assay__values_difference(const struct assay__ort *ort, struct OrtAllocator *allocator,
+                                const struct OrtValue *a, const struct OrtValue *b)
+{
+    int types[2] = {0, 0};
+    size_t counts[2] = {0, 0};
+    if (!a || !b) return a == b ? 0 : INFINITY; /* an empty optional */
+    struct OrtStatus *status = ort->get_value_type(a, &types[0]);
+    if (!status) status = ort->get_value_type(b, &types[1]);
+    if (!status && types[0] == types[1] && types[0] == ASSAY__ORT_TYPE_TENSOR)
+        return tensors_difference(ort, a, b);
+    if (!status) status = ort->get_value_count(a, &counts[0]);
+    if (!status) status = ort->get_value_count(b, &counts[1]);
+    bool comparable = !status && types[0] == types[1] && counts[0] == counts[1];
+    assay__ort_ignore(ort, status);
+    if (!comparable) return INFINITY;
+    double largest = 0;
+    for (size_t i = 0; i < counts[0] && isfinite(largest); i++) {
+        struct OrtValue *parts[2] = {NULL, NULL};
+        status = ort->get_value(a, (int)i, allocator, &parts[0]);
+        if (!status) status = ort->get_value(b, (int)i, allocator, &parts[1]);
+        largest = status
+                      ? INFINITY
+                      : fmax(largest, assay__values_difference(ort, allocator, parts[0], parts[1]));
+        assay__ort_ignore(ort, status);
+        assay__ort_release_values(ort, parts, 2);
+    }
+    return largest;
+}

@@ -1,0 +1,183 @@
+/* ort_values.c - tensors of the engine interface as values of ONNX Runtime, and back. Numeric
+ * inputs lie over the caller's memory, numeric outputs are seen where the library put them; strings
+ * are copied, because the library keeps C++ strings. Sequences, maps and optional values are shown
+ * by name only. */
+#include "engine/ort/ort_session.h"
+
+#include "base/checked.h"
+
+#include <string.h>
+
+/* ONNX data types from 24 on: FLOAT8E8M0, UINT2, INT2; ONNX Runtime's: UINT2, INT2, FLOAT8E8M0. */
+int assay__ort_element_of(int onnx_dtype)
+{
+    return onnx_dtype == 24 ? 26 : onnx_dtype == 25 ? 24 : onnx_dtype == 26 ? 25 : onnx_dtype;
+}
+
+int assay__ort_dtype_of(int element)
+{
+    return element == 26 ? 24 : element == 24 ? 25 : element == 25 ? 26 : element;
+}
+
+unsigned assay__ort_dtype_bits(int onnx_dtype)
+{
+    static const unsigned char bits[] = {
+        0,  32,  8,  8,  16, 16, 32,
+        64, 0,   8,  16, 64, 32, 64, /* undefined, float, u8 … string, bool, f16 … uint64 */
+        64, 128, 16, 8,  8,  8,  8,
+        4,  4,   4,  8,  2,  2, /* complex, bfloat16, float8 x4, 4 bits x3, e8m0, 2 bits */
+    };
+    if (onnx_dtype < 0 || onnx_dtype >= (int)sizeof bits) return 0;
+    return bits[onnx_dtype];
+}
+
+/* Elements of a shape; false for a negative dimension or too many. */
+static bool element_count(const int64_t *dims, int rank, size_t *count)
+{
+    *count = 1;
+    for (int i = 0; i < rank; i++)
+        if (dims[i] < 0 || assay__mul_overflows(*count, (size_t)dims[i], count)) return false;
+    return true;
+}
+
+static int make_strings(struct assay_session *session, const struct assay_tensor *tensor,
+                        size_t count, struct OrtValue **value, struct assay_error *error)
+{
+    const struct assay__ort *ort = &session->ort;
+    if (tensor->string_count != count || (count > 0 && !tensor->strings))
+        return assay_error_set(error, ASSAY_EINVAL, "input \"%s\": %zu strings for a shape of %zu",
+                               tensor->name, tensor->string_count, count);
+    int code = assay__ort_check(ort,
+                                ort->create_tensor(session->allocator, tensor->dims,
+                                                   (size_t)tensor->rank, ASSAY__ORT_ELEMENT_STRING,
+                                                   value),
+                                error, tensor->name);
+    if (code == 0 && count > 0)
+        code = assay__ort_check(ort, ort->fill_string_tensor(*value, tensor->strings, count), error,
+                                tensor->name);
+    return code;
+}
+
+int assay__ort_value_make(struct assay_session *session, const struct assay_tensor *tensor,
+                          struct OrtValue **value, struct assay_error *error)
+{
+    static unsigned char nothing[16]; /* the library wants an address even for no elements */
+    const struct assay__ort *ort = &session->ort;
+    *value = NULL;
+    size_t count = 0, bits = 0;
+    if (!tensor->name || tensor->rank < 0 || (tensor->rank > 0 && !tensor->dims))
+        return assay_error_set(error, ASSAY_EINVAL, "an input without a name or a shape");
+    if (!element_count(tensor->dims, tensor->rank, &count))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "input \"%s\": the shape is negative or too large", tensor->name);
+    if (tensor->dtype == ASSAY__ORT_ELEMENT_STRING)
+        return make_strings(session, tensor, count, value, error);
+    unsigned width = assay__ort_dtype_bits(tensor->dtype);
+    if (width == 0)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "input \"%s\": data type %d is not supported", tensor->name,
+                               tensor->dtype);
+    if (assay__mul_overflows(count, width, &bits) || (bits + 7) / 8 != tensor->data_size ||
+        (count > 0 && !tensor->data))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "input \"%s\": %zu bytes do not fit %zu elements of %u bits",
+                               tensor->name, tensor->data_size, count, width);
+    return assay__ort_check(
+        ort,
+        ort->create_tensor_with_data(session->cpu_memory, tensor->data ? tensor->data : nothing,
+                                     tensor->data_size, tensor->dims, (size_t)tensor->rank,
+                                     assay__ort_element_of(tensor->dtype), value),
+        error, tensor->name);
+}
+
+/* The strings of a value, copied to the arena: the library gives them in one piece, with offsets.
+ */
+static int view_strings(struct assay_session *session, struct OrtValue *value, size_t count,
+                        struct assay__arena *arena, struct assay_tensor *tensor,
+                        struct assay_error *error)
+{
+    const struct assay__ort *ort = &session->ort;
+    size_t size = 0;
+    int code = assay__ort_check(ort, ort->get_string_tensor_data_length(value, &size), error,
+                                tensor->name);
+    if (code) return code;
+    char *text = assay__arena_alloc(arena, size + 1);
+    size_t *offsets = assay__arena_array(arena, count + 1, sizeof *offsets);
+    const char **strings = assay__arena_array(arena, count + 1, sizeof *strings);
+    if (!text || !offsets || !strings) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (count > 0)
+        code = assay__ort_check(ort,
+                                ort->get_string_tensor_content(value, text, size, offsets, count),
+                                error, tensor->name);
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        size_t end = i + 1 < count ? offsets[i + 1] : size;
+        strings[i] = assay__arena_strndup(arena, text + offsets[i], end - offsets[i]);
+        if (!strings[i]) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    }
+    tensor->strings = strings;
+    tensor->string_count = count;
+    return code;
+}
+
+static int view_shape(struct assay_session *session, struct OrtValue *value,
+                      struct assay__arena *arena, struct assay_tensor *tensor,
+                      struct assay_error *error)
+{
+    const struct assay__ort *ort = &session->ort;
+    struct OrtTensorTypeAndShapeInfo *info = NULL;
+    int element = 0;
+    size_t rank = 0;
+    int code = assay__ort_check(ort, ort->get_tensor_type_and_shape(value, &info), error,
+                                tensor->name);
+    if (code == 0)
+        code = assay__ort_check(ort, ort->get_tensor_element_type(info, &element), error,
+                                tensor->name);
+    if (code == 0)
+        code = assay__ort_check(ort, ort->get_dimensions_count(info, &rank), error, tensor->name);
+    if (code == 0) {
+        int64_t *dims = assay__arena_array(arena, rank + 1, sizeof *dims);
+        if (!dims)
+            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        else
+            code = assay__ort_check(ort, ort->get_dimensions(info, dims, rank), error,
+                                    tensor->name);
+        tensor->dims = dims;
+    }
+    tensor->rank = (int)rank;
+    tensor->dtype = assay__ort_dtype_of(element);
+    if (info) ort->release_tensor_type_and_shape_info(info);
+    return code;
+}
+
+int assay__ort_value_view(struct assay_session *session, struct OrtValue *value, const char *name,
+                          struct assay__arena *arena, struct assay_tensor *tensor,
+                          struct assay_error *error)
+{
+    const struct assay__ort *ort = &session->ort;
+    memset(tensor, 0, sizeof *tensor);
+    tensor->name = name;
+    int present = 0, is_tensor = 0;
+    if (!value) return 0;
+    int code = assay__ort_check(ort, ort->has_value(value, &present), error, name);
+    if (code == 0 && present)
+        code = assay__ort_check(ort, ort->is_tensor(value, &is_tensor), error, name);
+    if (code || !is_tensor) return code;
+    code = view_shape(session, value, arena, tensor, error);
+    if (code) return code;
+    size_t count = 0, bits = 0;
+    if (!element_count(tensor->dims, tensor->rank, &count) ||
+        assay__mul_overflows(count, assay__ort_dtype_bits(tensor->dtype), &bits))
+        return assay_error_set(error, ASSAY_EENGINE, "output \"%s\" has an impossible shape", name);
+    if (tensor->dtype == ASSAY__ORT_ELEMENT_STRING)
+        return view_strings(session, value, count, arena, tensor, error);
+    tensor->data_size = (bits + 7) / 8;
+    return assay__ort_check(ort, ort->get_tensor_mutable_data(value, &tensor->data), error, name);
+}
+
+void assay__ort_release_values(const struct assay__ort *ort, struct OrtValue **values, size_t count)
+{
+    for (size_t i = 0; values && i < count; i++) {
+        if (values[i]) ort->release_value(values[i]);
+        values[i] = NULL;
+    }
+}

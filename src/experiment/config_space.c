@@ -1,0 +1,242 @@
+/* config_space.c - see space.h. */
+#include "experiment/config_space.h"
+
+#include "advise/change.h"
+#include "base/checked.h"
+#include "base/file.h"
+#include "platform/platform.h"
+#include "zoo/model_open.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const levels[] = {"none", "basic", "extended", "all", NULL};
+static const char *const switches[] = {"on", "off", NULL};
+static const char *const precisions[] = {"float32", "float16", "int8-weights", "int8-dynamic",
+                                         NULL};
+
+static const struct {
+    const char *name;
+    bool integers;
+    const char *const *choices; /* NULL: any word */
+} axes[ASSAY__AXIS_COUNT] = {
+    [ASSAY__AXIS_DEVICE] = {"device", false, NULL},
+    [ASSAY__AXIS_PRECISION] = {"precision", false, precisions},
+    [ASSAY__AXIS_OPT] = {"opt", false, levels},
+    [ASSAY__AXIS_THREADS] = {"threads", true, NULL},
+    [ASSAY__AXIS_SPINNING] = {"spinning", false, switches},
+    [ASSAY__AXIS_SEQ] = {"seq", true, NULL},
+    [ASSAY__AXIS_BATCH] = {"batch", true, NULL},
+};
+
+const char *assay__config_axis_name(enum assay__config_axis axis)
+{
+    return axis >= 0 && axis < ASSAY__AXIS_COUNT ? axes[axis].name : "";
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static bool is_value(enum assay__config_axis axis, const char *word)
+{
+    if (!*word) return false;
+    if (axes[axis].integers)
+        return word[0] >= '1' && word[0] <= '9' && word[strspn(word, "0123456789")] == '\0' &&
+               strlen(word) < 10;
+    for (const char *const *c = axes[axis].choices; c && *c; c++)
+        if (strcmp(*c, word) == 0) return true;
+    /* a label is read back by its blanks and equals signs */
+    return axes[axis].choices == NULL && word[strcspn(word, " =")] == '\0';
+}
+
+static bool has_value(const struct assay__config_values *values, const char *word)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (strcmp(values->values[i], word) == 0) return true;
+    return false;
+}
+
+/* Says what it could have been. */
+static int refuse_value(enum assay__config_axis axis, const char *word, struct assay_error *error)
+{
+    char list[128] = "";
+    for (const char *const *c = axes[axis].choices; c && *c; c++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : ": ", *c);
+    }
+    return assay_error_set(
+        error, ASSAY_EINVAL, "--%s: '%s' is not a value of it%s", axes[axis].name, word,
+        axes[axis].integers ? ": whole numbers from 1 to 999999999, such as 1,2,4" : list);
+}
+
+int assay__config_read(struct assay__config_space *space, enum assay__config_axis axis, const char *list,
+                      struct assay_error *error)
+{
+    struct assay__config_values *values = &space->axes[axis];
+    if (!list || !*list)
+        return assay_error_set(error, ASSAY_EINVAL, "--%s: the list is empty", axes[axis].name);
+    for (const char *at = list;; at++) {
+        size_t length = strcspn(at, ",");
+        const char *word = assay__arena_strndup(space->arena, at, length);
+        if (!word) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        if (!is_value(axis, word)) return refuse_value(axis, word, error);
+        if (!has_value(values, word)) {
+            if (values->count == ASSAY__CONFIG_VALUES)
+                return assay_error_set(error, ASSAY_EINVAL, "--%s: more than %d values",
+                                       axes[axis].name, ASSAY__CONFIG_VALUES);
+            values->values[values->count++] = word;
+        }
+        at += length;
+        if (!*at) return 0;
+    }
+}
+
+#define THREADS_EACH 4 /* for a CPU: what is beyond only waits */
+#define THREADS_ALWAYS 64
+
+int assay__config_check_thread_count(long threads, struct assay_error *error)
+{
+    struct assay__arena *arena = threads > THREADS_ALWAYS ? assay__arena_new() : NULL;
+    struct assay__machine machine = {0};
+    bool known = arena && !assay__machine_read(arena, &machine) && machine.threads > 0;
+    long most = (long)machine.threads * THREADS_EACH;
+    if (most < THREADS_ALWAYS) most = THREADS_ALWAYS;
+    assay__arena_free(arena);
+    if (!known || threads <= most) return 0;
+    return assay_error_set(error, ASSAY_EINVAL,
+                           "--threads: %ld is more than %ld, which is enough for the %d CPUs here",
+                           threads, most, machine.threads);
+}
+
+int assay__config_check_threads(const struct assay__config_space *space, struct assay_error *error)
+{
+    const struct assay__config_values *values = &space->axes[ASSAY__AXIS_THREADS];
+    int code = 0;
+    for (size_t i = 0; i < values->count && !code; i++)
+        code = assay__config_check_thread_count(strtol(values->values[i], NULL, 10), error);
+    return code;
+}
+
+int assay__config_count(struct assay__config_space *space, size_t most, struct assay_error *error)
+{
+    space->points = 1;
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++)
+        if (space->axes[a].count &&
+            (assay__mul_overflows(space->points, space->axes[a].count, &space->points) ||
+             space->points > most))
+            return assay_error_set(error, ASSAY_EINVAL, "the grid has more than %zu points", most);
+    return 0;
+}
+
+/* --- precision: rewritten copies -------------------------------------------------------------- */
+
+static int rewrite_one(struct assay__config_space *space, const char *name, size_t index,
+                       struct assay_error *error)
+{
+    static const enum assay__change_kind kinds[] = {ASSAY__CHANGE_NONE, ASSAY__CHANGE_FLOAT16,
+                                                    ASSAY__CHANGE_WEIGHTS_INT8,
+                                                    ASSAY__CHANGE_DYNAMIC_INT8};
+    struct assay__change change = {.kind = ASSAY__CHANGE_NONE};
+    struct assay__rewrite_notes notes = {0};
+    struct assay__model *model = NULL;
+    struct assay_error why = {0};
+    for (size_t i = 0; precisions[i]; i++)
+        if (strcmp(precisions[i], space->axes[ASSAY__AXIS_PRECISION].values[index]) == 0)
+            change.kind = kinds[i];
+    space->models[index] = name;
+    if (change.kind == ASSAY__CHANGE_NONE) return 0;
+    const char *path = assay__arena_printf(space->arena, "%s/precision-%zu.onnx", space->folder,
+                                           index);
+    if (!path) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    int code = assay__model_open(name, &model, NULL, &why);
+    if (!code) code = assay__change_rewrite(&change, model, &notes, &why);
+    if (!code) code = assay__model_write(model, path, &why);
+    assay__model_free(model);
+    space->models[index] = code ? NULL : path;
+    if (!code) return 0;
+    space->refusals[index] = assay__arena_printf(space->arena, "no %s copy: %s",
+                                                 space->axes[ASSAY__AXIS_PRECISION].values[index],
+                                                 why.message);
+    return space->refusals[index] ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+}
+
+int assay__config_rewrite(struct assay__config_space *space, const char *model, struct assay_error *error)
+{
+    const struct assay__config_values *values = &space->axes[ASSAY__AXIS_PRECISION];
+    bool copies = false;
+    int code = 0;
+    for (size_t i = 0; i < values->count; i++)
+        copies = copies || strcmp(values->values[i], precisions[0]) != 0;
+    if (copies && !space->folder[0])
+        code = assay__folder_temporary(space->folder, sizeof space->folder, error);
+    for (size_t i = 0; i < values->count && !code; i++)
+        code = rewrite_one(space, model, i, error);
+    return code;
+}
+
+void assay__config_end(struct assay__config_space *space)
+{
+    if (space->folder[0]) assay__folder_remove(space->folder);
+    space->folder[0] = '\0';
+}
+
+/* --- points ----------------------------------------------------------------------------------- */
+
+size_t assay__config_choice(const struct assay__config_space *space, size_t point,
+                           enum assay__config_axis axis)
+{
+    for (size_t a = ASSAY__AXIS_COUNT; a-- > (size_t)axis;) {
+        size_t count = space->axes[a].count ? space->axes[a].count : 1;
+        if (a == (size_t)axis) return point % count;
+        point /= count;
+    }
+    return 0;
+}
+
+size_t assay__config_point(const struct assay__config_space *space, const size_t *choices)
+{
+    size_t point = 0;
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++)
+        if (space->axes[a].count) point = point * space->axes[a].count + choices[a];
+    return point;
+}
+
+static void set_value(struct assay_run_options *options, const struct assay__config_space *space,
+                      enum assay__config_axis axis, size_t choice)
+{
+    const char *text = space->axes[axis].values[choice];
+    switch (axis) {
+    case ASSAY__AXIS_DEVICE:
+        options->device = text;
+        if (strchr(text, '/')) options->library = NULL; /* its build is named: "ovn/cpu" */
+        break;
+    case ASSAY__AXIS_PRECISION:
+        if (space->models[choice]) options->model = space->models[choice];
+        break;
+    case ASSAY__AXIS_OPT: options->optimization = text; break;
+    case ASSAY__AXIS_THREADS: options->threads = (int)strtol(text, NULL, 10); break;
+    case ASSAY__AXIS_SPINNING: options->spinning_off = strcmp(text, "off") == 0; break;
+    case ASSAY__AXIS_SEQ: options->sequence = strtoll(text, NULL, 10); break;
+    case ASSAY__AXIS_BATCH: options->batch = strtoll(text, NULL, 10); break;
+    case ASSAY__AXIS_COUNT: break;
+    }
+}
+
+int assay__config_apply(const struct assay__config_space *space, size_t point,
+                       struct assay_run_options *options, struct assay_error *error)
+{
+    const char *label = "";
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT && label; a++) {
+        if (!space->axes[a].count) continue;
+        size_t choice = assay__config_choice(space, point, (enum assay__config_axis)a);
+        label = assay__arena_printf(space->arena, "%s%s%s=%s", label, *label ? " " : "",
+                                    axes[a].name, space->axes[a].values[choice]);
+        set_value(options, space, (enum assay__config_axis)a, choice);
+    }
+    if (!label) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    options->label = label;
+    if (!space->axes[ASSAY__AXIS_PRECISION].count) return 0;
+    const char *refusal = space->refusals[assay__config_choice(space, point, ASSAY__AXIS_PRECISION)];
+    return refusal ? assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", refusal) : 0;
+}

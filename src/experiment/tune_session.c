@@ -1,0 +1,570 @@
+/* tune_session.c - see tune_session.h.
+ *
+ * A point has one arm for the search (role "start" or "search"); the finalists have fresh ones (role "finalist"), so that what chose them does not
+ * judge them; what the best owes to each setting is measured by arms of role "ablation", beside a fresh one of the best. Energy is known when the sensors'
+ * readings end, not while it searches: then latency guides the search, the finalists are judged by their energy, and nothing is set back alone. */
+#include "experiment/tune_session.h"
+
+#include "judge/comparison.h"
+#include "experiment/tune.h"
+#include "judge/tune_report.h"
+#include "base/clock.h"
+#include "base/stats.h"
+#include "run/trial/drift.h"
+#include "run/arm/launch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FINAL_LONGEST_S 1.0
+#define RESERVE_MOST 0.4 /* of the budget, for the finalists */
+#define FINAL_SHARE 0.6  /* of the time left that the finalists may take */
+#define NO_USE 0.01      /* of the logarithm of the cost: what a setting is believed to bring */
+#define REPEATS 1        /* of a launch that was lost */
+#define REPEATS_START 2  /* everything is judged against the start */
+
+struct session {
+    const struct assay__tune_job *job;
+    struct assay__arms *arms;
+    struct assay__tune *tune;
+    struct assay__tune_grid grid;
+    size_t *arm;      /* by point; SIZE_MAX: none yet */
+    double *launch_s; /* by point: what its last launch took of the budget; NaN */
+    double *p50_s;    /* by point: of its last launch; NaN */
+    double *broken;   /* by point: numbers of its outputs that are NaN or infinite; NaN unknown */
+    double spent_s;   /* by all launches */
+    size_t launches, start, concluded;        /* arms whose metrics stand */
+    bool drift_known[2][ASSAY__CONFIG_VALUES]; /* by device, by precision */
+};
+
+static double elapsed_s(const struct session *s)
+{
+    return (double)(assay__now_ns() - s->job->begin_ns) / 1e9;
+}
+
+static double left_s(const struct session *s)
+{
+    return s->job->budget_s - elapsed_s(s);
+}
+
+static double guess_s(const struct session *s, size_t point)
+{
+    if (isfinite(s->launch_s[point])) return s->launch_s[point];
+    return s->launches ? s->spent_s / (double)s->launches : 0;
+}
+
+/* --- the grid --------------------------------------------------------------------------------- */
+
+static size_t value_of(const struct assay__config_space *space, enum assay__config_axis axis,
+                       const char *word, size_t otherwise)
+{
+    for (size_t i = 0; i < space->axes[axis].count; i++)
+        if (strcmp(space->axes[axis].values[i], word) == 0) return i;
+    return otherwise;
+}
+
+size_t assay__tune_start(const struct assay__config_space *space)
+{
+    size_t choices[ASSAY__AXIS_COUNT] = {0}, levels = space->axes[ASSAY__AXIS_OPT].count,
+           threads = space->axes[ASSAY__AXIS_THREADS].count;
+    choices[ASSAY__AXIS_DEVICE] = value_of(space, ASSAY__AXIS_DEVICE, "cpu", 0);
+    choices[ASSAY__AXIS_PRECISION] = value_of(space, ASSAY__AXIS_PRECISION, "float32", 0);
+    choices[ASSAY__AXIS_OPT] = value_of(space, ASSAY__AXIS_OPT, "all", levels ? levels - 1 : 0);
+    choices[ASSAY__AXIS_THREADS] = threads ? threads - 1 : 0;
+    choices[ASSAY__AXIS_SPINNING] = value_of(space, ASSAY__AXIS_SPINNING, "on", 0);
+    return assay__config_point(space, choices);
+}
+
+/* The start on a device that can be used, a real one if there is one. */
+static size_t usable_start(const struct assay__tune_job *job, const struct assay__tune_grid *grid)
+{
+    size_t start = assay__tune_start(job->space),
+           device = assay__config_choice(job->space, start, ASSAY__AXIS_DEVICE);
+    for (int software = 0; software < 2; software++)
+        for (size_t v = 0; v < job->space->axes[ASSAY__AXIS_DEVICE].count; v++)
+            if (job->refusals[device] || job->software[device] > software)
+                if (!job->refusals[v] && job->software[v] <= software) device = v;
+    return assay__tune_grid_with(grid, start, ASSAY__AXIS_DEVICE, device);
+}
+
+static void make_grid(const struct assay__config_space *space, struct assay__tune_grid *grid)
+{
+    grid->axis_count = ASSAY__AXIS_COUNT;
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++) {
+        struct assay__tune_axis *axis = &grid->axes[a];
+        axis->count = space->axes[a].count ? space->axes[a].count : 1;
+        axis->ordered = a == ASSAY__AXIS_THREADS || a == ASSAY__AXIS_SEQ || a == ASSAY__AXIS_BATCH;
+        for (size_t i = 0; axis->ordered && i < space->axes[a].count; i++)
+            axis->positions[i] = log2(fmax(strtod(space->axes[a].values[i], NULL), 1));
+    }
+}
+
+/* --- arms ------------------------------------------------------------------------------------- */
+
+static int add_arm(struct session *s, size_t point, const char *role, double time_s, size_t *index,
+                   struct assay_error *error)
+{
+    const struct assay__tune_job *job = s->job;
+    struct assay_run_options one = *job->whole;
+    struct assay_error refusal = {0};
+    const char *tags[16];
+    size_t device = assay__config_choice(job->space, point, ASSAY__AXIS_DEVICE), count = 0;
+    int code = assay__config_apply(job->space, point, &one, &refusal);
+    if (code && code != ASSAY_EUNSUPPORTED) return assay_error_set(error, code, "out of memory");
+    for (; count < one.tag_count && count < 15; count++)
+        tags[count] = one.tags[count];
+    if (job->software[device]) tags[count++] = "software=yes";
+    one.tags = tags;
+    one.tag_count = count;
+    one.role = role;
+    if (!one.iterations) one.time_s = time_s;
+    if (job->refusals[device])
+        return assay__arms_add_refused(s->arms, &one, job->refusals[device], index, error);
+    if (code) return assay__arms_add_refused(s->arms, &one, refusal.message, index, error);
+    return assay__arms_add(s->arms, &one, index, error);
+}
+
+static const struct {
+    const char *name;
+    double q;
+} percentiles[] = {{"latency.p50", 0.5},  {"latency.p90", 0.9},    {"latency.p95", 0.95},
+                   {"latency.p99", 0.99}, {"latency.p999", 0.999}, {"latency.max", 1},
+                   {"latency.mean", 0.5}};
+
+/* NaN: there is no limit of latency. */
+static double limit_quantile(const struct assay__sweep_limits *limits)
+{
+    for (size_t i = 0; limits->slo_metric && i < sizeof percentiles / sizeof percentiles[0]; i++)
+        if (strcmp(percentiles[i].name, limits->slo_metric) == 0) return percentiles[i].q;
+    return NAN;
+}
+
+/* How long a launch must measure for the percentile of the limit to be known; half of it may be warm-up. */
+static double limit_needs_s(const struct session *s, size_t point)
+{
+    double q = limit_quantile(s->job->limits);
+    if (!(q > 0.5 && q < 1) || !isfinite(s->p50_s[point])) return 0;
+    return 2.2 * (double)assay__stats_percentile_needs(q) * s->p50_s[point];
+}
+
+/* How much worse than allowed, as a factor that the search can follow back to what is allowed. */
+static double penalty(const struct session *s, size_t index, const struct assay__launch *launch)
+{
+    const struct assay__sweep_limits *limits = s->job->limits;
+    double factor = 1;
+    size_t count = 0, kept = launch->sample_count - launch->warmup;
+    const struct assay__outcome *outcomes = assay__arm_outcomes(s->arms->items[index], &count);
+    double peak = count ? outcomes[count - 1].memory.peak : NAN;
+    if (isfinite(limits->memory_bytes) && peak > limits->memory_bytes)
+        factor *= 1.3 * pow(peak / limits->memory_bytes, 2);
+    double q = limit_quantile(limits);
+    double *sorted = q > 0 && kept ? malloc(kept * sizeof *sorted) : NULL;
+    if (!sorted) return factor;
+    memcpy(sorted, launch->samples_ns + launch->warmup, kept * sizeof *sorted);
+    assay__stats_sort(sorted, kept);
+    double over = assay__stats_percentile(sorted, kept, q) / 1e9 / limits->slo_s;
+    if (over > 1) factor *= 1.3 * over * over;
+    free(sorted);
+    return factor;
+}
+
+static bool wants_energy(const struct session *s)
+{
+    return s->job->limits->goal == ASSAY__SWEEP_ENERGY;
+}
+
+/* One launch; *cost is NaN when it failed or was not made. */
+static int launch(struct session *s, size_t point, size_t index, double *cost,
+                  struct assay_error *error)
+{
+    uint64_t begin_ns = assay__now_ns();
+    size_t before = assay__arms_trial(s->arms, index)->launch_count;
+    *cost = NAN;
+    int code = assay__arms_round(s->arms, &index, 1, false, error);
+    const struct assay__trial *trial = assay__arms_trial(s->arms, index);
+    if (code || trial->launch_count == before) return code;
+    const struct assay__launch *last = &trial->launches[trial->launch_count - 1];
+    s->launch_s[point] = (double)(assay__now_ns() - begin_ns) / 1e9;
+    s->spent_s += s->launch_s[point];
+    s->launches++;
+    if (last->state != ASSAY__TRIAL_OK || !(last->p50_ns > 0)) return 0;
+    s->p50_s[point] = last->p50_ns / 1e9;
+    *cost = last->p50_ns / 1e9;
+    if (s->job->limits->goal == ASSAY__SWEEP_THROUGHPUT && trial->batch > 0)
+        *cost /= (double)trial->batch;
+    *cost *= penalty(s, index, last);
+    return 0;
+}
+
+/* The worker of the arm's last launch went away without a word: killed, crashed. Unlike a refusal by the engine, that may be an accident. */
+static bool was_lost(const struct session *s, size_t index)
+{
+    size_t count = 0;
+    const struct assay__arm *arm = s->arms->items[index];
+    const struct assay__outcome *outcomes = arm ? assay__arm_outcomes(arm, &count) : NULL;
+    return count && outcomes[count - 1].code == ASSAY_ECRASH && !assay__arms_interrupted(s->arms);
+}
+
+/* --- drift ------------------------------------------------------------------------------------ */
+
+/* Its outputs hold something that is no number: there is nothing to compare it with, and nothing to advise. */
+static bool is_broken(const struct session *s, size_t point)
+{
+    return !s->job->allow_drift && s->broken[point] > 0;
+}
+
+static bool has_same(const struct session *s, size_t point, size_t other,
+                     enum assay__config_axis axis)
+{
+    return assay__config_choice(s->job->space, point, axis) ==
+           assay__config_choice(s->job->space, other, axis);
+}
+
+/* An arm of float32 with outputs of the same shape as the point's, on the start's device if one there gives numbers; SIZE_MAX: none. */
+static size_t reference_of(const struct session *s, size_t point)
+{
+    for (int anywhere = 0; anywhere < 2; anywhere++)
+        for (size_t p = 0; p < s->job->space->points; p++)
+            if (s->arm[p] != SIZE_MAX && s->arms->items[s->arm[p]] && isfinite(s->p50_s[p]) &&
+                !is_broken(s, p) && has_same(s, p, point, ASSAY__AXIS_SEQ) &&
+                has_same(s, p, point, ASSAY__AXIS_BATCH) &&
+                has_same(s, p, s->start, ASSAY__AXIS_PRECISION) &&
+                (anywhere || has_same(s, p, s->start, ASSAY__AXIS_DEVICE)))
+                return s->arm[p];
+    return SIZE_MAX;
+}
+
+/* Keeps the search away from a device or a precision whose first outputs are too far from those of the start's; told by points that differ from the
+ * start in that alone of the two. */
+static void judge_outputs(struct session *s, size_t point, size_t index)
+{
+    bool same_device = has_same(s, point, s->start, ASSAY__AXIS_DEVICE);
+    if (same_device == has_same(s, point, s->start, ASSAY__AXIS_PRECISION)) return;
+    enum assay__config_axis axis = same_device ? ASSAY__AXIS_PRECISION : ASSAY__AXIS_DEVICE;
+    size_t value = assay__config_choice(s->job->space, point, axis);
+    size_t reference = reference_of(s, point);
+    struct assay__drift drift = {0};
+    double worst = NAN;
+    if (s->job->allow_drift || s->drift_known[same_device][value] || reference == SIZE_MAX) return;
+    if (assay__drift_folders(assay__arm_outputs(s->arms->items[reference]),
+                             assay__arm_outputs(s->arms->items[index]), &drift, NULL) == 0)
+        for (size_t i = 0; i < drift.output_count; i++)
+            worst = drift.outputs[i].broken ? INFINITY : fmax(worst, drift.outputs[i].relative_l2);
+    assay__drift_free(&drift);
+    s->drift_known[same_device][value] = !isnan(worst);
+    if (worst > ASSAY__DRIFT_LIMIT) assay__tune_ban(s->tune, axis, value);
+}
+
+/* --- the search ------------------------------------------------------------------------------- */
+
+/* The first launches of a point: one that was lost is repeated while there is time, in an arm of its own, for a trial with a lost launch has failed. */
+static int launch_first(struct session *s, size_t point, double *cost, struct assay_error *error)
+{
+    int repeats = point == s->start ? REPEATS_START : REPEATS;
+    int code = launch(s, point, s->arm[point], cost, error);
+    for (int i = 0; i < repeats && !code; i++) {
+        if (isfinite(*cost) || isfinite(s->p50_s[point]) || !was_lost(s, s->arm[point]) ||
+            left_s(s) < guess_s(s, point))
+            break;
+        code = add_arm(s, point, point == s->start ? "start" : "search", s->job->whole->time_s,
+                       &s->arm[point], error);
+        if (!code) code = launch(s, point, s->arm[point], cost, error);
+    }
+    return code;
+}
+
+static int try_point(struct session *s, size_t point, struct assay_error *error)
+{
+    size_t device = assay__config_choice(s->job->space, point, ASSAY__AXIS_DEVICE);
+    double cost = NAN;
+    int code = 0;
+    if (s->arm[point] == SIZE_MAX)
+        code = add_arm(s, point, point == s->start ? "start" : "search", s->job->whole->time_s,
+                       &s->arm[point], error);
+    if (!code) code = launch_first(s, point, &cost, error);
+    if (code || assay__arms_interrupted(s->arms)) return code;
+    if (isfinite(cost) && isnan(s->broken[point])) {
+        code = assay__arms_nonfinite(s->arms, s->arm[point], error);
+        if (code) return code;
+        s->broken[point] = assay__trial_known(assay__arms_trial(s->arms, s->arm[point]),
+                                              "outputs.nonfinite");
+    }
+    if (is_broken(s, point)) cost = NAN; /* as good as failed */
+    if (assay__tune_tell(s->tune, point, cost))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (isfinite(cost)) judge_outputs(s, point, s->arm[point]);
+    if (s->job->software[device]) assay__tune_ban(s->tune, ASSAY__AXIS_DEVICE, device);
+    return 0;
+}
+
+/* What the finalists need: the best so far, a rival and the start; of a small budget at most a part, for then there is little to judge. */
+static double reserve_s(const struct session *s)
+{
+    size_t best = assay__tune_incumbent(s->tune);
+    if (best == SIZE_MAX) return 0;
+    double need_s = ASSAY__TUNE_FINAL_LAUNCHES * (2 * guess_s(s, best) + guess_s(s, s->start));
+    return fmin(need_s * 1.1, RESERVE_MOST * s->job->budget_s);
+}
+
+static int search(struct session *s, size_t *finalists, size_t *count, struct assay_error *error)
+{
+    enum assay__tune_stage stage = ASSAY__TUNE_DESIGN;
+    size_t points[ASSAY__TUNE_ROUND];
+    for (bool back = false; !assay__arms_interrupted(s->arms); back = !back) {
+        int code = assay__tune_round(s->tune, &stage, points, count);
+        if (code) return assay_error_set(error, code, "out of memory");
+        if (stage >= ASSAY__TUNE_FINAL) {
+            memcpy(finalists, points, *count * sizeof *points);
+            return 0;
+        }
+        for (size_t i = 0; i < *count && !code && !assay__arms_interrupted(s->arms); i++) {
+            size_t point = points[back ? *count - 1 - i : i];
+            if (s->launches && left_s(s) < guess_s(s, point) + reserve_s(s)) {
+                assay__tune_hurry(s->tune, ASSAY__TUNE_FINAL);
+                break;
+            }
+            code = try_point(s, point, error);
+        }
+        if (code) return code;
+    }
+    *count = 0;
+    return 0;
+}
+
+/* --- the finalists ---------------------------------------------------------------------------- */
+
+/* Launches of each of the points in arms of their own, alternating, while the budget lasts; `most_s` is how long one may measure where
+ * the limit of latency needs more than `time_s`. */
+static int measure_anew(struct session *s, const size_t *points, size_t count, const char *role,
+                        double time_s, double most_s, struct assay_error *error)
+{
+    size_t arms[ASSAY__TUNE_ROUND];
+    double round_s = 0;
+    int code = 0;
+    for (size_t i = 0; i < count && !code; i++)
+        code = add_arm(s, points[i], role, fmax(time_s, fmin(most_s, limit_needs_s(s, points[i]))),
+                       &arms[i], error);
+    for (int r = 0; r < ASSAY__TUNE_FINAL_LAUNCHES && !code; r++) {
+        uint64_t begin_ns = assay__now_ns();
+        if (left_s(s) < round_s) break;
+        for (size_t i = 0; i < count && !code && !assay__arms_interrupted(s->arms); i++) {
+            size_t k = r % 2 ? count - 1 - i : i;
+            double cost = NAN;
+            code = launch(s, points[k], arms[k], &cost, error);
+            if (!code && was_lost(s, arms[k]) && left_s(s) > guess_s(s, points[k]))
+                code = launch(s, points[k], arms[k], &cost, error);
+        }
+        round_s = (double)(assay__now_ns() - begin_ns) / 1e9;
+    }
+    return code;
+}
+
+static double sum_s(const struct session *s, const size_t *points, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += ASSAY__TUNE_FINAL_LAUNCHES *
+               (guess_s(s, points[i]) +
+                fmax(limit_needs_s(s, points[i]) - s->job->whole->time_s, 0));
+    return sum;
+}
+
+static bool is_among(const size_t *points, size_t count, size_t point)
+{
+    for (size_t i = 0; i < count; i++)
+        if (points[i] == point) return true;
+    return false;
+}
+
+/* Nothing with that value ran well, though it was tried: it would not now. */
+static bool is_hopeless(const struct session *s, size_t axis, size_t value)
+{
+    bool tried = false;
+    for (size_t p = 0; p < s->job->space->points; p++) {
+        if (assay__tune_grid_choice(&s->grid, p, axis) != value || !isfinite(s->launch_s[p]))
+            continue;
+        if (isfinite(s->p50_s[p]) && !is_broken(s, p)) return false;
+        tried = true;
+    }
+    return tried;
+}
+
+/* One more finalist, after the likeliest, if it runs and there is time. The search's shares of the grid stay what they are: a point that is new counts
+ * among the configurations, and from three finalists on the least likely one makes room. */
+static int add_finalist(struct session *s, size_t point, size_t *points, size_t *count,
+                        struct assay_error *error)
+{
+    int code = 0;
+    if (point == s->start || is_among(points, *count, point)) return 0;
+    if (s->arm[point] == SIZE_MAX && left_s(s) > guess_s(s, point) + reserve_s(s) &&
+        assay__tune_configurations(s->tune) < assay__tune_configurations_most(s->tune))
+        code = try_point(s, point, error);
+    if (code || !isfinite(s->p50_s[point]) || is_broken(s, point)) return code;
+    if (*count < 3) ++*count;
+    memmove(points + 2, points + 1, (*count - 2) * sizeof *points);
+    points[1] = point;
+    return 0;
+}
+
+/* A change has to show what it is good for, a precision that costs accuracy first of all: the likeliest best with the start's precision takes part in
+ * the final, and that with all settings set back that are believed to be of no use. */
+static int add_usual(struct session *s, size_t *points, size_t *count, struct assay_error *error)
+{
+    size_t usual = assay__tune_grid_choice(&s->grid, s->start, ASSAY__AXIS_PRECISION),
+           plain = points[0];
+    int code = add_finalist(s, assay__tune_grid_with(&s->grid, plain, ASSAY__AXIS_PRECISION, usual),
+                            points, count, error);
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++) {
+        usual = assay__tune_grid_choice(&s->grid, s->start, a);
+        size_t back = assay__tune_grid_with(&s->grid, plain, a, usual);
+        if (!is_hopeless(s, a, usual) &&
+            assay__tune_belief(s->tune, back) < assay__tune_belief(s->tune, plain) + NO_USE)
+            plain = back;
+    }
+    return code ? code : add_finalist(s, plain, points, count, error);
+}
+
+/* Finalists, the start among them when it ran well; as many as the time left allows, two at least. */
+static int final(struct session *s, size_t *points, size_t *finalists, struct assay_error *error)
+{
+    int code = add_usual(s, points, finalists, error);
+    size_t count = *finalists;
+    double time_s = s->job->whole->time_s;
+    bool has_start = false;
+    if (code || assay__arms_interrupted(s->arms)) return code;
+    for (size_t i = 0; i < count; i++)
+        has_start = has_start || points[i] == s->start;
+    while (count > 1 &&
+           sum_s(s, points, count) + (has_start ? 0 : sum_s(s, &s->start, 1)) > left_s(s)) {
+        count--;
+        has_start = has_start && points[count] != s->start;
+    }
+    if (!has_start && isfinite(s->p50_s[s->start]) && !is_broken(s, s->start))
+        points[count++] = s->start;
+    *finalists = count;
+    if (count < 1 || left_s(s) <= 0) return 0;
+    double launches = (double)(count * ASSAY__TUNE_FINAL_LAUNCHES),
+           room_s = (FINAL_SHARE * left_s(s) - sum_s(s, points, count)) / launches;
+    if (room_s > 0) time_s = fmin(fmax(time_s, FINAL_LONGEST_S), time_s + room_s);
+    return measure_anew(s, points, count, "finalist", time_s, 0.8 * left_s(s) / launches, error);
+}
+
+/* Each setting of the best that differs from the start's, set back alone, unless that was a finalist; only when there is time for all. */
+static int ablate(struct session *s, size_t best, const size_t *finalists, size_t finalist_count,
+                  struct assay_error *error)
+{
+    size_t points[ASSAY__AXIS_COUNT + 1] = {best}, count = 1;
+    for (size_t a = 0; a < ASSAY__AXIS_COUNT; a++) {
+        size_t usual = assay__tune_grid_choice(&s->grid, s->start, a);
+        size_t changed = assay__tune_grid_with(&s->grid, best, a, usual);
+        if (changed != best && !is_among(finalists, finalist_count, changed) &&
+            !is_hopeless(s, a, usual))
+            points[count++] = changed;
+    }
+    if (count < 2 || sum_s(s, points, count) > left_s(s)) return 0;
+    return measure_anew(s, points, count, "ablation", s->job->whole->time_s, 0, error);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static size_t point_of(const struct session *s, const char *label)
+{
+    for (size_t p = 0; p < s->job->space->points; p++)
+        if (s->arm[p] != SIZE_MAX &&
+            strcmp(assay__trial_option(assay__arms_trial(s->arms, s->arm[p]), "label"), label) == 0)
+            return p;
+    return SIZE_MAX;
+}
+
+/* The arms whose metrics do not stand yet. They are not launched again. */
+static int conclude(struct session *s, struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = s->concluded; i < s->arms->count && !code; i++)
+        code = assay__arms_conclude(s->arms, i, error);
+    for (size_t i = s->concluded; i < s->arms->count && !code; i++) {
+        if (!s->arms->items[i]) continue;
+        size_t point = point_of(s, assay__trial_option(assay__arms_trial(s->arms, i), "label"));
+        size_t reference = point != SIZE_MAX ? reference_of(s, point) : SIZE_MAX;
+        code = assay__arms_nonfinite(s->arms, i, error);
+        if (!code && reference != SIZE_MAX && reference != i)
+            code = assay__arms_drift_one(s->arms, reference, i, error);
+    }
+    s->concluded = s->arms->count;
+    return code;
+}
+
+/* What the report will call the best: what something else owes to its settings is of no use. SIZE_MAX: none that was judged. */
+static int judge(struct session *s, size_t *best, struct assay_error *error)
+{
+    const struct assay_profile *profile = s->arms->recording.profile;
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__tune_result result;
+    int code = conclude(s, error);
+    *best = SIZE_MAX;
+    if (!code && (!arena || assay__tune_result(profile, arena, &result)))
+        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (!code && result.best != SIZE_MAX && result.rows[result.best].fate == ASSAY__FATE_FINALIST)
+        *best = point_of(s, result.rows[result.best].label);
+    assay__arena_free(arena);
+    return code;
+}
+
+static int begin(struct session *s, struct assay_error *error)
+{
+    const struct assay__tune_job *job = s->job;
+    struct assay__tune_options options = {s->start, job->configurations, job->seed};
+    s->arm = malloc(job->space->points * sizeof *s->arm);
+    s->launch_s = malloc(job->space->points * sizeof *s->launch_s);
+    s->p50_s = malloc(job->space->points * sizeof *s->p50_s);
+    s->broken = malloc(job->space->points * sizeof *s->broken);
+    s->tune = assay__tune_new(&s->grid, &options);
+    if (!s->arm || !s->launch_s || !s->p50_s || !s->broken || !s->tune)
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    for (size_t p = 0; p < job->space->points; p++) {
+        s->arm[p] = SIZE_MAX;
+        s->launch_s[p] = s->p50_s[p] = s->broken[p] = NAN;
+    }
+    int code = assay__arms_begin(s->arms, job->whole, error);
+    if (!code) code = add_arm(s, s->start, "start", job->whole->time_s, &s->arm[s->start], error);
+    if (!code) code = assay__arms_start(s->arms, error);
+    for (size_t a = 0; a <= ASSAY__AXIS_PRECISION && !code; a++)
+        for (size_t v = 0; v < job->space->axes[a].count && !code; v++) {
+            size_t point = assay__tune_grid_with(&s->grid, s->start, a, v);
+            bool refused = a == ASSAY__AXIS_DEVICE ? job->refusals[v] != NULL
+                                                   : job->space->refusals[v] != NULL;
+            if (!refused) continue;
+            assay__tune_ban(s->tune, a, v);
+            if (point != s->start)
+                code = add_arm(s, point, "refused", job->whole->time_s, &s->arm[point], error);
+        }
+    return code;
+}
+
+int assay__tune_measure(struct assay__arms *arms, const struct assay__tune_job *job,
+                        struct assay_error *error)
+{
+    struct session s = {.job = job, .arms = arms};
+    size_t points[ASSAY__TUNE_ROUND + 1], count = 0, best = SIZE_MAX;
+    make_grid(job->space, &s.grid);
+    s.start = usable_start(job, &s.grid);
+    int code = begin(&s, error);
+    if (!code) code = search(&s, points, &count, error);
+    if (!code && count) code = final(&s, points, &count, error);
+    if (!code && count && !wants_energy(&s) && !assay__arms_interrupted(arms)) {
+        code = judge(&s, &best, error);
+        if (!code && best != SIZE_MAX && best != s.start)
+            code = ablate(&s, best, points, count, error);
+    }
+    if (!code) code = conclude(&s, error);
+    if (!code && arms->count)
+        code = assay_metrics_measured(assay__arms_trial(arms, 0)->metrics, "tune.elapsed",
+                                      elapsed_s(&s), "clock", "from the command's start");
+    assay__tune_free(s.tune);
+    free(s.arm);
+    free(s.launch_s);
+    free(s.p50_s);
+    free(s.broken);
+    return code;
+}

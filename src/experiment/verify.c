@@ -1,0 +1,266 @@
+/* verify.c - see verify.h. The order of work: one launch without changes says what a launch costs; changes are taken in the order of their findings as long as the budget
+ * suffices for all their launches; then rounds, each of one launch per arm, forwards and backwards in turn, so that a drift of the machine meets all alike. What the rounds
+ * really cost is looked at after each: the last changes are left out when the budget would not suffice. */
+#include "experiment/verify_attempt.h"
+
+#include "judge/comparison.h"
+#include "base/clock.h"
+#include "run/watch/watch.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double elapsed_s(const struct assay__verifying *v)
+{
+    return (double)(assay__now_ns() - v->begin_ns) / 1e9;
+}
+
+static bool is_stopped(struct assay__verifying *v)
+{
+    if (assay__arms_interrupted(v->arms)) v->out->interrupted = true;
+    return v->out->interrupted;
+}
+
+/* --- progress --------------------------------------------------------------------------------- */
+
+static void on_progress(void *context, const struct assay_progress *progress)
+{
+    struct assay__verifying *v = context;
+    struct assay_progress own = *progress;
+    if (!v->tell) return;
+    own.phase = "trying changes";
+    own.launch = v->done + 1 < v->planned ? v->done + 1 : v->planned;
+    own.launches = v->planned;
+    own.done = v->planned ? (v->done + fmax(progress->done, 0)) / v->planned : -1;
+    v->tell(v->tell_context, &own);
+}
+
+/* Concluding an arm ends the readings of the sensors that all arms share: they begin anew for the next ones. The idle machine was watched before. */
+static int restart_sensors(struct assay__verifying *v, struct assay_error *error)
+{
+    struct assay__arms *arms = v->arms;
+    if (!arms->sensors || !arms->count) return 0; /* none, or not used yet */
+    assay__watch_free(arms->sensors);
+    arms->sensors = NULL;
+    arms->whole.launches = v->out->launches;
+    arms->whole.idle_plus_1_s = 1;
+    return assay__arms_start(arms, error);
+}
+
+/* --- launches --------------------------------------------------------------------------------- */
+
+static int launch(struct assay__verifying *v, struct assay__attempt *attempt,
+                  struct assay_error *error)
+{
+    uint64_t begin_ns = assay__now_ns();
+    if (is_stopped(v)) return 0;
+    int code = assay__arms_round(v->arms, &attempt->arm, 1, false, error);
+    attempt->spent_s += (double)(assay__now_ns() - begin_ns) / 1e9;
+    attempt->launches++;
+    v->done++;
+    if (v->same_profile) v->advice->trial = &v->advice->profile->trials[v->trial];
+    return code;
+}
+
+/* What one more launch of it would take, by those it had. */
+static double cost_s(const struct assay__attempt *attempt)
+{
+    return attempt->launches ? attempt->spent_s / attempt->launches : 0;
+}
+
+/* Leaves the last changes out for which the budget would not suffice; the first one stays. */
+static size_t leave_out(struct assay__verifying *v, struct assay__attempt **active, size_t count,
+                        int left)
+{
+    double remaining_s = v->options->budget_s - elapsed_s(v);
+    for (;;) {
+        double need_s = 0;
+        for (size_t i = 0; i < count; i++)
+            need_s += cost_s(active[i]) * left;
+        if (count <= 2 || need_s <= remaining_s) break;
+        active[--count]->state = ASSAY__ATTEMPT_LEFT;
+    }
+    return count;
+}
+
+/* Rounds over the arms; active[0] is the run without changes. Launches that it had before count. */
+static int rounds(struct assay__verifying *v, struct assay__attempt **active, size_t count,
+                  struct assay_error *error)
+{
+    int code = 0, launches = v->out->launches;
+    for (int round = 0; round < launches && code == 0 && !is_stopped(v); round++) {
+        for (size_t i = 0; i < count && code == 0; i++) {
+            struct assay__attempt *one = active[round % 2 ? count - 1 - i : i];
+            if (round > 0 && elapsed_s(v) > v->options->budget_s) break;
+            if (one->launches <= round) code = launch(v, one, error);
+        }
+        count = leave_out(v, active, count, launches - round - 1);
+        v->planned = v->done + (int)count * (launches - round - 1);
+        if (elapsed_s(v) > v->options->budget_s && round + 1 < launches) {
+            for (size_t i = 1; i < count; i++)
+                active[i]->state =
+                    ASSAY__ATTEMPT_LEFT; /* judged by what it had, if that suffices */
+            break;
+        }
+    }
+    return code;
+}
+
+static int conclude(struct assay__verifying *v, const struct assay__attempt *baseline,
+                    struct assay__attempt *const *active, size_t count, struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++)
+        if (active[i]->arm != SIZE_MAX) code = assay__arms_conclude(v->arms, active[i]->arm, error);
+    return code ? code : assay__arms_drift(v->arms, baseline->arm, error);
+}
+
+/* --- the changes one by one ------------------------------------------------------------------- */
+
+/* How many changes the budget suffices for, when a launch of each costs what the first one did; one in any case. */
+static size_t admit(const struct assay__verifying *v)
+{
+    double each_s = cost_s(&v->baseline) * v->out->launches,
+           room = each_s > 0 ? (v->options->budget_s - elapsed_s(v)) / each_s - 1 : 1e9;
+    size_t most = room < 1 ? 1 : room > 1e6 ? SIZE_MAX : (size_t)room;
+    return v->count < most ? v->count : most;
+}
+
+/* The first launch without changes failed: nothing can be compared with it. */
+static bool failed_once(struct assay__verifying *v)
+{
+    size_t count = 0;
+    const struct assay__outcome *outcomes = assay__arm_outcomes(v->arms->items[v->baseline.arm],
+                                                                &count);
+    return count && outcomes[0].code;
+}
+
+static int try_each(struct assay__verifying *v, struct assay_error *error)
+{
+    struct assay__attempt *active[ASSAY__VERIFY_MOST + 1] = {&v->baseline};
+    size_t count = 1, admitted;
+    v->planned = v->out->launches * (int)(v->count + 1);
+    int code = restart_sensors(v, error);
+    if (code == 0) code = assay__verify_open(v, &v->baseline, "without changes", error);
+    if (code == 0) code = launch(v, &v->baseline, error);
+    if (code) return code;
+    bool fails = !v->arms->items[v->baseline.arm] || failed_once(v);
+    admitted = is_stopped(v) || fails ? 0 : admit(v);
+    for (size_t i = 0; i < v->count && code == 0; i++) {
+        struct assay__attempt *one = &v->attempts[i];
+        if (i >= admitted) {
+            if (!fails && !v->out->interrupted) one->state = ASSAY__ATTEMPT_LEFT;
+            continue;
+        }
+        code = assay__verify_open(v, one, one->words, error);
+        active[count++] = one;
+    }
+    v->planned = v->out->launches * (int)count;
+    if (code == 0) code = rounds(v, active, count, error);
+    if (code == 0) code = conclude(v, &v->baseline, active, count, error);
+    for (size_t i = 0; i < v->count && code == 0; i++)
+        code = assay__verify_judge(v, &v->baseline, &v->attempts[i]);
+    return code;
+}
+
+/* --- all that helped -------------------------------------------------------------------------- */
+
+static int try_together(struct assay__verifying *v, struct assay_error *error)
+{
+    struct assay__attempt *active[] = {&v->again, &v->all};
+    double need_s = 2 * cost_s(&v->baseline) * v->out->launches;
+    if (is_stopped(v) || !assay__verify_combine(v)) return 0;
+    if (elapsed_s(v) + need_s > v->options->budget_s) {
+        v->all.state = ASSAY__ATTEMPT_LEFT;
+        int left = assay__verify_judge(v, &v->again, &v->all);
+        return left ? left : assay__verify_add_combined(v);
+    }
+    v->planned = v->done + 2 * v->out->launches;
+    int code = restart_sensors(v, error);
+    if (code == 0) code = assay__verify_open(v, &v->again, "without changes, again", error);
+    if (code == 0) code = assay__verify_open(v, &v->all, v->all.words, error);
+    if (code == 0) code = rounds(v, active, 2, error);
+    if (code == 0) code = conclude(v, &v->again, active, 2, error);
+    if (code == 0) code = assay__verify_judge(v, &v->again, &v->all);
+    return code ? code : assay__verify_add_combined(v);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static void fill_findings(struct assay__verifying *v)
+{
+    struct assay_profile *profile = v->advice->profile;
+    for (size_t i = 0; i < profile->finding_count; i++) {
+        const struct assay__rule_result *result = assay__advice_finding(v->advice, i);
+        for (size_t k = 0; result && k < v->count; k++)
+            if (assay__change_same(v->attempts[k].changes[0], &result->change))
+                assay__verify_fill(&v->attempts[k], &profile->findings[i]);
+    }
+    for (size_t k = 0; k < v->count; k++) {
+        const struct assay__attempt *one = &v->attempts[k];
+        v->out->verified += strcmp(one->finding_state, "verified") == 0;
+        v->out->withdrawn += strcmp(one->finding_state, "withdrawn") == 0;
+    }
+    v->out->tried = v->out->verified + v->out->withdrawn;
+}
+
+static double baseline_s(struct assay__verifying *v)
+{
+    size_t count = 0;
+    if (v->baseline.arm == SIZE_MAX) return NAN;
+    double *medians = assay__trial_medians(assay__arms_trial(v->arms, v->baseline.arm), &count);
+    if (medians) assay__stats_sort(medians, count);
+    double median = medians ? assay__stats_median(medians, count) : NAN;
+    free(medians);
+    return median;
+}
+
+int assay__verify(struct assay__advice *advice, struct assay__arms *arms,
+                  const struct assay__verify_options *options, struct assay__verification *out,
+                  struct assay_error *error)
+{
+    struct assay__verify_options own = *options;
+    /* as long as the arms, which tell it how far they are */
+    struct assay__verifying *v = assay__arena_alloc(arms->recording.profile->arena, sizeof *v);
+    if (!v) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    *out = (struct assay__verification){.launches = options->run.launches,
+                                        .budget_s = options->budget_s,
+                                        .baseline_s = NAN,
+                                        .reason = ""};
+    *v = (struct assay__verifying){.advice = advice, .arms = arms, .options = &own, .out = out};
+    v->arena = advice->profile->arena;
+    v->baseline.arm = v->again.arm = v->all.arm = SIZE_MAX;
+    v->begin_ns = assay__now_ns();
+    v->same_profile = advice->profile == arms->recording.profile;
+    if (v->same_profile) v->trial = (size_t)(advice->trial - advice->profile->trials);
+    v->tell = options->run.progress;
+    v->tell_context = options->run.progress_context;
+    own.run.progress = on_progress;
+    own.run.progress_context = v;
+    int code = assay__verify_collect(v);
+    if (code == 0 && v->count == 0) out->reason = "no finding has a change that a program can make";
+    if (code == 0 && v->count) code = try_each(v, error);
+    if (code == 0 && v->count) fill_findings(v);
+    if (code == 0 && v->count) code = try_together(v, error);
+    out->spent_s = elapsed_s(v);
+    out->baseline_s = baseline_s(v);
+    advice->verification = out;
+    if (code && error && !error->message[0])
+        assay_error_set(error, code, "%s", assay_error_text(code));
+    return code;
+}
+
+int assay__verify_refuse(struct assay__advice *advice, const char *reason,
+                         struct assay__verification *out)
+{
+    struct assay_profile *profile = advice->profile;
+    const char *kept = assay__arena_strdup(profile->arena, reason);
+    *out = (struct assay__verification){.baseline_s = NAN, .reason = kept ? kept : ""};
+    const char *said = assay__arena_printf(profile->arena, "not tried: %s", reason);
+    for (size_t i = 0; said && i < profile->finding_count; i++)
+        profile->findings[i].reason = said;
+    advice->verification = out;
+    return kept && said ? 0 : ASSAY_ENOMEM;
+}

@@ -1,0 +1,331 @@
+/* verify_plan.c - what to try: the distinct changes of the findings, the arm of each, and all that helped together. See verify.h. */
+#include "experiment/verify_attempt.h"
+
+#include "judge/comparison.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "zoo/model_open.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT_LEAST_S 5.0 /* for one launch, however small the budget is */
+
+static const char *words_of(struct assay__verifying *v, const struct assay__attempt *attempt)
+{
+    struct assay__buf text = {0};
+    for (size_t i = 0; i < attempt->change_count; i++) {
+        if (i) assay__buf_puts(&text, " + ");
+        assay__change_words(&text, attempt->changes[i]);
+    }
+    const char *words = text.failed ? NULL
+                                    : assay__arena_strdup(v->arena, text.data ? text.data : "");
+    assay__buf_free(&text);
+    return words;
+}
+
+static struct assay__attempt *attempt_of(struct assay__verifying *v,
+                                         const struct assay__change *change)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (assay__change_same(v->attempts[i].changes[0], change)) return &v->attempts[i];
+    return NULL;
+}
+
+static const char *reason_of(struct assay__verifying *v, const struct assay__rule_result *result)
+{
+    const char *needs = result && result->change.kind == ASSAY__CHANGE_ITERATIONS
+                            ? "a longer measurement, not another configuration"
+                        : result ? assay__verify_needs(result->rule)
+                                 : "a rule of this version";
+    return assay__arena_printf(v->arena, "not tried: needs %s", needs);
+}
+
+int assay__verify_collect(struct assay__verifying *v)
+{
+    struct assay_profile *profile = v->advice->profile;
+    for (size_t i = 0; i < profile->finding_count; i++) {
+        struct assay__finding *finding = &profile->findings[i];
+        const struct assay__rule_result *result = assay__advice_finding(v->advice, i);
+        bool none = !result || result->change.kind == ASSAY__CHANGE_NONE ||
+                    result->change.kind == ASSAY__CHANGE_ITERATIONS;
+        if (none || v->count == ASSAY__VERIFY_MOST) {
+            finding->reason = reason_of(v, none ? result : NULL);
+            if (!finding->reason) return ASSAY_ENOMEM;
+            continue;
+        }
+        if (attempt_of(v, &result->change)) continue;
+        struct assay__attempt *made = &v->attempts[v->count++];
+        *made = (struct assay__attempt){.changes = {&result->change}, .change_count = 1};
+        made->arm = SIZE_MAX;
+        made->refusal = "";
+        made->words = words_of(v, made);
+        if (!made->words) return ASSAY_ENOMEM;
+    }
+    v->out->changes = v->count;
+    return 0;
+}
+
+/* --- all that helped -------------------------------------------------------------------------- */
+
+static bool is_precision(enum assay__change_kind kind)
+{
+    return kind == ASSAY__CHANGE_FLOAT16 || kind == ASSAY__CHANGE_WEIGHTS_INT8 ||
+           kind == ASSAY__CHANGE_DYNAMIC_INT8;
+}
+
+/* Two of a kind, two precisions, and sizes that are fixed beside a batch that grows cannot be had at once. */
+static bool exclude(enum assay__change_kind a, enum assay__change_kind b)
+{
+    bool sized = a == ASSAY__CHANGE_FIX_DIMS || b == ASSAY__CHANGE_FIX_DIMS,
+         batched = a == ASSAY__CHANGE_BATCH || b == ASSAY__CHANGE_BATCH;
+    return a == b || (is_precision(a) && is_precision(b)) || (sized && batched);
+}
+
+static bool is_beaten(const struct assay__verifying *v, size_t index)
+{
+    const struct assay__attempt *one = &v->attempts[index];
+    for (size_t i = 0; i < v->count; i++) {
+        const struct assay__attempt *other = &v->attempts[i];
+        if (i == index || strcmp(other->finding_state, "verified") != 0) continue;
+        if (!exclude(one->changes[0]->kind, other->changes[0]->kind)) continue;
+        if (other->gain.ratio > one->gain.ratio ||
+            (other->gain.ratio == one->gain.ratio && i < index))
+            return true;
+    }
+    return false;
+}
+
+bool assay__verify_combine(struct assay__verifying *v)
+{
+    v->all = (struct assay__attempt){.arm = SIZE_MAX, .refusal = ""};
+    for (size_t i = 0; i < v->count; i++)
+        if (strcmp(v->attempts[i].finding_state, "verified") == 0 && !is_beaten(v, i))
+            v->all.changes[v->all.change_count++] = v->attempts[i].changes[0];
+    v->all.words = words_of(v, &v->all);
+    return v->all.words && v->all.change_count > 1;
+}
+
+/* --- arms ------------------------------------------------------------------------------------- */
+
+static bool has(const struct assay__attempt *attempt, enum assay__change_kind kind)
+{
+    for (size_t i = 0; i < attempt->change_count; i++)
+        if (attempt->changes[i]->kind == kind) return true;
+    return false;
+}
+
+/* A copy of the model with every rewrite of the attempt, in the private folder of the arms. 0, or ASSAY_ENOMEM; else the refusal is set. */
+static int rewrite(struct assay__verifying *v, struct assay__attempt *attempt,
+                   struct assay_run_options *options)
+{
+    struct assay__model *model = NULL;
+    struct assay_error error = {0};
+    struct assay__rewrite_notes notes = {0};
+    char name[96], path[PATH_MAX];
+    const char *kind = "";
+    int code = assay__model_open(options->model, &model, NULL, &error);
+    notes.arena = model ? model->arena : NULL;
+    for (size_t i = 0; i < attempt->change_count && code == 0; i++) {
+        if (!assay__change_is_rewrite(attempt->changes[i])) continue;
+        kind = assay__change_name(attempt->changes[i]->kind);
+        code = assay__change_rewrite(attempt->changes[i], model, &notes, &error);
+    }
+    snprintf(name, sizeof name, "tried-%zu-%s.onnx", v->arms->count,
+             attempt->change_count > 1 ? "all" : kind);
+    if (code == 0 && !v->arms->recording.folder[0])
+        code = assay_error_set(&error, ASSAY_EIO, "there is no temporary folder for the copy");
+    if (code == 0)
+        code = assay__path_join(v->arms->recording.folder, name, path, sizeof path)
+                   ? assay_error_set(&error, ASSAY_ELIMIT, "the path of the copy is too long")
+                   : assay__model_write(model, path, &error);
+    assay__model_free(model);
+    if (code == 0) {
+        options->model = assay__arena_strdup(v->arena, path);
+        return options->model ? 0 : ASSAY_ENOMEM;
+    }
+    attempt->refusal = assay__arena_strdup(v->arena, error.message);
+    return attempt->refusal && code != ASSAY_ENOMEM ? 0 : ASSAY_ENOMEM;
+}
+
+static int apply(struct assay__verifying *v, struct assay__attempt *attempt,
+                 struct assay_run_options *options)
+{
+    bool copied = false;
+    for (size_t i = 0; i < attempt->change_count; i++) {
+        assay__change_options(attempt->changes[i], options);
+        copied |= assay__change_is_rewrite(attempt->changes[i]);
+    }
+    if (has(attempt, ASSAY__CHANGE_BATCH) && v->options->batch_dims) {
+        options->shapes = NULL;
+        options->shape_count = 0;
+        options->dims = v->options->batch_dims;
+        options->dim_count = v->options->batch_dim_count;
+    }
+    if (has(attempt, ASSAY__CHANGE_FIX_DIMS)) { /* they are in the copy now */
+        options->dims = options->shapes = NULL;
+        options->dim_count = options->shape_count = 0;
+        options->batch = options->sequence = 0;
+    }
+    return copied ? rewrite(v, attempt, options) : 0;
+}
+
+int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attempt,
+                       const char *label, struct assay_error *error)
+{
+    struct assay_run_options options = v->options->run;
+    struct assay__arms *arms = v->arms;
+    options.label = label;
+    options.role = attempt->change_count ? NULL : "reference";
+    options.layers = ASSAY_LAYERS_OFF;
+    options.memory = options.counters = false;
+    if (attempt->change_count && !(options.launch_limit_s > 0)) /* a change may be much slower */
+        options.launch_limit_s = fmax(v->options->budget_s, LIMIT_LEAST_S);
+    attempt->state = ASSAY__ATTEMPT_RUNNING;
+    attempt->refusal = "";
+    int code = apply(v, attempt, &options);
+    if (code) return assay_error_set(error, code, "out of memory");
+    code = *attempt->refusal
+               ? assay__arms_add_refused(arms, &options, attempt->refusal, &attempt->arm, error)
+               : assay__arms_add(arms, &options, &attempt->arm, error);
+    if (v->same_profile)
+        v->advice->trial = &v->advice->profile->trials[v->trial]; /* it may have moved */
+    return code;
+}
+
+/* --- a kept profile --------------------------------------------------------------------------- */
+
+static const char *option_of(const struct assay__trial *trial, struct assay__arena *arena,
+                             const char *key, const char *none)
+{
+    const char *value = assay__trial_option(trial, key);
+    return *value && strcmp(value, none) != 0 ? assay__arena_strdup(arena, value) : NULL;
+}
+
+static int64_t number_of(const struct assay__trial *trial, const char *key)
+{
+    int64_t value = 0;
+    return assay__text_int64(assay__trial_option(trial, key), &value) == 0 && value > 0 ? value : 0;
+}
+
+/* "x=1x3x224x224" of every input. */
+static const char **shapes_of(const struct assay__trial *trial, struct assay__arena *arena,
+                              size_t *count)
+{
+    const char **shapes = assay__arena_array(arena, trial->input_count + 1, sizeof *shapes);
+    *count = 0;
+    for (size_t i = 0; shapes && i < trial->input_count; i++) {
+        const struct assay__tensor_info *input = &trial->inputs[i];
+        struct assay__buf text = {0};
+        if (input->rank < 1) continue;
+        assay__buf_printf(&text, "%s=", input->name);
+        for (int k = 0; k < input->rank; k++)
+            assay__buf_printf(&text, "%s%lld", k ? "x" : "", (long long)input->dims[k]);
+        shapes[*count] = text.failed ? NULL : assay__arena_strdup(arena, text.data);
+        assay__buf_free(&text);
+        if (!shapes[(*count)++]) return NULL;
+    }
+    return shapes;
+}
+
+/* "seq=16" of the symbols that are no input's first dimension, so that the batch can change beside them. */
+static const char **dims_of(const struct assay__advice *advice, struct assay__arena *arena,
+                            size_t *count)
+{
+    const struct assay__model_info *m = &advice->profile->model;
+    const struct assay__trial *trial = advice->trial;
+    size_t room = 1;
+    for (size_t i = 0; i < m->input_count; i++)
+        room += m->inputs[i].rank > 0 ? (size_t)m->inputs[i].rank : 0;
+    const char **dims = assay__arena_array(arena, room, sizeof *dims);
+    *count = 0;
+    for (size_t i = 0; dims && i < m->input_count && i < trial->input_count; i++) {
+        const struct assay__tensor_info *input = &m->inputs[i], *fixed = &trial->inputs[i];
+        for (int k = 1; k < input->rank && k < fixed->rank; k++) {
+            const char *symbol = input->symbols ? input->symbols[k] : NULL;
+            if (input->dims[k] >= 0 || !symbol || !*symbol || strcmp(input->name, fixed->name) != 0)
+                continue;
+            const char *one = assay__arena_printf(arena, "%s=%lld", symbol,
+                                                  (long long)fixed->dims[k]);
+            bool known = false;
+            for (size_t d = 0; one && d < *count; d++)
+                known |= strcmp(dims[d], one) == 0;
+            if (!one) return NULL;
+            if (!known) dims[(*count)++] = one;
+        }
+    }
+    return dims;
+}
+
+int assay__verify_options_of(const struct assay__advice *advice, const char *model,
+                             struct assay__arena *arena, struct assay__verify_options *out,
+                             struct assay_error *error)
+{
+    const struct assay__trial *trial = advice->trial;
+    const struct assay__model_info *info = &advice->profile->model;
+    struct assay_run_options *run = &out->run;
+    if (!advice->model)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", advice->model_reason);
+    if (trial->engine && strcmp(trial->engine, "fake") == 0)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "a profile does not hold the script that ran");
+    *run = (struct assay_run_options){.size = sizeof *run};
+    run->model = model ? model : info->path && *info->path ? info->path : info->name;
+    run->engine = trial->engine;
+    run->device = trial->device;
+    run->optimization = option_of(trial, arena, "opt", "");
+    run->cpus = option_of(trial, arena, "cpus", "any");
+    run->threads = (int)number_of(trial, "threads"); /* "2 (engine's default)" is no number */
+    run->streams = (int)number_of(trial, "streams");
+    run->spinning_off = strcmp(assay__trial_option(trial, "spinning"), "off") == 0;
+    run->seed = (uint64_t)number_of(trial, "seed");
+    run->generate = number_of(trial, "generate");
+    run->prompt = run->generate ? number_of(trial, "prompt") : 0;
+    if (run->generate) {
+        run->batch = trial->batch > 0 ? trial->batch : 0;
+        return 0;
+    }
+    run->shapes = shapes_of(trial, arena, &run->shape_count);
+    out->batch_dims = dims_of(advice, arena, &out->batch_dim_count);
+    return run->shapes && out->batch_dims ? 0
+                                          : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+}
+
+int assay__verify_carry(struct assay_profile *profile, const struct assay__finding *kept,
+                        size_t kept_count)
+{
+    size_t more = 0, tried = 0;
+    for (size_t k = 0; k < kept_count; k++)
+        tried += kept[k].state && (strcmp(kept[k].state, "verified") == 0 ||
+                                   strcmp(kept[k].state, "withdrawn") == 0);
+    if (!tried) return 0;
+    for (size_t k = 0; k < kept_count; k++) {
+        bool found = false;
+        for (size_t i = 0; i < profile->finding_count; i++) {
+            struct assay__finding *f = &profile->findings[i];
+            if (strcmp(f->id, kept[k].id ? kept[k].id : "") != 0) continue;
+            struct assay__finding made = *f;
+            *f = kept[k]; /* what was measured … */
+            f->severity = made.severity, f->title = made.title, f->advice = made.advice;
+            f->evidence = made.evidence, f->evidence_count = made.evidence_count;
+            f->expected_gain = made.expected_gain, f->energy_saving = made.energy_saving;
+            f->effort = made.effort; /* … and what this version says of it */
+            f->severity = assay__verify_severity(f);
+            found = true;
+        }
+        more += !found && kept[k].id && strcmp(kept[k].id, ASSAY__VERIFY_COMBINED) == 0;
+    }
+    if (!more) return 0;
+    struct assay__finding *all = assay__arena_array(profile->arena, profile->finding_count + more,
+                                                    sizeof *all);
+    if (!all) return ASSAY_ENOMEM;
+    if (profile->finding_count)
+        memcpy(all, profile->findings, profile->finding_count * sizeof *all);
+    for (size_t k = 0; k < kept_count; k++)
+        if (kept[k].id && strcmp(kept[k].id, ASSAY__VERIFY_COMBINED) == 0)
+            all[profile->finding_count++] = kept[k];
+    profile->findings = all;
+    return 0;
+}

@@ -1,0 +1,168 @@
+/* diff.h - several profiles side by side, the first is the base: what differs, by how much, and what else differs that may be why. A pure
+ * function of the profiles. The unit of replication is the launch: a difference is claimed by the exact rank test on values of the
+ * launches (base/stats.h), five of them on each side at least; without, the ratio is given and no verdict.
+ *
+ * The runs were taken one after the other, not in turns: an interval says how far launches of one run differ, not what the machine did between
+ * the runs. That stands in the notes. */
+#ifndef ASSAY_JUDGE_DIFF_H
+#define ASSAY_JUDGE_DIFF_H
+
+#include "base/arena.h"
+#include "base/stats.h"
+#include "profile/profile.h"
+
+#define ASSAY__DIFF_MOST 16 /* profiles */
+
+enum assay__diff_verdict {
+    ASSAY__DIFF_NOT_COMPARABLE, /* one side has no value: reason */
+    ASSAY__DIFF_UNJUDGED,       /* both have one, no interval: reason */
+    ASSAY__DIFF_SAME,           /* no difference shown */
+    ASSAY__DIFF_EQUAL,          /* the very same number */
+    ASSAY__DIFF_LOWER,          /* the interval of the ratio lies below 1 */
+    ASSAY__DIFF_HIGHER,
+    ASSAY__DIFF_EXACT, /* counted from the graph, not measured: another number is a difference */
+};
+
+struct assay__diff_delta {
+    double ratio;              /* this side's / the base's; NaN unknown */
+    double difference;         /* this side's - the base's, in the row's unit; NaN unknown */
+    struct assay__interval ci; /* of the ratio, 95 % */
+    double p_value, smallest;  /* smallest relative difference that could have been shown; NaN */
+    enum assay__diff_verdict verdict;
+    const char *reason; /* why there is no interval or no ratio; "" */
+};
+
+/** How a number is judged. */
+enum assay__diff_sense {
+    ASSAY__DIFF_NEUTRAL,
+    ASSAY__DIFF_TIME, /* lower is faster */
+    ASSAY__DIFF_RATE, /* higher is faster */
+};
+/** "faster", "slower", "lower", "higher", "no difference shown", "the same", "differs", "no verdict", "not comparable". */
+const char *assay__diff_verdict_name(enum assay__diff_verdict verdict,
+                                     enum assay__diff_sense sense);
+/** True for a difference that is claimed. */
+bool assay__diff_is_shown(enum assay__diff_verdict verdict);
+
+struct assay__diff_side {
+    const struct assay_profile *profile;
+    const struct assay__trial *trial; /* NULL: the profile has none */
+    const char *name;                 /* of the profile among these; unique */
+    const char *trial_label;          /* "" when the profile has one trial */
+    bool usable;                      /* it ran, and its latency is known */
+    const char *reason;               /* why not; "" */
+};
+
+struct assay__diff_metric {
+    const char *name, *unit;
+    enum assay__diff_sense sense;
+    bool key;       /* one that people look for first */
+    bool by_launch; /* judged launch by launch: the values are then medians over launches */
+    const struct assay_metric **values; /* by side; NULL: it has none of that name */
+    struct assay__diff_delta *deltas;   /* by side; that of the base is empty */
+};
+
+enum assay__diff_match {
+    ASSAY__DIFF_ALONE,     /* on one side only */
+    ASSAY__DIFF_ORIGIN,    /* they came from the same nodes of the model */
+    ASSAY__DIFF_STRUCTURE, /* the same operator and the same work at the same place */
+    ASSAY__DIFF_NAME,      /* the same name */
+    ASSAY__DIFF_POSITION,  /* the same operator between the same neighbours */
+};
+/** "origin", "structure", "name", "position"; "only". */
+const char *assay__diff_match_name(enum assay__diff_match match);
+
+enum assay__diff_kind {
+    ASSAY__DIFF_LAYER,
+    ASSAY__DIFF_ENGINE,
+    ASSAY__DIFF_UNATTRIBUTED,
+    ASSAY__DIFF_LAYER_SUM
+};
+
+/** Layers that are the same work: one of each side, or several where one side fused or split them. */
+struct assay__diff_layer {
+    enum assay__diff_kind kind;
+    enum assay__diff_match match;
+    size_t *members;  /* indices into the sides' layers, side after side */
+    size_t *starts;   /* sides + 1: members of side s are members[starts[s]] … */
+    double *times_ns; /* by side, the members together; NaN unknown */
+    struct assay__diff_delta *deltas;
+    bool by_launch; /* judged launch by launch: the times are then medians over launches */
+    bool grouped;   /* a side has several members */
+    bool shown;     /* beyond what a row changes by itself; else it is folded */
+};
+
+struct assay__diff_cause {
+    const char *kind; /* "model", "option", "engine", "machine", "clock", "disturbance", "tool" */
+    const char *name; /* "threads" */
+    const char **values; /* by side; "" not known */
+    int weight;          /* 0 … 100: how likely it explains a change of speed */
+};
+/** "likely" (80 and more), "possible" (50 and more), "unlikely". */
+const char *assay__diff_likelihood(int weight);
+
+struct assay__diff {
+    struct assay__diff_side *sides;
+    size_t count;
+    const char *summary; /* a sentence or several */
+    struct assay__diff_metric *metrics;
+    size_t metric_count;
+    size_t judged; /* rows with an interval: a twentieth of them differs by chance */
+    struct assay__diff_layer *layers; /* in the base's order of execution, then the others' */
+    size_t layer_count;
+    size_t *layer_order;       /* by the greatest change in time */
+    const char *layers_reason; /* why there are no rows, or none of a side; "" */
+    double layers_spread;      /* of sums over passes, the larger of the sides; NaN */
+    bool
+        layers_strict; /* the runs as a whole show no difference: a row must exceed the spread of the sum */
+    size_t layers_judged;    /* rows of single layers with an interval, also in `judged` */
+    const char *layers_rule; /* when a row is shown, a sentence */
+    const char *layers_interval_reason; /* why no single layer has an interval; "" */
+    bool same_model;                    /* by fingerprint */
+    bool model_known;                   /* every profile has one */
+    struct assay__diff_cause *causes;   /* likeliest first */
+    size_t cause_count;
+    const char **notes; /* what must be said, in sentences */
+    size_t note_count;
+};
+
+struct assay__diff_input {
+    const struct assay_profile *profile;
+    const char *name; /* what people call it: its path */
+    const char
+        *trial; /* label or number of the trial; NULL: the base's label, else the first that ran */
+};
+
+/** 2 to ASSAY__DIFF_MOST profiles. Everything lives in the arena, the profiles must outlive it. 0, ASSAY_ENOMEM, ASSAY_EINVAL,
+ *  ASSAY_ENOTFOUND (no such trial). */
+int assay__diff(const struct assay__diff_input *inputs, size_t count, struct assay__arena *arena,
+                struct assay__diff *out, struct assay_error *error);
+
+/* --- between the files of this subject -------------------------------------------------------------- */
+
+/** Values of launches where there are enough, else the two values. `exact`: counted, not measured. 0 or ASSAY_ENOMEM. */
+struct assay__diff_values {
+    const double *launches;
+    size_t launch_count;
+    double value;
+};
+int assay__diff_delta(const struct assay__diff_values *base, const struct assay__diff_values *other,
+                      bool exact, struct assay__diff_delta *out);
+/** Whether a row is judged launch by launch: the base and another side have enough launches, all above zero. Then every side that has
+ *  launches takes their median for its value, so that what is shown, subtracted and divided is one statistic. */
+bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count);
+/** Digits that a ratio and its interval need so that an interval which excludes 1 is seen to: 3, or more. */
+int assay__diff_digits(const struct assay__diff_delta *delta);
+struct assay__diff_delta assay__diff_no_delta(const char *reason);
+/** The good launches' values of a metric; free() them. NULL: out of memory. */
+double *assay__diff_launch_values(const struct assay__trial *trial, const char *name,
+                                  size_t *count);
+
+int assay__diff_metrics(struct assay__diff *diff, struct assay__arena *arena);
+int assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena);
+int assay__diff_causes(struct assay__diff *diff, struct assay__arena *arena);
+/** The row of a metric, or NULL. */
+const struct assay__diff_metric *assay__diff_metric_find(const struct assay__diff *diff,
+                                                         const char *name);
+
+#endif

@@ -1,0 +1,495 @@
+/* diff_align.c - which layers of several runs are the same work. Layers of all sides are nodes of one union-find structure; each step
+ * below joins some, the surest evidence first:
+ *
+ * 1. Origin. A layer's `from` holds the nodes of the model that it came from. Layers that share one belong together; so a fused layer
+ *    is joined with the layers it is made of, in either direction. A name that occurs several times on both sides is taken in order of
+ *    occurrence when the counts agree, not at all when they do not.
+ * 2. Structure. Of a model that is another one, names prove nothing (exporters number nodes: one more layer renames all later
+ *    ones). Then the longest common subsequence over operator, FLOPs and bytes comes first, and names only join layers of the same operator.
+ * 3. Name. Layers that are still alone, by their own name, with the same operator.
+ * 4. Position. Between the matched neighbours (the longest run of matches that keeps the order): the longest common subsequence
+ *    over operator and work, then over the operator alone (not of another model of which less than half has been found so far).
+ *
+ * From step 2 on a join never brings a second layer of a side into a group. Time: hash tables, O(n log n) for the order, the subsequences are
+ * solved exactly up to CELLS table cells each and CELLS_ALL together, beyond that by looking ahead WINDOW layers. */
+#include "judge/diff_align.h"
+
+#include "base/checked.h"
+#include "base/map.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELLS ((size_t)4 << 20)
+#define CELLS_ALL ((size_t)32 << 20)
+#define WINDOW 64
+#define NONE SIZE_MAX
+
+struct state {
+    const struct assay__align_side *sides;
+    size_t count, total;
+    size_t *offsets;
+    size_t *parent, *size;
+    uint32_t *mask;       /* of roots: sides that have a layer in the group */
+    unsigned char *match; /* of roots */
+    uint64_t *keys;
+    size_t cells_left;
+};
+
+/* --- groups ------------------------------------------------------------------------------------- */
+
+static size_t root_of(struct state *s, size_t at)
+{
+    while (s->parent[at] != at) {
+        s->parent[at] = s->parent[s->parent[at]];
+        at = s->parent[at];
+    }
+    return at;
+}
+
+static void join(struct state *s, size_t x, size_t y, enum assay__diff_match match)
+{
+    size_t a = root_of(s, x), b = root_of(s, y);
+    if (a == b) return;
+    if (s->size[a] < s->size[b]) {
+        size_t swap = a;
+        a = b;
+        b = swap;
+    }
+    s->parent[b] = a;
+    s->size[a] += s->size[b];
+    s->mask[a] |= s->mask[b];
+    if (s->match[b] > s->match[a]) s->match[a] = s->match[b];
+    if (s->match[a] < match) s->match[a] = (unsigned char)match;
+}
+
+static bool disjoint(struct state *s, size_t x, size_t y)
+{
+    return (s->mask[root_of(s, x)] & s->mask[root_of(s, y)]) == 0;
+}
+
+static size_t side_of(const struct state *s, size_t layer)
+{
+    size_t side = 0;
+    while (layer >= s->offsets[side + 1])
+        side++;
+    return side;
+}
+
+static const struct assay__layer *layer_at(const struct state *s, size_t number)
+{
+    size_t side = side_of(s, number);
+    return &s->sides[side].layers[number - s->offsets[side]];
+}
+
+static bool same_op(const struct state *s, size_t x, size_t y)
+{
+    return strcmp(layer_at(s, x)->op, layer_at(s, y)->op) == 0;
+}
+
+/* --- names -------------------------------------------------------------------------------------- */
+
+struct entry { /* one occurrence of a name on a side */
+    size_t layer, next;
+};
+struct word {
+    const char *name;
+    size_t side, head, tail, count; /* of the side that has it first */
+};
+struct words {
+    struct assay__map *map;
+    struct word *items;
+    struct entry *entries;
+    size_t count, entry_count;
+};
+
+static void words_free(struct words *words)
+{
+    assay__map_free(words->map);
+    free(words->items);
+    free(words->entries);
+}
+
+static int words_new(struct words *words, size_t most)
+{
+    size_t bytes;
+    *words = (struct words){.map = assay__map_new()};
+    if (assay__mul_overflows(most + 1, sizeof *words->items, &bytes)) return ASSAY_ENOMEM;
+    words->items = malloc(bytes);
+    words->entries = malloc((most + 1) * sizeof *words->entries);
+    if (!words->map || !words->items || !words->entries) return ASSAY_ENOMEM;
+    return assay__map_reserve(words->map, most);
+}
+
+static int words_add(struct words *words, const char *name, size_t side, size_t layer)
+{
+    if (!name || !*name) return 0;
+    size_t at = assay__map_get(words->map, name), entry = words->entry_count;
+    if (at == ASSAY__MAP_NONE) {
+        at = words->count++;
+        words->items[at] = (struct word){name, side, NONE, NONE, 0};
+        if (assay__map_set(words->map, name, at)) return ASSAY_ENOMEM;
+    }
+    struct word *word = &words->items[at];
+    words->entries[words->entry_count++] = (struct entry){layer, NONE};
+    if (word->head == NONE)
+        word->head = entry;
+    else
+        words->entries[word->tail].next = entry;
+    word->tail = entry;
+    word->count++;
+    return 0;
+}
+
+/* Names of one side: of the nodes that its layers came from, else (or with `own`) of the layers themselves. */
+static size_t names_most(const struct assay__align_side *side)
+{
+    size_t most = side->count;
+    for (size_t i = 0; i < side->count; i++)
+        most += side->layers[i].from_count;
+    return most;
+}
+
+static int collect(const struct state *s, size_t side, bool own, struct words *words)
+{
+    const struct assay__align_side *from = &s->sides[side];
+    int code = words_new(words, names_most(from));
+    for (size_t i = 0; i < from->count && !code; i++) {
+        const struct assay__layer *layer = &from->layers[i];
+        size_t number = s->offsets[side] + i;
+        if (own || layer->from_count == 0) code = words_add(words, layer->name, side, number);
+        for (size_t k = 0; !own && k < layer->from_count && !code; k++)
+            code = words_add(words, layer->from[k], side, number);
+    }
+    return code;
+}
+
+struct joining {
+    enum assay__diff_match match;
+    bool careful; /* same operator, and no second layer of a side */
+};
+
+static void join_pair(struct state *s, const struct joining *how, size_t x, size_t y)
+{
+    if (how->careful && (!disjoint(s, x, y) || !same_op(s, x, y))) return;
+    join(s, x, y, how->match);
+}
+
+static void join_words(struct state *s, const struct joining *how, const struct words *a,
+                       const struct word *one, const struct words *b, const struct word *two)
+{
+    size_t x = one->head, y = two->head;
+    if (one->count != two->count && one->count != 1 && two->count != 1) return;
+    while (x != NONE && y != NONE) {
+        join_pair(s, how, a->entries[x].layer, b->entries[y].layer);
+        size_t next_x = a->entries[x].next, next_y = b->entries[y].next;
+        if (next_x == NONE && next_y == NONE) break;
+        if (next_x != NONE) x = next_x; /* the one of one-to-many stays where it is */
+        if (next_y != NONE) y = next_y;
+    }
+}
+
+/* Each name is looked up in the first of the earlier sides that has it. */
+static int by_names(struct state *s, bool own, bool trusted)
+{
+    struct words words[ASSAY__DIFF_MOST] = {{0}};
+    struct joining how = {own ? ASSAY__DIFF_NAME : ASSAY__DIFF_ORIGIN, own || !trusted};
+    int code = 0;
+    for (size_t p = 0; p < s->count && !code; p++) {
+        code = collect(s, p, own, &words[p]);
+        for (size_t i = 0; i < words[p].count && !code; i++) {
+            for (size_t q = 0; q < p; q++) {
+                bool pair_trusted = s->sides[p].same_model && s->sides[q].same_model;
+                if (!own && pair_trusted != trusted) continue;
+                size_t at = assay__map_get(words[q].map, words[p].items[i].name);
+                if (at == ASSAY__MAP_NONE) continue;
+                join_words(s, &how, &words[q], &words[q].items[at], &words[p], &words[p].items[i]);
+                break;
+            }
+        }
+    }
+    for (size_t p = 0; p < s->count; p++)
+        words_free(&words[p]);
+    return code;
+}
+
+/* --- structure and position ------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3u; /* FNV-1a */
+    return hash;
+}
+
+static void make_keys(struct state *s, bool work)
+{
+    for (size_t p = 0; p < s->count; p++)
+        for (size_t i = 0; i < s->sides[p].count; i++) {
+            const struct assay__layer *layer = &s->sides[p].layers[i];
+            uint64_t key = mix(0xcbf29ce484222325u, layer->op, strlen(layer->op) + 1);
+            double flops = isfinite(layer->flops) ? layer->flops : -1;
+            double bytes = isfinite(layer->bytes) ? layer->bytes : -1;
+            if (work) key = mix(mix(key, &flops, sizeof flops), &bytes, sizeof bytes);
+            s->keys[s->offsets[p] + i] = key;
+        }
+}
+
+struct gap { /* layers without a partner between two matches, of both sides */
+    size_t *a, *b;
+    size_t a_count, b_count;
+};
+
+/* Table of subsequence lengths from the end; directions: 0 both, 1 skip a, 2 skip b. */
+static int solve(struct state *s, const struct gap *g, enum assay__diff_match match)
+{
+    size_t n = g->a_count, k = g->b_count;
+    uint32_t *row = calloc(2 * (k + 1), sizeof *row);
+    unsigned char *way = malloc(n * k);
+    int code = row && way ? 0 : ASSAY_ENOMEM;
+    for (size_t i = n; i-- > 0 && !code;) {
+        uint32_t *now = row + (i & 1) * (k + 1), *below = row + (~i & 1) * (k + 1);
+        now[k] = 0;
+        for (size_t j = k; j-- > 0;) {
+            bool same = s->keys[g->a[i]] == s->keys[g->b[j]];
+            unsigned char direction = same ? 0 : below[j] >= now[j + 1] ? 1 : 2;
+            now[j] = same ? below[j + 1] + 1 : direction == 1 ? below[j] : now[j + 1];
+            way[i * k + j] = direction;
+        }
+    }
+    for (size_t i = 0, j = 0; i < n && j < k && !code;) {
+        unsigned char direction = way[i * k + j];
+        if (direction == 0 && disjoint(s, g->a[i], g->b[j])) join(s, g->a[i], g->b[j], match);
+        if (direction != 2) i++;
+        if (direction != 1) j++;
+    }
+    free(row);
+    free(way);
+    return code;
+}
+
+static void look_ahead(struct state *s, const struct gap *g, enum assay__diff_match match)
+{
+    for (size_t i = 0, at = 0; i < g->a_count; i++)
+        for (size_t j = at; j < g->b_count && j < at + WINDOW; j++) {
+            if (s->keys[g->a[i]] != s->keys[g->b[j]] || !disjoint(s, g->a[i], g->b[j])) continue;
+            join(s, g->a[i], g->b[j], match);
+            at = j + 1;
+            break;
+        }
+}
+
+static int fill_gap(struct state *s, struct gap *g, enum assay__diff_match match)
+{
+    int code = 0;
+    struct gap rest = *g;
+    while (rest.a_count && rest.b_count && s->keys[rest.a[0]] == s->keys[rest.b[0]]) {
+        if (disjoint(s, rest.a[0], rest.b[0])) join(s, rest.a[0], rest.b[0], match);
+        rest.a++, rest.b++, rest.a_count--, rest.b_count--;
+    }
+    while (rest.a_count && rest.b_count &&
+           s->keys[rest.a[rest.a_count - 1]] == s->keys[rest.b[rest.b_count - 1]]) {
+        rest.a_count--, rest.b_count--;
+        if (disjoint(s, rest.a[rest.a_count], rest.b[rest.b_count]))
+            join(s, rest.a[rest.a_count], rest.b[rest.b_count], match);
+    }
+    if (rest.a_count && rest.b_count) {
+        size_t most = s->cells_left < CELLS ? s->cells_left : CELLS;
+        if (rest.b_count <= most / rest.a_count) {
+            s->cells_left -= rest.a_count * rest.b_count;
+            code = solve(s, &rest, match);
+        } else {
+            look_ahead(s, &rest, match);
+        }
+    }
+    g->a_count = g->b_count = 0;
+    return code;
+}
+
+struct anchor {
+    size_t a, b;
+};
+
+/* The longest run of matches in which both sides go forward (patience sorting); `kept` gets them in order. */
+static int in_order(const struct anchor *all, size_t count, struct anchor *kept, size_t *kept_count)
+{
+    size_t *tails = malloc((count + 1) * sizeof *tails), length = 0;
+    size_t *before = malloc((count + 1) * sizeof *before);
+    int code = tails && before ? 0 : ASSAY_ENOMEM;
+    *kept_count = 0;
+    for (size_t i = 0; i < count && !code; i++) {
+        size_t low = 0, high = length;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (all[tails[middle]].b < all[i].b)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        before[i] = low ? tails[low - 1] : NONE;
+        tails[low] = i;
+        if (low == length) length++;
+    }
+    if (!code && length) {
+        size_t at = tails[length - 1];
+        *kept_count = length;
+        for (size_t i = length; i-- > 0; at = before[at])
+            kept[i] = all[at];
+    }
+    free(tails);
+    free(before);
+    return code;
+}
+
+/* Matches of the base with side p: each layer of the base with the first layer of p in its group. */
+static size_t find_anchors(struct state *s, size_t p, size_t *first, struct anchor *all)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < s->total; i++)
+        first[i] = NONE;
+    for (size_t j = s->sides[p].count; j-- > 0;)
+        first[root_of(s, s->offsets[p] + j)] = j;
+    for (size_t i = 0; i < s->sides[0].count; i++) {
+        size_t j = first[root_of(s, i)];
+        if (j != NONE) all[found++] = (struct anchor){i, j};
+    }
+    return found;
+}
+
+static int walk_gaps(struct state *s, size_t p, const struct anchor *kept, size_t count,
+                     struct gap *g, enum assay__diff_match match)
+{
+    size_t i = 0, j = 0;
+    int code = 0;
+    for (size_t k = 0; k <= count && !code; k++) {
+        size_t a_end = k < count ? kept[k].a : s->sides[0].count;
+        size_t b_end = k < count ? kept[k].b : s->sides[p].count;
+        for (; i < a_end; i++)
+            if (!(s->mask[root_of(s, i)] & (1u << p))) g->a[g->a_count++] = i;
+        for (; j < b_end; j++)
+            if (!(s->mask[root_of(s, s->offsets[p] + j)] & 1u))
+                g->b[g->b_count++] = s->offsets[p] + j;
+        code = fill_gap(s, g, match);
+    }
+    return code;
+}
+
+static int by_order(struct state *s, size_t p, enum assay__diff_match match)
+{
+    size_t n = s->sides[0].count, k = s->sides[p].count, found, kept_count = 0;
+    struct gap g = {malloc((n + 1) * sizeof *g.a), malloc((k + 1) * sizeof *g.b), 0, 0};
+    struct anchor *all = malloc((n + 1) * sizeof *all), *kept = malloc((n + 1) * sizeof *kept);
+    size_t *first = malloc((s->total + 1) * sizeof *first);
+    int code = g.a && g.b && all && kept && first ? 0 : ASSAY_ENOMEM;
+    if (!code) {
+        found = find_anchors(s, p, first, all);
+        code = in_order(all, found, kept, &kept_count);
+    }
+    if (!code) code = walk_gaps(s, p, kept, kept_count, &g, match);
+    free(g.a);
+    free(g.b);
+    free(all);
+    free(kept);
+    free(first);
+    return code;
+}
+
+/* --- all steps --------------------------------------------------------------------------------------- */
+
+/* Of another model that has little in common, the same operator at the same place means nothing. */
+static bool has_little_in_common(struct state *s, size_t p)
+{
+    size_t n = s->sides[0].count, k = s->sides[p].count, matched = 0;
+    for (size_t i = 0; i < n; i++)
+        matched += (s->mask[root_of(s, i)] & (1u << p)) != 0;
+    return !s->sides[p].same_model && 2 * matched < (n < k ? n : k);
+}
+
+static int steps(struct state *s)
+{
+    int code = by_names(s, false, true);
+    make_keys(s, true);
+    for (size_t p = 1; p < s->count && !code; p++)
+        if (!s->sides[p].same_model) code = by_order(s, p, ASSAY__DIFF_STRUCTURE);
+    if (!code) code = by_names(s, false, false);
+    if (!code) code = by_names(s, true, false);
+    for (size_t p = 1; p < s->count && !code; p++)
+        code = by_order(s, p, ASSAY__DIFF_STRUCTURE);
+    make_keys(s, false);
+    for (size_t p = 1; p < s->count && !code; p++)
+        if (!has_little_in_common(s, p)) code = by_order(s, p, ASSAY__DIFF_POSITION);
+    return code;
+}
+
+static int start(struct state *s, const struct assay__align_side *sides, size_t count,
+                 size_t *offsets)
+{
+    *s = (struct state){
+        .sides = sides, .count = count, .offsets = offsets, .cells_left = CELLS_ALL};
+    for (size_t p = 0; p < count; p++)
+        if (assay__add_overflows(offsets[p], sides[p].count, &offsets[p + 1])) return ASSAY_ENOMEM;
+    s->total = offsets[count];
+    if (s->total > SIZE_MAX / 64) return ASSAY_ENOMEM;
+    s->parent = malloc((s->total + 1) * sizeof *s->parent);
+    s->size = malloc((s->total + 1) * sizeof *s->size);
+    s->mask = malloc((s->total + 1) * sizeof *s->mask);
+    s->match = calloc(s->total + 1, sizeof *s->match);
+    s->keys = malloc((s->total + 1) * sizeof *s->keys);
+    if (!s->parent || !s->size || !s->mask || !s->match || !s->keys) return ASSAY_ENOMEM;
+    for (size_t p = 0; p < count; p++)
+        for (size_t i = offsets[p]; i < offsets[p + 1]; i++) {
+            s->parent[i] = i;
+            s->size[i] = 1;
+            s->mask[i] = 1u << p;
+        }
+    return 0;
+}
+
+static int number_groups(struct state *s, struct assay__align *out)
+{
+    out->groups = malloc((s->total + 1) * sizeof *out->groups);
+    out->matches = malloc(s->total + 1);
+    size_t *number = malloc((s->total + 1) * sizeof *number);
+    int code = out->groups && out->matches && number ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < s->total && !code; i++)
+        number[i] = NONE;
+    for (size_t i = 0; i < s->total && !code; i++) {
+        size_t root = root_of(s, i);
+        if (number[root] == NONE) {
+            out->matches[out->group_count] = (s->mask[root] & (s->mask[root] - 1))
+                                                 ? s->match[root]
+                                                 : ASSAY__DIFF_ALONE;
+            number[root] = out->group_count++;
+        }
+        out->groups[i] = number[root];
+    }
+    free(number);
+    return code;
+}
+
+int assay__align(const struct assay__align_side *sides, size_t count, struct assay__align *out)
+{
+    struct state s = {0};
+    *out = (struct assay__align){.offsets = calloc(count + 1, sizeof *out->offsets)};
+    int code = out->offsets && count <= ASSAY__DIFF_MOST ? 0 : ASSAY_ENOMEM;
+    if (!code) code = start(&s, sides, count, out->offsets);
+    if (!code) code = steps(&s);
+    if (!code) code = number_groups(&s, out);
+    free(s.parent);
+    free(s.size);
+    free(s.mask);
+    free(s.match);
+    free(s.keys);
+    return code;
+}
+
+void assay__align_free(struct assay__align *align)
+{
+    free(align->offsets);
+    free(align->groups);
+    free(align->matches);
+    *align = (struct assay__align){0};
+}

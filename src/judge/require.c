@@ -1,0 +1,261 @@
+/* require.c - a trial judged by a requirement table: a pure function of the profile. What is not known is not judged, and not held against
+ * the trial either: the verdict is then "unavailable" with the metric's own reason. */
+#include "judge/require.h"
+
+#include "judge/comparison.h"
+#include "judge/require_advice.h"
+#include "base/text.h"
+#include "cost/score.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *assay__require_state_name(enum assay__require_state state)
+{
+    static const char *const names[] = {"none", "pass", "fail", "unavailable"};
+    return names[state];
+}
+
+static bool known(const struct assay_metric *metric)
+{
+    return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
+}
+
+static const struct assay_metric *get(const struct assay__trial *trial, const char *name)
+{
+    const struct assay_metric *metric = assay_metrics_get(trial->metrics, name);
+    return known(metric) ? metric : NULL;
+}
+
+/* --- one row ---------------------------------------------------------------------------------- */
+
+static const struct assay_metric *measured_of(const struct assay__trial *trial,
+                                              enum assay__require_kind kind)
+{
+    if (kind == ASSAY__REQUIRE_MEMORY)
+        return assay__peak_memory(trial->metrics, assay__device_is_host(trial->device));
+    return assay_metrics_get(trial->metrics, assay__require_info(kind)->metric);
+}
+
+/* Why there is no number, and what would give one. */
+static const char *reason_of(const struct assay__trial *trial, const struct assay_metric *metric,
+                             enum assay__require_kind kind, struct assay__arena *arena)
+{
+    const char *why = metric && metric->note && metric->note[0] ? metric->note
+                                                                : "it was not measured";
+    const char *name = metric ? metric->name : assay__require_info(kind)->metric;
+    bool unread = kind == ASSAY__REQUIRE_POWER &&
+                  !strstr(assay__trial_option(trial, "watch"), "power");
+    return assay__arena_printf(arena, "%s: %s%s", name, why,
+                               unread ? " (assay run --power reads the sensors)" : "");
+}
+
+static enum assay__require_state state_of(const struct assay__requirement *row, double required,
+                                          double ratio)
+{
+    if (!isfinite(required)) return ASSAY__REQUIRE_NONE;
+    if (!isfinite(ratio)) return ASSAY__REQUIRE_UNKNOWN;
+    bool met = row->info->floor ? ratio >= 1 : ratio <= 1;
+    return met ? ASSAY__REQUIRE_MET : ASSAY__REQUIRE_NOT_MET;
+}
+
+static enum assay__require_level level_of(const struct assay__requirement *row)
+{
+    double minimum = row->minimum_ratio, target = row->target_ratio;
+    if (row->info->floor) {
+        if (minimum < ASSAY__REQUIRE_LOW) return ASSAY__REQUIRE_TO_MINIMUM;
+        return target < ASSAY__REQUIRE_LOW ? ASSAY__REQUIRE_TO_TARGET : ASSAY__REQUIRE_FINE;
+    }
+    if (minimum > 1) return ASSAY__REQUIRE_TO_MINIMUM;
+    if (target > 1) return ASSAY__REQUIRE_TO_TARGET;
+    return minimum > ASSAY__REQUIRE_LOW || target > ASSAY__REQUIRE_LOW ? ASSAY__REQUIRE_WARN
+                                                                       : ASSAY__REQUIRE_FINE;
+}
+
+/* The rates are work / p50, so that p50's interval is theirs. The interval between launches where there is one. */
+static bool too_close(const struct assay__trial *trial, const struct assay__requirement *row,
+                      double required)
+{
+    const struct assay_metric *p50 = get(trial, "latency.p50"),
+                              *low = get(trial, "latency.between_low"),
+                              *high = get(trial, "latency.between_high");
+    if (!low || !high) {
+        low = get(trial, "latency.ci_low");
+        high = get(trial, "latency.ci_high");
+    }
+    bool rate = row->kind == ASSAY__REQUIRE_TFLOPS || row->kind == ASSAY__REQUIRE_BANDWIDTH;
+    if (!p50 || !low || !high || !(low->value > 0) || !isfinite(required)) return false;
+    if (rate)
+        return row->value * p50->value / high->value <= required &&
+               required <= row->value * p50->value / low->value;
+    return row->kind == ASSAY__REQUIRE_P50 && low->value <= required && required <= high->value;
+}
+
+static const char *note_of(const struct assay__trial *trial, const struct assay__requirement *row,
+                           struct assay__arena *arena)
+{
+    bool minimum = too_close(trial, row, row->minimum), target = too_close(trial, row, row->target);
+    if (!minimum && !target) return "";
+    return assay__arena_printf(
+        arena, "the %s lies within the 95 %% interval of the measurement: too close to be sure",
+        minimum ? "minimum" : "target");
+}
+
+/* A requirement above what the table's chip can do at most, as published. */
+static const char *unreachable_of(const struct assay__require_evidence *evidence,
+                                  const struct assay__requirement *row, struct assay__arena *arena)
+{
+    bool compute = row->kind == ASSAY__REQUIRE_TFLOPS;
+    const struct assay__chip *chip = evidence->table->chip;
+    if (!chip) return "";
+    double published = assay__require_peak(chip, row->kind);
+    bool minimum = row->minimum > published;
+    char required[64], peak[64];
+    if (!minimum && !(row->target > published)) return "";
+    assay__text_scaled(required, sizeof required, minimum ? row->minimum : row->target,
+                       row->info->unit);
+    assay__text_scaled(peak, sizeof peak, published, row->info->unit);
+    return assay__arena_printf(
+        arena, "the %s of %s is unreachable: above the published peak of %s's %s, %s%s",
+        minimum ? "minimum" : "target", required, chip->name, compute ? "GPU (float32)" : "memory",
+        peak, row->value > published ? " (exceeded here: another device, or caches)" : "");
+}
+
+/* A rate above what this device was measured to do at most. Not of bandwidth: a model's bytes may come from caches. */
+static const char *beyond_of(const struct assay__require_evidence *evidence,
+                             const struct assay__requirement *row, struct assay__arena *arena)
+{
+    bool minimum = row->minimum > evidence->ceiling;
+    char required[64], peak[64];
+    if (row->kind != ASSAY__REQUIRE_TFLOPS) return "";
+    if (!minimum && !(row->target > evidence->ceiling)) return "";
+    assay__text_scaled(required, sizeof required, minimum ? row->minimum : row->target,
+                       row->info->unit);
+    assay__text_scaled(peak, sizeof peak, evidence->ceiling, row->info->unit);
+    return assay__arena_printf(
+        arena, "the %s of %s is out of reach here: %s was measured to do %s at most",
+        minimum ? "minimum" : "target", required, evidence->trial->device, peak);
+}
+
+static int judge_row(const struct assay__require_evidence *evidence, enum assay__require_kind kind,
+                     struct assay__arena *arena, struct assay__requirement *row)
+{
+    *row = (struct assay__requirement){.kind = kind,
+                                       .info = assay__require_info(kind),
+                                       .measured = measured_of(evidence->trial, kind),
+                                       .minimum = evidence->table->minimum[kind],
+                                       .target = evidence->table->target[kind],
+                                       .reason = "",
+                                       .note = "",
+                                       .advice = ""};
+    row->value = known(row->measured) ? row->measured->value : NAN;
+    row->minimum_ratio = row->value / row->minimum;
+    row->target_ratio = row->value / row->target;
+    row->minimum_state = state_of(row, row->minimum, row->minimum_ratio);
+    row->target_state = state_of(row, row->target, row->target_ratio);
+    row->level = level_of(row);
+    row->unreachable = unreachable_of(evidence, row, arena);
+    row->beyond = beyond_of(evidence, row, arena);
+    if (!row->unreachable || !row->beyond) return ASSAY_ENOMEM;
+    if (isfinite(row->value))
+        row->note = note_of(evidence->trial, row, arena);
+    else
+        row->reason = reason_of(evidence->trial, row->measured, kind, arena);
+    if (row->level != ASSAY__REQUIRE_FINE)
+        row->advice = assay__require_advice(evidence, row, arena);
+    return row->note && row->reason && row->advice ? 0 : ASSAY_ENOMEM;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static enum assay__require_state worse(enum assay__require_state a, enum assay__require_state b)
+{
+    static const int order[] = {[ASSAY__REQUIRE_NONE] = 0,
+                                [ASSAY__REQUIRE_MET] = 1,
+                                [ASSAY__REQUIRE_UNKNOWN] = 2,
+                                [ASSAY__REQUIRE_NOT_MET] = 3};
+    return order[a] >= order[b] ? a : b;
+}
+
+int assay__require_judge(const struct assay_profile *profile, const struct assay__trial *trial,
+                         const struct assay__require_table *table, struct assay__arena *arena,
+                         struct assay__judgement *out)
+{
+    struct assay__require_evidence evidence;
+    *out = (struct assay__judgement){.table = table};
+    int code = assay__require_evidence(profile, trial, table, arena, &evidence);
+    for (int i = 0; i < ASSAY__REQUIRE_COUNT && code == 0; i++) {
+        if (!isfinite(table->minimum[i]) && !isfinite(table->target[i])) continue;
+        struct assay__requirement *row = &out->rows[out->count++];
+        code = judge_row(&evidence, (enum assay__require_kind)i, arena, row);
+        out->minimum = worse(out->minimum, row->minimum_state);
+        out->target = worse(out->target, row->target_state);
+    }
+    return code;
+}
+
+int assay__require_of(const struct assay__trial *trial, struct assay__arena *arena,
+                      const struct assay__require_table **table)
+{
+    *table = NULL;
+    for (size_t i = 0; i < trial->option_count; i++) {
+        const struct assay__pair *option = &trial->options[i];
+        if (strcmp(option->key, ASSAY__REQUIRE_OPTION) != 0 || !option->value) continue;
+        int code = assay__require_parse(arena, option->value, strlen(option->value), "kept", table,
+                                        NULL);
+        return code == ASSAY_ENOMEM ? code
+                                    : 0; /* a profile is untrusted: what is no table is none */
+    }
+    return 0;
+}
+
+/* --- kept with the trial ---------------------------------------------------------------------- */
+
+static int keep_table(struct assay_profile *profile, struct assay__trial *trial,
+                      const struct assay__require_table *table)
+{
+    const char *text = assay__require_text(profile->arena, table);
+    if (!text) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < trial->option_count; i++)
+        if (strcmp(trial->options[i].key, ASSAY__REQUIRE_OPTION) == 0) {
+            trial->options[i].value = text;
+            return 0;
+        }
+    struct assay__pair *options = assay__arena_array(profile->arena, trial->option_count + 1,
+                                                     sizeof *options);
+    if (!options) return ASSAY_ENOMEM;
+    if (trial->option_count) memcpy(options, trial->options, trial->option_count * sizeof *options);
+    options[trial->option_count++] = (struct assay__pair){ASSAY__REQUIRE_OPTION, text};
+    trial->options = options;
+    return 0;
+}
+
+static int put_share(struct assay__trial *trial, const struct assay__require_table *table,
+                     enum assay__require_kind kind)
+{
+    const struct assay__require_info *info = assay__require_info(kind);
+    struct assay_metric required = {"required",      table->minimum[kind], info->unit,
+                                    ASSAY_PUBLISHED, table->name,          ""};
+    char formula[200], value[64];
+    if (!isfinite(table->minimum[kind])) {
+        snprintf(formula, sizeof formula, "the requirement table '%.64s' has no %s of %s",
+                 table->name, info->floor ? "minimum" : "budget", info->label);
+        return assay_metrics_unavailable(trial->metrics, info->share, formula);
+    }
+    const struct assay_metric *measured = measured_of(trial, kind);
+    assay__text_scaled(value, sizeof value, table->minimum[kind], info->unit);
+    snprintf(formula, sizeof formula, "%s / %s, the minimum of '%.64s'",
+             measured ? measured->name : info->metric, value, table->name);
+    return assay_metrics_ratio(trial->metrics, info->share, measured, &required, formula);
+}
+
+int assay__require_apply(struct assay_profile *profile, struct assay__trial *trial,
+                         const struct assay__require_table *table)
+{
+    int code = keep_table(profile, trial, table);
+    for (int i = 0; i < ASSAY__REQUIRE_COUNT && code == 0; i++)
+        if (assay__require_info((enum assay__require_kind)i)->share)
+            code = put_share(trial, table, (enum assay__require_kind)i);
+    return code;
+}

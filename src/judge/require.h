@@ -1,0 +1,131 @@
+/* require.h - requirement tables: what a run must reach (floors: TFLOP/s, GB/s, inferences per second) and must not exceed (limits:
+ * latency, memory, power), each with a minimum and a target, and the judgement of a trial by one. Built-in tables are
+ * m1, m1-pro, m1-max, m1-ultra; a user's own is a small text or JSON file (doc/requirements.md).
+ *
+ *   floor: ratio = measured / required, met from 1 on, advice below 0.8
+ *   limit: ratio = used / allowed, met up to 1, a warning above 0.8, advice above 1
+ *
+ * A table is kept with its trial (option "require"), so that a kept profile gives the same verdicts on every machine. */
+#ifndef ASSAY_JUDGE_REQUIRE_H
+#define ASSAY_JUDGE_REQUIRE_H
+
+#include "predict/predict.h"
+#include "base/arena.h"
+#include "profile/profile.h"
+
+#define ASSAY__REQUIRE_OPTION \
+    "require"                  /* of a trial: the table, as assay__require_text writes it */
+#define ASSAY__REQUIRE_LOW 0.8 /* floors: advice below; limits: a warning above */
+#define ASSAY__REQUIRE_FILE_BYTES 65536 /* a table file is not longer */
+#define ASSAY__REQUIRE_NAME_BYTES 64    /* nor is its name */
+
+enum assay__require_kind {
+    ASSAY__REQUIRE_TFLOPS,
+    ASSAY__REQUIRE_BANDWIDTH,
+    ASSAY__REQUIRE_THROUGHPUT,
+    ASSAY__REQUIRE_P50,
+    ASSAY__REQUIRE_P99,
+    ASSAY__REQUIRE_MEMORY,
+    ASSAY__REQUIRE_POWER,
+    ASSAY__REQUIRE_COUNT
+};
+
+/** What a kind of requirement means. */
+struct assay__require_info {
+    const char *key;   /* in table files: "tflops" */
+    const char *label; /* for people: "compute" */
+    const char
+        *metric; /* "compute.rate"; of memory the one that counts is chosen at the judgement */
+    const char *share; /* metric that holds the ratio to the minimum; NULL: none */
+    const char *unit;  /* base unit */
+    double
+        scale; /* a plain number in a file times this is in the base unit; 0: a unit must be given */
+    const char *plain; /* that number's unit: "TFLOP/s" */
+    bool floor;
+};
+const struct assay__require_info *assay__require_info(enum assay__require_kind kind);
+
+/** The published peak of a chip of predict.h's table that a requirement is compared with: of its GPU (float32, FLOP/s) for TFLOPS, of its memory (B/s) for
+ *  BANDWIDTH. NaN: of other kinds, unknown, or too rough to call anything unreachable by it. */
+double assay__require_peak(const struct assay__chip *chip, enum assay__require_kind kind);
+
+struct assay__require_table {
+    const char *name;                     /* "m1-max" */
+    const char *origin;                   /* "built in", or the file */
+    const struct assay__chip *chip;       /* NULL: none */
+    double minimum[ASSAY__REQUIRE_COUNT]; /* base units; NaN: not required */
+    double target[ASSAY__REQUIRE_COUNT];
+    int64_t batch, batch_low, batch_high; /* of the NCP guides; 0: none */
+    int64_t backbone_units;               /* 0: none */
+};
+
+/** A built-in table by name (spelt as chips are), NULL: none. */
+const struct assay__require_table *assay__require_preset(const char *name);
+const struct assay__require_table *assay__require_preset_at(size_t index); /* NULL past the end */
+
+/** A built-in table, else the file of that name. ASSAY_EINVAL with one line: no such table, or what is wrong in which line of it. */
+int assay__require_find(struct assay__arena *arena, const char *name,
+                        const struct assay__require_table **table, struct assay_error *error);
+/** Reads the text or JSON of a table; `name` stands for it unless it names itself. */
+int assay__require_parse(struct assay__arena *arena, const char *text, size_t length,
+                         const char *name, const struct assay__require_table **table,
+                         struct assay_error *error);
+/** The table in one line that assay__require_parse reads. NULL: out of memory. */
+const char *assay__require_text(struct assay__arena *arena,
+                                const struct assay__require_table *table);
+
+/* --- the judgement ---------------------------------------------------------------------------- */
+
+enum assay__require_state {
+    ASSAY__REQUIRE_NONE, /* nothing is required */
+    ASSAY__REQUIRE_MET,
+    ASSAY__REQUIRE_NOT_MET,
+    ASSAY__REQUIRE_UNKNOWN, /* cannot be judged: reason */
+};
+/** "none", "pass", "fail", "unavailable" */
+const char *assay__require_state_name(enum assay__require_state state);
+
+enum assay__require_level { /* how much is to be done about it */
+                            ASSAY__REQUIRE_FINE,
+                            ASSAY__REQUIRE_WARN,      /* a limit is used by more than 0.8 */
+                            ASSAY__REQUIRE_TO_TARGET, /* the minimum is met, the target is not, by far */
+                            ASSAY__REQUIRE_TO_MINIMUM,
+};
+
+struct assay__requirement {
+    enum assay__require_kind kind;
+    const struct assay__require_info *info;
+    const struct assay_metric *measured; /* NULL or unavailable: reason */
+    double value;                        /* NaN unknown */
+    double minimum, target;              /* NaN: not required */
+    double minimum_ratio, target_ratio;  /* NaN unknown, or not required */
+    enum assay__require_state minimum_state, target_state;
+    enum assay__require_level level;
+    const char *reason;      /* why it cannot be judged, and what would help; "" */
+    const char *note;        /* what must be said of the verdict; "" */
+    const char *unreachable; /* why the target (or the minimum) is above what the chip can do; "" */
+    const char *beyond;      /* or above what this device was measured to do at most; "" */
+    const char *advice;      /* what to do; "" when it is fine */
+};
+
+struct assay__judgement {
+    const struct assay__require_table *table;
+    struct assay__requirement rows[ASSAY__REQUIRE_COUNT]; /* what the table requires */
+    size_t count;
+    enum assay__require_state minimum,
+        target; /* of all rows: one that fails decides, then one that is unknown */
+};
+
+/** The table that is kept with the trial; *table is NULL when there is none, or when what is kept is no table. 0 or ASSAY_ENOMEM. */
+int assay__require_of(const struct assay__trial *trial, struct assay__arena *arena,
+                      const struct assay__require_table **table);
+/** Everything lives in the arena or is borrowed from the profile. 0 or ASSAY_ENOMEM. */
+int assay__require_judge(const struct assay_profile *profile, const struct assay__trial *trial,
+                         const struct assay__require_table *table, struct assay__arena *arena,
+                         struct assay__judgement *out);
+/** Keeps the table with the trial and puts compute.efficiency, memory.budget_share and power.budget_share, or why they are
+ *  unavailable. 0 or ASSAY_ENOMEM. */
+int assay__require_apply(struct assay_profile *profile, struct assay__trial *trial,
+                         const struct assay__require_table *table);
+
+#endif

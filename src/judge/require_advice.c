@@ -1,0 +1,264 @@
+/* require_advice.c - see require_advice.h. */
+#include "judge/require_advice.h"
+
+#include "judge/comparison.h"
+#include "base/buf.h"
+#include "base/text.h"
+#include "cost/score.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* --- evidence --------------------------------------------------------------------------------- */
+
+const char *assay__layer_title(const struct assay__layer *layer)
+{
+    if (layer->from_count && layer->from[0] && layer->from[0][0]) return layer->from[0];
+    return layer->name && layer->name[0] ? layer->name : layer->op;
+}
+
+static double known(const struct assay__trial *trial, const char *name)
+{
+    const struct assay_metric *metric = assay_metrics_get(trial->metrics, name);
+    return metric && metric->state != ASSAY_UNAVAILABLE ? metric->value : (double)NAN;
+}
+
+static void find_slowest(struct assay__require_evidence *e)
+{
+    const struct assay__layers *layers = &e->trial->layers;
+    double p50_ns = known(e->trial, "latency.p50") * 1e9, most = 0;
+    e->slowest_share = NAN;
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *layer = &layers->items[i];
+        if (layer->state == ASSAY_UNAVAILABLE || !(layer->time_ns > most)) continue;
+        most = layer->time_ns;
+        e->slowest = layer;
+    }
+    if (e->slowest && p50_ns > 0) e->slowest_share = most / p50_ns;
+}
+
+int assay__require_evidence(const struct assay_profile *profile, const struct assay__trial *trial,
+                            const struct assay__require_table *table, struct assay__arena *arena,
+                            struct assay__require_evidence *out)
+{
+    struct assay__require_evidence *e = out;
+    *e = (struct assay__require_evidence){.profile = profile,
+                                          .trial = trial,
+                                          .table = table,
+                                          .bound = ASSAY__BOUND_UNKNOWN,
+                                          .ceiling = NAN,
+                                          .memory_ceiling = NAN};
+    int code = assay__roofline(profile, trial, arena, &e->roofline);
+    if (code) return code;
+    const struct assay__roofline *r = &e->roofline;
+    double sum = 0;
+    for (int i = 0; i < ASSAY__BOUND_COUNT && !r->reason[0]; i++)
+        sum += r->time_ns[i];
+    for (int i = 0; i < ASSAY__BOUND_COUNT; i++) {
+        e->share[i] = sum > 0 ? r->time_ns[i] / sum : NAN;
+        if (sum > 0 && e->share[i] > e->share[e->bound]) e->bound = (enum assay__bound)i;
+    }
+    if (!r->reason[0] && r->peak) e->ceiling = r->peak->value;
+    if (!r->reason[0] && r->level_count) e->memory_ceiling = r->levels[r->level_count - 1].value;
+    find_slowest(e);
+    return 0;
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+/* "raise the batch (now 1; the table's is 128)" */
+static void put_batch(struct assay__buf *out, const struct assay__require_evidence *e)
+{
+    int64_t wanted = e->table ? e->table->batch : 0, now = e->trial->batch;
+    assay__buf_puts(out, "raise the batch");
+    if (now > 0) assay__buf_printf(out, " (now %" PRId64, now);
+    if (wanted > 0 && wanted != now)
+        assay__buf_printf(out, "%s the table's is %" PRId64, now > 0 ? ";" : " (", wanted);
+    if (now > 0 || (wanted > 0 && wanted != now)) assay__buf_putc(out, ')');
+}
+
+static const char *const no_bound = "; --ceilings tells what bounds the layers";
+
+static void advise_compute(struct assay__buf *out, const struct assay__require_evidence *e)
+{
+    double share = e->share[e->bound] * 100;
+    switch (e->bound) {
+    case ASSAY__BOUND_OVERHEAD:
+        assay__buf_printf(
+            out,
+            "%.0f %% of the layers' time is overhead of layers too small for the device: ", share);
+        put_batch(out, e);
+        assay__buf_puts(out, ", or fuse small nodes");
+        break;
+    case ASSAY__BOUND_MEMORY:
+        assay__buf_printf(out, "%.0f %% of the layers' time is bound by memory: ", share);
+        put_batch(out, e);
+        assay__buf_puts(out, " to compute more per byte read, or store weights as float16 or int8");
+        break;
+    case ASSAY__BOUND_COMPUTE:
+        assay__buf_printf(out, "%.0f %% of the layers' time is bound by computing", share);
+        if (known(e->trial, "compute.utilization") < ASSAY__REQUIRE_LOW)
+            assay__buf_printf(out, ", at %.0f %% of the measured ceiling: other --threads, ",
+                              known(e->trial, "compute.utilization") * 100);
+        else
+            assay__buf_puts(out, ": ");
+        put_batch(out, e);
+        assay__buf_puts(out, ", float16 or int8, or a faster device");
+        break;
+    default:
+        put_batch(out, e);
+        assay__buf_puts(out, " or the size of the model");
+        assay__buf_puts(out, no_bound);
+    }
+}
+
+static void advise_bandwidth(struct assay__buf *out, const struct assay__require_evidence *e)
+{
+    double share = e->share[e->bound] * 100;
+    switch (e->bound) {
+    case ASSAY__BOUND_COMPUTE:
+        assay__buf_printf(
+            out,
+            "%.0f %% of the layers' time is bound by computing, so memory waits: a floor of "
+            "bandwidth suits models that memory bounds",
+            share);
+        break;
+    case ASSAY__BOUND_OVERHEAD:
+        assay__buf_printf(
+            out, "%.0f %% of the layers' time is overhead of small layers, in which little moves: ",
+            share);
+        put_batch(out, e);
+        break;
+    case ASSAY__BOUND_MEMORY:
+        assay__buf_printf(
+            out,
+            "%.0f %% of the layers' time is bound by memory: look at how data is laid out "
+            "(copies, transposes, small pieces)",
+            share);
+        break;
+    default:
+        assay__buf_puts(
+            out, "look at how data is accessed: fewer copies and transposes, contiguous layouts");
+        assay__buf_puts(out, no_bound);
+    }
+}
+
+static void put_slowest(struct assay__buf *out, const struct assay__require_evidence *e)
+{
+    if (!e->slowest || !isfinite(e->slowest_share)) {
+        assay__buf_puts(out, "; layer times (--layers) would tell where the time goes");
+        return;
+    }
+    assay__buf_printf(out, "; the slowest layer is %.80s (%.40s) with %.0f %% of the time",
+                      assay__layer_title(e->slowest), e->slowest->op, e->slowest_share * 100);
+}
+
+static void advise_throughput(struct assay__buf *out, const struct assay__require_evidence *e)
+{
+    const char *streams = assay__trial_option(e->trial, "streams");
+    const char *threads = assay__trial_option(e->trial, "threads");
+    assay__buf_printf(
+        out, "try more requests in flight (--streams, now %s) and other --threads (now %s)",
+        streams[0] ? streams : "1", threads[0] ? threads : "default");
+    put_slowest(out, e);
+}
+
+static void advise_latency(struct assay__buf *out, const struct assay__require_evidence *e,
+                           const struct assay__requirement *row)
+{
+    double p50 = known(e->trial, "latency.p50");
+    if (row->kind == ASSAY__REQUIRE_P99 && row->value > 1.5 * p50)
+        assay__buf_printf(out,
+                          "p99 is %.1f × the median: something disturbs single inferences (other "
+                          "processes, clocks, page faults); a quieter machine or pinned --cpus",
+                          row->value / p50);
+    else if (e->trial->batch > 1)
+        assay__buf_printf(out,
+                          "a smaller batch (now %" PRId64 ") answers sooner, or float16 or int8",
+                          e->trial->batch);
+    else
+        assay__buf_puts(out, "try other --threads, float16 or int8, or a faster device");
+    put_slowest(out, e);
+}
+
+static void advise_memory(struct assay__buf *out, const struct assay__require_evidence *e,
+                          const struct assay__requirement *row)
+{
+    double weights = known(e->trial, "memory.model");
+    char text[64];
+    if (weights > row->value / 2) {
+        assay__text_scaled(text, sizeof text, weights, "B");
+        assay__buf_printf(out,
+                          "weights are %.0f %% of it (%s): float16 halves them, int8 quarters them",
+                          fmin(weights / row->value, 1) * 100, text);
+        return;
+    }
+    assay__buf_puts(out, "most of it is activations and the engine's own");
+    if (isfinite(weights)) {
+        assay__text_scaled(text, sizeof text, weights, "B");
+        assay__buf_printf(out, " (weights: %s)", text);
+    }
+    if (e->trial->batch > 1)
+        assay__buf_printf(out, ": a smaller batch (now %" PRId64 ") needs less", e->trial->batch);
+    else
+        assay__buf_puts(out, ": assay memory shows where it goes");
+}
+
+/* What a level means for a row, before the advice. */
+static void put_level(struct assay__buf *out, const struct assay__requirement *row)
+{
+    bool to_target = row->level == ASSAY__REQUIRE_TO_TARGET;
+    double ratio = to_target || !isfinite(row->minimum_ratio) ? row->target_ratio
+                                                              : row->minimum_ratio;
+    const char *of = to_target || !isfinite(row->minimum_ratio) ? "target" : "minimum";
+    char share[64];
+    if (row->level == ASSAY__REQUIRE_WARN && isfinite(row->target_ratio) &&
+        !(row->minimum_ratio > ASSAY__REQUIRE_LOW)) {
+        ratio = row->target_ratio;
+        of = "target";
+    }
+    assay__text_scaled(share, sizeof share, ratio, "ratio");
+    if (row->info->floor)
+        assay__buf_printf(out, "%s reaches %s of the %s: ", row->info->label, share, of);
+    else
+        assay__buf_printf(out, "%s uses %s of what the %s allows: ", row->info->label, share, of);
+}
+
+/* What no program reaches needs another requirement or another device, not a change of the model. "": it may be reached. */
+static const char *out_of_reach(const struct assay__requirement *row)
+{
+    const char *const limits[] = {row->beyond, row->unreachable};
+    const char *word = row->level == ASSAY__REQUIRE_TO_MINIMUM ? "the minimum" : "the target";
+    for (size_t i = 0; i < 2; i++)
+        if (strncmp(limits[i], word, strlen(word)) == 0) return limits[i];
+    /* then the target, which is harder, cannot be reached either */
+    return strncmp(row->beyond, "the minimum", 11) == 0 ? row->beyond : "";
+}
+
+const char *assay__require_advice(const struct assay__require_evidence *e,
+                                  const struct assay__requirement *row, struct assay__arena *arena)
+{
+    struct assay__buf out = {0};
+    put_level(&out, row);
+    const char *limit = out_of_reach(row);
+    if (limit[0]) {
+        assay__buf_puts(&out, limit);
+    } else {
+        switch (row->kind) {
+        case ASSAY__REQUIRE_TFLOPS: advise_compute(&out, e); break;
+        case ASSAY__REQUIRE_BANDWIDTH: advise_bandwidth(&out, e); break;
+        case ASSAY__REQUIRE_THROUGHPUT: advise_throughput(&out, e); break;
+        case ASSAY__REQUIRE_P50:
+        case ASSAY__REQUIRE_P99: advise_latency(&out, e, row); break;
+        case ASSAY__REQUIRE_MEMORY: advise_memory(&out, e, row); break;
+        default:
+            assay__buf_puts(&out,
+                            "fewer --threads or a device that needs less; energy.inference.net "
+                            "tells which really saves");
+        }
+    }
+    const char *text = out.failed ? NULL : assay__arena_strdup(arena, out.data);
+    assay__buf_free(&out);
+    return text;
+}

@@ -1,0 +1,313 @@
+/* review.c - see review.h. With s the share of the latency that a part takes, removing it makes the whole at most 1 / (1 - s) times
+ * as fast (Amdahl 1967). */
+#include "judge/review.h"
+
+#include "judge/comparison.h"
+#include "judge/require_advice.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAYERS_NAMED 3
+#define SHARE_NAMED 0.10    /* a part below this share of the latency is no bottleneck */
+#define TAIL_NAMED 1.5      /* p99 / p50 from here on is one */
+#define GAIN_NAMED 1.05     /* an opportunity below this is none */
+#define UTILIZATION_LOW 0.8 /* of the monitoring guide */
+
+struct reviewing {
+    const struct assay__trial *trial;
+    const struct assay_profile *profile;
+    struct assay__require_evidence evidence;
+    struct assay__arena *arena;
+    struct assay__review *out;
+    bool failed;
+};
+
+static void add(struct reviewing *r, struct assay__sentence_list *list, const char *text)
+{
+    if (!text) r->failed = true;
+    if (text && list->count < ASSAY__REVIEW_SENTENCES) list->items[list->count++] = text;
+}
+
+static double known(const struct reviewing *r, const char *name)
+{
+    const struct assay_metric *metric = assay_metrics_get(r->trial->metrics, name);
+    return metric && metric->state != ASSAY_UNAVAILABLE ? metric->value : (double)NAN;
+}
+
+static const char *scaled(struct reviewing *r, double value, const char *unit)
+{
+    char text[64];
+    assay__text_scaled(text, sizeof text, value, unit);
+    const char *copy = assay__arena_strdup(r->arena, text);
+    if (!copy) r->failed = true;
+    return copy ? copy : "";
+}
+
+/* --- bottlenecks ------------------------------------------------------------------------------ */
+
+static int slower_first(const void *a, const void *b)
+{
+    const struct assay__layer *const *x = a, *const *y = b;
+    if ((*x)->time_ns != (*y)->time_ns) return (*x)->time_ns < (*y)->time_ns ? 1 : -1;
+    return (*x)->index < (*y)->index ? -1 : (*x)->index > (*y)->index;
+}
+
+/* Timed layers, the slowest first; in the arena. */
+static const struct assay__layer **by_time(struct reviewing *r, size_t *count)
+{
+    const struct assay__layers *layers = &r->trial->layers;
+    const struct assay__layer **order = assay__arena_array(r->arena, layers->count + 1,
+                                                           sizeof *order);
+    *count = 0;
+    if (!order) {
+        r->failed = true;
+        return NULL;
+    }
+    for (size_t i = 0; i < layers->count; i++)
+        if (layers->items[i].state != ASSAY_UNAVAILABLE && isfinite(layers->items[i].time_ns))
+            order[(*count)++] = &layers->items[i];
+    qsort(order, *count, sizeof *order, slower_first);
+    return order;
+}
+
+/* "86 %", "0.3 %", "below 0.1 %": what is little is not nothing. */
+struct percent_text {
+    char text[24];
+};
+static struct percent_text percent(double share)
+{
+    struct percent_text out;
+    double value = share * 100;
+    if (value > 0 && value < 0.05)
+        snprintf(out.text, sizeof out.text, "below 0.1 %%");
+    else
+        snprintf(out.text, sizeof out.text, "%.*f %%", value > 0 && value < 0.95 ? 1 : 0, value);
+    return out;
+}
+
+static void review_bounds(struct reviewing *r)
+{
+    const struct assay__require_evidence *e = &r->evidence;
+    struct assay__sentence_list *list = &r->out->bottlenecks;
+    if (e->bound == ASSAY__BOUND_UNKNOWN) return;
+    static const char *const words[] = {[ASSAY__BOUND_COMPUTE] = "computing",
+                                        [ASSAY__BOUND_MEMORY] = "memory",
+                                        [ASSAY__BOUND_OVERHEAD] = "overhead of small layers"};
+    add(r, list,
+        assay__arena_printf(
+            r->arena,
+            "%s bounds most of the layers' time: %s (computing %s, memory %s, overhead %s, not "
+            "known %s)",
+            words[e->bound], percent(e->share[e->bound]).text,
+            percent(e->share[ASSAY__BOUND_COMPUTE]).text,
+            percent(e->share[ASSAY__BOUND_MEMORY]).text,
+            percent(e->share[ASSAY__BOUND_OVERHEAD]).text,
+            percent(e->share[ASSAY__BOUND_UNKNOWN]).text));
+}
+
+/* "reaches 62 % of its roof" */
+static const char *roof_text(struct reviewing *r, const struct assay__layer *layer)
+{
+    const struct assay__roofline *roofline = &r->evidence.roofline;
+    size_t at = (size_t)(layer - r->trial->layers.items);
+    if (roofline->reason[0] || at >= roofline->layer_count) return "";
+    const struct assay__roofline_layer *placed = &roofline->layers[at];
+    if (!isfinite(placed->utilization) || placed->bound == ASSAY__BOUND_UNKNOWN) return "";
+    const char *text = assay__arena_printf(r->arena, "; bound by %s, at %.0f %% of its roof",
+                                           assay__bound_name(placed->bound),
+                                           placed->utilization * 100);
+    if (!text) r->failed = true;
+    return text ? text : "";
+}
+
+static void review_layers(struct reviewing *r, double p50_ns)
+{
+    size_t count;
+    const struct assay__layer **order = by_time(r, &count);
+    struct assay__sentence_list *list = &r->out->bottlenecks;
+    if (!order) return;
+    for (size_t i = 0; i < count && i < LAYERS_NAMED && p50_ns > 0; i++) {
+        double share = order[i]->time_ns / p50_ns;
+        if (share < SHARE_NAMED) break;
+        add(r, list,
+            assay__arena_printf(r->arena, "layer %.80s (%.40s) takes %.0f %% of the time%s",
+                                assay__layer_title(order[i]), order[i]->op, share * 100,
+                                roof_text(r, order[i])));
+    }
+    if (count == 0)
+        add(r, list,
+            assay__arena_printf(r->arena, "which layers are slow is not known: %s",
+                                r->trial->layers.reason && r->trial->layers.reason[0]
+                                    ? r->trial->layers.reason
+                                    : "layers were not timed"));
+}
+
+static void review_rest(struct reviewing *r, double p50_ns)
+{
+    struct assay__sentence_list *list = &r->out->bottlenecks;
+    const struct assay__layers *layers = &r->trial->layers;
+    double fixed = layers->engine_ns / p50_ns, rest = layers->unattributed_ns / p50_ns;
+    double tail = known(r, "latency.p99") * 1e9 / p50_ns;
+    if (fixed >= SHARE_NAMED)
+        add(r, list,
+            assay__arena_printf(r->arena,
+                                "the engine's fixed cost per run takes %.0f %% of the time",
+                                fixed * 100));
+    if (rest >= SHARE_NAMED)
+        add(r, list,
+            assay__arena_printf(r->arena, "%.0f %% of the time lies in no layer (unattributed)",
+                                rest * 100));
+    if (tail >= TAIL_NAMED)
+        add(r, list,
+            assay__arena_printf(
+                r->arena, "the slowest 1 %% of inferences take %.1f × the median or more", tail));
+    for (size_t i = 0; i < r->profile->environment.disturbance_count; i++)
+        add(r, list,
+            assay__arena_printf(r->arena, "the machine was disturbed: %s",
+                                r->profile->environment.disturbances[i]));
+}
+
+/* --- opportunities ---------------------------------------------------------------------------- */
+
+static void offer(struct reviewing *r, double gain, const char *what)
+{
+    if (!(gain >= GAIN_NAMED) || !what) {
+        r->failed |= !what;
+        return;
+    }
+    if (isfinite(gain))
+        add(r, &r->out->opportunities,
+            assay__arena_printf(r->arena, "at most %s × as fast: %s", assay__digits(gain, 3).text,
+                                what));
+}
+
+static void review_opportunities(struct reviewing *r, double p50_ns)
+{
+    const struct assay__require_evidence *e = &r->evidence;
+    const struct assay__roofline *roofline = &e->roofline;
+    size_t count;
+    if (!roofline->reason[0] && roofline->least_of_ns > 0 && p50_ns > 0) {
+        double rest = p50_ns - roofline->least_of_ns; /* what no roof is known of stays as it is */
+        offer(r, p50_ns / (fmax(rest, 0) + roofline->least_ns),
+              assay__arena_printf(r->arena, "every layer at its roof (they take %s of at least %s)",
+                                  scaled(r, roofline->least_of_ns * 1e-9, "s"),
+                                  scaled(r, roofline->least_ns * 1e-9, "s")));
+        double overhead = roofline->time_ns[ASSAY__BOUND_OVERHEAD] / p50_ns;
+        offer(r, 1 / (1 - overhead),
+              "no time in layers that are overhead (a larger batch, or fused nodes)");
+    }
+    double fixed = r->trial->layers.engine_ns / p50_ns;
+    offer(r, 1 / (1 - fixed), "no fixed cost of the engine per run (a larger batch shares it)");
+    const struct assay__layer **order = by_time(r, &count);
+    if (order && count && p50_ns > order[0]->time_ns)
+        offer(r, 1 / (1 - order[0]->time_ns / p50_ns),
+              assay__arena_printf(r->arena, "without the slowest layer, %.80s (%.40s)",
+                                  assay__layer_title(order[0]), order[0]->op));
+    const struct assay_metric *peak = assay__peak_memory(r->trial->metrics,
+                                                         assay__device_is_host(r->trial->device));
+    double weights = known(r, "memory.model");
+    if (peak && peak->value > 2 * weights)
+        add(r, &r->out->opportunities,
+            assay__arena_printf(r->arena,
+                                "memory: the peak of %s is %s × the weights (%s); "
+                                "assay memory shows where it goes",
+                                scaled(r, peak->value, "B"),
+                                assay__digits(peak->value / weights, 3).text,
+                                scaled(r, weights, "B")));
+}
+
+/* --- recommendations -------------------------------------------------------------------------- */
+
+/* Advice of the table: minimum before target before warnings. */
+static void recommend_required(struct reviewing *r)
+{
+    const struct assay__judgement *j = &r->out->judgement;
+    for (int level = ASSAY__REQUIRE_TO_MINIMUM; level > ASSAY__REQUIRE_FINE; level--)
+        for (size_t i = 0; i < j->count; i++)
+            if ((int)j->rows[i].level == level) add(r, &r->out->recommendations, j->rows[i].advice);
+}
+
+/* Words must fit the command that made the profile: not every one has the option. */
+const char *assay__review_power_words(const struct assay_profile *profile)
+{
+    static const char *const words[][2] = {
+        {"run", "--power reads the sensors"},
+        {"advise", "--power reads the sensors"},
+        {"sweep", "--power reads the sensors"},
+        {"compare", "without --no-power the sensors are read"},
+        {"tune", "--goal energy reads the sensors"},
+    };
+    for (size_t i = 0; profile->command && i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(profile->command, words[i][0]) == 0) return words[i][1];
+    return "assay run --power reads the sensors";
+}
+
+static void recommend_repeating(struct reviewing *r)
+{
+    const char *command = r->profile->command ? r->profile->command : "";
+    const char *how = strcmp(command, "tune") == 0 ? "a larger --budget"
+                      : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES
+                          ? "longer launches (--time)"
+                          : "--launches 5";
+    add(r, &r->out->recommendations,
+        assay__arena_printf(
+            r->arena, "the measurement is unstable: repeat it on a quieter machine, with %s", how));
+}
+
+static void recommend_rest(struct reviewing *r)
+{
+    struct assay__sentence_list *list = &r->out->recommendations;
+    double utilization = known(r, "compute.utilization");
+    const char *opt = assay__trial_option(r->trial, "opt");
+    bool off = strcmp(opt, "none") == 0;
+    if (off) add(r, list, "graph optimisation is off: try --opt all");
+    if (utilization < UTILIZATION_LOW && !r->out->required)
+        add(r, list,
+            assay__arena_printf(
+                r->arena, "compute reaches %s %% of the measured ceiling: try a larger batch%s",
+                assay__digits(utilization * 100, 3).text,
+                r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : ""));
+    if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
+        recommend_repeating(r);
+    if (isnan(known(r, "power.average")))
+        add(r, list,
+            assay__arena_printf(r->arena, "power is not known, so the score has no answer: %s",
+                                strstr(assay__trial_option(r->trial, "watch"), "power")
+                                    ? "assay doctor tells which sensor would provide it"
+                                    : assay__review_power_words(r->profile)));
+    if (r->evidence.roofline.reason[0])
+        add(r, list,
+            assay__arena_printf(r->arena,
+                                "what bounds the layers is not known (%s): --ceilings measures it",
+                                r->evidence.roofline.reason));
+}
+
+/* --- together --------------------------------------------------------------------------------- */
+
+int assay__review(const struct assay_profile *profile, const struct assay__trial *trial,
+                  struct assay__arena *arena, struct assay__review *out)
+{
+    struct reviewing r = {.trial = trial, .profile = profile, .arena = arena, .out = out};
+    const struct assay__require_table *table = NULL;
+    memset(out, 0, sizeof *out);
+    int code = assay__require_of(trial, arena, &table);
+    if (code == 0 && table) {
+        out->required = true;
+        code = assay__require_judge(profile, trial, table, arena, &out->judgement);
+    }
+    if (code == 0) code = assay__require_evidence(profile, trial, table, arena, &r.evidence);
+    if (code) return code;
+    assay__score(trial->metrics, assay__device_is_host(trial->device), &out->score);
+    double p50_ns = known(&r, "latency.p50") * 1e9;
+    review_bounds(&r);
+    review_layers(&r, p50_ns);
+    review_rest(&r, p50_ns);
+    review_opportunities(&r, p50_ns);
+    recommend_required(&r);
+    recommend_rest(&r);
+    return r.failed ? ASSAY_ENOMEM : 0;
+}

@@ -1,0 +1,152 @@
+/* sweep.h - the points of a sweep: a pure function of a profile whose trials are labelled "batch=8 threads=2". Points are judged by the
+ * medians of their launches (three by default, too few for the rank test of a comparison): two points are told apart when
+ * all launches of one are faster than all of the other; otherwise the report says that they could not be separated. The best two may
+ * have been run again with launches enough for that test (role "confirm"): such trials are no points. */
+#ifndef ASSAY_JUDGE_SWEEP_H
+#define ASSAY_JUDGE_SWEEP_H
+
+#include "base/arena.h"
+#include "base/stats.h"
+#include "profile/profile.h"
+
+#define ASSAY__SWEEP_AXES 8
+#define ASSAY__SWEEP_CONFIRM "confirm" /* role of a trial that confirms */
+#define ASSAY__SWEEP_CLASS "class"     /* option of a trial: cpu, gpu or npu */
+#define ASSAY__SWEEP_LAUNCHES 2        /* good ones that must be left of a point that lost one */
+#define ASSAY__SWEEP_DRIFT_LIMIT "drift_limit" /* option of the first trial; without it none */
+
+enum assay__sweep_goal { ASSAY__SWEEP_THROUGHPUT, ASSAY__SWEEP_LATENCY, ASSAY__SWEEP_ENERGY };
+
+struct assay__sweep_limits {
+    enum assay__sweep_goal goal;
+    const char *slo_metric; /* "latency.p99"; NULL: none */
+    double slo_s;           /* at most */
+    double memory_bytes;    /* budget of memory.peak.worker; NaN: none */
+    const char *slo;        /* as it was asked for: "p99=20ms"; "" or NULL none */
+};
+
+/* The numbers of a point, in the order of the table. */
+enum assay__sweep_column {
+    ASSAY__SWEEP_P50,
+    ASSAY__SWEEP_P99,
+    ASSAY__SWEEP_RATE, /* samples/s, else inferences/s */
+    ASSAY__SWEEP_MEMORY,
+    ASSAY__SWEEP_JOULES,
+    ASSAY__SWEEP_BANDWIDTH,
+    ASSAY__SWEEP_UTILIZATION,
+    ASSAY__SWEEP_FLOPS,
+    ASSAY__SWEEP_COLUMNS
+};
+
+struct assay__sweep_point {
+    size_t trial;
+    const char *label;
+    const char *values[ASSAY__SWEEP_AXES]; /* by axis; "" where the label does not say */
+    const char *device, *device_class;     /* class "" unknown */
+    bool software;                         /* measured, never recommended */
+    bool usable;
+    bool sound;         /* usable, and nothing is known against its outputs */
+    const char *reason; /* why not, or which limit it breaks; "" */
+    const char *lost;   /* usable, but it lost launches: how many and why; "" */
+    bool within;        /* sound and within the limits */
+    double nonfinite;   /* numbers of its own outputs that are NaN or infinite; NaN unknown */
+    double
+        drift; /* relative L2 of its outputs from the reference's; NaN not compared, or unknown */
+    double latency_s, low_s,
+        high_s;        /* median of the launches' medians, least and greatest of them */
+    double throughput; /* samples/s, else inferences/s */
+    double cost_low,
+        cost_high; /* least and greatest cost of its launches, by the goal; NaN unknown */
+    double sample_low_s,
+        sample_high_s;    /* least and greatest time per sample of its launches; NaN unknown */
+    const double *merits; /* of its launches, sorted: samples/s over seconds of latency */
+    size_t merit_count;
+    double sequence; /* tokens of a sample, where several sequence lengths are compared; else 1 */
+    double slo_s, p99_s, memory_bytes, energy_j, bandwidth, utilization, rate; /* NaN unknown */
+    double
+        efficiency; /* throughput over that of `base`, over the ratio of their batch (else threads); NaN */
+    size_t base; /* the point with the smallest batch, all else alike */
+};
+
+struct assay__sweep_pair {
+    size_t a, b;
+};
+
+/* What running the best two again has shown. */
+struct assay__sweep_confirmation {
+    bool asked;
+    size_t points[2]; /* the best one of the sweep, the next; SIZE_MAX unknown */
+    size_t launches[2];
+    struct assay__ratio ratio; /* cost of the second over that of the first; all NaN unknown */
+    const char *why;           /* a sentence when asked */
+};
+
+/* Where the wall-clock time of the command went, s; NaN unknown. */
+struct assay__sweep_wall {
+    double total, measuring, loading, overhead;
+};
+
+struct assay__sweep {
+    const char *axes[ASSAY__SWEEP_AXES];
+    size_t axis_count;
+    bool per_token; /* several sequence lengths: throughput and energy are judged by the token */
+    struct assay__sweep_point *points;
+    size_t count;
+    size_t best;                /* SIZE_MAX: none */
+    size_t next;                /* second best; SIZE_MAX: none */
+    size_t knee;                /* index of a point; SIZE_MAX: none */
+    size_t scaled;              /* whose scaling is told: the best, else the highest throughput */
+    const char *why, *knee_why; /* sentences in any case */
+    const char *gain;           /* of a larger batch (else more threads), in words; "" */
+    size_t *alike;              /* points that could not be told from the best one */
+    size_t alike_count;
+    struct assay__sweep_pair *pairs; /* neighbours by rank that could not be told apart */
+    size_t pair_count;
+    struct assay__sweep_confirmation confirmation;
+    struct assay__sweep_wall wall;
+};
+
+/** Everything lives in the arena. 0 or ASSAY_ENOMEM. */
+int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_limits *limits,
+                 struct assay__arena *arena, struct assay__sweep *out);
+/** The limits as the profile's first trial keeps them (options goal, slo, memory_budget). */
+struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *profile);
+/** "p99=20ms" into metric and seconds. False: not of that form; a time without its unit is none. */
+bool assay__sweep_slo_parse(const char *text, const char **metric, double *seconds);
+/** 0, or ASSAY_EINVAL with what is wrong with it, for people: "--slo: …". */
+int assay__sweep_slo_check(const char *text, struct assay_error *error);
+/** A budget of memory with its unit, "500MB": 0, or ASSAY_EINVAL with what is wrong with it, for people. */
+int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_error *error);
+/** The number of a column; NaN unknown. */
+double assay__sweep_value(const struct assay__sweep_point *point, enum assay__sweep_column column);
+/** The metric behind a column, for the reason why it is unknown. */
+const char *assay__sweep_metric(enum assay__sweep_column column);
+/** The configuration matrix of the NCP guides can be shown: both device and optimisation are axes. */
+bool assay__sweep_is_matrix(const struct assay__sweep *sweep);
+/** The throughputs of their launches overlap: neither is told from the other by it. False also where they are not known. */
+bool assay__sweep_overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b);
+/** Index of the axis of that name; SIZE_MAX: it does not vary. */
+size_t assay__sweep_axis(const struct assay__sweep *sweep, const char *name);
+
+/* --- parts of it, between its files ----------------------------------------------------------- */
+
+/** Costs of the launches that ended well: s per sample (throughput), s per inference (latency), J per inference (energy). *direct: they
+ *  are of the goal; else, where a launch has no number of it, medians of the latency, per sample for throughput. free() them. NULL: out
+ *  of memory. */
+double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+                                  size_t *count, bool *direct);
+/** Smaller is better; NaN unknown. */
+double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal);
+/** All axes but that one have the same values. */
+bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t a, size_t b);
+/** What the goal is about: "throughput", "tokens per second", "latency", "energy per inference", "energy per token". */
+const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__sweep_goal goal);
+/** A value of an axis as a number; NaN: it is none. */
+double assay__sweep_number(const char *text);
+int assay__sweep_judge(const struct assay__sweep_limits *limits, struct assay__arena *arena,
+                       struct assay__sweep *sweep);
+int assay__sweep_confirm(const struct assay_profile *profile,
+                         const struct assay__sweep_limits *limits, struct assay__arena *arena,
+                         struct assay__sweep *sweep);
+
+#endif

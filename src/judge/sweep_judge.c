@@ -1,0 +1,387 @@
+/* sweep_judge.c - which point of a sweep is best for its goal, which cannot be told from it or from each other, where the knee is, what a
+ * larger batch gains.
+ *
+ * Knee. Along the batch axis, at the other axes' values of the best point, from the smallest batch on: the last point up to which each
+ * step raised throughput by a larger factor than latency. Beyond it a larger batch buys throughput with more latency than it is
+ * worth. It needs three points. A step is judged by the launches: throughput over latency of each (merit), whose ranges at the two
+ * points must lie apart by at least half of the wider one. With three launches a step that makes no difference is then taken for one in
+ * 2.4 % of cases (normal noise); without the margin it were 10 %. From five launches on the exact rank
+ * test judges them, at 5 %. A step that is not shown, or a later point whose merit is shown to be
+ * higher again, leaves the knee not shown. */
+#include "judge/sweep.h"
+
+#include "judge/comparison.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HARDLY 1.005 /* "1 × as good" says nothing */
+
+double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal)
+{
+    if (goal == ASSAY__SWEEP_LATENCY) return point->latency_s;
+    if (goal == ASSAY__SWEEP_ENERGY) return point->energy_j / point->sequence;
+    return point->throughput > 0 ? 1 / (point->throughput * point->sequence) : NAN;
+}
+
+const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__sweep_goal goal)
+{
+    if (goal == ASSAY__SWEEP_LATENCY) return "latency";
+    if (goal == ASSAY__SWEEP_ENERGY)
+        return sweep->per_token ? "energy per token" : "energy per inference";
+    return sweep->per_token ? "tokens per second" : "throughput";
+}
+
+/* --- who is told from whom -------------------------------------------------------------------- */
+
+/* Launches of the one do not reach into those of the other. What is not known of launches tells none apart, and calls none alike. */
+static bool overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b)
+{
+    return a->cost_low <= b->cost_high && b->cost_low <= a->cost_high;
+}
+
+bool assay__sweep_overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b)
+{
+    return a->sample_low_s <= b->sample_high_s && b->sample_low_s <= a->sample_high_s;
+}
+
+struct ranked {
+    size_t point;
+    double cost;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->cost != y->cost) return x->cost < y->cost ? -1 : 1;
+    return x->point < y->point ? -1 : 1;
+}
+
+/* Sound points, by the goal the best first. */
+static size_t rank(const struct assay__sweep *sweep, enum assay__sweep_goal goal,
+                   struct ranked *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        double cost = assay__sweep_cost(&sweep->points[i], goal);
+        if (sweep->points[i].sound && isfinite(cost)) out[count++] = (struct ranked){i, cost};
+    }
+    qsort(out, count, sizeof *out, by_cost);
+    return count;
+}
+
+static int find_pairs(struct assay__sweep *sweep, enum assay__sweep_goal goal,
+                      struct assay__arena *arena)
+{
+    struct ranked *order = assay__arena_array(arena, sweep->count, sizeof *order);
+    sweep->pairs = assay__arena_array(arena, sweep->count, sizeof *sweep->pairs);
+    if (!order || !sweep->pairs) return ASSAY_ENOMEM;
+    size_t count = rank(sweep, goal, order);
+    for (size_t i = 1; i < count; i++)
+        if (overlap(&sweep->points[order[i - 1].point], &sweep->points[order[i].point]))
+            sweep->pairs[sweep->pair_count++] = (struct assay__sweep_pair){order[i - 1].point,
+                                                                           order[i].point};
+    return 0;
+}
+
+/* --- the best --------------------------------------------------------------------------------- */
+
+/* A software device is measured, never chosen: not even when it is alone. */
+static bool may_win(const struct assay__sweep_point *point)
+{
+    return point->within && !point->software;
+}
+
+static void choose(struct assay__sweep *sweep, enum assay__sweep_goal goal)
+{
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct assay__sweep_point *point = &sweep->points[i];
+        double cost = assay__sweep_cost(point, goal);
+        if (!may_win(point) || !isfinite(cost)) continue;
+        if (sweep->best == SIZE_MAX ||
+            cost < assay__sweep_cost(&sweep->points[sweep->best], goal)) {
+            sweep->next = sweep->best;
+            sweep->best = i;
+        } else if (sweep->next == SIZE_MAX ||
+                   cost < assay__sweep_cost(&sweep->points[sweep->next], goal)) {
+            sweep->next = i;
+        }
+    }
+}
+
+/* By how much a point breaks the limits it breaks most: 1.2 is 20 % over. NaN unknown. */
+static double excess(const struct assay__sweep_point *point,
+                     const struct assay__sweep_limits *limits)
+{
+    double most = NAN;
+    if (limits->slo_metric) most = point->slo_s / limits->slo_s;
+    if (isfinite(limits->memory_bytes)) {
+        double memory = point->memory_bytes / limits->memory_bytes;
+        most = limits->slo_metric ? (most > memory ? most : memory) : memory;
+        if (limits->slo_metric && !isfinite(point->slo_s)) most = NAN;
+    }
+    return most;
+}
+
+/* Nobody keeps the limits: which point comes nearest, and by how much it fails. */
+static const char *say_nearest(const struct assay__sweep *sweep,
+                               const struct assay__sweep_limits *limits, struct assay__arena *arena)
+{
+    size_t nearest = SIZE_MAX, unknown = SIZE_MAX;
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct assay__sweep_point *point = &sweep->points[i];
+        if (!point->sound) continue;
+        if (!isfinite(excess(point, limits)))
+            unknown = unknown == SIZE_MAX ? i : unknown;
+        else if (nearest == SIZE_MAX ||
+                 excess(point, limits) < excess(&sweep->points[nearest], limits))
+            nearest = i;
+    }
+    if (nearest == SIZE_MAX)
+        return assay__arena_printf(arena, "no point is known to keep the limits: %s: %s",
+                                   sweep->points[unknown].label, sweep->points[unknown].reason);
+    const struct assay__sweep_point *point = &sweep->points[nearest];
+    char value[64], allowed[64];
+    bool latency = limits->slo_metric && excess(point, limits) == point->slo_s / limits->slo_s;
+    assay__text_scaled(value, sizeof value, latency ? point->slo_s : point->memory_bytes,
+                       latency ? "s" : "B");
+    assay__text_scaled(allowed, sizeof allowed, latency ? limits->slo_s : limits->memory_bytes,
+                       latency ? "s" : "B");
+    double over = excess(point, limits);
+    return assay__arena_printf(
+        arena, "no point keeps the limits; the nearest is %s: %s %s where %s is allowed, %.*f %s",
+        point->label, latency ? limits->slo_metric : "memory", value, allowed, over < 10 ? 1 : 0,
+        over < 2 ? (over - 1) * 100 : over, over < 2 ? "% over" : "times as much");
+}
+
+/* Everything that ran gave outputs that cannot be used: the first of them, and what may be the matter. */
+static const char *say_unsound(const struct assay__sweep *sweep, struct assay__arena *arena)
+{
+    size_t first = 0;
+    while (first + 1 < sweep->count && !sweep->points[first].usable)
+        first++;
+    return assay__arena_printf(arena,
+                               "no point can be advised: %s: %s (inputs are made up unless --input "
+                               "gives real ones)",
+                               sweep->points[first].label, sweep->points[first].reason);
+}
+
+static const char *say_best(const struct assay__sweep *sweep,
+                            const struct assay__sweep_limits *limits, struct assay__arena *arena)
+{
+    const char *goal = assay__sweep_goal_name(sweep, limits->goal);
+    const struct assay__sweep_point *best = &sweep->points[sweep->best];
+    size_t first = 0; /* nothing is as good as what gave wrong outputs */
+    while (sweep->points[first].usable && !sweep->points[first].sound)
+        first++;
+    const struct assay__sweep_point *base = &sweep->points[first];
+    double gain = assay__sweep_cost(base, limits->goal) / assay__sweep_cost(best, limits->goal);
+    if (sweep->best == 0)
+        return assay__arena_printf(arena, "best %s: %s, the first point", goal, best->label);
+    if (gain < HARDLY && base != best)
+        return assay__arena_printf(arena, "best %s: %s, less than 0.5 %% better than %s", goal,
+                                   best->label, base->label);
+    return isfinite(gain) && base != best
+               ? assay__arena_printf(arena, "best %s: %s, %s × as good as %s", goal, best->label,
+                                     assay__digits(gain, 3).text, base->label)
+               : assay__arena_printf(arena, "best %s: %s", goal, best->label);
+}
+
+static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
+                     struct assay__arena *arena)
+{
+    size_t usable = 0, sound = 0, within = 0, software = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        software += sweep->points[i].within && sweep->points[i].software;
+        usable += sweep->points[i].usable;
+        sound += sweep->points[i].sound;
+        within += sweep->points[i].within;
+    }
+    choose(sweep, limits->goal);
+    sweep->alike = assay__arena_array(arena, sweep->count, sizeof *sweep->alike);
+    if (!sweep->alike) return ASSAY_ENOMEM;
+    if (sweep->best == SIZE_MAX) {
+        sweep->why = !usable   ? "no point could be measured"
+                     : !sound  ? say_unsound(sweep, arena)
+                     : !within ? say_nearest(sweep, limits, arena)
+                     : software == within
+                         ? "none is recommended: only a device that is emulated in software ran, "
+                           "which is measured and never recommended"
+                     : limits->goal == ASSAY__SWEEP_ENERGY
+                         ? "energy per inference is not known of any point: the goal "
+                           "cannot be judged (the reason stands under the table)"
+                         : "the throughput is not known of any point";
+        return sweep->why ? 0 : ASSAY_ENOMEM;
+    }
+    const struct assay__sweep_point *best = &sweep->points[sweep->best];
+    for (size_t i = 0; i < sweep->count; i++)
+        if (i != sweep->best && may_win(&sweep->points[i]) && overlap(best, &sweep->points[i]))
+            sweep->alike[sweep->alike_count++] = i;
+    sweep->why = say_best(sweep, limits, arena);
+    return sweep->why ? 0 : ASSAY_ENOMEM;
+}
+
+/* --- the knee, and what a larger batch gains -------------------------------------------------- */
+
+/* The next larger value after `from` (0: the smallest) among the points like `like`; SIZE_MAX: none. */
+static size_t next_value(const struct assay__sweep *sweep, size_t axis, size_t like, double from)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < sweep->count; i++) {
+        double value = assay__sweep_number(sweep->points[i].values[axis]);
+        if (!sweep->points[i].sound || !assay__sweep_same_but(sweep, axis, like, i) ||
+            !(value > from))
+            continue;
+        if (best == SIZE_MAX || value < assay__sweep_number(sweep->points[best].values[axis]))
+            best = i;
+    }
+    return best;
+}
+
+/* At whose other values the batch (else the threads) are looked along: the best point's, else the first one's that may be looked at. */
+static size_t along(const struct assay__sweep *sweep)
+{
+    if (sweep->best != SIZE_MAX) return sweep->best;
+    for (size_t i = 0; i < sweep->count; i++)
+        if (sweep->points[i].sound) return i;
+    return SIZE_MAX;
+}
+
+enum step { STEP_UP, STEP_DOWN, STEP_NOT_SHOWN };
+
+/* Whether the launches show that b has a higher (lower) merit than a. The margin of ranges is of their logarithms: a factor. */
+static int step_of(const struct assay__sweep_point *a, const struct assay__sweep_point *b,
+                   enum step *step)
+{
+    *step = STEP_NOT_SHOWN;
+    if (a->merit_count >= ASSAY__COMPARISON_LAUNCHES &&
+        b->merit_count >= ASSAY__COMPARISON_LAUNCHES) {
+        struct assay__ratio ratio = ASSAY__RATIO_UNKNOWN;
+        int code = assay__stats_compare(a->merits, a->merit_count, b->merits, b->merit_count,
+                                        &ratio);
+        if (ratio.p_value < 0.05) *step = ratio.ratio > 1 ? STEP_UP : STEP_DOWN;
+        return code;
+    }
+    double a_low = a->merits[0], a_high = a->merits[a->merit_count - 1], b_low = b->merits[0],
+           b_high = b->merits[b->merit_count - 1];
+    double wider = fmax(log(a_high / a_low), log(b_high / b_low));
+    if (log(b_low / a_high) > wider / 2) *step = STEP_UP;
+    if (log(a_low / b_high) > wider / 2) *step = STEP_DOWN;
+    return 0;
+}
+
+/* The points along the axis, smallest value first; how many there are. */
+static size_t walk(const struct assay__sweep *sweep, size_t axis, size_t like, size_t *path)
+{
+    size_t count = 0;
+    for (size_t at = next_value(sweep, axis, like, 0); at != SIZE_MAX;
+         at = next_value(sweep, axis, like, assay__sweep_number(sweep->points[at].values[axis])))
+        path[count++] = at;
+    return count;
+}
+
+/* Why a path of three points or more has no knee that is shown; or the knee, set. NULL: out of memory. */
+static const char *judge_path(struct assay__sweep *sweep, const size_t *path, size_t count,
+                              struct assay__arena *arena)
+{
+    const struct assay__sweep_point *points = sweep->points;
+    size_t at = 0;
+    enum step step = STEP_UP;
+    for (size_t i = 0; i < count; i++)
+        if (points[path[i]].merit_count < 2)
+            return assay__arena_printf(arena,
+                                       "not shown: %s has fewer than two launches to judge a step "
+                                       "by (--launches)",
+                                       points[path[i]].label);
+    for (; at + 1 < count; at++) {
+        if (step_of(&points[path[at]], &points[path[at + 1]], &step)) return NULL;
+        if (step != STEP_UP) break;
+    }
+    if (at + 1 < count && step == STEP_NOT_SHOWN)
+        return assay__arena_printf(
+            arena,
+            "not shown: from %s to %s the launches spread too much to say whether throughput or "
+            "latency rose by the larger factor (--launches 10)",
+            points[path[at]].label, points[path[at + 1]].label);
+    for (size_t later = at + 1; later < count; later++) {
+        if (step_of(&points[path[at]], &points[path[later]], &step)) return NULL;
+        if (step == STEP_UP)
+            return assay__arena_printf(arena,
+                                       "not shown: after %s the next step does not pay, but %s "
+                                       "has more throughput for its latency again",
+                                       points[path[at]].label, points[path[later]].label);
+    }
+    sweep->knee = path[at];
+    return assay__arena_printf(
+        arena,
+        at ? "up to %s each step raised throughput by a larger factor than latency"
+           : "at %s, the smallest: already the next step raised latency by a larger factor than "
+             "throughput",
+        points[path[at]].label);
+}
+
+static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
+{
+    size_t axis = assay__sweep_axis(sweep, "batch"), like = along(sweep);
+    sweep->knee_why = axis == SIZE_MAX ? "none is sought: the batch does not vary (--batch)"
+                                       : "none: no point ran whose outputs can be used";
+    if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
+    size_t *path = assay__arena_array(arena, sweep->count, sizeof *path);
+    if (!path) return ASSAY_ENOMEM;
+    size_t count = walk(sweep, axis, like, path);
+    const char *why = count < 3 ? assay__arena_printf(
+                                      arena,
+                                      "a knee needs at least three batch sizes that ran, all "
+                                      "else alike: here %s %zu",
+                                      count == 1 ? "is" : "are", count)
+                                : judge_path(sweep, path, count, arena);
+    sweep->knee_why = why ? why : "";
+    return why ? 0 : ASSAY_ENOMEM;
+}
+
+/* "batch 16 gives 3.1 × the throughput of batch 1 at 5.2 × its latency": the point of the highest throughput along the axis, at the best
+ * point's other values (the first sound point's when there is no best). Nothing is gained where the launches of the two overlap. */
+static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
+{
+    size_t axis = assay__sweep_axis(sweep, "batch"), like = along(sweep), top = SIZE_MAX;
+    if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, "threads");
+    sweep->scaled = sweep->best;
+    if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
+    size_t points = 0;
+    for (size_t i = 0; i < sweep->count; i++) {
+        if (!sweep->points[i].sound || !assay__sweep_same_but(sweep, axis, like, i)) continue;
+        points++;
+        if (top == SIZE_MAX || sweep->points[i].throughput > sweep->points[top].throughput) top = i;
+    }
+    if (sweep->scaled == SIZE_MAX) sweep->scaled = top;
+    if (top == SIZE_MAX || points < 2) return 0;
+    const struct assay__sweep_point *a = &sweep->points[top], *b = &sweep->points[a->base];
+    if (a->base != top && assay__sweep_overlap(a, b)) {
+        sweep->gain = assay__arena_printf(
+            arena, "%s %s is not told from %s %s: the throughputs of their launches overlap",
+            sweep->axes[axis], a->values[axis], sweep->axes[axis], b->values[axis]);
+        return sweep->gain ? 0 : ASSAY_ENOMEM;
+    }
+    sweep->gain = a->base == top || a->throughput < HARDLY * b->throughput
+                      ? assay__arena_printf(arena, "nothing gives %s throughput than %s %s",
+                                            a->base == top ? "more" : "0.5 % more",
+                                            sweep->axes[axis], b->values[axis])
+                      : assay__arena_printf(
+                            arena, "%s %s gives %s × the throughput of %s %s at %s × its latency",
+                            sweep->axes[axis], a->values[axis],
+                            assay__digits(a->throughput / b->throughput, 3).text, sweep->axes[axis],
+                            b->values[axis], assay__digits(a->latency_s / b->latency_s, 3).text);
+    return sweep->gain ? 0 : ASSAY_ENOMEM;
+}
+
+int assay__sweep_judge(const struct assay__sweep_limits *limits, struct assay__arena *arena,
+                       struct assay__sweep *sweep)
+{
+    int code = find_best(sweep, limits, arena);
+    if (!code) code = find_pairs(sweep, limits->goal, arena);
+    if (!code) code = find_knee(sweep, arena);
+    return code ? code : say_gain(sweep, arena);
+}

@@ -1,0 +1,542 @@
+/* tune_report.c - see tune_report.h.
+ *
+ * The best is a finalist that may be advised and that no other one is shown to be better than; of several, the one that changes the fewest of the
+ * usual settings, then one of the start's precision, then that of the least median over its own launches. Another finalist is alike when the exact rank test
+ * on the launches (base/stats.h) does not tell the two apart at 5 %; it needs five launches of each. What is compared of the launches is their median
+ * latency, for the goal throughput the samples per second of each. */
+#include "judge/tune_report.h"
+
+#include "judge/comparison.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct assay__ratio untested = ASSAY__RATIO_UNKNOWN;
+
+const char *assay__tune_label_value(const char *label, const char *axis, struct assay__arena *arena)
+{
+    size_t length = strlen(axis);
+    for (const char *at = label; *at;) {
+        size_t word = strcspn(at, " ");
+        if (word > length && at[length] == '=' && strncmp(at, axis, length) == 0)
+            return assay__arena_strndup(arena, at + length + 1, word - length - 1);
+        at += word;
+        at += *at == ' ';
+    }
+    return "";
+}
+
+/* --- costs ------------------------------------------------------------------------------------ */
+
+/* Energies of the good launches; of the trial where a sensor was too slow for one launch. */
+static void read_energies(const struct assay__trial *trial, double *costs, size_t *count)
+{
+    size_t room = *count;
+    *count = 0;
+    for (size_t i = 0; i < trial->launch_count && *count < room; i++) {
+        const struct assay__launch *launch = &trial->launches[i];
+        const struct assay_metric *m = launch->metrics && launch->state == ASSAY__TRIAL_OK
+                                           ? assay_metrics_get(launch->metrics,
+                                                               "energy.inference.gross")
+                                           : NULL;
+        if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value)) costs[(*count)++] = m->value;
+    }
+    double whole = assay__trial_known(trial, "energy.inference.gross");
+    if (!*count && room && isfinite(whole)) costs[(*count)++] = whole;
+}
+
+/* Costs of the good launches, sorted; free() them. NULL: out of memory. */
+double *assay__tune_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+                          size_t *count)
+{
+    bool direct = false;
+    double *costs = goal == ASSAY__SWEEP_THROUGHPUT
+                        ? assay__sweep_launch_costs(trial, goal, count, &direct)
+                        : assay__trial_medians(trial, count);
+    if (costs && goal == ASSAY__SWEEP_ENERGY) read_energies(trial, costs, count);
+    if (costs) assay__stats_sort(costs, *count);
+    return costs;
+}
+
+int assay__tune_test(const struct assay_profile *profile, enum assay__sweep_goal goal, size_t best,
+                     size_t other, struct assay__ratio *ratio)
+{
+    size_t best_count = 0, count = 0;
+    double *a = assay__tune_costs(&profile->trials[best], goal, &best_count),
+           *b = assay__tune_costs(&profile->trials[other], goal, &count);
+    int code = a && b ? 0 : ASSAY_ENOMEM;
+    *ratio = untested;
+    if (!code && best_count >= ASSAY__COMPARISON_LAUNCHES && count >= ASSAY__COMPARISON_LAUNCHES)
+        code = assay__stats_compare(a, best_count, b, count, ratio);
+    else if (!code && best_count && count)
+        ratio->ratio = assay__stats_median(b, count) / assay__stats_median(a, best_count);
+    free(a);
+    free(b);
+    return code;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+enum assay__tune_fate assay__tune_fate(const struct assay__trial *trial)
+{
+    const char *role = assay__trial_option(trial, "role");
+    if (strcmp(role, "finalist") == 0) return ASSAY__FATE_FINALIST;
+    return strcmp(role, "ablation") == 0 ? ASSAY__FATE_ABLATION : ASSAY__FATE_DROPPED;
+}
+
+static size_t good_launches(const struct assay__trial *trial)
+{
+    size_t good = 0;
+    for (size_t i = 0; i < trial->launch_count; i++)
+        good += trial->launches[i].state == ASSAY__TRIAL_OK;
+    return good;
+}
+
+/* Which of two trials of one label says more: finalist, then search, then ablation; a later one of the same kind when it has more good launches
+ * (one whose launch was lost is repeated in another). */
+static bool says_more(const struct assay_profile *profile, size_t than, size_t trial)
+{
+    static const int worth[] = {0, 1, 0, 2};
+    int a = worth[assay__tune_fate(&profile->trials[than])],
+        b = worth[assay__tune_fate(&profile->trials[trial])];
+    return b > a || (b == a && good_launches(&profile->trials[trial]) >
+                                   good_launches(&profile->trials[than]));
+}
+
+static int collect(const struct assay_profile *profile, struct assay__arena *arena,
+                   struct assay__tune_result *out)
+{
+    out->rows = assay__arena_array(arena, profile->trial_count, sizeof *out->rows);
+    if (!out->rows && profile->trial_count) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        const struct assay__trial *trial = &profile->trials[i];
+        const char *label = assay__trial_option(trial, "label");
+        enum assay__tune_fate fate = assay__tune_fate(trial);
+        size_t at = 0;
+        while (at < out->count && strcmp(out->rows[at].label, label) != 0)
+            at++;
+        struct assay__tune_row *row = &out->rows[at];
+        if (at == out->count) {
+            *row = (struct assay__tune_row){.label = label, .trial = i, .ratio = untested};
+            out->count++;
+        } else if (says_more(profile, row->trial, i)) {
+            row->trial = i;
+        }
+        const char *role = assay__trial_option(trial, "role");
+        row->start = row->start || strcmp(role, "start") == 0;
+        row->searched = row->searched ||
+                        (fate != ASSAY__FATE_ABLATION && strcmp(role, "refused") != 0);
+        out->refused += strcmp(role, "refused") == 0;
+        if (fate == ASSAY__FATE_DROPPED) row->search_launches += good_launches(trial);
+        *(fate == ASSAY__FATE_FINALIST   ? &out->final_launches
+          : fate == ASSAY__FATE_ABLATION ? &out->ablation_launches
+                                         : &out->search_launches) += trial->launch_count;
+    }
+    return 0;
+}
+
+static const char emulated[] =
+    "on a device that is emulated in software, which is measured and never recommended";
+static const char unknown_cost[] = "what the goal is about is not known of it";
+static const char not_numbers[] = "its outputs are not all numbers: NaN or infinite";
+
+/* What its outputs say against it; "" nothing. */
+static const char *wrong_outputs(const struct assay__trial *trial,
+                                 const struct assay__tune_row *row,
+                                 const struct assay__tune_result *out)
+{
+    if (assay__trial_known(trial, "drift.nonfinite") > 0) return not_numbers;
+    if (isfinite(out->drift_limit) && assay__trial_known(trial, "outputs.nonfinite") > 0)
+        return not_numbers; /* in the reference as well, or it is the reference */
+    return row->drift > out->drift_limit ? "its outputs drift beyond the limit (--allow-drift)"
+                                         : "";
+}
+
+/* Why a configuration that ran may not be advised; "" it may. */
+static const char *objection(const struct assay__trial *trial, const struct assay__tune_row *row,
+                             const struct assay__tune_result *out)
+{
+    const struct assay__sweep_limits *limits = &out->limits;
+    double slo = assay__trial_known(trial, limits->slo_metric);
+    if (row->software) return emulated;
+    if (limits->slo_metric && !(slo <= limits->slo_s))
+        return isfinite(slo) ? "beyond the latency that is allowed"
+                             : "the percentile of the limit is not known: run longer";
+    if (isfinite(limits->memory_bytes) && !(row->memory_bytes <= limits->memory_bytes))
+        return isfinite(row->memory_bytes) ? "beyond the memory budget" : "its memory is not known";
+    return wrong_outputs(trial, row, out);
+}
+
+/* The number, and how it is known; NaN unknown. */
+static double known(const struct assay__trial *trial, const char *name, enum assay_state *state)
+{
+    const struct assay_metric *m = trial->metrics ? assay_metrics_get(trial->metrics, name) : NULL;
+    *state = m ? m->state : ASSAY_UNAVAILABLE;
+    return assay__trial_known(trial, name);
+}
+
+static int fill_row(const struct assay_profile *profile, struct assay__tune_row *row,
+                    const struct assay__tune_result *out)
+{
+    const struct assay__trial *trial = &profile->trials[row->trial];
+    size_t count = 0;
+    double *costs = assay__tune_costs(trial, out->goal, &count);
+    if (!costs) return ASSAY_ENOMEM;
+    row->cost = assay__stats_median(costs, count);
+    free(costs);
+    row->launches = good_launches(trial);
+    row->fate = row->launches ? assay__tune_fate(trial) : ASSAY__FATE_FAILED;
+    row->software = strcmp(assay__trial_option(trial, "software"), "yes") == 0;
+    row->latency_s = known(trial, "latency.p50", &row->latency_state);
+    row->throughput = known(trial, "throughput.samples", &row->throughput_state);
+    if (!isfinite(row->throughput))
+        row->throughput = known(trial, "throughput.inferences", &row->throughput_state);
+    if (out->goal == ASSAY__SWEEP_THROUGHPUT && trial->batch > 0 && row->cost > 0)
+        row->throughput = 1 /
+                          row->cost; /* what it is judged by: the middle of its launches' rates */
+    row->memory_bytes = known(trial, "memory.peak.worker", &row->memory_state);
+    row->energy_j = assay__trial_known(trial, "energy.inference.gross");
+    row->drift = assay__trial_known(trial, "drift.relative_l2");
+    row->reason = row->launches                     ? objection(trial, row, out)
+                  : trial->reason && *trial->reason ? trial->reason
+                                                    : "no launch was made";
+    row->allowed = row->launches && !*row->reason;
+    if (row->allowed && !isfinite(row->cost)) row->reason = unknown_cost;
+    row->allowed = row->allowed && isfinite(row->cost);
+    return 0;
+}
+
+/* --- the front -------------------------------------------------------------------------------- */
+
+/* a is at least as good in all that is known of both, and better in one. */
+static bool dominates(const struct assay__tune_row *a, const struct assay__tune_row *b)
+{
+    const double pairs[][2] = {{a->latency_s, b->latency_s},
+                               {-a->throughput, -b->throughput},
+                               {a->memory_bytes, b->memory_bytes},
+                               {a->energy_j, b->energy_j}};
+    bool better = false;
+    for (size_t i = 0; i < 4; i++) {
+        if (pairs[i][0] > pairs[i][1]) return false;
+        better = better || pairs[i][0] < pairs[i][1];
+    }
+    return better;
+}
+
+static void find_front(struct assay__tune_result *out)
+{
+    size_t least = 1; /* one launch is luck: it counts only while there are no others */
+    for (size_t i = 0; i < out->count; i++)
+        if (out->rows[i].allowed && out->rows[i].launches > 1) least = 2;
+    for (size_t i = 0; i < out->count; i++) {
+        struct assay__tune_row *row = &out->rows[i];
+        row->front = row->allowed && row->launches >= least;
+        for (size_t k = 0; k < out->count && row->front; k++)
+            row->front = !(out->rows[k].allowed && out->rows[k].launches >= least &&
+                           dominates(&out->rows[k], row));
+    }
+}
+
+/* --- the best --------------------------------------------------------------------------------- */
+
+/* By how much a row breaks the limits it breaks most: 1.2 is 20 % over. NaN: what they are about is not known. */
+static double excess(const struct assay_profile *profile, const struct assay__tune_result *out,
+                     const struct assay__tune_row *row, bool *latency)
+{
+    const struct assay__sweep_limits *limits = &out->limits;
+    double slo = limits->slo_metric
+                     ? assay__trial_known(&profile->trials[row->trial], limits->slo_metric) /
+                           limits->slo_s
+                     : 0,
+           memory = isfinite(limits->memory_bytes) ? row->memory_bytes / limits->memory_bytes : 0;
+    *latency = slo >= memory;
+    return isnan(slo) || isnan(memory) ? (double)NAN : fmax(slo, memory);
+}
+
+/* Nobody keeps the limits: which configuration comes nearest, and by how much it misses. "" none has numbers for it. */
+static const char *say_nearest(const struct assay_profile *profile,
+                               const struct assay__tune_result *out, struct assay__arena *arena)
+{
+    const struct assay__tune_row *nearest = NULL;
+    double least = INFINITY;
+    bool latency = false;
+    for (size_t i = 0; i < out->count; i++) {
+        bool own = false;
+        const struct assay__tune_row *row = &out->rows[i];
+        if (!row->launches || row->software ||
+            *wrong_outputs(&profile->trials[row->trial], row, out))
+            continue; /* nor would it be advised within the limits */
+        double over = excess(profile, out, row, &own);
+        if (!(over > 1 && over < least)) continue;
+        nearest = row;
+        least = over;
+        latency = own;
+    }
+    if (!nearest) return "";
+    const struct assay__sweep_limits *limits = &out->limits;
+    double allowed = latency ? limits->slo_s : limits->memory_bytes;
+    char value[64], most[64];
+    assay__text_scaled(value, sizeof value, least * allowed, latency ? "s" : "B");
+    assay__text_scaled(most, sizeof most, allowed, latency ? "s" : "B");
+    return assay__arena_printf(
+        arena,
+        "no configuration that ran keeps the limits; the nearest is %s: %s %s where %s is allowed, "
+        "%s %s",
+        nearest->label, latency ? limits->slo_metric : "memory", value, most,
+        assay__digits(least < 2 ? (least - 1) * 100 : least, 3).text,
+        least < 2 ? "% over" : "times as much");
+}
+
+/* Why nothing that ran may be advised: the one reason where there is one, else the first. NULL: out of memory. */
+static const char *why_none(const struct assay_profile *profile,
+                            const struct assay__tune_result *out, struct assay__arena *arena)
+{
+    size_t ran = 0, broken = 0, software = 0, unknown = 0;
+    const struct assay__tune_row *first = NULL;
+    for (size_t i = 0; i < out->count; i++) {
+        const struct assay__tune_row *row = &out->rows[i];
+        if (!row->launches) continue;
+        if (!first) first = row;
+        ran++;
+        broken += strcmp(row->reason, not_numbers) == 0;
+        software += row->software;
+        unknown += row->reason == unknown_cost;
+    }
+    if (!ran) return "no configuration could be measured";
+    if (broken == ran)
+        return "every configuration that ran gives outputs that are NaN or infinite: none is "
+               "advised; where that is right for this model, --allow-drift";
+    if (software == ran)
+        return "none is recommended: only a device that is emulated in software ran, which is "
+               "measured and never recommended";
+    if (unknown && out->goal == ASSAY__SWEEP_ENERGY)
+        return "energy is not known of any configuration allowed";
+    const char *nearest = say_nearest(profile, out, arena);
+    if (!nearest || *nearest) return nearest;
+    return assay__arena_printf(arena, "no configuration that ran may be advised: %s: %s",
+                               first->label, first->reason);
+}
+
+/* The allowed row of the least cost; of the finalists only, unless `any`. */
+static size_t least_cost(const struct assay__tune_result *out, bool any)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < out->count; i++) {
+        const struct assay__tune_row *row = &out->rows[i];
+        if (!row->allowed || !(any || row->fate == ASSAY__FATE_FINALIST)) continue;
+        if (best == SIZE_MAX || row->cost < out->rows[best].cost) best = i;
+    }
+    return best;
+}
+
+/* How many settings of the label are not the start's; *precision: that is one of them. */
+static size_t changes(const char *label, const char *start, bool *precision)
+{
+    size_t count = 0;
+    *precision = false;
+    for (const char *at = label; *at;) {
+        size_t word = strcspn(at, " ");
+        bool same = false;
+        for (const char *s = start; *s && !same;) {
+            size_t other = strcspn(s, " ");
+            same = other == word && strncmp(s, at, word) == 0;
+            s += other;
+            s += *s == ' ';
+        }
+        count += !same;
+        *precision = *precision || (!same && strncmp(at, "precision=", 10) == 0);
+        at += word;
+        at += *at == ' ';
+    }
+    return count;
+}
+
+/* Is it a finalist whose launches suffice for the test, and does the test show no other one to be better? */
+static int is_unbeaten(const struct assay_profile *profile, const struct assay__tune_result *out,
+                       const struct assay__tune_row *row, bool *unbeaten)
+{
+    int code = 0;
+    *unbeaten = row->allowed && row->fate == ASSAY__FATE_FINALIST &&
+                row->launches >= ASSAY__COMPARISON_LAUNCHES;
+    for (size_t i = 0; i < out->count && *unbeaten && !code; i++) {
+        const struct assay__tune_row *other = &out->rows[i];
+        struct assay__ratio ratio = untested;
+        if (!other->allowed || other->fate != ASSAY__FATE_FINALIST || !(other->cost < row->cost))
+            continue;
+        code = assay__tune_test(profile, out->goal, other->trial, row->trial, &ratio);
+        *unbeaten = ratio.p_value >= 0.05; /* not where it is unknown */
+    }
+    return code;
+}
+
+/* Of the finalists that are not told from the best: that nearest to the usual settings. What shows no difference is not worth a change. */
+static int prefer_usual(const struct assay_profile *profile, struct assay__tune_result *out)
+{
+    if (out->best == SIZE_MAX || out->start == SIZE_MAX) return 0;
+    const char *start = out->rows[out->start].label;
+    size_t best = out->best;
+    bool lossy = false, unbeaten = false;
+    size_t least = changes(out->rows[best].label, start, &lossy);
+    int code = is_unbeaten(profile, out, &out->rows[best], &unbeaten);
+    for (size_t i = 0; i < out->count && unbeaten && !code; i++) {
+        const struct assay__tune_row *row = &out->rows[i];
+        bool own_lossy = false, eligible = false;
+        size_t own = changes(row->label, start, &own_lossy);
+        bool nearer = own != least         ? own < least
+                      : own_lossy != lossy ? lossy
+                                           : row->cost < out->rows[best].cost;
+        if (nearer) code = is_unbeaten(profile, out, row, &eligible);
+        if (code || !eligible) continue;
+        best = i;
+        least = own;
+        lossy = own_lossy;
+    }
+    out->best = best;
+    return code;
+}
+
+static int find_best(const struct assay_profile *profile, struct assay__tune_result *out)
+{
+    out->best = least_cost(out, false);
+    bool misled = out->best == SIZE_MAX; /* the finalists that looked best may not be advised */
+    for (size_t i = 0; i < out->count && !misled; i++)
+        misled = out->rows[i].fate == ASSAY__FATE_FINALIST && !out->rows[i].allowed &&
+                 out->rows[i].cost < out->rows[out->best].cost;
+    if (misled) out->best = least_cost(out, true);
+    int code = misled ? 0 : prefer_usual(profile, out);
+    if (out->best == SIZE_MAX || code) return code;
+    struct assay__tune_row *best = &out->rows[out->best];
+    out->tested = best->fate == ASSAY__FATE_FINALIST &&
+                  best->launches >= ASSAY__COMPARISON_LAUNCHES;
+    for (size_t i = 0; i < out->count && !code; i++) {
+        struct assay__tune_row *row = &out->rows[i];
+        if (row == best || row->fate != best->fate || !isfinite(row->cost)) continue;
+        code = assay__tune_test(profile, out->goal, best->trial, row->trial, &row->ratio);
+        row->alike = out->tested && row->allowed && !(row->ratio.p_value < 0.05);
+        if (isnan(row->ratio.p_value) && out->goal == ASSAY__SWEEP_ENERGY) out->tested = false;
+    }
+    for (size_t i = 0; i < out->count; i++) /* what was not tested is not called alike */
+        out->rows[i].alike = out->rows[i].alike && out->tested;
+    out->confirmed = out->tested && out->start != SIZE_MAX && out->start != out->best &&
+                     out->rows[out->start].ratio.p_value < 0.05;
+    return code;
+}
+
+/* Rows that look better than the best and may be advised: what speaks against believing them. */
+static int say_unconfirmed(struct assay__tune_result *out, struct assay__arena *arena)
+{
+    const struct assay__tune_row *top = NULL, *best = &out->rows[out->best];
+    size_t count = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        const struct assay__tune_row *row = &out->rows[i];
+        if (!row->allowed || row->alike || !(row->cost < best->cost)) continue;
+        count++;
+        if (!top || row->cost < top->cost) top = row;
+    }
+    if (!top) return 0;
+    out->unconfirmed = assay__arena_printf(
+        arena, "%s looked %s × as good as the best, in %zu launch%s that %s%s", top->label,
+        assay__digits(best->cost / top->cost, 3).text, top->launches,
+        top->launches == 1 ? "" : "es",
+        top->fate == ASSAY__FATE_ABLATION ? "varied the best one: not confirmed"
+                                          : "only chose: not confirmed by launches of its own",
+        count > 1 ? "; so did others" : "");
+    return out->unconfirmed ? 0 : ASSAY_ENOMEM;
+}
+
+static int say_why(const struct assay_profile *profile, struct assay__tune_result *out,
+                   struct assay__arena *arena)
+{
+    static const char *const goals[] = {"throughput", "latency", "energy per inference"};
+    if (out->best == SIZE_MAX) {
+        out->why = why_none(profile, out, arena);
+        return out->why ? 0 : ASSAY_ENOMEM;
+    }
+    if (say_unconfirmed(out, arena)) return ASSAY_ENOMEM;
+    const char *as_good = out->goal == ASSAY__SWEEP_THROUGHPUT ? "the rate of" : "as good as";
+    const struct assay__tune_row *best = &out->rows[out->best];
+    const struct assay__tune_row *start = out->start != SIZE_MAX ? &out->rows[out->start] : NULL;
+    char gain[300] = "";
+    if (out->best == out->start)
+        snprintf(gain, sizeof gain, ": the usual settings%s",
+                 out->tested ? "; none was shown to be better" : "");
+    else if (start && !start->launches)
+        snprintf(gain, sizeof gain,
+                 "; the usual settings did not run, so it is not shown to be better than they are");
+    else if (start && !start->allowed && strcmp(start->reason, not_numbers) == 0)
+        snprintf(gain, sizeof gain, "; the outputs of the usual settings are NaN or infinite");
+    else if (start && isfinite(start->ratio.ratio) && start->ratio.ci.known)
+        snprintf(gain, sizeof gain,
+                 start->ratio.p_value < 0.05
+                     ? ": %s × %s the usual settings (95 %%: %s)"
+                     : ": no difference shown from the usual settings (%s × %s them, 95 %%: %s)",
+                 assay__digits(start->ratio.ratio, 3).text, as_good,
+                 assay__digits_range(start->ratio.ci.low, start->ratio.ci.high).text);
+    else if (start && isfinite(start->cost / best->cost))
+        snprintf(gain, sizeof gain, ": about %s × %s the usual settings, not tested",
+                 assay__digits(start->cost / best->cost, 3).text, as_good);
+    out->why = assay__arena_printf(
+        arena, "best %s%s%s", goals[out->goal], gain,
+        out->tested ? ""
+                    : "; too few launches of its own for a test: a larger --budget gives them");
+    return out->why ? 0 : ASSAY_ENOMEM;
+}
+
+/* Settings of the best that were set back alone and showed no difference: all of them at once was not tried. */
+static int say_needless(struct assay__tune_result *out, struct assay__arena *arena)
+{
+    const char *names = "";
+    for (size_t i = 0; i < out->part_count; i++) {
+        const struct assay__tune_part *part = &out->parts[i];
+        if (*part->objection || !part->measured || !(part->ratio.p_value >= 0.05)) continue;
+        names = assay__arena_printf(arena, "%s%s%s=%s", names, *names ? " or " : "", part->axis,
+                                    part->from);
+        if (!names) return ASSAY_ENOMEM;
+    }
+    if (!*names) return 0;
+    out->why = assay__arena_printf(arena, "%s; %s would do as well: no difference shown", out->why,
+                                   names);
+    return out->why ? 0 : ASSAY_ENOMEM;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static double number_option(const struct assay_profile *profile, const char *key)
+{
+    const char *text = profile->trial_count ? assay__trial_option(profile->trials, key) : "";
+    char *end = NULL;
+    double value = *text ? strtod(text, &end) : NAN;
+    return end && end != text && *end == '\0' ? value : NAN;
+}
+
+int assay__tune_result(const struct assay_profile *profile, struct assay__arena *arena,
+                       struct assay__tune_result *out)
+{
+    double grid = number_option(profile, "grid");
+    *out = (struct assay__tune_result){
+        .best = SIZE_MAX, .start = SIZE_MAX, .why = "", .unconfirmed = ""};
+    out->limits = assay__sweep_limits_of(profile);
+    out->goal = out->limits.goal;
+    out->budget_s = number_option(profile, "budget_s");
+    out->drift_limit = number_option(profile, "drift_limit");
+    if (isnan(out->drift_limit)) out->drift_limit = INFINITY;
+    out->grid = grid > 0 && grid < 1e9 ? (size_t)grid : 0;
+    out->elapsed_s = profile->trial_count ? assay__trial_known(profile->trials, "tune.elapsed")
+                                          : NAN;
+    int code = collect(profile, arena, out);
+    for (size_t i = 0; i < out->count && !code; i++) {
+        code = fill_row(profile, &out->rows[i], out);
+        if (out->rows[i].start) out->start = i;
+        out->configurations += out->rows[i].searched;
+        out->failed += out->rows[i].searched && out->rows[i].fate == ASSAY__FATE_FAILED;
+    }
+    if (!code) find_front(out);
+    if (!code) code = find_best(profile, out);
+    if (!code) code = say_why(profile, out, arena);
+    if (!code) code = assay__tune_find_parts(profile, arena, out);
+    return code ? code : say_needless(out, arena);
+}

@@ -1,0 +1,59 @@
+/* tune_surrogate.h - what a search believes about configurations it has not tried: a Gaussian process on the logarithm of the cost, additive
+ * over the axes with pairwise terms. Pure arithmetic; nothing is measured here. */
+#ifndef ASSAY_JUDGE_TUNE_SURROGATE_H
+#define ASSAY_JUDGE_TUNE_SURROGATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ASSAY__TUNE_AXES 8
+#define ASSAY__TUNE_VALUES 64
+
+struct assay__tune_axis {
+    size_t count;                         /* of its values, at least 1 */
+    bool ordered;                         /* neighbours are alike: threads, batch, sequence */
+    double positions[ASSAY__TUNE_VALUES]; /* of an ordered one: log2 of the values */
+};
+
+/** Points are numbered with the last axis moving fastest, as in space.h. */
+struct assay__tune_grid {
+    struct assay__tune_axis axes[ASSAY__TUNE_AXES];
+    size_t axis_count;
+};
+
+size_t assay__tune_grid_points(const struct assay__tune_grid *grid);
+size_t assay__tune_grid_choice(const struct assay__tune_grid *grid, size_t point, size_t axis);
+/** The point that differs from `point` in one axis. */
+size_t assay__tune_grid_with(const struct assay__tune_grid *grid, size_t point, size_t axis,
+                             size_t value);
+
+struct assay__tune_observation {
+    size_t point;
+    int round;       /* launches of one round share its luck */
+    double log_cost; /* smaller is better */
+};
+
+struct assay__surrogate {
+    const struct assay__tune_grid *grid; /* borrowed */
+    const struct assay__tune_observation *seen;
+    size_t seen_count;                  /* > 0 */
+    double deviation[ASSAY__TUNE_AXES]; /* standard deviation of each axis's effect */
+    double pairs;                       /* weight of the pairwise terms */
+    double noise, round;                /* standard deviations: of a launch, of a round */
+    double mean;
+    double *factor, *weights; /* Cholesky factor (lower, row-major), K^-1 (y - mean) */
+    size_t capacity;
+};
+
+/** Widths that hold before anything is known; zeroed otherwise. */
+struct assay__surrogate assay__surrogate_start(const struct assay__tune_grid *grid);
+/** Takes the observations (borrowed until the next call) and, with `adapt`, moves the widths one step up their likelihood. 0 or
+ *  ASSAY_ENOMEM. */
+int assay__surrogate_fit(struct assay__surrogate *surrogate,
+                         const struct assay__tune_observation *seen, size_t count, bool adapt);
+/** Belief about a point without the noise: mean, and standard deviation when `deviation` is not NULL. `scratch` holds seen_count. */
+double assay__surrogate_predict(const struct assay__surrogate *surrogate, size_t point,
+                                double *scratch, double *deviation);
+void assay__surrogate_free(struct assay__surrogate *surrogate); /* zeroed legal */
+
+#endif

@@ -1,0 +1,367 @@
+/* coreml.c - Core ML models: finds the files, tells the kinds apart, and hands over to their
+ * readers.
+ *
+ * A package is a folder NAME.mlpackage with Manifest.json: {"rootModelIdentifier": ID,
+ * "itemInfoEntries": {ID: {"path", …}}}; paths are relative to NAME.mlpackage/Data. The root item
+ * is a Model message (Model.proto), the same that a .mlmodel file holds. Weights of a program lie
+ * in a file beside it, which the program names ("@model_path/weights/weight.bin"); it is mapped
+ * when the first constant refers to it, so an item that the manifest lists and nothing uses may be
+ * missing. A path must stay inside the package, links followed.
+ *
+ * Not read: compiled models (.mlmodelc), and kinds of models without a network (trees, linear
+ * models, pipelines): each is named in one line. */
+#include "model/coreml/coreml.h"
+
+#include "base/json.h"
+#include "model/model_format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MANIFEST_LIMIT (1u << 20)
+#define PATH_SIZE 4096
+
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    while (length && path[length - 1] == '/')
+        length--;
+    return length >= tail && memcmp(path + length - tail, ending, tail) == 0;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool assay__coreml_is(const char *path)
+{
+    char manifest[PATH_SIZE];
+    if (ends_with(path, ".mlpackage") || ends_with(path, ".mlmodel") ||
+        ends_with(path, ".mlmodelc"))
+        return true;
+    return is_folder(path) && !assay__path_join(path, "Manifest.json", manifest, sizeof manifest) &&
+           assay__file_exists(manifest);
+}
+
+/* --- paths ------------------------------------------------------------------------------------ */
+
+static bool stays_below(const char *name)
+{
+    if (!*name || *name == '/') return false;
+    for (const char *at = name; *at;) {
+        size_t length = strcspn(at, "/");
+        if (length == 2 && at[0] == '.' && at[1] == '.') return false;
+        at += length;
+        at += *at == '/';
+    }
+    return true;
+}
+
+int assay__coreml_inside(struct assay__coreml *coreml, const char *folder, const char *name,
+                         char *out, size_t out_size)
+{
+    struct assay_error *error = coreml->reader.error;
+    const char *label = coreml->reader.label;
+    if (!stays_below(name))
+        return assay_error_set(error, ASSAY_EFORMAT, "%.160s: the path '%.100s' leaves the package",
+                               label, name);
+    if (assay__path_join(folder, name, out, out_size))
+        return assay_error_set(error, ASSAY_ELIMIT, "%.160s: a path is too long", label);
+    char *real = realpath(out, NULL);
+    if (!real)
+        return assay_error_set(error, ASSAY_ENOTFOUND, "%.160s: '%.100s' is missing", label, name);
+    size_t length = strlen(coreml->root);
+    bool below = strncmp(real, coreml->root, length) == 0 &&
+                 (real[length] == '/' || (length && coreml->root[length - 1] == '/'));
+    free(real);
+    if (below) return 0;
+    return assay_error_set(error, ASSAY_EFORMAT,
+                           "%.160s: '%.100s' is a link to outside the package", label, name);
+}
+
+int assay__coreml_metadata(struct assay__coreml *coreml, const char *key, const char *value)
+{
+    int code = assay__model_set_metadata(coreml->model, key, value);
+    if (code == ASSAY_ENOMEM) return assay__onnx_no_memory(&coreml->reader);
+    return code;
+}
+
+size_t assay__model_add_stored(struct assay__model *model,
+                               const struct assay__stored_weight *weight)
+{
+    size_t count = model->stored_count;
+    if (count == 0 || (count >= 16 && (count & (count - 1)) == 0)) {
+        struct assay__stored_weight *fresh = assay__arena_array(
+            model->arena, count ? 2 * count : 16, sizeof *fresh);
+        if (!fresh) return SIZE_MAX;
+        if (count) memcpy(fresh, model->stored, count * sizeof *fresh);
+        model->stored = fresh;
+    }
+    model->stored[count] = *weight;
+    model->stored_count++;
+    return count;
+}
+
+/* --- the kinds of models ---------------------------------------------------------------------- */
+
+static const struct {
+    uint32_t field;
+    const char *name;
+} other_kinds[] = {
+    {200, "pipeline classifier"},
+    {201, "pipeline regressor"},
+    {202, "pipeline"},
+    {300, "linear regressor"},
+    {301, "support vector regressor"},
+    {302, "tree ensemble regressor"},
+    {304, "Bayesian probit regressor"},
+    {400, "linear classifier"},
+    {401, "support vector classifier"},
+    {402, "tree ensemble classifier"},
+    {404, "nearest neighbours classifier"},
+    {501, "item similarity recommender"},
+    {555, "custom model"},
+    {556, "linked model"},
+    {560, "class confidence thresholding"},
+    {600, "one-hot encoder"},
+    {601, "imputer"},
+    {602, "feature vectorizer"},
+    {603, "dictionary vectorizer"},
+    {604, "scaler"},
+    {606, "categorical mapping"},
+    {607, "normalizer"},
+    {609, "array feature extractor"},
+    {610, "non-maximum suppression"},
+    {900, "identity"},
+    {2000, "text classifier"},
+    {2001, "word tagger"},
+    {2002, "vision feature print"},
+    {2003, "sound analysis preprocessing"},
+    {2004, "gazetteer"},
+    {2005, "word embedding"},
+    {2006, "audio feature print"},
+    {3000, "serialized (encrypted) model"},
+};
+
+static const char *other_kind(uint32_t field)
+{
+    for (size_t i = 0; i < sizeof other_kinds / sizeof other_kinds[0]; i++)
+        if (other_kinds[i].field == field) return other_kinds[i].name;
+    return NULL;
+}
+
+/* Kinds of the models inside a pipeline, for the message: "pipeline of neural network, tree
+ * ensemble classifier". */
+static void name_stages(struct assay__wire pipeline, char *out, size_t out_size)
+{
+    struct assay__wire_field stage, field;
+    size_t used = 0;
+    out[0] = 0;
+    /* PipelineClassifier and PipelineRegressor wrap a Pipeline in their field 1; so does a Pipeline
+     * its models. */
+    while (assay__wire_next(&pipeline, &stage) == ASSAY__WIRE_FIELD && used + 1 < out_size) {
+        if (stage.number != 1 || stage.type != ASSAY__WIRE_BYTES) continue;
+        struct assay__wire model = assay__wire_over(stage.data, stage.size);
+        const char *kind = NULL;
+        while (assay__wire_next(&model, &field) == ASSAY__WIRE_FIELD && !kind) {
+            kind = other_kind(field.number);
+            if (field.number == COREML_PROGRAM) kind = "ML program";
+            if (field.number == COREML_NN || field.number == COREML_NN_CLASSIFIER ||
+                field.number == COREML_NN_REGRESSOR)
+                kind = "neural network";
+        }
+        if (!kind) continue;
+        int wrote = snprintf(out + used, out_size - used, "%s%s", used ? ", " : " of ", kind);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+static int refuse_kind(struct assay__coreml *coreml, const struct assay__wire_field *field)
+{
+    char stages[200] = "";
+    bool pipeline = field->number >= COREML_PIPELINE_CLASSIFIER && field->number <= COREML_PIPELINE;
+    if (pipeline && field->type == ASSAY__WIRE_BYTES) {
+        struct assay__wire wire = assay__wire_over(field->data, field->size);
+        struct assay__wire_field inner;
+        if (field->number == COREML_PIPELINE)
+            name_stages(wire, stages, sizeof stages);
+        else if (assay__wire_next(&wire, &inner) == ASSAY__WIRE_FIELD && inner.number == 1 &&
+                 inner.type == ASSAY__WIRE_BYTES)
+            name_stages(assay__wire_over(inner.data, inner.size), stages, sizeof stages);
+    }
+    return assay_error_set(coreml->reader.error, ASSAY_EUNSUPPORTED,
+                           "%.160s: a Core ML %s%s has no single network to read%s",
+                           coreml->reader.label, other_kind(field->number), stages,
+                           pipeline ? "; give its stages one by one" : "");
+}
+
+struct parts {
+    struct assay__wire_field description, kind;
+    bool described, found;
+};
+
+static int find_parts(struct assay__coreml *coreml, const uint8_t *data, size_t size,
+                      struct parts *parts)
+{
+    struct assay__wire wire = assay__wire_over(data, size);
+    struct assay__wire_field field;
+    int code;
+    while ((code = assay__onnx_next(&coreml->reader, &wire, &field, "the model")) == 1) {
+        bool network = field.number == COREML_PROGRAM || field.number == COREML_NN ||
+                       field.number == COREML_NN_CLASSIFIER || field.number == COREML_NN_REGRESSOR;
+        if (field.number == COREML_SPECIFICATION) {
+            if ((code = assay__onnx_int(&coreml->reader, &field, &coreml->specification)))
+                return code;
+        } else if (field.number == COREML_DESCRIPTION || network || other_kind(field.number)) {
+            if ((code = assay__onnx_message(&coreml->reader, &field))) return code;
+            if (field.number == COREML_DESCRIPTION) {
+                parts->description = field;
+                parts->described = true;
+            } else {
+                parts->kind = field;
+                parts->found = true;
+            }
+        }
+    }
+    return code;
+}
+
+static int read_model(struct assay__coreml *coreml, const uint8_t *data, size_t size)
+{
+    struct parts parts = {.found = false};
+    char version[32];
+    coreml->reader.base = data;
+    int code = find_parts(coreml, data, size, &parts);
+    if (code) return code;
+    if (!parts.found || coreml->specification < 1)
+        return assay_error_set(coreml->reader.error, ASSAY_EFORMAT,
+                               "%.160s: not a Core ML model: no %s", coreml->reader.label,
+                               parts.found ? "specification version" : "network in it");
+    if (other_kind(parts.kind.number)) return refuse_kind(coreml, &parts.kind);
+    if (parts.described &&
+        (code = assay__coreml_describe(coreml, &parts.description, &coreml->description)))
+        return code;
+    snprintf(version, sizeof version, "%lld", (long long)coreml->specification);
+    if ((code = assay__coreml_metadata(coreml, "coreml.specification", version))) return code;
+    if (parts.kind.number == COREML_PROGRAM) return assay__mil_read(coreml, &parts.kind);
+    return assay__coreml_nn_read(coreml, &parts.kind);
+}
+
+/* --- entry ------------------------------------------------------------------------------------ */
+
+static int prepare(struct assay__coreml *coreml, const char *label, struct assay_error *error)
+{
+    static const struct assay__opset opsets[] = {
+        {"", ASSAY__COREML_OPSET}, {"com.microsoft", 1}, {ASSAY__COREML_DOMAIN, 1}};
+    struct assay__model *model = assay__model_new();
+    if (!model) return assay_error_set(error, ASSAY_ENOMEM, "%.160s: out of memory", label);
+    coreml->model = model;
+    coreml->reader.arena = model->arena;
+    coreml->reader.label = label;
+    coreml->reader.error = error;
+    coreml->description.function = "";
+    model->ir_version = 10;
+    model->opset_count = sizeof opsets / sizeof opsets[0];
+    model->opsets = assay__arena_alloc(model->arena, sizeof opsets);
+    model->path = assay__arena_strdup(model->arena, label);
+    if (!model->opsets || !model->path) return assay__onnx_no_memory(&coreml->reader);
+    memcpy(model->opsets, opsets, sizeof opsets);
+    return 0;
+}
+
+int assay__coreml_parse(const uint8_t *data, size_t size, const uint8_t *weights,
+                        size_t weights_size, struct assay__model **model, struct assay_error *error)
+{
+    struct assay__coreml coreml = {.weights = weights, .weights_size = weights_size};
+    *model = NULL;
+    int code = prepare(&coreml, "model", error);
+    if (!code) code = read_model(&coreml, data, size);
+    if (code)
+        assay__model_free(coreml.model);
+    else
+        *model = coreml.model;
+    return code;
+}
+
+/* The item of the manifest that is the model, relative to the package. */
+static int read_manifest(struct assay__coreml *coreml, const char *path, char *out, size_t out_size)
+{
+    struct assay_error *error = coreml->reader.error, detail = {.code = 0};
+    char manifest[PATH_SIZE], *text = NULL;
+    size_t length = 0;
+    struct assay__json *root = NULL;
+    int code = assay__coreml_inside(coreml, path, "Manifest.json", manifest, sizeof manifest);
+    if (!code) code = assay__file_read(manifest, MANIFEST_LIMIT, &text, &length, error);
+    if (code) return code;
+    if (assay__json_parse(coreml->reader.arena, text, length, &root, &detail)) {
+        code = assay_error_set(error, ASSAY_EFORMAT, "%.160s: Manifest.json is not JSON: %.200s",
+                               path, detail.message);
+        goto out;
+    }
+    const char *id = assay__json_get_string(root, "rootModelIdentifier", NULL);
+    const struct assay__json *items = assay__json_get(root, "itemInfoEntries");
+    const struct assay__json *item = id ? assay__json_get(items, id) : NULL;
+    const char *name = assay__json_get_string(item, "path", NULL);
+    if (!name)
+        code = assay_error_set(error, ASSAY_EFORMAT, "%.160s: Manifest.json names no root model%s",
+                               path, id ? " among its items" : "");
+    else if (snprintf(out, out_size, "Data/%s", name) >= (int)out_size)
+        code = assay_error_set(error, ASSAY_ELIMIT, "%.160s: a path is too long", path);
+    else if (!stays_below(name))
+        code = assay_error_set(error, ASSAY_EFORMAT, "%.160s: the path '%.100s' leaves the package",
+                               path, name);
+out:
+    free(text);
+    return code;
+}
+
+/* The model file, the folder that "@model_path" stands for, and the folder no path may leave. */
+static int locate(struct assay__coreml *coreml, const char *path, char *file, size_t file_size)
+{
+    struct assay__onnx_reader *reader = &coreml->reader;
+    bool package = is_folder(path);
+    char folder[PATH_SIZE], name[PATH_SIZE];
+    int code = package ? 0 : assay__path_folder(path, folder, sizeof folder);
+    if (code) return assay_error_set(reader->error, code, "%.160s: the path is too long", path);
+    char *real = realpath(package ? path : folder, NULL);
+    coreml->root = real ? assay__arena_strdup(reader->arena, real) : NULL;
+    free(real);
+    if (!coreml->root)
+        return assay_error_set(reader->error, ASSAY_ENOTFOUND, "%.160s: not found", path);
+    if (package) {
+        code = read_manifest(coreml, path, name, sizeof name);
+        if (!code) code = assay__coreml_inside(coreml, path, name, file, file_size);
+        if (!code && assay__path_folder(file, folder, sizeof folder)) code = ASSAY_ELIMIT;
+    } else if (snprintf(file, file_size, "%s", path) >= (int)file_size) {
+        code = assay_error_set(reader->error, ASSAY_ELIMIT, "%.160s: the path is too long", path);
+    }
+    if (code) return code;
+    coreml->folder = assay__arena_strdup(reader->arena, folder);
+    coreml->model->folder = coreml->folder;
+    return coreml->folder ? 0 : assay__onnx_no_memory(reader);
+}
+
+int assay__coreml_read(const char *path, struct assay__model **model, struct assay_error *error)
+{
+    struct assay__coreml coreml = {.specification = 0};
+    char file[PATH_SIZE];
+    *model = NULL;
+    if (ends_with(path, ".mlmodelc"))
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "%.200s: a compiled Core ML model; give the .mlpackage or .mlmodel "
+                               "that it was compiled from",
+                               path);
+    int code = prepare(&coreml, path, error);
+    if (!code) code = locate(&coreml, path, file, sizeof file);
+    if (!code) code = assay__file_map(file, &coreml.model->mapping, error);
+    if (!code) code = read_model(&coreml, coreml.model->mapping.data, coreml.model->mapping.size);
+    if (code)
+        assay__model_free(coreml.model);
+    else
+        *model = coreml.model;
+    return code;
+}

@@ -1,0 +1,129 @@
+/* coreml.h - what the Core ML readers share: the field numbers of Model.proto and
+ * FeatureTypes.proto that we interpret, the reading state, and the description of a model's inputs
+ * and outputs. MIL has its own header (mil.h), the layers of neural networks theirs (coreml_nn.h).
+ * Errors, texts and fields go through the ONNX reader's helpers: the wire format is the same. */
+#ifndef ASSAY_MODEL_COREML_COREML_H
+#define ASSAY_MODEL_COREML_COREML_H
+
+#include "model/graph.h"
+#include "model/onnx/onnx.h"
+#include "model/wire.h"
+
+#define ASSAY__COREML_DOMAIN "coreml" /* operators that ONNX has none of that meaning for */
+#define ASSAY__COREML_OPSET 24        /* of ai.onnx: the forms in which nodes are written */
+#define ASSAY__COREML_SMALL 1024 /* longer lists of integers are no parameters of an operator */
+
+enum assay__coreml_field {
+    COREML_SPECIFICATION = 1,
+    COREML_DESCRIPTION = 2,
+    COREML_PIPELINE_CLASSIFIER = 200,
+    COREML_PIPELINE_REGRESSOR = 201,
+    COREML_PIPELINE = 202,
+    COREML_NN_REGRESSOR = 303,
+    COREML_NN_CLASSIFIER = 403,
+    COREML_NN = 500,
+    COREML_PROGRAM = 502,
+    /* ModelDescription */
+    DESCRIPTION_INPUT = 1,
+    DESCRIPTION_OUTPUT = 10,
+    DESCRIPTION_STATE = 13,
+    DESCRIPTION_FUNCTION = 20,
+    DESCRIPTION_DEFAULT_FUNCTION = 21,
+    DESCRIPTION_METADATA = 100,
+    /* FunctionDescription */
+    FUNCTION_DESCRIPTION_NAME = 1,
+    FUNCTION_DESCRIPTION_INPUT = 2,
+    FUNCTION_DESCRIPTION_OUTPUT = 3,
+    FUNCTION_DESCRIPTION_STATE = 6,
+    /* FeatureDescription, FeatureType */
+    FEATURE_NAME = 1,
+    FEATURE_TYPE = 3,
+    FEATURE_INT64 = 1,
+    FEATURE_DOUBLE = 2,
+    FEATURE_STRING = 3,
+    FEATURE_IMAGE = 4,
+    FEATURE_ARRAY = 5,
+    FEATURE_DICTIONARY = 6,
+    FEATURE_SEQUENCE = 7,
+    FEATURE_STATE = 8,
+    FEATURE_OPTIONAL = 1000,
+    /* ArrayFeatureType, ImageFeatureType and their flexible shapes */
+    ARRAY_SHAPE = 1,
+    ARRAY_TYPE = 2,
+    ARRAY_ENUMERATED = 21,
+    ARRAY_RANGE = 31,
+    IMAGE_WIDTH = 1,
+    IMAGE_HEIGHT = 2,
+    IMAGE_COLOR = 3,
+    IMAGE_ENUMERATED = 21,
+    IMAGE_RANGE = 31,
+    /* Metadata */
+    METADATA_SHORT = 1,
+    METADATA_VERSION = 2,
+    METADATA_AUTHOR = 3,
+    METADATA_USER = 100,
+};
+
+/** One input, output or state as the description has it. Images are 1 x channels x height x width.
+ */
+struct assay__coreml_feature {
+    const char *name;
+    int kind; /* FEATURE_… */
+    enum assay__dtype dtype;
+    int rank; /* -1 not stated */
+    int64_t *dims;
+    bool *flexible; /* per dimension; NULL: none is */
+    const char
+        *words; /* what a tensor does not say: "image RGB", "axis 2: 64 to 512"; "" nothing */
+    bool optional;
+};
+
+struct assay__coreml_features {
+    struct assay__coreml_feature *items;
+    size_t count;
+};
+
+struct assay__coreml_description {
+    struct assay__coreml_features inputs, outputs, states;
+    const char *function; /* default function, "" when not named */
+};
+
+/** The state of reading one model. */
+struct assay__coreml {
+    struct assay__onnx_reader reader;
+    struct assay__model *model;
+    const char *folder; /* what "@model_path" stands for; NULL: the weights were given */
+    const char *root;   /* real path no file may leave; NULL with folder */
+    const uint8_t *weights;
+    size_t weights_size;
+    const char *weights_name; /* as the file names it; NULL before the first use */
+    struct assay__coreml_description description;
+    int64_t specification;
+};
+
+/* coreml.c */
+/** folder/name, checked: relative, no "..", a regular file (or folder) inside root when links are
+ * followed. */
+int assay__coreml_inside(struct assay__coreml *coreml, const char *folder, const char *name,
+                         char *out, size_t out_size);
+int assay__coreml_metadata(struct assay__coreml *coreml, const char *key, const char *value);
+
+/* coreml_description.c */
+/** Of `function` in a model with several ("" or not found: the top level). */
+int assay__coreml_describe(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                           struct assay__coreml_description *description);
+const struct assay__coreml_feature *assay__coreml_feature(
+    const struct assay__coreml_features *features, const char *name);
+/** Dimensions as the graph has them: a flexible or unknown one is symbolic, "NAME_AXIS". */
+struct assay__dim *assay__coreml_dims(struct assay__coreml *coreml, const char *name, int rank,
+                                      const int64_t *dims, const bool *flexible);
+
+/* the readers of what a model may be */
+int assay__mil_read(struct assay__coreml *coreml, const struct assay__wire_field *message);
+int assay__coreml_nn_read(struct assay__coreml *coreml, const struct assay__wire_field *message);
+
+/** Adds a compressed weight to the model's list; its index, or SIZE_MAX when out of memory. */
+size_t assay__model_add_stored(struct assay__model *model,
+                               const struct assay__stored_weight *weight);
+
+#endif

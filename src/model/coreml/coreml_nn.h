@@ -1,0 +1,143 @@
+/* coreml_nn.h - neural networks of layers (NeuralNetwork.proto): one layer while it is read, its
+ * parameters, its weights, and the table of kinds.
+ *
+ * Old networks see every array as [sequence, batch, channels, height, width]; here it is [N, C, H,
+ * W], the sequence being N, or [N, C] once it is flat (after `flatten` and `innerProduct`, and for
+ * inputs of one axis). Networks with the exact mapping have the shapes they state. */
+#ifndef ASSAY_MODEL_COREML_COREML_NN_H
+#define ASSAY_MODEL_COREML_COREML_NN_H
+
+#include "model/coreml/coreml.h"
+
+#define ASSAY__NN_PORTS 256 /* inputs or outputs of a layer */
+
+/** What all networks of a model share. */
+struct assay__nn_model {
+    struct assay__map *taken;   /* names of values in any of the graphs */
+    struct assay__map *written; /* names that inner networks write, as they call them */
+    size_t serial;              /* for fresh names */
+};
+
+/** A network; those in the layers `branch` and `loop` see what the one around them has made. */
+struct assay__nn {
+    struct assay__coreml *coreml;
+    struct assay__nn_model *shared;
+    const struct assay__nn *outer; /* NULL: the model's own */
+    struct assay__graph *graph;
+    const char *prefix;        /* of the values it makes, in the graph; "" outside */
+    const char *layer_prefix;  /* of its nodes */
+    struct assay__map *layers; /* names of layers seen */
+    struct assay__map *names;  /* a value of the network -> index in values */
+    struct assay__nn_value {
+        const char *source; /* in the network */
+        const char *name;   /* in the graph */
+        int rank;           /* -1 unknown */
+        bool input;         /* of the graph */
+    } * values;
+    size_t count, capacity;
+    bool exact; /* shapes as stated, against [N, C, H, W] */
+};
+
+struct assay__nn_row;
+
+struct assay__nn_layer {
+    struct assay__nn *nn;
+    const struct assay__nn_row *row;
+    const char *name;
+    uint32_t kind;
+    struct assay__wire_field params;
+    const char **inputs; /* as the graph calls them */
+    int *ranks;
+    size_t input_count;
+    const char **outputs; /* as the network calls them */
+    size_t output_count;
+    int out_rank; /* of all results, when the mapping knows it; -2: that of the first input */
+    const uint8_t *at;
+};
+
+typedef int assay__nn_map(struct assay__nn_layer *layer);
+
+/** attributes: "1>axis:i": field 1 is the int attribute `axis` (i int, f float, l ints, b flag;
+ * "=V" when it is not there). */
+struct assay__nn_row {
+    uint32_t field;
+    const char *name;
+    const char *op; /* ONNX's, or that of the domain "coreml" */
+    bool kept;      /* domain "coreml" */
+    const char *attributes;
+    assay__nn_map *map; /* instead; NULL usually */
+};
+const struct assay__nn_row *assay__nn_row(uint32_t field);
+
+/* coreml_nn.c */
+/** The layers of a NeuralNetwork message, into nn's graph; their names get the prefix. */
+int assay__nn_layers(struct assay__nn *nn, const struct assay__wire_field *message,
+                     const char *layer_prefix);
+
+/* coreml_nn_names.c */
+/** A new value of that name; one of the same name before it is hidden from what follows. The graph
+ * gets a name that it has not. 0 or ASSAY_ENOMEM. */
+int assay__nn_define(struct assay__nn *nn, const char *source, int rank, const char **graph_name);
+/** A name for the graph that no value has yet: `stem` if possible; NULL when out of memory. */
+const char *assay__nn_fresh(struct assay__nn *nn, const char *stem);
+/** As this network or one around it has it; NULL: none has. */
+struct assay__nn_value *assay__nn_find(const struct assay__nn *nn, const char *source);
+/** The main graph's outputs get the names that the model gives them. */
+int assay__nn_name_outputs(struct assay__nn *nn);
+
+/* coreml_nn_layer.c: parameters */
+bool assay__nn_field(const struct assay__wire_field *message, uint32_t number,
+                     struct assay__wire_field *field); /* the last one of that number */
+int64_t assay__nn_int(const struct assay__wire_field *message, uint32_t number, int64_t otherwise);
+float assay__nn_float(const struct assay__wire_field *message, uint32_t number, float otherwise);
+/** At most `limit` numbers; the count, or SIZE_MAX when they cannot be read or are more. */
+size_t assay__nn_ints(const struct assay__wire_field *message, uint32_t number, int64_t *out,
+                      size_t limit);
+bool assay__nn_message(const struct assay__wire_field *message, uint32_t number,
+                       struct assay__wire_field *field);
+
+/* coreml_nn_layer.c: nodes */
+/** A node of the layer; suffix "" is the layer's own node, others are beside it. outputs NULL: the
+ * layer's. */
+struct assay__node *assay__nn_emit(struct assay__nn_layer *layer, const char *op,
+                                   const char *domain, const char *suffix,
+                                   const char *const *inputs, size_t input_count,
+                                   const char *const *outputs, size_t output_count, int *code);
+/** "NAME.suffix", in the arena. */
+const char *assay__nn_text(struct assay__nn_layer *layer, const char *suffix);
+int assay__nn_int64s(struct assay__nn_layer *layer, const char *suffix, const int64_t *values,
+                     size_t count, const char **name);
+int assay__nn_number(struct assay__nn_layer *layer, const char *suffix, float value,
+                     const char **name); /* a Constant */
+int assay__nn_fail(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
+/** One line, not "damaged": the model is valid, but we cannot. */
+int assay__nn_cannot(struct assay__nn_layer *layer, const char *format, ...) ASSAY_PRINTF(2, 3);
+int assay__nn_done(struct assay__nn_layer *layer, int code);
+struct assay__model *assay__nn_model(struct assay__nn_layer *layer);
+const char *assay__nn_input(const struct assay__nn_layer *layer, size_t i); /* "" absent */
+
+/* coreml_nn_weights.c */
+/** WeightParams in field `number` of the message as a tensor of that shape; *name "" when the field
+ * is not there. */
+int assay__nn_weights(struct assay__nn_layer *layer, const struct assay__wire_field *message,
+                      uint32_t number, const char *suffix, int rank, const int64_t *dims,
+                      const char **name);
+
+/* coreml_nn_flow.c */
+assay__nn_map assay__nn_branch, assay__nn_loop;
+
+/* coreml_nn_maps.c, coreml_nn_moves.c */
+assay__nn_map assay__nn_convolution, assay__nn_convolution3d, assay__nn_pooling,
+    assay__nn_pooling3d, assay__nn_activation, assay__nn_inner_product, assay__nn_embedding,
+    assay__nn_embedding_nd, assay__nn_batchnorm, assay__nn_mvn, assay__nn_softmax, assay__nn_matmul,
+    assay__nn_layer_norm, assay__nn_lstm, assay__nn_bi_lstm, assay__nn_gru, assay__nn_rnn,
+    assay__nn_gelu;
+assay__nn_map assay__nn_crop, assay__nn_padding, assay__nn_upsample, assay__nn_resize,
+    assay__nn_unary, assay__nn_arithmetic, assay__nn_compare, assay__nn_scale, assay__nn_bias,
+    assay__nn_reduce, assay__nn_reduce_axes, assay__nn_constant, assay__nn_constant_nd,
+    assay__nn_reshape, assay__nn_flatten, assay__nn_split, assay__nn_reorganize, assay__nn_slice,
+    assay__nn_slice_static, assay__nn_axes_input, assay__nn_topk, assay__nn_arg,
+    assay__nn_constant_pad, assay__nn_custom, assay__nn_triangular, assay__nn_concat,
+    assay__nn_cumsum;
+
+#endif

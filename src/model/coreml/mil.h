@@ -1,0 +1,200 @@
+/* mil.h - the Model Intermediate Language (MIL.proto) while it is read: types, values, scopes of
+ * names, operations, and the table that maps operators by meaning.
+ *
+ * One MIL operation becomes one node. Constants do not: a constant that is a parameter of its
+ * reader (strides, axes, …) becomes an attribute or an int64 input as ONNX wants it, another
+ * becomes an initializer where it is first read, or a Constant node when it is a single number. */
+#ifndef ASSAY_MODEL_COREML_MIL_H
+#define ASSAY_MODEL_COREML_MIL_H
+
+#include "model/coreml/coreml.h"
+
+#define ASSAY__MIL_DEPTH 16    /* blocks within blocks, types within types */
+#define ASSAY__MIL_ARGS 64     /* inputs of an operation, by name */
+#define ASSAY__MIL_INPUTS 4096 /* values bound to one input */
+
+enum assay__mil_kind { ASSAY__MIL_TENSOR, ASSAY__MIL_LIST, ASSAY__MIL_OTHER };
+
+struct assay__mil_type {
+    enum assay__mil_kind kind;
+    enum assay__dtype dtype; /* UNDEFINED for those ONNX does not have (1, 3 and 6 bits) */
+    int bits;                /* per element; 0 strings */
+    bool state;
+    int rank;      /* -1: any */
+    int64_t *dims; /* -1: not stated */
+};
+
+struct assay__mil_value {
+    struct assay__mil_type type;
+    const uint8_t *data; /* little-endian; in the model's file, in the weights, or in the arena */
+    size_t size;
+    int64_t elements;
+    const char **strings; /* type STRING */
+};
+
+struct assay__mil_scope;
+
+/** A name that can be read: what it is called in the graph, and what it holds when that is
+ * constant. */
+struct assay__mil_def {
+    const char *name; /* as MIL calls it */
+    const char *graph_name;
+    struct assay__mil_type type;
+    const struct assay__mil_value *value; /* NULL: not constant */
+    struct assay__mil_scope *scope;
+    bool emitted;
+    size_t stored; /* 1 + index of the compressed weight it is; 0: it is none */
+};
+
+/** Names of one block; the blocks around it follow. */
+struct assay__mil_scope {
+    struct assay__mil_scope *parent;
+    struct assay__graph *graph;
+    struct assay__map *map;
+    struct assay__mil_def **defs;
+    size_t count, capacity;
+    const char *prefix; /* of what is made here, in the graph; "" usually */
+    int depth;
+};
+
+struct assay__mil_arg {
+    const char *name;
+    struct assay__mil_def **defs;
+    size_t count;
+};
+
+struct assay__mil_output {
+    const char *name;
+    struct assay__mil_type type;
+};
+
+struct assay__mil_op {
+    const char *type; /* "conv": prefixes such as "ios17." are gone */
+    const char *name;
+    struct assay__mil_arg args[ASSAY__MIL_ARGS];
+    size_t arg_count;
+    struct assay__mil_output *outputs;
+    size_t output_count;
+    struct assay__wire_field blocks[4];
+    size_t block_count;
+    struct assay__mil_value *constant; /* attributes["val"] */
+    const uint8_t *at;
+};
+
+struct assay__mil_call;
+#define ASSAY__MIL_KEEP 1 /* a mapping's answer: not this time, keep MIL's operator */
+typedef int assay__mil_map(struct assay__mil_call *call);
+
+/** A row per operator.
+ *  inputs: the names of MIL's inputs in the order of the node's, separated by blanks.
+ *          "axes#": constants become int64; "values*": all that are bound.
+ *  attributes: "keep_dims>keepdims=0": the constant `keep_dims` is attribute `keepdims`, 0 when it
+ *          is not given. When such an input is not constant the operator is kept. */
+struct assay__mil_row {
+    const char *op;
+    const char *onnx; /* NULL: ONNX has none; kept in domain "coreml" */
+    const char *inputs, *attributes;
+    assay__mil_map *map; /* instead of what the strings say; NULL usually */
+};
+/** NULL: no such row. */
+const struct assay__mil_row *assay__mil_row(const char *op);
+
+struct assay__mil_call {
+    struct assay__coreml *coreml;
+    struct assay__mil_scope *scope;
+    const struct assay__mil_op *op;
+    const struct assay__mil_row *row;
+};
+
+/* mil_value.c */
+int assay__mil_type(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                    struct assay__mil_type *type, int depth);
+int assay__mil_value(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                     struct assay__mil_value *value);
+
+/* mil_blob.c: a constant in the weights file. */
+int assay__mil_blob(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                    struct assay__mil_value *value);
+
+/* mil_scope.c: names, and constants that become part of the graph. */
+int assay__mil_scope_open(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                          struct assay__mil_scope *parent, struct assay__graph *graph,
+                          const char *prefix);
+void assay__mil_scope_close(struct assay__mil_scope *scope);
+/** A new name; an error when it can be read already. */
+int assay__mil_define(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                      const char *name, const char *graph_name, const struct assay__mil_type *type,
+                      struct assay__mil_def **def);
+/** Another name for what is defined; it may hide a name of the blocks around. */
+int assay__mil_alias(struct assay__coreml *coreml, struct assay__mil_scope *scope, const char *name,
+                     struct assay__mil_def *def);
+struct assay__mil_def *assay__mil_find(const struct assay__mil_scope *scope, const char *name);
+/** The name under which a node reads it; a constant is put into the graph first. */
+int assay__mil_use(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                   struct assay__mil_def *def, const char **name);
+/** An initializer of our own, "OUTPUT.suffix". */
+int assay__mil_int64s(struct assay__mil_call *call, const char *suffix, const int64_t *values,
+                      size_t count, const char **name);
+int assay__mil_floats(struct assay__mil_call *call, const char *suffix, const float *values,
+                      size_t count, const char **name);
+int assay__mil_add_value(struct assay__coreml *coreml, struct assay__value **list, size_t *count,
+                         const char *name, const struct assay__mil_type *type, bool symbols,
+                         const bool *flexible);
+
+/* mil_args.c: what a mapping asks. Constants are of any integer, bool or float type. */
+const struct assay__mil_arg *assay__mil_arg(const struct assay__mil_call *call, const char *name);
+bool assay__mil_has(const struct assay__mil_call *call, const char *name);
+const struct assay__mil_value *assay__mil_constant(const struct assay__mil_call *call,
+                                                   const char *name);
+/** false: given, but not a constant (or not such a one). Not given: `otherwise`, true. */
+bool assay__mil_int(const struct assay__mil_call *call, const char *name, int64_t otherwise,
+                    int64_t *value);
+bool assay__mil_float(const struct assay__mil_call *call, const char *name, double otherwise,
+                      double *value);
+bool assay__mil_string(const struct assay__mil_call *call, const char *name, const char *otherwise,
+                       const char **value);
+/** In the arena; *count 0 when not given. At most ASSAY__COREML_SMALL. */
+bool assay__mil_ints(const struct assay__mil_call *call, const char *name, int64_t **values,
+                     size_t *count);
+const struct assay__mil_type *assay__mil_type_of(const struct assay__mil_call *call,
+                                                 const char *name); /* NULL: not given */
+int64_t assay__mil_value_int(const struct assay__mil_value *value, size_t i);
+double assay__mil_value_float(const struct assay__mil_value *value, size_t i);
+
+/* mil_map.c */
+/** The code of adding to the graph, where only memory can fail: with the error set. */
+int assay__mil_done(struct assay__mil_call *call, int code);
+/** Adds the node; `inputs` names MIL's inputs as a row does, except those given in `extra` ("=NAME"
+ * takes the next of them). NULL after an error, which is in *code. */
+struct assay__node *assay__mil_emit(struct assay__mil_call *call, const char *op,
+                                    const char *domain, const char *inputs,
+                                    const char *const *extra, int *code);
+/** Maps one operation. */
+int assay__mil_map_op(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                      const struct assay__mil_op *op);
+
+/* mil_flow.c: cond and while_loop. */
+assay__mil_map assay__mil_cond, assay__mil_while;
+/** Reads a block's operations into `scope`; outputs get its results' definitions. inputs: what the
+ * block's inputs stand for; NULL: the caller has defined them. mil_read.c. */
+int assay__mil_block(struct assay__coreml *coreml, struct assay__mil_scope *scope,
+                     const struct assay__wire_field *message, struct assay__mil_def **inputs,
+                     size_t input_count, struct assay__mil_def ***outputs, size_t *output_count);
+/** Names and types of a block's inputs. */
+int assay__mil_block_inputs(struct assay__coreml *coreml, const struct assay__wire_field *message,
+                            struct assay__mil_output **inputs, size_t *count);
+bool assay__mil_block_nests(const struct assay__wire_field *message);
+
+/* mil_layers.c, mil_moves.c: mappings that take more than a row. */
+assay__mil_map assay__mil_conv, assay__mil_conv_transpose, assay__mil_pool, assay__mil_linear,
+    assay__mil_matmul, assay__mil_layer_norm, assay__mil_gelu, assay__mil_relu6, assay__mil_clip,
+    assay__mil_cast;
+assay__mil_map assay__mil_resize, assay__mil_crop, assay__mil_pad, assay__mil_slice_index,
+    assay__mil_slice_size, assay__mil_split, assay__mil_concat, assay__mil_gather,
+    assay__mil_scatter, assay__mil_topk, assay__mil_band_part, assay__mil_fill, assay__mil_one_hot,
+    assay__mil_pixel_shuffle;
+
+/* mil_weights.c: constexpr_*. */
+assay__mil_map assay__mil_compressed;
+
+#endif

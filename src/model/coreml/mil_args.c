@@ -1,0 +1,144 @@
+/* mil_args.c - what a mapping asks of an operation's inputs: is it given, is it constant, what does
+ * it hold. */
+#include "model/coreml/mil.h"
+
+#include "model/tensor_data.h"
+
+#include <string.h>
+
+const struct assay__mil_arg *assay__mil_arg(const struct assay__mil_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->op->arg_count; i++)
+        if (strcmp(call->op->args[i].name, name) == 0 && call->op->args[i].count)
+            return &call->op->args[i];
+    return NULL;
+}
+
+bool assay__mil_has(const struct assay__mil_call *call, const char *name)
+{
+    return assay__mil_arg(call, name) != NULL;
+}
+
+const struct assay__mil_value *assay__mil_constant(const struct assay__mil_call *call,
+                                                   const char *name)
+{
+    const struct assay__mil_arg *arg = assay__mil_arg(call, name);
+    return arg && arg->count == 1 ? arg->defs[0]->value : NULL;
+}
+
+const struct assay__mil_type *assay__mil_type_of(const struct assay__mil_call *call,
+                                                 const char *name)
+{
+    const struct assay__mil_arg *arg = assay__mil_arg(call, name);
+    return arg ? &arg->defs[0]->type : NULL;
+}
+
+int64_t assay__mil_value_int(const struct assay__mil_value *value, size_t i)
+{
+    const uint8_t *at = value->data + i * (size_t)value->type.bits / 8;
+    switch (value->type.dtype) {
+    case ASSAY__INT64:
+    case ASSAY__UINT64: return (int64_t)assay__wire_u64(at);
+    case ASSAY__INT32: return (int32_t)assay__wire_u32(at);
+    case ASSAY__UINT32: return assay__wire_u32(at);
+    case ASSAY__INT16: return (int16_t)(at[0] | at[1] << 8);
+    case ASSAY__UINT16: return (uint16_t)(at[0] | at[1] << 8);
+    case ASSAY__INT8: return (int8_t)at[0];
+    default: return at[0]; /* BOOL, UINT8 */
+    }
+}
+
+static bool is_integer(const struct assay__mil_value *value)
+{
+    switch (value->type.dtype) {
+    case ASSAY__INT64:
+    case ASSAY__UINT64:
+    case ASSAY__INT32:
+    case ASSAY__UINT32:
+    case ASSAY__INT16:
+    case ASSAY__UINT16:
+    case ASSAY__INT8:
+    case ASSAY__UINT8:
+    case ASSAY__BOOL: return value->data || !value->elements;
+    default: return false;
+    }
+}
+
+static bool is_float(const struct assay__mil_value *value)
+{
+    return value->data &&
+           (value->type.dtype == ASSAY__FLOAT16 || value->type.dtype == ASSAY__FLOAT32 ||
+            value->type.dtype == ASSAY__FLOAT64);
+}
+
+double assay__mil_value_float(const struct assay__mil_value *value, size_t i)
+{
+    const uint8_t *at = value->data + i * (size_t)value->type.bits / 8;
+    if (value->type.dtype == ASSAY__FLOAT16)
+        return assay__half_to_float((uint16_t)(at[0] | at[1] << 8));
+    if (value->type.dtype == ASSAY__FLOAT32) {
+        uint32_t bits = assay__wire_u32(at);
+        float number;
+        memcpy(&number, &bits, sizeof number);
+        return number;
+    }
+    if (value->type.dtype == ASSAY__FLOAT64) {
+        uint64_t bits = assay__wire_u64(at);
+        double number;
+        memcpy(&number, &bits, sizeof number);
+        return number;
+    }
+    return (double)assay__mil_value_int(value, i);
+}
+
+bool assay__mil_int(const struct assay__mil_call *call, const char *name, int64_t otherwise,
+                    int64_t *value)
+{
+    const struct assay__mil_value *constant = assay__mil_constant(call, name);
+    *value = otherwise;
+    if (!assay__mil_has(call, name)) return true;
+    if (!constant || constant->elements != 1 || !is_integer(constant)) return false;
+    *value = assay__mil_value_int(constant, 0);
+    return true;
+}
+
+bool assay__mil_float(const struct assay__mil_call *call, const char *name, double otherwise,
+                      double *value)
+{
+    const struct assay__mil_value *constant = assay__mil_constant(call, name);
+    *value = otherwise;
+    if (!assay__mil_has(call, name)) return true;
+    if (!constant || constant->elements != 1 || !(is_float(constant) || is_integer(constant)))
+        return false;
+    *value = assay__mil_value_float(constant, 0);
+    return true;
+}
+
+bool assay__mil_string(const struct assay__mil_call *call, const char *name, const char *otherwise,
+                       const char **value)
+{
+    const struct assay__mil_value *constant = assay__mil_constant(call, name);
+    *value = otherwise;
+    if (!assay__mil_has(call, name)) return true;
+    if (!constant || constant->elements != 1 || !constant->strings) return false;
+    *value = constant->strings[0];
+    return true;
+}
+
+bool assay__mil_ints(const struct assay__mil_call *call, const char *name, int64_t **values,
+                     size_t *count)
+{
+    const struct assay__mil_value *constant = assay__mil_constant(call, name);
+    *values = NULL;
+    *count = 0;
+    if (!assay__mil_has(call, name)) return true;
+    if (!constant || !is_integer(constant) || constant->elements > ASSAY__COREML_SMALL)
+        return false;
+    *values = assay__arena_array(call->coreml->reader.arena, (size_t)constant->elements,
+                                 sizeof **values);
+    if (!*values) return false;
+    *count = (size_t)constant->elements;
+    for (size_t i = 0; i < *count; i++)
+        (*values)[i] = assay__mil_value_int(constant, i);
+    return true;
+}

@@ -1,0 +1,331 @@
+/* mil_moves.c - operators that move numbers, where ONNX writes their parameters differently:
+ * resizing, slices, padding, splitting, look-ups. What depends on values that are not constant, or
+ * has no ONNX form (a slice that drops axes, look-ups with batch axes, an interleaved concat), is
+ * kept. */
+#include "model/coreml/mil.h"
+
+#include "base/checked.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Stated shape of the result, when all of it is. */
+static const int64_t *result_dims(const struct assay__mil_call *call, int *rank)
+{
+    const struct assay__mil_type *type = &call->op->outputs[0].type;
+    *rank = type->rank;
+    for (int i = 0; i < type->rank; i++)
+        if (type->dims[i] < 0) return NULL;
+    return type->rank > 0 ? type->dims : NULL;
+}
+
+/* --- images ----------------------------------------------------------------------------------- */
+
+/* Resize(x, roi, scales, sizes): factors where MIL gives factors, else the stated size of the
+ * result. */
+int assay__mil_resize(struct assay__mil_call *call)
+{
+    const struct assay__mil_type *x = assay__mil_type_of(call, "x");
+    double height = 0, width = 0;
+    int rank = 0, code = 0;
+    const char *extra[1] = {""}, *mode = "";
+    const int64_t *dims = result_dims(call, &rank);
+    bool factors = assay__mil_has(call, "scale_factor_height") &&
+                   assay__mil_float(call, "scale_factor_height", 1, &height) &&
+                   assay__mil_float(call, "scale_factor_width", 1, &width);
+    if (!x || x->rank < 2 || x->rank > ASSAY__ONNX_RANK || (!dims && !factors) ||
+        !assay__mil_string(call, "interpolation_mode", "", &mode))
+        return ASSAY__MIL_KEEP;
+    bool linear = strstr(call->op->type, "bilinear") || strcmp(mode, "LINEAR") == 0;
+    if (dims) {
+        code = assay__mil_int64s(call, "sizes", dims, (size_t)rank, &extra[0]);
+    } else {
+        float scales[ASSAY__ONNX_RANK];
+        for (int i = 0; i < x->rank; i++)
+            scales[i] = i == x->rank - 2 ? (float)height : i == x->rank - 1 ? (float)width : 1;
+        code = assay__mil_floats(call, "scales", scales, (size_t)x->rank, &extra[0]);
+    }
+    if (code) return code;
+    /* "none" is never given: an absent input in between */
+    struct assay__node *node = assay__mil_emit(
+        call, "Resize", "", dims ? "x none none =sizes" : "x none =scales", extra, &code);
+    if (!node) return code;
+    return assay__mil_done(call, assay__node_set_string(call->coreml->model, node, "mode",
+                                                        linear ? "linear" : "nearest"));
+}
+
+static int slice(struct assay__mil_call *call, const int64_t *starts, const int64_t *ends,
+                 const int64_t *axes, const int64_t *steps, size_t count)
+{
+    const char *extra[4] = {"", "", "", ""};
+    int code = assay__mil_int64s(call, "starts", starts, count, &extra[0]);
+    if (!code) code = assay__mil_int64s(call, "ends", ends, count, &extra[1]);
+    if (!code) code = assay__mil_int64s(call, "axes", axes, count, &extra[2]);
+    if (!code) code = assay__mil_int64s(call, "steps", steps, count, &extra[3]);
+    if (!code) assay__mil_emit(call, "Slice", "", "x =starts =ends =axes =steps", extra, &code);
+    return code;
+}
+
+/* crop_height [a, b]: a rows off the top, b off the bottom. */
+int assay__mil_crop(struct assay__mil_call *call)
+{
+    const int64_t axes[2] = {-2, -1}, steps[2] = {1, 1};
+    int64_t *height, *width;
+    size_t heights, widths;
+    if (!assay__mil_ints(call, "crop_height", &height, &heights) ||
+        !assay__mil_ints(call, "crop_width", &width, &widths) || heights != 2 || widths != 2)
+        return ASSAY__MIL_KEEP;
+    if (height[1] < 0 || width[1] < 0) return ASSAY__MIL_KEEP;
+    const int64_t starts[2] = {height[0], width[0]};
+    const int64_t ends[2] = {height[1] ? -height[1] : INT64_MAX, width[1] ? -width[1] : INT64_MAX};
+    return slice(call, starts, ends, axes, steps, 2);
+}
+
+int assay__mil_pixel_shuffle(struct assay__mil_call *call)
+{
+    int64_t factor;
+    int code = 0;
+    if (!assay__mil_int(call, "upscale_factor", 0, &factor) || factor < 1) return ASSAY__MIL_KEEP;
+    struct assay__node *node = assay__mil_emit(call, "DepthToSpace", "", "x", NULL, &code);
+    if (!node) return code;
+    code = assay__node_set_int(call->coreml->model, node, "blocksize", factor);
+    if (!code) code = assay__node_set_string(call->coreml->model, node, "mode", "CRD");
+    return assay__mil_done(call, code);
+}
+
+/* --- slices ----------------------------------------------------------------------------------- */
+
+static bool flag(const int64_t *flags, size_t count, size_t i)
+{
+    return i < count && flags[i];
+}
+
+int assay__mil_slice_index(struct assay__mil_call *call)
+{
+    enum { BEGIN, END, STRIDE, BEGIN_MASK, END_MASK, SQUEEZE, PARTS };
+    static const char *const names[PARTS] = {"begin",      "end",      "stride",
+                                             "begin_mask", "end_mask", "squeeze_mask"};
+    int64_t *part[PARTS], starts[ASSAY__ONNX_RANK], ends[ASSAY__ONNX_RANK], axes[ASSAY__ONNX_RANK],
+        steps[ASSAY__ONNX_RANK];
+    size_t count[PARTS];
+    for (size_t i = 0; i < PARTS; i++)
+        if (!assay__mil_ints(call, names[i], &part[i], &count[i])) return ASSAY__MIL_KEEP;
+    size_t rank = count[BEGIN];
+    if (!rank || rank > ASSAY__ONNX_RANK || count[END] != rank) return ASSAY__MIL_KEEP;
+    for (size_t i = 0; i < rank; i++) {
+        steps[i] = i < count[STRIDE] ? part[STRIDE][i] : 1;
+        if (flag(part[SQUEEZE], count[SQUEEZE], i) || !steps[i]) return ASSAY__MIL_KEEP;
+        bool back = steps[i] < 0;
+        axes[i] = (int64_t)i;
+        starts[i] = !flag(part[BEGIN_MASK], count[BEGIN_MASK], i) ? part[BEGIN][i]
+                    : back                                        ? INT64_MAX
+                                                                  : 0;
+        ends[i] = !flag(part[END_MASK], count[END_MASK], i) ? part[END][i]
+                  : back                                    ? INT64_MIN + 1
+                                                            : INT64_MAX;
+    }
+    return slice(call, starts, ends, axes, steps, rank);
+}
+
+int assay__mil_slice_size(struct assay__mil_call *call)
+{
+    int64_t *begin, *size, ends[ASSAY__ONNX_RANK], axes[ASSAY__ONNX_RANK], steps[ASSAY__ONNX_RANK];
+    size_t begins, sizes;
+    if (!assay__mil_ints(call, "begin", &begin, &begins) ||
+        !assay__mil_ints(call, "size", &size, &sizes) || !begins || begins != sizes ||
+        begins > ASSAY__ONNX_RANK)
+        return ASSAY__MIL_KEEP;
+    for (size_t i = 0; i < begins; i++) {
+        axes[i] = (int64_t)i;
+        steps[i] = 1;
+        ends[i] = INT64_MAX; /* size -1: to the end */
+        if (begin[i] < 0 || size[i] < -1) return ASSAY__MIL_KEEP;
+        if (size[i] >= 0 && assay__add_i64_overflows(begin[i], size[i], &ends[i]))
+            return ASSAY__MIL_KEEP;
+    }
+    return slice(call, begin, ends, axes, steps, begins);
+}
+
+/* MIL: begin and end of each of the last axes; ONNX: the begins of all axes, then the ends. */
+int assay__mil_pad(struct assay__mil_call *call)
+{
+    const struct assay__mil_type *x = assay__mil_type_of(call, "x");
+    int64_t *pad, pads[2 * ASSAY__ONNX_RANK] = {0};
+    const char *mode, *extra[1] = {""};
+    size_t count;
+    int code;
+    if (!x || x->rank < 0 || !assay__mil_ints(call, "pad", &pad, &count) || count % 2 ||
+        count / 2 > (size_t)x->rank || !assay__mil_string(call, "mode", "constant", &mode))
+        return ASSAY__MIL_KEEP;
+    size_t rank = (size_t)x->rank, first = rank - count / 2;
+    for (size_t i = 0; i < count / 2; i++) {
+        pads[first + i] = pad[2 * i];
+        pads[rank + first + i] = pad[2 * i + 1];
+    }
+    if ((code = assay__mil_int64s(call, "pads", pads, 2 * rank, &extra[0]))) return code;
+    struct assay__node *node = assay__mil_emit(call, "Pad", "", "x =pads", extra, &code);
+    if (!node) return code;
+    bool edge = strcmp(mode, "replicate") == 0 || strcmp(mode, "replication") == 0;
+    return assay__mil_done(call,
+                           assay__node_set_string(call->coreml->model, node, "mode",
+                                                  edge                           ? "edge"
+                                                  : strcmp(mode, "reflect") == 0 ? "reflect"
+                                                                                 : "constant"));
+}
+
+/* --- splitting and joining -------------------------------------------------------------------- */
+
+int assay__mil_split(struct assay__mil_call *call)
+{
+    int64_t axis, parts;
+    int code = 0;
+    if (!assay__mil_int(call, "axis", 0, &axis) || !assay__mil_int(call, "num_splits", 0, &parts))
+        return ASSAY__MIL_KEEP;
+    bool sizes = assay__mil_has(call, "split_sizes");
+    struct assay__node *node = assay__mil_emit(call, "Split", "", sizes ? "x split_sizes#" : "x",
+                                               NULL, &code);
+    if (!node) return code;
+    code = assay__node_set_int(call->coreml->model, node, "axis", axis);
+    if (!code && !sizes)
+        code = assay__node_set_int(call->coreml->model, node, "num_outputs",
+                                   (int64_t)call->op->output_count);
+    return assay__mil_done(call, code);
+}
+
+int assay__mil_concat(struct assay__mil_call *call)
+{
+    int64_t axis, interleave;
+    int code = 0;
+    if (!assay__mil_int(call, "axis", 0, &axis) ||
+        !assay__mil_int(call, "interleave", 0, &interleave) || interleave)
+        return ASSAY__MIL_KEEP;
+    struct assay__node *node = assay__mil_emit(call, "Concat", "", "values*", NULL, &code);
+    return node
+               ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "axis", axis))
+               : code;
+}
+
+/* --- look-ups --------------------------------------------------------------------------------- */
+
+int assay__mil_gather(struct assay__mil_call *call)
+{
+    int64_t axis, batch;
+    int code = 0;
+    if (!assay__mil_int(call, "axis", 0, &axis) || !assay__mil_int(call, "batch_dims", 0, &batch) ||
+        batch)
+        return ASSAY__MIL_KEEP;
+    const struct assay__mil_type *indices = assay__mil_type_of(call, "indices");
+    bool list = indices && indices->rank == 1; /* ONNX wants int64, and it is no weight */
+    struct assay__node *node = assay__mil_emit(call, "Gather", "",
+                                               list ? "x indices#" : "x indices", NULL, &code);
+    return node
+               ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "axis", axis))
+               : code;
+}
+
+int assay__mil_scatter(struct assay__mil_call *call)
+{
+    static const char *const modes[][2] = {
+        {"update", "none"}, {"add", "add"}, {"mul", "mul"}, {"max", "max"}, {"min", "min"}};
+    const char *mode, *reduction = NULL;
+    int64_t axis;
+    int code = 0;
+    if (!assay__mil_string(call, "mode", "add", &mode) || !assay__mil_int(call, "axis", 0, &axis))
+        return ASSAY__MIL_KEEP;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(modes[i][0], mode) == 0) reduction = modes[i][1];
+    if (!reduction) return ASSAY__MIL_KEEP; /* sub, div */
+    struct assay__node *node = assay__mil_emit(call, call->row->onnx, "", "data indices updates",
+                                               NULL, &code);
+    if (!node) return code;
+    code = assay__node_set_string(call->coreml->model, node, "reduction", reduction);
+    if (!code && strcmp(call->row->onnx, "ScatterElements") == 0)
+        code = assay__node_set_int(call->coreml->model, node, "axis", axis);
+    return assay__mil_done(call, code);
+}
+
+int assay__mil_topk(struct assay__mil_call *call)
+{
+    int64_t axis, ascending, sort, k;
+    int code = 0;
+    const char *extra[1] = {""};
+    if (!assay__mil_int(call, "axis", -1, &axis) ||
+        !assay__mil_int(call, "ascending", 0, &ascending) ||
+        !assay__mil_int(call, "sort", 1, &sort))
+        return ASSAY__MIL_KEEP;
+    bool constant = assay__mil_int(call, "k", 1, &k);
+    if (constant && (code = assay__mil_int64s(call, "k", &k, 1, &extra[0]))) return code;
+    struct assay__node *node = assay__mil_emit(call, "TopK", "", constant ? "x =k" : "x k", extra,
+                                               &code);
+    if (!node) return code;
+    code = assay__node_set_int(call->coreml->model, node, "axis", axis);
+    if (!code) code = assay__node_set_int(call->coreml->model, node, "largest", !ascending);
+    if (!code) code = assay__node_set_int(call->coreml->model, node, "sorted", sort != 0);
+    return assay__mil_done(call, code);
+}
+
+/* Keeps `lower` sub-diagonals and `upper` super-diagonals, -1 all: a triangle when one of them is
+ * all. */
+int assay__mil_band_part(struct assay__mil_call *call)
+{
+    int64_t lower, upper;
+    int code = 0;
+    const char *extra[1] = {""};
+    if (!assay__mil_int(call, "lower", -1, &lower) || !assay__mil_int(call, "upper", -1, &upper) ||
+        (lower >= 0) == (upper >= 0))
+        return ASSAY__MIL_KEEP;
+    bool keeps_upper = upper < 0;
+    int64_t k = keeps_upper ? -lower : upper;
+    if ((code = assay__mil_int64s(call, "k", &k, 1, &extra[0]))) return code;
+    struct assay__node *node = assay__mil_emit(call, "Trilu", "", "x =k", extra, &code);
+    return node ? assay__mil_done(
+                      call, assay__node_set_int(call->coreml->model, node, "upper", keeps_upper))
+                : code;
+}
+
+int assay__mil_fill(struct assay__mil_call *call)
+{
+    const struct assay__mil_value *value = assay__mil_constant(call, "value");
+    struct assay__model *model = call->coreml->model;
+    struct assay__graph holder = {.name = ""};
+    int code = 0;
+    int64_t one = 1;
+    if (!value || value->elements != 1 || !value->data || value->type.dtype == ASSAY__UNDEFINED)
+        return ASSAY__MIL_KEEP;
+    struct assay__tensor *tensor = assay__graph_add_initializer(
+        model, &holder, "value", value->type.dtype, 1, &one, value->data, value->size);
+    struct assay__attr *attr = assay__arena_alloc(model->arena, sizeof *attr);
+    if (!tensor || !attr) return assay__onnx_no_memory(&call->coreml->reader);
+    struct assay__node *node = assay__mil_emit(call, "ConstantOfShape", "", "shape#", NULL, &code);
+    if (!node) return code;
+    *attr = (struct assay__attr){
+        .name = "value", .type = ASSAY__ATTR_TENSOR, .s = "", .reference = "", .t = tensor};
+    node->attrs = attr;
+    node->attr_count = 1;
+    return 0;
+}
+
+/* OneHot(indices, depth, [off, on]). */
+int assay__mil_one_hot(struct assay__mil_call *call)
+{
+    int64_t axis, depth;
+    double on, off;
+    const char *extra[2] = {"", ""};
+    int code;
+    if (!assay__mil_int(call, "axis", -1, &axis) ||
+        !assay__mil_int(call, "one_hot_vector_size", 0, &depth) ||
+        !assay__mil_float(call, "on_value", 1, &on) ||
+        !assay__mil_float(call, "off_value", 0, &off))
+        return ASSAY__MIL_KEEP;
+    if (!(fabs(off) < 9e15) || !(fabs(on) < 9e15)) return ASSAY__MIL_KEEP;
+    const int64_t values[2] = {(int64_t)off, (int64_t)on};
+    if ((double)values[0] != off || (double)values[1] != on) return ASSAY__MIL_KEEP;
+    code = assay__mil_int64s(call, "depth", &depth, 1, &extra[0]);
+    if (!code) code = assay__mil_int64s(call, "values", values, 2, &extra[1]);
+    if (code) return code;
+    struct assay__node *node = assay__mil_emit(call, "OneHot", "", "indices =depth =values", extra,
+                                               &code);
+    return node
+               ? assay__mil_done(call, assay__node_set_int(call->coreml->model, node, "axis", axis))
+               : code;
+}

@@ -1,0 +1,165 @@
+/* mil_weights.c - compressed weights: the constexpr_ operators of iOS 16 and iOS 18.
+ *
+ * The operator stays a node of the domain "coreml" whose inputs are the stored tensors, and an
+ * entry of the model's list of stored weights says what the dense tensor is and what it takes.
+ * Forms:
+ *   palettised  indices of n bits into tables of 2^n entries (one table, or one per group)
+ *   quantised   integers with a scale (and offset) per tensor, per channel or per block
+ *   sparse      the non-zero numbers, and a bit per element
+ *   cast        numbers stored in a narrower type
+ * Two forms after each other (a table of quantised numbers, palettised non-zeros) are one weight:
+ * the later operator takes over what the earlier one stored. */
+#include "model/coreml/mil.h"
+
+#include "base/checked.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *op, *scheme, *data; /* data: the input that holds the numbers */
+} forms[] = {
+    {"constexpr_affine_dequantize", "quantised", "quantized_data"},
+    {"constexpr_blockwise_shift_scale", "quantised", "data"},
+    {"constexpr_cast", "cast", "source_val"},
+    {"constexpr_lut_to_dense", "palettised", "indices"},
+    {"constexpr_lut_to_sparse", "palettised", "indices_nonzero_data"},
+    {"constexpr_sparse_blockwise_shift_scale", "quantised", "nonzero_data"},
+    {"constexpr_sparse_to_dense", "sparse", "nonzero_data"},
+};
+
+static int64_t elements_of(const struct assay__mil_type *type)
+{
+    int64_t elements = 1;
+    if (type->rank < 0) return -1;
+    for (int i = 0; i < type->rank; i++)
+        if (type->dims[i] < 0 || assay__mul_i64_overflows(elements, type->dims[i], &elements))
+            return -1;
+    return elements;
+}
+
+/* How finely scales are spread over the numbers. */
+static void say_granularity(const struct assay__mil_call *call, const char *data, char *out,
+                            size_t out_size)
+{
+    const struct assay__mil_type *numbers = assay__mil_type_of(call, data);
+    const struct assay__mil_type *scale = assay__mil_type_of(call, "scale");
+    int spread = 0, blocks = 0;
+    int64_t block = 0;
+    if (!numbers || !scale) return;
+    if (elements_of(scale) == 1) {
+        snprintf(out, out_size, "per tensor");
+        return;
+    }
+    for (int i = 0; i < scale->rank && scale->rank == numbers->rank; i++) {
+        spread += scale->dims[i] > 1;
+        if (scale->dims[i] > 1 && scale->dims[i] < numbers->dims[i]) {
+            blocks++;
+            block = numbers->dims[i] / scale->dims[i];
+        }
+    }
+    if (blocks == 1)
+        snprintf(out, out_size, "per block of %lld", (long long)block);
+    else if (scale->rank == 1 || (spread == 1 && !blocks))
+        snprintf(out, out_size, "per channel");
+    else if (spread > 1)
+        snprintf(out, out_size, "per block");
+}
+
+/* Tables: [groups …, entries, vector] in iOS 18, [entries] in iOS 16. */
+static void say_tables(const struct assay__mil_call *call, char *out, size_t out_size, double *bits)
+{
+    const struct assay__mil_type *lut = assay__mil_type_of(call, "lut");
+    const struct assay__mil_value *shape = assay__mil_constant(call, "shape");
+    int64_t total = lut ? elements_of(lut) : -1, tables = 1, entries = total;
+    if (total < 1) return;
+    if (lut->rank >= 2 && !shape) {
+        entries = lut->dims[lut->rank - 2];
+        tables = 1;
+        for (int i = 0; i < lut->rank - 2; i++)
+            tables *= lut->dims[i]; /* part of `total`: no overflow */
+    }
+    if (shape ||
+        lut->rank == 1) { /* iOS 16 packs indices into bytes: the table says how many bits */
+        *bits = 0;
+        while (*bits < 8 && ((int64_t)1 << (int)*bits) < entries)
+            *bits += 1;
+    }
+    snprintf(out, out_size, "%lld entries, %lld table%s", (long long)entries, (long long)tables,
+             tables == 1 ? "" : "s");
+}
+
+/* What the inputs take: stored tensors directly, and what an earlier form stored. */
+static void add_stored(const struct assay__mil_call *call, struct assay__stored_weight *weight,
+                       const char **earlier, size_t *taken)
+{
+    struct assay__model *model = call->coreml->model;
+    *earlier = NULL;
+    *taken = 0;
+    for (size_t i = 0; i < call->op->arg_count; i++) {
+        const struct assay__mil_arg *arg = &call->op->args[i];
+        const struct assay__mil_def *def = arg->count ? arg->defs[0] : NULL;
+        if (!def || strcmp(arg->name, "shape") == 0 || strcmp(arg->name, "axis") == 0 ||
+            strcmp(arg->name, "vector_axis") == 0)
+            continue;
+        if (def->value && def->value->data) {
+            weight->stored_bytes += (int64_t)def->value->size;
+            if (def->value->elements > 1)
+                weight->stored_elements += def->value->type.dtype == ASSAY__UNDEFINED
+                                               ? (int64_t)def->value->size
+                                               : def->value->elements;
+        } else if (def->stored && *taken != def->stored) {
+            const struct assay__stored_weight *from = &model->stored[def->stored - 1];
+            weight->stored_bytes += from->stored_bytes;
+            weight->stored_elements += from->stored_elements;
+            *earlier = from->scheme;
+            if (strcmp(arg->name, "lut") != 0) weight->bits = from->bits;
+            *taken = def->stored;
+        }
+    }
+}
+
+static int describe(struct assay__mil_call *call, size_t form, struct assay__stored_weight *weight,
+                    size_t *taken)
+{
+    struct assay__arena *arena = call->coreml->reader.arena;
+    const char *earlier = NULL, *scheme = forms[form].scheme;
+    const struct assay__mil_type *data = assay__mil_type_of(call, forms[form].data);
+    const size_t last = call->op->output_count - 1; /* a sparse pair: mask, numbers */
+    char detail[96] = "";
+    *weight = (struct assay__stored_weight){.name = call->op->outputs[0].name,
+                                            .dtype = call->op->outputs[last].type.dtype,
+                                            .bits = data ? data->bits : 0};
+    weight->logical_elements = elements_of(&call->op->outputs[0].type);
+    add_stored(call, weight, &earlier, taken);
+    if (strcmp(scheme, "quantised") == 0)
+        say_granularity(call, forms[form].data, detail, sizeof detail);
+    else if (strcmp(scheme, "palettised") == 0)
+        say_tables(call, detail, sizeof detail, &weight->bits);
+    else if (strcmp(scheme, "sparse") == 0 && data && elements_of(data) >= 0)
+        snprintf(detail, sizeof detail, "%lld non-zeros", (long long)elements_of(data));
+    weight->scheme = earlier ? assay__arena_printf(arena, "%s + %s", scheme, earlier) : scheme;
+    weight->detail = assay__arena_strdup(arena, detail);
+    return weight->scheme && weight->detail ? 0 : assay__onnx_no_memory(&call->coreml->reader);
+}
+
+int assay__mil_compressed(struct assay__mil_call *call)
+{
+    struct assay__model *model = call->coreml->model;
+    struct assay__stored_weight weight;
+    size_t form = 0, taken = 0;
+    while (strcmp(forms[form].op, call->op->type) != 0)
+        if (++form == sizeof forms / sizeof forms[0]) return ASSAY__MIL_KEEP;
+    int code = describe(call, form, &weight, &taken);
+    if (code) return code;
+    if (!assay__mil_emit(call, call->op->type, ASSAY__COREML_DOMAIN, call->row->inputs, NULL,
+                         &code))
+        return code;
+    if (taken)
+        model->stored[taken - 1] = weight;
+    else if ((taken = assay__model_add_stored(model, &weight) + 1) == 0)
+        return assay__onnx_no_memory(&call->coreml->reader);
+    for (size_t i = 0; i < call->op->output_count; i++)
+        assay__mil_find(call->scope, call->op->outputs[i].name)->stored = taken;
+    return 0;
+}

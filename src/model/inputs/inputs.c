@@ -1,0 +1,670 @@
+/* inputs.c - fixes the shapes of a model's inputs from the options.
+ *
+ * Every symbolic dimension is one variable, shared by all inputs that name it. It gets its value
+ * from, and a contradiction is an error: --dim, --shape, the shape of an --input file, --batch,
+ * --seq. What is still open becomes 1, with a note.
+ *  - The batch axis: symbols named like "batch"; else the symbolic (or unnamed) first dimension
+ *    of the inputs, or the second where time is first (inputs_axes.c).
+ *  - The sequence axis: symbols named like "seq", "time", "length", …; else the symbolic second
+ *    axis of integer inputs.
+ *  - A symbol that is an expression ("past + seq", "2*batch", as exporters write it) is computed
+ *    (inputs_symbol.c). */
+#include "model/inputs/inputs.h"
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "model/inputs/inputs_plan.h"
+#include "model/inputs/npy.h"
+#include "model/symbol/symbol.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct open_input {
+    const struct assay__value *value;
+    int rank;
+    int64_t *dims;          /* -1 open; a named symbol is looked up at the end */
+    bool shaped;            /* --shape or a file gave it */
+    bool by_shape, by_file; /* each may be given once */
+    int batch_axis;         /* where the batch is when no symbol says so */
+};
+
+struct planner {
+    const struct assay__model *model;
+    const struct assay__workload_options *options;
+    struct assay__workload *workload;
+    struct assay_error *error;
+    struct open_input *inputs;
+    struct assay__plan_symbols symbols;
+    const char *batch_symbol, *sequence_symbol;
+};
+
+static int no_memory(const struct planner *planner)
+{
+    return assay_error_set(planner->error, ASSAY_ENOMEM, "out of memory");
+}
+
+static bool like_batch(const char *symbol)
+{
+    return assay__name_has(symbol, "batch");
+}
+
+/* Short names mean the batch only where the batch stands. */
+static bool is_batch(const struct planner *planner, const char *symbol)
+{
+    if (like_batch(symbol)) return true;
+    if (!assay__name_is(symbol, "n") && !assay__name_is(symbol, "b") &&
+        !assay__name_is(symbol, "bs"))
+        return false;
+    for (size_t i = 0; i < planner->workload->input_count; i++) {
+        const struct assay__value *value = planner->inputs[i].value;
+        if (value->rank > 0 && strcmp(value->dims[0].symbol, symbol) == 0) return true;
+    }
+    return false;
+}
+
+static bool is_integer(enum assay__dtype dtype)
+{
+    return dtype == ASSAY__INT64 || dtype == ASSAY__INT32;
+}
+
+/* "batchx3x224x224" */
+static const char *shape_text(const struct assay__value *value, char *out, size_t size)
+{
+    struct assay__buf buf = {.data = NULL};
+    for (int i = 0; i < value->rank; i++) {
+        if (i) assay__buf_putc(&buf, 'x');
+        if (value->dims[i].value >= 0)
+            assay__buf_printf(&buf, "%lld", (long long)value->dims[i].value);
+        else
+            assay__buf_puts(&buf, *value->dims[i].symbol ? value->dims[i].symbol : "?");
+    }
+    snprintf(out, size, "%s", value->rank == 0 ? "a scalar" : buf.data ? buf.data : "");
+    assay__buf_free(&buf);
+    return out;
+}
+
+static int add_note(struct planner *planner, const char *note)
+{
+    struct assay__workload *workload = planner->workload;
+    if (!note) return no_memory(planner);
+    workload->notes[workload->note_count++] = note; /* allocated for the most there can be */
+    return 0;
+}
+
+/* --- the open shapes -------------------------------------------------------------------------- */
+
+static struct assay__plan_symbol *find_symbol(struct planner *planner, const char *name)
+{
+    return assay__plan_find(&planner->symbols, name);
+}
+
+static int check_kind(const struct planner *planner, const struct assay__value *value)
+{
+    static const char *const kinds[] = {[ASSAY__KIND_SPARSE] = "a sparse tensor",
+                                        [ASSAY__KIND_SEQUENCE] = "a sequence",
+                                        [ASSAY__KIND_MAP] = "a map",
+                                        [ASSAY__KIND_OPTIONAL] = "an optional",
+                                        [ASSAY__KIND_UNKNOWN] = "of no stated type"};
+    if (value->kind != ASSAY__KIND_TENSOR)
+        return assay_error_set(planner->error, ASSAY_EUNSUPPORTED,
+                               "input '%.120s' is %s; only tensors can be fed", value->name,
+                               kinds[value->kind]);
+    if (value->dtype == ASSAY__UNDEFINED || value->dtype == ASSAY__COMPLEX64 ||
+        value->dtype == ASSAY__COMPLEX128)
+        return assay_error_set(planner->error, ASSAY_EUNSUPPORTED,
+                               "input '%.120s' is of type %s, which ONNX Runtime does not take",
+                               value->name, assay__dtype_name(value->dtype));
+    return 0;
+}
+
+static int open_input(struct planner *planner, const struct assay__value *value)
+{
+    struct open_input *input = &planner->inputs[planner->workload->input_count];
+    struct assay__input_plan *plan = &planner->workload->inputs[planner->workload->input_count++];
+    struct assay__arena *arena = planner->workload->arena;
+    int code = check_kind(planner, value);
+    if (code) return code;
+    *input = (struct open_input){.value = value, .rank = value->rank};
+    *plan = (struct assay__input_plan){.name = assay__arena_strdup(arena, value->name),
+                                       .dtype = value->dtype,
+                                       .file = "",
+                                       .why = ""};
+    input->dims = assay__arena_array(arena, value->rank > 0 ? (size_t)value->rank : 0,
+                                     sizeof(int64_t));
+    if (!plan->name || !input->dims) return no_memory(planner);
+    for (int i = 0; i < value->rank; i++) {
+        input->dims[i] = value->dims[i].value;
+        if (value->dims[i].value >= 0 || !*value->dims[i].symbol ||
+            find_symbol(planner, value->dims[i].symbol))
+            continue;
+        if (assay__plan_add_symbol(&planner->symbols, value->dims[i].symbol))
+            return no_memory(planner);
+    }
+    return 0;
+}
+
+static int open_inputs(struct planner *planner)
+{
+    const struct assay__graph *graph = &planner->model->graph;
+    struct assay__workload *workload = planner->workload;
+    struct assay__map *initializers = assay__map_over(graph->names);
+    struct assay__map *second = assay__inputs_batch_second(planner->model);
+    size_t dims = 0, names = 0;
+    int code = initializers && second ? 0 : no_memory(planner);
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        if (assay__map_set(initializers, graph->initializers[i].name, i)) code = no_memory(planner);
+    for (size_t i = 0; i < graph->input_count; i++)
+        for (int k = 0; k < graph->inputs[i].rank; k++, dims++)
+            if (assay__symbol_is_expression(graph->inputs[i].dims[k].symbol))
+                names += strlen(graph->inputs[i].dims[k].symbol); /* at most so many in it */
+    struct assay__arena *arena = workload->arena;
+    planner->inputs = assay__arena_array(arena, graph->input_count, sizeof *planner->inputs);
+    planner->symbols.capacity = dims + names;
+    planner->symbols.items = assay__arena_array(arena, dims + names,
+                                                sizeof *planner->symbols.items);
+    workload->inputs = assay__arena_array(arena, graph->input_count, sizeof *workload->inputs);
+    workload->notes = assay__arena_array(arena, 2 * dims + names + 4, sizeof *workload->notes);
+    if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes)
+        code = no_memory(planner);
+    for (size_t i = 0; i < graph->input_count && !code; i++)
+        if (assay__map_get(initializers, graph->inputs[i].name) == ASSAY__MAP_NONE)
+            code = open_input(planner, &graph->inputs[i]);
+    if (!code && assay__plan_add_names(&planner->symbols, arena)) code = no_memory(planner);
+    for (size_t i = 0; i < workload->input_count && !code; i++)
+        planner->inputs[i].batch_axis = assay__map_get(second, planner->inputs[i].value->name) !=
+                                        ASSAY__MAP_NONE;
+    assay__map_free(second);
+    assay__map_free(initializers);
+    return code;
+}
+
+/* --- binding ---------------------------------------------------------------------------------- */
+
+static int bind(struct planner *planner, struct assay__plan_symbol *symbol, int64_t value,
+                const char *by)
+{
+    if (symbol->value >= 0 && symbol->value != value)
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "dimension '%.80s' is %lld by %s and %lld by %s", symbol->name,
+                               (long long)symbol->value, symbol->by, (long long)value, by);
+    symbol->value = value;
+    symbol->by = by;
+    return 0;
+}
+
+static int bind_dim(struct planner *planner, struct open_input *input, int axis, int64_t value,
+                    const char *by)
+{
+    char text[160];
+    const struct assay__value *model = input->value;
+    if (model->rank < 0) {
+        input->dims[axis] = value;
+        return 0;
+    }
+    if (model->dims[axis].value >= 0 && model->dims[axis].value != value)
+        return assay_error_set(
+            planner->error, ASSAY_EINVAL,
+            "%s makes dimension %d of input '%.80s' %lld, but it is fixed at %lld in "
+            "the model (%s)",
+            by, axis, model->name, (long long)value, (long long)model->dims[axis].value,
+            shape_text(model, text, sizeof text));
+    if (model->dims[axis].value >= 0) return 0;
+    if (*model->dims[axis].symbol)
+        return bind(planner, find_symbol(planner, model->dims[axis].symbol), value, by);
+    if (input->dims[axis] >= 0 && input->dims[axis] != value)
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "dimension %d of input '%.80s' is both %lld and %lld (%s)", axis,
+                               model->name, (long long)input->dims[axis], (long long)value, by);
+    input->dims[axis] = value;
+    return 0;
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+/* " (did you mean 'x'?)" or "", whichever name is near enough. */
+static void suggest(const char *name, const char *candidate, size_t *best, char *out, size_t size)
+{
+    size_t distance = assay__text_distance(name, candidate), limit = strlen(candidate) / 3 + 1;
+    if (distance >= *best || distance > limit) return;
+    *best = distance;
+    snprintf(out, size, " (did you mean '%.80s'?)", candidate);
+}
+
+/* Names may hold '=', so the option is matched against the names there are. */
+static const char *after_name(const char *option, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(option, name, length) == 0 && option[length] == '=' ? option + length + 1 : NULL;
+}
+
+static int given_twice(const struct planner *planner, const char *flag, const char *name)
+{
+    return assay_error_set(planner->error, ASSAY_EINVAL, "%s %.120s is given twice", flag, name);
+}
+
+static int find_input(struct planner *planner, const char *option, const char *flag, size_t *index,
+                      const char **rest)
+{
+    size_t best = SIZE_MAX, length = strcspn(option, "=");
+    char hint[128] = "", name[128];
+    for (size_t i = 0; i < planner->workload->input_count; i++)
+        if ((*rest = after_name(option, planner->inputs[i].value->name))) {
+            *index = i;
+            return 0;
+        }
+    if (!option[length])
+        return assay_error_set(planner->error, ASSAY_EINVAL, "%s %.120s: write it as input=%s",
+                               flag, option, flag[2] == 's' ? "1x3x224x224" : "file.npy");
+    snprintf(name, sizeof name, "%.*s", (int)(length < 100 ? length : 100), option);
+    for (size_t i = 0; i < planner->workload->input_count; i++)
+        suggest(name, planner->inputs[i].value->name, &best, hint, sizeof hint);
+    if (!*hint && planner->workload->input_count)
+        snprintf(hint, sizeof hint, " (its first input is '%.80s')",
+                 planner->inputs[0].value->name);
+    return assay_error_set(planner->error, ASSAY_EINVAL, "%s: the model has no input '%s'%s", flag,
+                           name, hint);
+}
+
+/* " (it has 'batch', 's0')", as many as fit */
+static void list_symbols(const struct planner *planner, char *out, size_t size)
+{
+    struct assay__buf buf = {.data = NULL};
+    for (size_t i = 0; i < planner->symbols.count; i++) {
+        const char *name = planner->symbols.items[i].name;
+        bool fits = buf.length + strlen(name) + 16 < size;
+        assay__buf_puts(&buf, i ? ", " : " (it has ");
+        if (!fits) {
+            assay__buf_puts(&buf, "…");
+            break;
+        }
+        assay__buf_printf(&buf, "'%s'", name);
+    }
+    assay__buf_puts(&buf, planner->symbols.count ? ")" : " (all its dimensions are fixed)");
+    snprintf(out, size, "%s", buf.data ? buf.data : "");
+    assay__buf_free(&buf);
+}
+
+static int apply_dim(struct planner *planner, const char *option)
+{
+    size_t best = SIZE_MAX, length = strcspn(option, "=");
+    char hint[400] = "", name[128];
+    int64_t value = 0;
+    struct assay__plan_symbol *symbol = NULL;
+    const char *rest = NULL;
+    for (size_t i = 0; i < planner->symbols.count && !rest; i++)
+        if ((rest = after_name(option, planner->symbols.items[i].name)))
+            symbol = &planner->symbols.items[i];
+    if (!option[length])
+        return assay_error_set(planner->error, ASSAY_EINVAL, "--dim %.120s: write it as name=value",
+                               option);
+    if (!symbol) {
+        snprintf(name, sizeof name, "%.*s", (int)(length < 100 ? length : 100), option);
+        for (size_t i = 0; i < planner->symbols.count; i++)
+            suggest(name, planner->symbols.items[i].name, &best, hint, sizeof hint);
+        if (!*hint) list_symbols(planner, hint, sizeof hint);
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "--dim: the model has no symbolic dimension '%s'%s", name, hint);
+    }
+    if (assay__text_int64(rest, &value) || value < 0)
+        return assay_error_set(planner->error, ASSAY_EINVAL, "--dim %.120s: '%.40s' is not a size",
+                               option, rest);
+    if (symbol->value >= 0) return given_twice(planner, "--dim", symbol->name); /* --dim is first */
+    return bind(planner, symbol, value, "--dim");
+}
+
+/* "1x3x224x224", "1,3,224,224", or "scalar"; returns the rank or an error code. */
+static int parse_shape(struct planner *planner, const char *text, int64_t dims[ASSAY__NPY_RANK])
+{
+    int rank = 0;
+    if (!*text || strcmp(text, "scalar") == 0) return 0;
+    for (const char *at = text;;) {
+        char number[24];
+        size_t length = strcspn(at, "x,");
+        if (rank == ASSAY__NPY_RANK || length >= sizeof number) break;
+        snprintf(number, sizeof number, "%.*s", (int)length, at);
+        if (assay__text_int64(number, &dims[rank]) || dims[rank] < 0) break;
+        rank++;
+        if (!at[length]) return rank;
+        at += length + 1;
+    }
+    return assay_error_set(planner->error, ASSAY_EINVAL,
+                           "--shape: '%.80s' is not a shape such as 1x3x224x224", text);
+}
+
+static int set_shape(struct planner *planner, struct open_input *input, int rank,
+                     const int64_t *dims, const char *by)
+{
+    char text[160];
+    int code = 0;
+    if (input->value->rank < 0 && input->shaped && input->rank != rank)
+        return assay_error_set(planner->error, ASSAY_EINVAL, "input '%.80s' is given two shapes",
+                               input->value->name);
+    if (input->value->rank < 0) {
+        input->rank = rank;
+        input->dims = assay__arena_array(planner->workload->arena, (size_t)rank, sizeof *dims);
+        if (!input->dims) return no_memory(planner);
+    }
+    if (input->rank != rank)
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "%s gives input '%.80s' %d dimensions, but it has %d (%s)", by,
+                               input->value->name, rank, input->rank,
+                               shape_text(input->value, text, sizeof text));
+    for (int i = 0; i < rank && !code; i++)
+        code = bind_dim(planner, input, i, dims[i], by);
+    input->shaped = true;
+    return code;
+}
+
+static int apply_shape(struct planner *planner, const char *option)
+{
+    int64_t dims[ASSAY__NPY_RANK];
+    size_t index = 0;
+    const char *rest = NULL;
+    int code = find_input(planner, option, "--shape", &index, &rest);
+    if (code) return code;
+    struct open_input *input = &planner->inputs[index];
+    if (input->by_shape) return given_twice(planner, "--shape", input->value->name);
+    input->by_shape = true;
+    int rank = parse_shape(planner, rest, dims);
+    if (rank < 0) return rank;
+    return set_shape(planner, input, rank, dims, "--shape");
+}
+
+bool assay__inputs_npy_fits(enum assay__dtype file, enum assay__dtype model)
+{
+    if (file == model) return true;
+    if (model == ASSAY__BFLOAT16) return file == ASSAY__UINT16;
+    bool byte = (model >= ASSAY__FLOAT8E4M3FN && model <= ASSAY__FLOAT8E5M2FNUZ) ||
+                model == ASSAY__FLOAT8E8M0;
+    return byte && file == ASSAY__UINT8;
+}
+
+static int apply_file(struct planner *planner, const char *option)
+{
+    struct assay__mapping mapping = {NULL, 0};
+    struct assay_error detail = {.code = 0};
+    struct assay__npy npy;
+    size_t index = 0;
+    const char *path = NULL;
+    int code = find_input(planner, option, "--input", &index, &path);
+    if (code) return code;
+    struct open_input *input = &planner->inputs[index];
+    if (input->by_file) return given_twice(planner, "--input", input->value->name);
+    input->by_file = true;
+    code = assay__file_map(path, &mapping, planner->error);
+    if (code) return code;
+    code = assay__npy_parse(mapping.data, mapping.size, &npy, &detail);
+    if (code) {
+        assay_error_set(planner->error, code, "%.200s: %s", path, detail.message);
+    } else if (!assay__inputs_npy_fits(npy.dtype, input->value->dtype)) {
+        code = assay_error_set(planner->error, ASSAY_EINVAL,
+                               "%.160s holds %s, but input '%.120s' is %s", path,
+                               assay__dtype_name(npy.dtype), input->value->name,
+                               assay__dtype_name(input->value->dtype));
+    } else {
+        code = set_shape(planner, input, npy.rank, npy.dims, path);
+    }
+    assay__file_unmap(&mapping);
+    if (code) return code;
+    char *absolute = realpath(path, NULL);
+    struct assay__input_plan *plan = &planner->workload->inputs[index];
+    plan->fill = ASSAY__FILL_FILE;
+    plan->file = assay__arena_strdup(planner->workload->arena, absolute ? absolute : path);
+    free(absolute);
+    return plan->file ? 0 : no_memory(planner);
+}
+
+/* --- batch and sequence ----------------------------------------------------------------------- */
+
+struct binding {
+    int64_t value;
+    bool only_look;
+    size_t found; /* axes */
+};
+
+/* Axes that stand where the batch does; `computed`: those that are expressions. */
+static int bind_batch_axes(struct planner *planner, struct binding *binding, bool computed)
+{
+    int code = 0;
+    for (size_t i = 0; i < planner->workload->input_count && !code; i++) {
+        struct open_input *input = &planner->inputs[i];
+        const struct assay__value *value = input->value;
+        int axis = input->batch_axis;
+        if (value->rank <= axis || value->dims[axis].value >= 0) continue;
+        const char *symbol = value->dims[axis].symbol;
+        bool other = assay__name_like_sequence(symbol) || assay__name_like_past(symbol);
+        if (computed ? !assay__symbol_is_expression(symbol) : other) continue;
+        if (!planner->batch_symbol && *symbol) planner->batch_symbol = symbol;
+        binding->found++;
+        if (!binding->only_look) code = bind_dim(planner, input, axis, binding->value, "--batch");
+    }
+    return code;
+}
+
+/* Binds every axis that is the batch: by name, by place, and last what is computed. */
+static int bind_batch(struct planner *planner, struct binding *binding)
+{
+    int code = 0;
+    for (size_t i = 0; i < planner->symbols.count && !code; i++) {
+        const char *name = planner->symbols.items[i].name;
+        if (!is_batch(planner, name) || assay__name_like_past(name)) continue;
+        if (!planner->batch_symbol) planner->batch_symbol = name;
+        binding->found++;
+        if (!binding->only_look)
+            code = bind(planner, &planner->symbols.items[i], binding->value, "--batch");
+    }
+    if (!binding->found && !code) code = bind_batch_axes(planner, binding, false);
+    if (!binding->found && !code) code = bind_batch_axes(planner, binding, true);
+    return code;
+}
+
+static int apply_batch(struct planner *planner)
+{
+    int64_t batch = planner->options->batch;
+    char text[160];
+    struct binding binding = {batch, batch <= 0, 0};
+    int code = bind_batch(planner, &binding);
+    size_t found = 0;
+    if (code || batch <= 0 || binding.found) return code;
+    for (size_t i = 0; i < planner->workload->input_count; i++) {
+        struct open_input *input = &planner->inputs[i];
+        int axis = input->batch_axis;
+        if (input->rank <= axis || input->dims[axis] == batch) {
+            found += input->rank > axis;
+            continue;
+        }
+        if (input->value->rank < 0 || input->dims[axis] < 0) continue;
+        return assay_error_set(
+            planner->error, ASSAY_EINVAL,
+            "batch is fixed at %lld in this model (input '%.80s' is %s); export it "
+            "with a symbolic batch",
+            (long long)input->dims[axis], input->value->name,
+            shape_text(input->value, text, sizeof text));
+    }
+    if (found) return 0;
+    return assay_error_set(planner->error, ASSAY_EINVAL, "--batch: this model has no batch axis");
+}
+
+static int bind_sequence(struct planner *planner, int64_t length, bool only_look, size_t *found)
+{
+    int code = 0;
+    *found = 0;
+    for (size_t i = 0; i < planner->symbols.count && !code; i++) {
+        if (!assay__name_like_sequence(planner->symbols.items[i].name)) continue;
+        if (!planner->sequence_symbol) planner->sequence_symbol = planner->symbols.items[i].name;
+        ++*found;
+        if (!only_look) code = bind(planner, &planner->symbols.items[i], length, "--seq");
+    }
+    if (*found || code) return code;
+    for (size_t i = 0; i < planner->workload->input_count && !code; i++) {
+        struct open_input *input = &planner->inputs[i];
+        const struct assay__value *value = input->value;
+        if (!is_integer(value->dtype) || value->rank < 2 || value->dims[1].value >= 0 ||
+            assay__name_like_past(value->dims[1].symbol))
+            continue;
+        if (!planner->sequence_symbol && *value->dims[1].symbol)
+            planner->sequence_symbol = value->dims[1].symbol;
+        ++*found;
+        if (!only_look) code = bind_dim(planner, input, 1, length, "--seq");
+    }
+    return code;
+}
+
+static int apply_sequence(struct planner *planner)
+{
+    int64_t length = planner->options->sequence;
+    char text[160];
+    size_t found = 0;
+    int code = bind_sequence(planner, length, length <= 0, &found);
+    if (code || length <= 0 || found) return code;
+    for (size_t i = 0; i < planner->workload->input_count; i++) {
+        struct open_input *input = &planner->inputs[i];
+        if (!is_integer(input->value->dtype) || input->rank < 2) continue;
+        if (input->dims[1] == length) return 0;
+        return assay_error_set(
+            planner->error, ASSAY_EINVAL,
+            "the sequence length is fixed at %lld in this model (input '%.80s' is %s)",
+            (long long)input->dims[1], input->value->name,
+            shape_text(input->value, text, sizeof text));
+    }
+    return assay_error_set(planner->error, ASSAY_EINVAL, "--seq: this model has no sequence axis");
+}
+
+/* --- what is still open ----------------------------------------------------------------------- */
+
+static int finish_input(struct planner *planner, size_t index)
+{
+    struct open_input *input = &planner->inputs[index];
+    struct assay__input_plan *plan = &planner->workload->inputs[index];
+    const struct assay__value *value = input->value;
+    int64_t elements = 1;
+    if (input->rank < 0)
+        return assay_error_set(planner->error, ASSAY_EINVAL,
+                               "the model does not state the shape of input '%.120s': give it with "
+                               "--shape '%.120s=…'",
+                               value->name, value->name);
+    for (int i = 0; i < input->rank; i++) {
+        bool stated = value->rank >= 0;
+        if (stated && input->dims[i] < 0 && *value->dims[i].symbol) {
+            input->dims[i] = find_symbol(planner, value->dims[i].symbol)->value;
+        } else if (input->dims[i] < 0) {
+            input->dims[i] = 1;
+            int code = add_note(planner,
+                                assay__arena_printf(planner->workload->arena,
+                                                    "unnamed dimension %d of '%s' set to 1 "
+                                                    "(--shape %s=… changes it)",
+                                                    i, value->name, value->name));
+            if (code) return code;
+        }
+        if (assay__mul_i64_overflows(elements, input->dims[i], &elements)) elements = -1;
+        if (elements < 0) break;
+    }
+    plan->rank = input->rank;
+    plan->dims = input->dims;
+    plan->bytes = assay__dtype_bytes(plan->dtype, elements);
+    if (elements < 0 || plan->bytes > (size_t)1 << 40 || elements > (int64_t)1 << 40)
+        return assay_error_set(planner->error, ASSAY_ELIMIT,
+                               "input '%.120s' would take more than 1 TB", value->name);
+    return 0;
+}
+
+static int finish(struct planner *planner)
+{
+    struct assay__workload *workload = planner->workload;
+    int code = assay__plan_settle(&planner->symbols, workload, planner->error);
+    for (size_t i = 0; i < workload->input_count && !code; i++)
+        code = finish_input(planner, i);
+    if (code) return code;
+    workload->dims = assay__arena_array(workload->arena, planner->symbols.count,
+                                        sizeof *workload->dims);
+    if (!workload->dims) return no_memory(planner);
+    for (size_t i = 0; i < planner->symbols.count; i++) {
+        const struct assay__plan_symbol *symbol = &planner->symbols.items[i];
+        const char *name = assay__arena_strdup(workload->arena, symbol->name);
+        if (!name) return no_memory(planner);
+        workload->dims[workload->dim_count++] = (struct assay__dim_value){name, symbol->value};
+    }
+    const struct assay__plan_symbol *sequence = planner->sequence_symbol
+                                                    ? find_symbol(planner, planner->sequence_symbol)
+                                                    : NULL;
+    const struct assay__plan_symbol *batch = planner->batch_symbol
+                                                 ? find_symbol(planner, planner->batch_symbol)
+                                                 : NULL;
+    if (sequence) workload->sequence = sequence->value;
+    if (!sequence && planner->options->sequence > 0)
+        workload->sequence = planner->options->sequence;
+    if (batch) workload->batch = batch->value;
+    return 0;
+}
+
+static int make_plan(struct planner *planner)
+{
+    const struct assay__workload_options *options = planner->options;
+    int code = open_inputs(planner);
+    for (size_t i = 0; i < options->dim_count && !code; i++)
+        code = apply_dim(planner, options->dims[i]);
+    for (size_t i = 0; i < options->shape_count && !code; i++)
+        code = apply_shape(planner, options->shapes[i]);
+    for (size_t i = 0; i < options->file_count && !code; i++)
+        code = apply_file(planner, options->files[i]);
+    if (!code) code = apply_batch(planner);
+    if (!code) code = apply_sequence(planner);
+    if (!code) code = finish(planner);
+    if (!code && !options->shapes_only)
+        code = assay__inputs_values(planner->model, planner->workload, options->seed,
+                                    planner->error);
+    return code;
+}
+
+int assay__workload_plan(const struct assay__model *model,
+                         const struct assay__workload_options *options,
+                         struct assay__workload **out, struct assay_error *error)
+{
+    *out = NULL;
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__workload *workload = arena ? assay__arena_alloc(arena, sizeof *workload) : NULL;
+    if (!workload) {
+        assay__arena_free(arena);
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    }
+    workload->arena = arena;
+    workload->batch = workload->sequence = -1;
+    workload->seed = options->seed;
+    struct planner planner = {
+        .model = model, .options = options, .workload = workload, .error = error};
+    int code = make_plan(&planner);
+    if (code)
+        assay__workload_free(workload);
+    else
+        *out = workload;
+    return code;
+}
+
+void assay__workload_free(struct assay__workload *workload)
+{
+    if (workload) assay__arena_free(workload->arena); /* the workload itself lies in it */
+}
+
+int assay__workload_values(const struct assay__input_plan *inputs, size_t count,
+                           struct assay__arena *arena, struct assay__value **values)
+{
+    *values = assay__arena_array(arena, count, sizeof **values);
+    if (!*values) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__input_plan *plan = &inputs[i];
+        size_t rank = plan->rank > 0 ? (size_t)plan->rank : 0;
+        struct assay__dim *dims = assay__arena_array(arena, rank, sizeof *dims);
+        if (!dims) return ASSAY_ENOMEM;
+        for (size_t d = 0; d < rank; d++)
+            dims[d] = (struct assay__dim){plan->dims[d], ""};
+        (*values)[i] = (struct assay__value){.name = plan->name,
+                                             .kind = ASSAY__KIND_TENSOR,
+                                             .dtype = plan->dtype,
+                                             .rank = plan->rank,
+                                             .dims = dims};
+    }
+    return 0;
+}

@@ -1,0 +1,53 @@
+/* inputs_plan.h - between inputs.c (shapes), inputs_symbol.c (symbolic dimensions), inputs_axes.c (axes) and
+ * inputs_values.c (values). */
+#ifndef ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
+#define ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
+
+#include "model/inputs/inputs.h"
+
+/** Decides the fill of every input of the workload whose shapes are fixed already (those with a
+ *  file are left alone), and has_tokens, has_images, and batch and sequence where no symbol said
+ *  them. */
+int assay__inputs_values(const struct assay__model *model, struct assay__workload *workload,
+                         uint64_t seed, struct assay_error *error);
+
+/** A symbolic dimension, shared by all inputs that name it. */
+struct assay__plan_symbol {
+    const char *name;
+    int64_t value;   /* -1 open */
+    const char *by;  /* the option that set it */
+    bool expression; /* "2*batch" */
+};
+struct assay__plan_symbols {
+    struct assay__plan_symbol *items;
+    size_t count, capacity;
+};
+struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols, const char *name);
+/** ASSAY_ENOMEM when there is no room. */
+int assay__plan_add_symbol(struct assay__plan_symbols *symbols, const char *name);
+/** Adds the names that the expressions among them are made of. */
+int assay__plan_add_names(struct assay__plan_symbols *symbols, struct assay__arena *arena);
+/** Values for all that are open, with notes. */
+int assay__plan_settle(struct assay__plan_symbols *symbols, struct assay__workload *workload,
+                       struct assay_error *error);
+
+/** Case-blind search; `word` is lower case. */
+bool assay__name_has(const char *name, const char *word);
+bool assay__name_is(const char *name, const char *word);
+/** Lengths of what was before, and what is computed from others. */
+bool assay__name_like_past(const char *symbol);
+bool assay__name_like_sequence(const char *symbol);
+
+/** Does this input of the node have time on axis 0, and the batch on axis 1? */
+bool assay__inputs_time_first(const struct assay__node *node, size_t index);
+/** Does the node compute but leave the leading axes of this input where they are? */
+bool assay__inputs_keeps_axes(const struct assay__node *node, size_t index);
+
+/** Names whose axis 1 is the batch (assay__inputs_batch_axis), of the whole main graph; NULL: out of memory. */
+struct assay__map *assay__inputs_batch_second(const struct assay__model *model);
+
+/** May an .npy of type `file` feed an input of type `model`? (bfloat16 as uint16 bits, float8 as
+ *  uint8 bits) */
+bool assay__inputs_npy_fits(enum assay__dtype file, enum assay__dtype model);
+
+#endif

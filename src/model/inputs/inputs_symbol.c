@@ -1,0 +1,282 @@
+/* inputs_symbol.c - the symbolic dimensions of a workload: what their names say, and values for those that no option fixed.
+ *
+ * A name that is an expression as a whole ("2*batch", "past + seq", "(s0//2) + 1") follows from its names, which are
+ * symbols too, whether or not a dimension is called so. One that an option fixed gives the one name in it that is open
+ * the smallest value that makes it so. A plain symbol that is still open becomes 1, the first of them first, with a note;
+ * one named "total…" is past + sequence where these are there. What contradicts itself is an error. */
+#include "model/inputs/inputs_plan.h"
+
+#include "base/buf.h"
+#include "base/checked.h"
+#include "model/symbol/symbol.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+bool assay__name_has(const char *name, const char *word)
+{
+    size_t length = strlen(word);
+    for (; *name; name++) {
+        size_t i = 0;
+        while (i < length && name[i] && tolower((unsigned char)name[i]) == word[i])
+            i++;
+        if (i == length) return true;
+    }
+    return false;
+}
+
+bool assay__name_is(const char *name, const char *word)
+{
+    return strlen(name) == strlen(word) && assay__name_has(name, word);
+}
+
+bool assay__name_like_past(const char *symbol)
+{
+    return assay__name_has(symbol, "past") || assay__name_has(symbol, "total") ||
+           assay__name_has(symbol, "cache") || assay__symbol_is_expression(symbol);
+}
+
+bool assay__name_like_sequence(const char *symbol)
+{
+    static const char *const whole[] = {"t", "s", "l", "len", "length", "time", "steps"};
+    static const char *const part[] = {"seq",       "token",   "timestep",
+                                       "time_step", "max_len", "num_frames"};
+    if (assay__name_like_past(symbol) || assay__name_has(symbol, "batch")) return false;
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        if (assay__name_is(symbol, whole[i])) return true;
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
+        if (assay__name_has(symbol, part[i])) return true;
+    return false;
+}
+
+/* --- expressions ------------------------------------------------------------------------------ */
+
+struct lookup {
+    struct assay__plan_symbols *symbols;
+    struct assay__plan_symbol *open; /* the last name without a value */
+    size_t open_count; /* of different ones; the same one counts once while it is the last */
+    const struct assay__plan_symbol *tried;
+    int64_t trial;
+};
+
+static struct assay__plan_symbol *find(struct assay__plan_symbols *symbols, const char *name,
+                                       size_t length)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        const char *known = symbols->items[i].name;
+        if (strncmp(known, name, length) == 0 && !known[length]) return &symbols->items[i];
+    }
+    return NULL;
+}
+
+static int64_t look_up(void *context, const char *name, size_t length)
+{
+    struct lookup *lookup = context;
+    struct assay__plan_symbol *symbol = find(lookup->symbols, name, length);
+    if (!symbol) return ASSAY__NUM_ANY;
+    if (symbol == lookup->tried) return lookup->trial;
+    if (symbol->value >= 0) return symbol->value;
+    lookup->open_count += symbol != lookup->open;
+    lookup->open = symbol;
+    return ASSAY__NUM_ANY;
+}
+
+static int64_t evaluate(struct lookup *lookup, const struct assay__plan_symbol *expression)
+{
+    lookup->open = NULL;
+    lookup->open_count = 0;
+    return assay__symbol_evaluate(expression->name, look_up, lookup);
+}
+
+static size_t word_length(const char *text)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length]) || text[length] == '_' || text[length] == '.')
+        length++;
+    return length;
+}
+
+const char *assay__symbol_fix(struct assay__arena *arena, const char *text, const char *name,
+                              int64_t value)
+{
+    struct assay__buf buf = {.data = NULL};
+    bool found = false;
+    if (!assay__symbol_is_expression(text)) return text;
+    for (const char *at = text; *at;) {
+        size_t length = word_length(at);
+        bool same = length == strlen(name) && strncmp(at, name, length) == 0;
+        found = found || same;
+        if (length == 0) length = 1;
+        if (same)
+            assay__buf_printf(&buf, "%lld", (long long)value);
+        else
+            assay__buf_add(&buf, at, length);
+        at += length;
+    }
+    const char *fixed = !found ? text : buf.failed ? NULL : assay__arena_strdup(arena, buf.data);
+    assay__buf_free(&buf);
+    return fixed;
+}
+
+struct adding {
+    struct assay__plan_symbols *symbols;
+    struct assay__arena *arena;
+    bool no_memory;
+};
+
+static int64_t add_name(void *context, const char *name, size_t length)
+{
+    struct adding *adding = context;
+    if (!find(adding->symbols, name, length)) {
+        char *copy = assay__arena_strndup(adding->arena, name, length);
+        adding->no_memory = adding->no_memory || assay__plan_add_symbol(adding->symbols, copy);
+    }
+    return 1;
+}
+
+int assay__plan_add_symbol(struct assay__plan_symbols *symbols, const char *name)
+{
+    if (!name || symbols->count == symbols->capacity) return ASSAY_ENOMEM;
+    symbols->items[symbols->count++] = (struct assay__plan_symbol){
+        name, -1, "", assay__symbol_is_expression(name)};
+    return 0;
+}
+
+int assay__plan_add_names(struct assay__plan_symbols *symbols, struct assay__arena *arena)
+{
+    struct adding adding = {symbols, arena, false};
+    size_t stated = symbols->count;
+    for (size_t i = 0; i < stated && !adding.no_memory; i++)
+        if (symbols->items[i].expression)
+            assay__symbol_evaluate(symbols->items[i].name, add_name, &adding);
+    return adding.no_memory ? ASSAY_ENOMEM : 0;
+}
+
+struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols, const char *name)
+{
+    return find(symbols, name, strlen(name));
+}
+
+/* --- what is still open ----------------------------------------------------------------------- */
+
+static int add_note(struct assay__workload *workload, const char *note)
+{
+    if (!note) return ASSAY_ENOMEM;
+    workload->notes[workload->note_count++] = note; /* allocated for the most there can be */
+    return 0;
+}
+
+/* The smallest value of `open` that makes the expression what it is fixed to, for those that grow with it; -1: none. */
+static int64_t solve(struct lookup *lookup, const struct assay__plan_symbol *expression,
+                     const struct assay__plan_symbol *open)
+{
+    int64_t low = 0, high = (int64_t)1 << 40;
+    lookup->tried = open;
+    while (low < high) {
+        int64_t made;
+        lookup->trial = low + (high - low) / 2;
+        made = evaluate(lookup, expression);
+        if (made == ASSAY__NUM_ANY || made >= expression->value)
+            high = lookup->trial;
+        else
+            low = lookup->trial + 1;
+    }
+    lookup->trial = low;
+    bool fits = evaluate(lookup, expression) == expression->value;
+    lookup->tried = NULL;
+    return fits ? low : -1;
+}
+
+/* One expression that has its names' values, or gives one of them its own. *more: something was found out. */
+static int follow_one(struct lookup *lookup, struct assay__plan_symbol *symbol,
+                      struct assay__workload *workload, bool *more, struct assay_error *error)
+{
+    int64_t made = evaluate(lookup, symbol);
+    if (lookup->open_count == 0 && (made == ASSAY__NUM_ANY || made < 0))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "dimension '%.80s' is no size with what its names are",
+                               symbol->name);
+    if (lookup->open_count == 0 && symbol->value >= 0 && symbol->value != made)
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "dimension '%.80s' is %lld by %s, but %lld follows from the others",
+                               symbol->name, (long long)symbol->value, symbol->by, (long long)made);
+    if (lookup->open_count == 0 && symbol->value < 0) {
+        symbol->value = made;
+        *more = true;
+        return add_note(workload, assay__arena_printf(workload->arena,
+                                                      "symbolic dimension '%s' follows from "
+                                                      "others: %lld",
+                                                      symbol->name, (long long)made));
+    }
+    struct assay__plan_symbol *open = lookup->open;
+    if (lookup->open_count != 1 || symbol->value < 0) return 0;
+    int64_t value = solve(lookup, symbol, open);
+    if (value < 0) return 0; /* what it becomes will contradict it */
+    open->value = value;
+    open->by = symbol->by;
+    *more = true;
+    return 0;
+}
+
+static int follow(struct assay__plan_symbols *symbols, struct assay__workload *workload,
+                  struct assay_error *error)
+{
+    struct lookup lookup = {.symbols = symbols};
+    int code = 0;
+    for (bool more = true; more && !code;) {
+        more = false;
+        for (size_t i = 0; i < symbols->count && !code; i++)
+            if (symbols->items[i].expression)
+                code = follow_one(&lookup, &symbols->items[i], workload, &more, error);
+    }
+    return code;
+}
+
+/* "total" where past and sequence lengths are there. */
+static int64_t total_of(const struct assay__plan_symbols *symbols)
+{
+    int64_t past = -1, sequence = -1, total;
+    for (size_t i = 0; i < symbols->count; i++) {
+        const struct assay__plan_symbol *symbol = &symbols->items[i];
+        if (assay__name_has(symbol->name, "past")) past = symbol->value;
+        if (assay__name_like_sequence(symbol->name)) sequence = symbol->value;
+    }
+    return past >= 0 && sequence >= 0 && !assay__add_i64_overflows(past, sequence, &total) ? total
+                                                                                           : -1;
+}
+
+static int default_one(struct assay__plan_symbols *symbols, struct assay__plan_symbol *symbol,
+                       struct assay__workload *workload)
+{
+    int64_t total = assay__name_has(symbol->name, "total") ? total_of(symbols) : -1;
+    symbol->value = total >= 0 ? total : 1;
+    const char *note = total >= 0
+                           ? assay__arena_printf(workload->arena,
+                                                 "symbolic dimension '%s' follows from others: "
+                                                 "%lld",
+                                                 symbol->name, (long long)total)
+                           : assay__arena_printf(workload->arena,
+                                                 "symbolic dimension '%s' set to 1 (--dim %s=N "
+                                                 "changes it)",
+                                                 symbol->name, symbol->name);
+    return add_note(workload, note);
+}
+
+int assay__plan_settle(struct assay__plan_symbols *symbols, struct assay__workload *workload,
+                       struct assay_error *error)
+{
+    int code = follow(symbols, workload, error);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < symbols->count && !code; i++) {
+            struct assay__plan_symbol *symbol = &symbols->items[i];
+            bool later = assay__name_has(symbol->name, "total");
+            if (symbol->value >= 0 || symbol->expression || (pass == 0 && later)) continue;
+            code = default_one(symbols, symbol, workload);
+            if (!code) code = follow(symbols, workload, error);
+        }
+    }
+    if (code == ASSAY_ENOMEM) assay_error_set(error, code, "out of memory");
+    return code;
+}

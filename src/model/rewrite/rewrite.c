@@ -1,0 +1,369 @@
+/* rewrite.c - what the rewrites share; see rewrite_graph.h. */
+#include "model/rewrite/rewrite_graph.h"
+
+#include "base/checked.h"
+#include "base/vec.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IR_INITIALIZERS_APART 4 /* from here on initializers need not be inputs */
+
+int assay__rewrite_no_memory(struct assay_error *error)
+{
+    return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the rewritten model");
+}
+
+int assay__rewrite_note(struct assay__rewrite_notes *notes, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    if (!notes) return 0;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (notes->count == notes->capacity) {
+        size_t capacity = notes->capacity ? 2 * notes->capacity : 8;
+        const char **fresh = assay__arena_array(notes->arena, capacity, sizeof *fresh);
+        if (!fresh) return ASSAY_ENOMEM;
+        if (notes->count) memcpy(fresh, notes->lines, notes->count * sizeof *fresh);
+        notes->lines = fresh;
+        notes->capacity = capacity;
+    }
+    const char *copy = assay__arena_strdup(notes->arena, line);
+    if (!copy) return ASSAY_ENOMEM;
+    notes->lines[notes->count++] = copy;
+    return 0;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static int take_values(struct assay__map *taken, const struct assay__value *values, size_t count)
+{
+    int code = 0;
+    for (size_t i = 0; i < count && !code; i++)
+        code = assay__map_set(taken, values[i].name, 1);
+    return code;
+}
+
+static int take_graph(void *context, struct assay__graph *graph)
+{
+    struct assay__map *taken = context;
+    int code = take_values(taken, graph->inputs, graph->input_count);
+    if (!code) code = take_values(taken, graph->outputs, graph->output_count);
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = assay__map_set(taken, graph->initializers[i].name, 1);
+    for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
+        if (graph->sparse_tensors[i].name)
+            code = assay__map_set(taken, graph->sparse_tensors[i].name, 1);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        code = assay__map_set(taken, node->name, 1);
+        for (size_t k = 0; k < node->input_count && !code; k++)
+            code = assay__map_set(taken, node->inputs[k], 1);
+        for (size_t k = 0; k < node->output_count && !code; k++)
+            code = assay__map_set(taken, node->outputs[k], 1);
+    }
+    return code;
+}
+
+int assay__namer_open(struct assay__namer *namer, struct assay__model *model,
+                      struct assay_error *error)
+{
+    *namer = (struct assay__namer){.model = model, .taken = assay__map_new()};
+    if (namer->taken && assay__rewrite_each_graph(&model->graph, take_graph, namer->taken) == 0)
+        return 0;
+    assay__namer_close(namer);
+    return assay__rewrite_no_memory(error);
+}
+
+void assay__namer_close(struct assay__namer *namer)
+{
+    assay__map_free(namer->taken);
+    namer->taken = NULL;
+}
+
+const char *assay__namer_make(struct assay__namer *namer, const char *base, const char *suffix)
+{
+    const char *name = assay__arena_printf(namer->model->arena, "%s%s", base, suffix);
+    for (unsigned n = 2; name && assay__map_get(namer->taken, name) != ASSAY__MAP_NONE; n++)
+        name = assay__arena_printf(namer->model->arena, "%s%s_%u", base, suffix, n);
+    return name && assay__map_set(namer->taken, name, 1) == 0 ? name : NULL;
+}
+
+/* --- walking ----------------------------------------------------------------------------------- */
+
+int assay__rewrite_each_graph(struct assay__graph *graph,
+                              int (*visit)(void *context, struct assay__graph *graph),
+                              void *context)
+{
+    int code = visit(context, graph);
+    for (size_t i = 0; i < graph->node_count && !code; i++)
+        for (size_t a = 0; a < graph->nodes[i].attr_count && !code; a++) {
+            const struct assay__attr *attr = &graph->nodes[i].attrs[a];
+            if (attr->g) code = assay__rewrite_each_graph(attr->g, visit, context);
+            for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
+                code = assay__rewrite_each_graph(attr->graphs[k], visit, context);
+        }
+    return code;
+}
+
+struct capture {
+    struct assay__map *own;
+    int (*found)(void *context, const char *name);
+    void *context;
+};
+
+static int capture_name(void *context, const char *name)
+{
+    const struct capture *capture = context;
+    if (!*name || assay__map_get(capture->own, name) != ASSAY__MAP_NONE) return 0;
+    return capture->found(capture->context, name);
+}
+
+/* Names that a graph takes from outside of it; called back once per use. */
+static int captures(const struct assay__graph *graph, int (*found)(void *context, const char *name),
+                    void *context)
+{
+    struct capture capture = {assay__map_new(), found, context};
+    int code = capture.own ? 0 : ASSAY_ENOMEM;
+    if (!code) code = take_values(capture.own, graph->inputs, graph->input_count);
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = assay__map_set(capture.own, graph->initializers[i].name, 1);
+    for (size_t i = 0; i < graph->node_count && !code; i++)
+        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++)
+            code = assay__map_set(capture.own, graph->nodes[i].outputs[k], 1);
+    for (size_t i = 0; i < graph->node_count && !code; i++)
+        code = assay__rewrite_reads(&graph->nodes[i], capture_name, &capture);
+    for (size_t i = 0; i < graph->output_count && !code; i++)
+        code = capture_name(&capture, graph->outputs[i].name);
+    assay__map_free(capture.own);
+    return code;
+}
+
+int assay__rewrite_reads(const struct assay__node *node,
+                         int (*found)(void *context, const char *name), void *context)
+{
+    int code = 0;
+    for (size_t i = 0; i < node->input_count && !code; i++)
+        if (*node->inputs[i]) code = found(context, node->inputs[i]);
+    for (size_t a = 0; a < node->attr_count && !code; a++) {
+        const struct assay__attr *attr = &node->attrs[a];
+        if (attr->g) code = captures(attr->g, found, context);
+        for (size_t k = 0; attr->graphs && k < attr->count && !code; k++)
+            code = captures(attr->graphs[k], found, context);
+    }
+    return code;
+}
+
+/* --- building ---------------------------------------------------------------------------------- */
+
+struct assay__node *assay__graph_push_node(struct assay__model *model, struct assay__graph *graph,
+                                           const struct assay__node *node)
+{
+    struct assay__node *fresh = assay__graph_add_node(model, graph, "", "", NULL, 0, NULL, 0);
+    if (fresh) *fresh = *node;
+    return fresh;
+}
+
+struct assay__tensor *assay__graph_push_tensor(struct assay__model *model,
+                                               struct assay__graph *graph,
+                                               const struct assay__tensor *tensor)
+{
+    struct assay__tensor *fresh = assay__graph_add_initializer(model, graph, "", ASSAY__UINT8, 0,
+                                                               NULL, NULL, 0);
+    if (fresh) *fresh = *tensor;
+    return fresh;
+}
+
+static int copy_tensor(struct assay__model *model, struct assay__tensor *tensor, const char *name,
+                       enum assay__dtype dtype, int rank, const int64_t *dims, const void *data,
+                       size_t data_size)
+{
+    int64_t *own = assay__arena_array(model->arena, rank > 0 ? (size_t)rank : 0, sizeof *own);
+    uint8_t *bytes = assay__arena_alloc(model->arena, data_size);
+    if (!own || !bytes) return ASSAY_ENOMEM;
+    *tensor = (struct assay__tensor){.name = name,
+                                     .dtype = dtype,
+                                     .rank = rank,
+                                     .dims = own,
+                                     .elements = 1,
+                                     .data = bytes,
+                                     .data_size = data_size,
+                                     .location = "",
+                                     .nonzeros = -1,
+                                     .sparse_bytes = -1};
+    for (int i = 0; i < rank; i++) {
+        own[i] = dims[i];
+        if (dims[i] < 0 || assay__mul_i64_overflows(tensor->elements, dims[i], &tensor->elements))
+            return ASSAY_ENOMEM;
+    }
+    if (data_size) memcpy(bytes, data, data_size);
+    return 0;
+}
+
+int assay__node_set_tensor(struct assay__model *model, struct assay__node *node, const char *name,
+                           enum assay__dtype dtype, int rank, const int64_t *dims, const void *data,
+                           size_t data_size)
+{
+    struct assay__tensor *tensor = assay__arena_alloc(model->arena, sizeof *tensor);
+    if (!tensor || copy_tensor(model, tensor, "", dtype, rank, dims, data, data_size))
+        return ASSAY_ENOMEM;
+    int code = assay__node_set_int(model, node, name, 0); /* makes or empties it */
+    for (size_t i = 0; i < node->attr_count && !code; i++)
+        if (strcmp(node->attrs[i].name, name) == 0) {
+            node->attrs[i].type = ASSAY__ATTR_TENSOR;
+            node->attrs[i].t = tensor;
+        }
+    return code;
+}
+
+void assay__node_remove_attr(struct assay__node *node, const char *name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < node->attr_count; i++)
+        if (strcmp(node->attrs[i].name, name) != 0) node->attrs[kept++] = node->attrs[i];
+    node->attr_count = kept;
+}
+
+int assay__node_set_input(struct assay__model *model, struct assay__node *node, size_t i,
+                          const char *name)
+{
+    size_t count = i + 1 > node->input_count ? i + 1 : node->input_count;
+    const char **inputs = assay__arena_array(model->arena, count, sizeof *inputs);
+    if (!inputs) return ASSAY_ENOMEM;
+    for (size_t k = 0; k < count; k++)
+        inputs[k] = k < node->input_count ? node->inputs[k] : "";
+    inputs[i] = name;
+    node->inputs = inputs;
+    node->input_count = count;
+    return 0;
+}
+
+bool assay__node_is(const struct assay__node *node, const char *op)
+{
+    return strcmp(node->op, op) == 0 && (!*node->domain || strcmp(node->domain, "ai.onnx") == 0);
+}
+
+const char *assay__rewrite_constant(struct assay__model *model, struct assay__graph *graph,
+                                    struct assay__namer *namer, const char *base,
+                                    const char *suffix, enum assay__dtype dtype, int rank,
+                                    const int64_t *dims, const void *data)
+{
+    struct assay__tensor tensor;
+    int64_t elements = 1;
+    for (int i = 0; i < rank; i++)
+        if (assay__mul_i64_overflows(elements, dims[i], &elements)) return NULL;
+    size_t size = assay__dtype_bytes(dtype, elements);
+    const char *name = size == SIZE_MAX ? NULL : assay__namer_make(namer, base, suffix);
+    if (!name || copy_tensor(model, &tensor, name, dtype, rank, dims, data, size) ||
+        !assay__graph_push_tensor(model, graph, &tensor))
+        return NULL;
+    return name;
+}
+
+const struct assay__tensor *assay__node_constant(const struct assay__node *node)
+{
+    if (!assay__node_is(node, "Constant")) return NULL;
+    const struct assay__attr *attr = assay__node_attr(node, "value");
+    return attr && attr->type == ASSAY__ATTR_TENSOR ? attr->t : NULL;
+}
+
+/* --- beginning --------------------------------------------------------------------------------- */
+
+static int drop_values(void *context, struct assay__graph *graph)
+{
+    (void)context;
+    graph->values = NULL;
+    graph->value_count = graph->value_capacity = 0;
+    return 0;
+}
+
+void assay__rewrite_drop_values(struct assay__model *model)
+{
+    assay__rewrite_each_graph(&model->graph, drop_values, NULL);
+}
+
+void assay__graph_drop_input(struct assay__graph *graph, const char *name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->input_count; i++)
+        if (strcmp(graph->inputs[i].name, name) != 0) graph->inputs[kept++] = graph->inputs[i];
+    graph->input_count = kept;
+}
+
+static int raise_ir(struct assay__model *model)
+{
+    struct assay__graph *graph = &model->graph;
+    struct assay__map *names = assay__map_new();
+    int code = names ? 0 : ASSAY_ENOMEM;
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = assay__map_set(names, graph->initializers[i].name, i);
+    for (size_t i = 0; i < graph->input_count && !code; i++)
+        if (assay__map_get(names, graph->inputs[i].name) == ASSAY__MAP_NONE)
+            graph->inputs[kept++] = graph->inputs[i];
+    if (!code) graph->input_count = kept;
+    if (!code) model->ir_version = IR_INITIALIZERS_APART;
+    assay__map_free(names);
+    return code;
+}
+
+int assay__rewrite_begin(struct assay__model *model, bool keep_values,
+                         struct assay__rewrite_notes *notes, struct assay_error *error)
+{
+    size_t functions = model->function_count;
+    if (!assay__model_is_onnx(model))
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "only ONNX models can be rewritten; this is a %s", model->format);
+    int code = assay__model_inline(model, error);
+    if (code) return code;
+    if (functions) assay__rewrite_note(notes, "%zu local functions inlined", functions);
+    if (!keep_values) assay__rewrite_drop_values(model);
+    if (model->ir_version < IR_INITIALIZERS_APART && raise_ir(model))
+        return assay__rewrite_no_memory(error);
+    return 0;
+}
+
+/* --- int8 -------------------------------------------------------------------------------------- */
+
+static bool largest(const float *weights, int64_t outer, int64_t channels, int64_t inner,
+                    float *scales)
+{
+    for (int64_t c = 0; c < channels; c++)
+        scales[c] = 0;
+    for (int64_t o = 0, at = 0; o < outer; o++)
+        for (int64_t c = 0; c < channels; c++)
+            for (int64_t i = 0; i < inner; i++, at++) {
+                float size = fabsf(weights[at]);
+                if (!isfinite(size)) return false;
+                if (size > scales[c]) scales[c] = size;
+            }
+    return true;
+}
+
+bool assay__quantize(const float *weights, int rank, const int64_t *dims, int axis, int8_t *out,
+                     float *scales)
+{
+    int64_t outer = 1, inner = 1, channels = axis < 0 ? 1 : dims[axis];
+    for (int i = 0; i < rank; i++) {
+        if (axis >= 0 && i < axis) outer *= dims[i];
+        if (i > axis) inner *= dims[i];
+    }
+    if (!largest(weights, outer, channels, inner, scales)) return false;
+    for (int64_t c = 0; c < channels; c++) {
+        scales[c] /= 127.0f;
+        /* An all-zero channel, or one whose scale would be a denormal: engines flush those. */
+        if (scales[c] < 1.17549435e-38f) scales[c] = 1.0f;
+    }
+    for (int64_t o = 0, at = 0; o < outer; o++)
+        for (int64_t c = 0; c < channels; c++)
+            for (int64_t i = 0; i < inner; i++, at++) {
+                float q = nearbyintf(weights[at] / scales[c]);
+                out[at] = (int8_t)(q > 127 ? 127 : q < -127 ? -127 : q);
+            }
+    return true;
+}

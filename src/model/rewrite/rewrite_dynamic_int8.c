@@ -1,0 +1,331 @@
+/* rewrite_dynamic_int8.c - MatMul, Gemm and Conv with constant weights in integers, activations quantised while running:
+ *
+ *   x_q, s_x, z_x = DynamicQuantizeLinear(x)                  uint8, one scale per tensor, once per x
+ *   y_i = MatMulInteger(x_q, W_q, z_x) or ConvInteger          int32; W_q int8, zero point 0, a scale per output channel
+ *   y   = Cast(y_i, float32) * (s_x * s_W)  [+ bias]
+ *
+ * the shape that ONNX Runtime fuses into its MatMulIntegerToFloat. Gemm: alpha goes into s_W, beta into the bias, a
+ * transposed B is stored transposed; transA leaves the node alone. Left alone, and counted: weights of another rank, a bias
+ * of Conv that is not constant.
+ *
+ * uint8 times int8 saturates in 16 bits on x86 processors without VNNI when two neighbouring products exceed 32,767: there
+ * results may be off where weights and activations are both large. The drift that `assay make` prints shows it. */
+#include "model/rewrite/rewrite_int8.h"
+#include "model/tensor_data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct quantized {
+    const char *data, *scale, *zero;
+};
+
+struct dynamic_scope {
+    struct dynamic_scope *outer;
+    struct assay__graph *graph, fresh;
+    struct assay__weights weights;
+    struct assay__map *inputs; /* activation -> index into `quantized` */
+    struct quantized *quantized;
+    size_t quantized_count;
+};
+
+struct dynamic_rewrite {
+    struct assay__model *model;
+    struct assay__namer namer;
+    struct assay__map *replaced;
+    size_t converted, left;
+    struct assay_error *error;
+};
+
+static int no_memory(struct dynamic_rewrite *rewrite)
+{
+    return assay__rewrite_no_memory(rewrite->error);
+}
+
+static const struct assay__tensor *find_weight(const struct dynamic_scope *scope, const char *name)
+{
+    for (; scope; scope = scope->outer) {
+        const struct assay__tensor *tensor = assay__weights_find(&scope->weights, name);
+        if (tensor) return tensor;
+    }
+    return NULL;
+}
+
+/* --- pieces ------------------------------------------------------------------------------------ */
+
+/* A node of one output with a fresh name; NULL out of memory. */
+static const char *emit(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
+                        const char *op, const char *base, const char *suffix, const char *a,
+                        const char *b)
+{
+    const char *const inputs[] = {a, b};
+    const char *name = assay__namer_make(&rewrite->namer, base, suffix);
+    if (!name || !assay__graph_add_node(rewrite->model, &scope->fresh, op, name, inputs, b ? 2 : 1,
+                                        &name, 1))
+        return NULL;
+    return name;
+}
+
+static const struct quantized *activation(struct dynamic_rewrite *rewrite,
+                                          struct dynamic_scope *scope, const char *name)
+{
+    size_t at = assay__map_get(scope->inputs, name);
+    if (at != ASSAY__MAP_NONE) return &scope->quantized[at];
+    struct quantized *fresh = &scope->quantized[scope->quantized_count];
+    *fresh = (struct quantized){assay__namer_make(&rewrite->namer, name, "_q"),
+                                assay__namer_make(&rewrite->namer, name, "_scale"),
+                                assay__namer_make(&rewrite->namer, name, "_zero")};
+    const char *label = assay__namer_make(&rewrite->namer, name, "_quantize");
+    const char *const outputs[] = {fresh->data, fresh->scale, fresh->zero};
+    if (!fresh->data || !fresh->scale || !fresh->zero || !label ||
+        !assay__graph_add_node(rewrite->model, &scope->fresh, "DynamicQuantizeLinear", label, &name,
+                               1, outputs, 3) ||
+        assay__map_set(scope->inputs, name, scope->quantized_count))
+        return NULL;
+    scope->quantized_count++;
+    return fresh;
+}
+
+struct weight {
+    const char *data, *scale; /* names */
+    bool usable;
+};
+
+/* Quantises W along `axis`, stored transposed when asked (rank 2), its scales times `factor` shaped [channels, 1, …] with
+ * `ones` ones. */
+static int make_weight(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
+                       const struct assay__tensor *tensor, const char *name, int axis,
+                       bool transpose, float factor, int ones, struct weight *weight)
+{
+    size_t count = (size_t)tensor->elements;
+    int64_t channels = tensor->dims[axis], dims[8] = {0}, shape[8] = {channels};
+    float *numbers = malloc(4 * count + 1), *scales = malloc(4 * (size_t)channels + 1);
+    int8_t *plain = malloc(count + 1), *data = assay__arena_alloc(rewrite->model->arena, count);
+    int code = numbers && scales && plain && data ? 0 : no_memory(rewrite);
+    if (!code) code = assay__tensor_floats(rewrite->model, tensor, numbers, rewrite->error);
+    weight->usable = !code &&
+                     assay__quantize(numbers, tensor->rank, tensor->dims, axis, plain, scales);
+    if (code || !weight->usable) goto out;
+    for (int i = 0; i < tensor->rank; i++)
+        dims[i] = tensor->dims[transpose ? tensor->rank - 1 - i : i];
+    for (size_t i = 0; i < count; i++)
+        data[transpose ? i % (size_t)dims[0] * (size_t)dims[1] + i / (size_t)dims[0] : i] =
+            plain[i];
+    for (int64_t c = 0; c < channels; c++)
+        scales[c] *= factor;
+    for (int i = 1; i <= ones; i++)
+        shape[i] = 1;
+    weight->data = assay__namer_make(&rewrite->namer, name, "_q");
+    weight->scale = assay__rewrite_constant(rewrite->model, scope->graph, &rewrite->namer, name,
+                                            "_scale", ASSAY__FLOAT32, 1 + ones, shape, scales);
+    if (!weight->data || !weight->scale ||
+        !assay__graph_add_initializer(rewrite->model, scope->graph, weight->data, ASSAY__INT8,
+                                      tensor->rank, dims, data, count) ||
+        assay__map_set(rewrite->replaced, name, 1))
+        code = no_memory(rewrite);
+out:
+    free(numbers);
+    free(scales);
+    free(plain);
+    return code;
+}
+
+/* Cast(y_i) * (s_x * s_W) [+ bias] with the node's output name at the end. */
+static int finish(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
+                  const char *integers, const char *x_scale, const char *w_scale, const char *bias,
+                  const char *output)
+{
+    struct assay__model *model = rewrite->model;
+    const char *cast = assay__namer_make(&rewrite->namer, output, "_float");
+    struct assay__node *node = cast ? assay__graph_add_node(model, &scope->fresh, "Cast", cast,
+                                                            &integers, 1, &cast, 1)
+                                    : NULL;
+    if (!node || assay__node_set_int(model, node, "to", ASSAY__FLOAT32)) return no_memory(rewrite);
+    const char *scale = emit(rewrite, scope, "Mul", output, "_scales", x_scale, w_scale);
+    if (!scale) return no_memory(rewrite);
+    const char *const scaled_inputs[] = {cast, scale};
+    const char *scaled = bias ? assay__namer_make(&rewrite->namer, output, "_scaled") : output;
+    const char *label = assay__namer_make(&rewrite->namer, output, "_rescale");
+    if (!scaled || !label ||
+        !assay__graph_add_node(model, &scope->fresh, "Mul", label, scaled_inputs, 2, &scaled, 1))
+        return no_memory(rewrite);
+    if (!bias) return 0;
+    const char *const biased[] = {scaled, bias};
+    label = assay__namer_make(&rewrite->namer, output, "_bias");
+    return label && assay__graph_add_node(model, &scope->fresh, "Add", label, biased, 2, &output, 1)
+               ? 0
+               : no_memory(rewrite);
+}
+
+/* A constant times `factor`, in another shape of as many elements; its own name when neither differs. */
+static const char *reshaped(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
+                            const struct assay__tensor *tensor, const char *name, float factor,
+                            int rank, const int64_t *dims)
+{
+    float *numbers = malloc(4 * (size_t)tensor->elements + 1);
+    const char *made = NULL;
+    if (numbers && assay__tensor_floats(rewrite->model, tensor, numbers, rewrite->error) == 0) {
+        for (int64_t i = 0; i < tensor->elements; i++)
+            numbers[i] *= factor;
+        made = assay__rewrite_constant(rewrite->model, scope->graph, &rewrite->namer, name,
+                                       "_shaped", ASSAY__FLOAT32, rank, dims, numbers);
+    }
+    free(numbers);
+    if (made && assay__map_set(rewrite->replaced, name, 1)) made = NULL;
+    return made;
+}
+
+/* --- operators --------------------------------------------------------------------------------- */
+
+static int convert_product(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
+                           const struct assay__node *node, bool *done)
+{
+    bool gemm = assay__node_is(node, "Gemm");
+    bool transpose = gemm && assay__node_int(node, "transB", 0);
+    const char *output = node->outputs[0], *bias = NULL;
+    const struct assay__tensor *tensor = find_weight(scope, node->inputs[1]);
+    float alpha = gemm ? assay__node_float(node, "alpha", 1) : 1,
+          beta = gemm ? assay__node_float(node, "beta", 1) : 1;
+    struct weight weight;
+    if (!tensor || tensor->rank != 2 || tensor->elements == 0 ||
+        find_weight(scope, node->inputs[0]) || (gemm && assay__node_int(node, "transA", 0)))
+        return 0;
+    int code = make_weight(rewrite, scope, tensor, node->inputs[1], transpose ? 0 : 1, transpose,
+                           alpha, 0, &weight);
+    if (code || !weight.usable) return code;
+    const struct quantized *x = activation(rewrite, scope, node->inputs[0]);
+    const char *name = x ? assay__namer_make(&rewrite->namer, output, "_int") : NULL;
+    const char *const inputs[] = {x ? x->data : "", weight.data, x ? x->zero : ""};
+    if (!name || !assay__graph_add_node(rewrite->model, &scope->fresh, "MatMulInteger", name,
+                                        inputs, 3, &name, 1))
+        return no_memory(rewrite);
+    if (gemm && node->input_count > 2 && *node->inputs[2] && beta != 0) {
+        const struct assay__tensor *c = find_weight(scope, node->inputs[2]);
+        bias = node->inputs[2];
+        if (beta != 1 && c)
+            bias = reshaped(rewrite, scope, c, bias, beta, c->rank, c->dims);
+        else if (beta != 1) {
+            const char *factor = assay__rewrite_constant(rewrite->model, scope->graph,
+                                                         &rewrite->namer, output, "_beta",
+                                                         ASSAY__FLOAT32, 0, NULL, &beta);
+            bias = factor ? emit(rewrite, scope, "Mul", output, "_c", bias, factor) : NULL;
+        }
+        if (!bias) return no_memory(rewrite);
+    }
+    *done = true;
+    return finish(rewrite, scope, name, x->scale, weight.scale, bias, output);
+}
+
+static int convert_conv(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
+                        const struct assay__node *node, bool *done)
+{
+    const char *output = node->outputs[0], *bias = NULL;
+    const struct assay__tensor *tensor = find_weight(scope, node->inputs[1]), *b = NULL;
+    bool biased = node->input_count > 2 && *node->inputs[2];
+    struct weight weight;
+    if (biased) b = find_weight(scope, node->inputs[2]);
+    if (!tensor || tensor->rank < 3 || tensor->rank > 5 || tensor->elements == 0 ||
+        (biased && !b) || find_weight(scope, node->inputs[0]))
+        return 0;
+    int code = make_weight(rewrite, scope, tensor, node->inputs[1], 0, false, 1, tensor->rank - 2,
+                           &weight);
+    if (code || !weight.usable) return code;
+    const struct quantized *x = activation(rewrite, scope, node->inputs[0]);
+    const char *name = x ? assay__namer_make(&rewrite->namer, output, "_int") : NULL;
+    const char *const inputs[] = {x ? x->data : "", weight.data, x ? x->zero : ""};
+    struct assay__node *product = name ? assay__graph_add_node(rewrite->model, &scope->fresh,
+                                                               "ConvInteger", name, inputs, 3,
+                                                               &name, 1)
+                                       : NULL;
+    if (!product) return no_memory(rewrite);
+    product->attrs = node->attrs; /* the same names and meanings */
+    product->attr_count = node->attr_count;
+    if (biased) {
+        int64_t shape[8] = {b->elements, 1, 1, 1};
+        bias = reshaped(rewrite, scope, b, node->inputs[2], 1, tensor->rank - 1, shape);
+        if (!bias) return no_memory(rewrite);
+    }
+    *done = true;
+    return finish(rewrite, scope, name, x->scale, weight.scale, bias, output);
+}
+
+/* --- graphs ------------------------------------------------------------------------------------ */
+
+static int convert_graph(struct dynamic_rewrite *rewrite, struct dynamic_scope *outer,
+                         struct assay__graph *graph);
+
+static int take_node(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
+                     const struct assay__node *node)
+{
+    bool product = assay__node_is(node, "MatMul") || assay__node_is(node, "Gemm"),
+         conv = assay__node_is(node, "Conv"), done = false;
+    int code = 0;
+    for (size_t a = 0; a < node->attr_count && !code; a++) {
+        if (node->attrs[a].g) code = convert_graph(rewrite, scope, node->attrs[a].g);
+        for (size_t k = 0; node->attrs[a].graphs && k < node->attrs[a].count && !code; k++)
+            code = convert_graph(rewrite, scope, node->attrs[a].graphs[k]);
+    }
+    if (!code && (product || conv) && node->input_count >= 2 && node->output_count == 1)
+        code = conv ? convert_conv(rewrite, scope, node, &done)
+                    : convert_product(rewrite, scope, node, &done);
+    if (code) return code;
+    rewrite->converted += done;
+    rewrite->left += (product || conv) && !done;
+    if (!done && !assay__graph_push_node(rewrite->model, &scope->fresh, node))
+        return no_memory(rewrite);
+    return 0;
+}
+
+static int convert_graph(struct dynamic_rewrite *rewrite, struct dynamic_scope *outer,
+                         struct assay__graph *graph)
+{
+    struct dynamic_scope scope = {.outer = outer, .graph = graph, .fresh = {.name = ""}};
+    size_t *order = malloc((graph->node_count + 1) * sizeof *order);
+    scope.inputs = assay__map_new();
+    scope.quantized = calloc(graph->node_count + 1, sizeof *scope.quantized);
+    int code = assay__weights_open(&scope.weights, graph);
+    if (code || !scope.inputs || !scope.quantized || !order) code = no_memory(rewrite);
+    if (!code) code = assay__graph_order(graph, order, rewrite->error);
+    for (size_t i = 0; i < graph->node_count && !code; i++)
+        code = take_node(rewrite, &scope, &graph->nodes[order[i]]);
+    if (!code) {
+        graph->nodes = scope.fresh.nodes;
+        graph->node_count = scope.fresh.node_count;
+        graph->node_capacity = scope.fresh.node_capacity;
+        if (assay__weights_sweep(graph, rewrite->replaced)) code = no_memory(rewrite);
+    }
+    assay__weights_close(&scope.weights);
+    assay__map_free(scope.inputs);
+    free(scope.quantized);
+    free(order);
+    return code;
+}
+
+int assay__rewrite_dynamic_int8(struct assay__model *model, struct assay__rewrite_notes *notes,
+                                struct assay_error *error)
+{
+    struct assay_error own_error = {0};
+    struct dynamic_rewrite rewrite = {.model = model, .error = error ? error : &own_error};
+    int code = assay__rewrite_begin(model, false, notes, error);
+    if (!code) code = assay__rewrite_opset(model, 13, notes, error);
+    if (code) return code;
+    rewrite.replaced = assay__map_new();
+    if (!rewrite.replaced) return assay__rewrite_no_memory(error);
+    code = assay__namer_open(&rewrite.namer, model, error);
+    if (!code) code = convert_graph(&rewrite, NULL, &model->graph);
+    assay__namer_close(&rewrite.namer);
+    assay__map_free(rewrite.replaced);
+    if (code) return code;
+    if (rewrite.converted)
+        assay__rewrite_note(notes, "%zu MatMul, Gemm and Conv in int8%s", rewrite.converted,
+                            rewrite.left ? "" : ", none left alone");
+    else
+        assay__rewrite_note(notes, "nothing to convert: no MatMul, Gemm or Conv with constant "
+                                   "float32 weights");
+    if (rewrite.left)
+        assay__rewrite_note(notes,
+                            "%zu MatMul, Gemm and Conv left alone: both operands vary, or "
+                            "weights of a form that is not converted",
+                            rewrite.left);
+    return 0;
+}

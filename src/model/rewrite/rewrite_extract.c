@@ -1,0 +1,244 @@
+/* rewrite_extract.c - the part of a model between two sets of tensors. From the new outputs backwards every node that is
+ * needed is kept, up to the new inputs; with the types and shapes that inference finds for them (a shape that is not known
+ * is left open, a type that is not known is an error). Bodies are kept whole: a cut inside one is not possible. */
+#include "model/rewrite/rewrite_graph.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct extraction {
+    struct assay__model *model;
+    struct assay__map *producers;   /* name -> node */
+    struct assay__map *from, *seen; /* names */
+    struct assay__map *inputs, *constants;
+    const char **stack;
+    size_t stack_count, stack_size;
+    bool *keep;
+    bool cut; /* the new inputs were given */
+    struct assay_error *error;
+};
+
+static int reach(void *context, const char *name)
+{
+    struct extraction *work = context;
+    if (assay__map_get(work->seen, name) != ASSAY__MAP_NONE) return 0;
+    if (assay__map_set(work->seen, name, 1)) return ASSAY_ENOMEM;
+    if (work->stack_count == work->stack_size) {
+        size_t size = work->stack_size ? 2 * work->stack_size : 256;
+        const char **fresh = realloc(work->stack, size * sizeof *fresh);
+        if (!fresh) return ASSAY_ENOMEM;
+        work->stack = fresh;
+        work->stack_size = size;
+    }
+    work->stack[work->stack_count++] = name;
+    return 0;
+}
+
+static int unknown(struct extraction *work, const char *name, const char *what)
+{
+    const struct assay__graph *graph = &work->model->graph;
+    const char *nearest = "";
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < graph->node_count; i++)
+        for (size_t k = 0; k < graph->nodes[i].output_count; k++) {
+            size_t distance = assay__text_distance(name, graph->nodes[i].outputs[k]);
+            if (*graph->nodes[i].outputs[k] && distance < best) {
+                best = distance;
+                nearest = graph->nodes[i].outputs[k];
+            }
+        }
+    bool near = assay__text_near(name, best);
+    return assay_error_set(work->error, ASSAY_ENOTFOUND,
+                           "no %s tensor is called '%.100s'%s%.100s%s", what, name,
+                           near ? "; the nearest is '" : "", near ? nearest : "", near ? "'" : "");
+}
+
+static int open_maps(struct extraction *work)
+{
+    const struct assay__graph *graph = &work->model->graph;
+    work->producers = assay__map_new();
+    work->from = assay__map_new();
+    work->seen = assay__map_new();
+    work->inputs = assay__map_new();
+    work->constants = assay__map_new();
+    work->keep = calloc(graph->node_count + 1, sizeof *work->keep);
+    int code = work->producers && work->from && work->seen && work->inputs && work->constants &&
+                       work->keep
+                   ? 0
+                   : ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->node_count && !code; i++)
+        for (size_t k = 0; k < graph->nodes[i].output_count && !code; k++)
+            code = assay__map_set(work->producers, graph->nodes[i].outputs[k], i);
+    for (size_t i = 0; i < graph->input_count && !code; i++)
+        code = assay__map_set(work->inputs, graph->inputs[i].name, i);
+    for (size_t i = 0; i < graph->initializer_count && !code; i++)
+        code = assay__map_set(work->constants, graph->initializers[i].name, i);
+    for (size_t i = 0; i < graph->sparse_count && graph->sparse_tensors && !code; i++)
+        if (graph->sparse_tensors[i].name)
+            code = assay__map_set(work->constants, graph->sparse_tensors[i].name, i);
+    return code ? assay__rewrite_no_memory(work->error) : 0;
+}
+
+/* Marks the nodes that are needed. */
+static int walk_back(struct extraction *work)
+{
+    const struct assay__graph *graph = &work->model->graph;
+    while (work->stack_count) {
+        const char *name = work->stack[--work->stack_count];
+        if (assay__map_get(work->from, name) != ASSAY__MAP_NONE) continue;
+        size_t at = assay__map_get(work->producers, name);
+        if (at != ASSAY__MAP_NONE) {
+            if (work->keep[at]) continue;
+            work->keep[at] = true;
+            if (assay__rewrite_reads(&graph->nodes[at], reach, work))
+                return assay__rewrite_no_memory(work->error);
+            continue;
+        }
+        bool constant = assay__map_get(work->constants, name) != ASSAY__MAP_NONE;
+        bool input = assay__map_get(work->inputs, name) != ASSAY__MAP_NONE;
+        if (constant || (input && !work->cut)) continue;
+        if (input)
+            return assay_error_set(work->error, ASSAY_EINVAL,
+                                   "the model's input '%.100s' is needed too: the tensors to "
+                                   "extract from do not cut the graph (add it to them)",
+                                   name);
+        return assay_error_set(work->error, ASSAY_EFORMAT, "nothing produces '%.100s'", name);
+    }
+    return 0;
+}
+
+/* A graph input or output called `name`: as the graph has it, else as inference finds it. */
+static int describe(struct extraction *work, const struct assay__shapes *shapes,
+                    const struct assay__value *old, size_t old_count, const char *name,
+                    struct assay__value **list, size_t *count)
+{
+    struct assay__dim dims[64];
+    for (size_t i = 0; i < old_count; i++)
+        if (strcmp(old[i].name, name) == 0) {
+            if (assay__graph_add_value(work->model, list, count, name, ASSAY__UNDEFINED, 0, NULL))
+                return assay__rewrite_no_memory(work->error);
+            (*list)[*count - 1] = old[i];
+            return 0;
+        }
+    const struct assay__shape_entry *entry = shapes ? assay__shapes_get(shapes, name) : NULL;
+    if (!entry || !entry->dtype)
+        return assay_error_set(work->error, ASSAY_EUNSUPPORTED,
+                               "the type of tensor '%.100s' is not known: it cannot become an "
+                               "input or output",
+                               name);
+    for (int i = 0; i < entry->rank && i < 64; i++)
+        dims[i] = (struct assay__dim){
+            entry->dims[i] >= 0 ? entry->dims[i] : -1,
+            entry->dims[i] >= 0 ? "" : assay__shapes_symbol(shapes, entry->dims[i])};
+    return assay__graph_add_value(work->model, list, count, name, entry->dtype,
+                                  entry->rank > 64 ? -1 : entry->rank, dims)
+               ? assay__rewrite_no_memory(work->error)
+               : 0;
+}
+
+static int keep_constants(struct extraction *work)
+{
+    struct assay__graph *graph = &work->model->graph;
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->initializer_count; i++) {
+        const char *name = graph->initializers[i].name;
+        if (assay__map_get(work->seen, name) != ASSAY__MAP_NONE &&
+            assay__map_get(work->from, name) == ASSAY__MAP_NONE)
+            graph->initializers[kept++] = graph->initializers[i];
+    }
+    graph->initializer_count = kept;
+    kept = 0;
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (work->keep[i]) graph->nodes[kept++] = graph->nodes[i];
+    graph->node_count = kept;
+    return 0;
+}
+
+static int border(struct extraction *work, const struct assay__shapes *shapes,
+                  const char *const *from, size_t from_count, const char *const *to,
+                  size_t to_count)
+{
+    struct assay__graph *graph = &work->model->graph;
+    struct assay__value *inputs = NULL, *outputs = NULL;
+    size_t input_count = 0, output_count = 0;
+    int code = 0;
+    for (size_t i = 0; i < from_count && !code; i++)
+        code = describe(work, shapes, graph->inputs, graph->input_count, from[i], &inputs,
+                        &input_count);
+    for (size_t i = 0; i < graph->input_count && !from_count && !code; i++)
+        if (assay__map_get(work->seen, graph->inputs[i].name) != ASSAY__MAP_NONE)
+            code = describe(work, shapes, graph->inputs, graph->input_count, graph->inputs[i].name,
+                            &inputs, &input_count);
+    for (size_t i = 0; i < to_count && !code; i++)
+        code = describe(work, shapes, graph->outputs, graph->output_count, to[i], &outputs,
+                        &output_count);
+    if (code) return code;
+    graph->inputs = inputs;
+    graph->input_count = input_count;
+    if (to_count) {
+        graph->outputs = outputs;
+        graph->output_count = output_count;
+    }
+    return 0;
+}
+
+static int choose(struct extraction *work, const char *const *from, size_t from_count,
+                  const char *const *to, size_t to_count)
+{
+    const struct assay__graph *graph = &work->model->graph;
+    int code = open_maps(work);
+    for (size_t i = 0; i < from_count && !code; i++) {
+        if (assay__map_get(work->producers, from[i]) == ASSAY__MAP_NONE &&
+            assay__map_get(work->inputs, from[i]) == ASSAY__MAP_NONE)
+            return unknown(work, from[i], "input or inner");
+        if (assay__map_set(work->from, from[i], 1)) code = assay__rewrite_no_memory(work->error);
+    }
+    for (size_t i = 0; i < to_count && !code; i++) {
+        if (assay__map_get(work->producers, to[i]) == ASSAY__MAP_NONE)
+            return unknown(work, to[i], "calculated");
+        if (assay__map_get(work->from, to[i]) != ASSAY__MAP_NONE)
+            return assay_error_set(work->error, ASSAY_EINVAL,
+                                   "'%.100s' is both where to start and where to end", to[i]);
+        if (reach(work, to[i])) code = assay__rewrite_no_memory(work->error);
+    }
+    for (size_t i = 0; i < graph->output_count && !to_count && !code; i++)
+        if (reach(work, graph->outputs[i].name)) code = assay__rewrite_no_memory(work->error);
+    return code ? code : walk_back(work);
+}
+
+int assay__rewrite_extract(struct assay__model *model, const char *const *from, size_t from_count,
+                           const char *const *to, size_t to_count,
+                           struct assay__rewrite_notes *notes, struct assay_error *error)
+{
+    struct extraction work = {.model = model, .cut = from_count > 0, .error = error};
+    struct assay__shapes *shapes = NULL;
+    struct assay_error ignored = {0};
+    int code = assay__rewrite_begin(model, true, notes, error);
+    if (code) return code;
+    size_t before = model->graph.node_count;
+    code = choose(&work, from, from_count, to, to_count);
+    if (!code && assay__shapes_infer(model, NULL, 0, &shapes, &ignored)) shapes = NULL;
+    if (!code) code = border(&work, shapes, from, from_count, to, to_count);
+    for (size_t i = 0; i < from_count && !code; i++)
+        if (assay__map_get(work.seen, from[i]) == ASSAY__MAP_NONE)
+            code = assay_error_set(error, ASSAY_EINVAL,
+                                   "'%.100s' is not needed for what is to be extracted", from[i]);
+    if (!code) code = keep_constants(&work);
+    if (!code) {
+        assay__rewrite_drop_values(model);
+        assay__rewrite_note(notes, "%zu of %zu operators extracted, %zu inputs, %zu outputs",
+                            model->graph.node_count, before, model->graph.input_count,
+                            model->graph.output_count);
+    }
+    assay__shapes_free(shapes);
+    assay__map_free(work.producers);
+    assay__map_free(work.from);
+    assay__map_free(work.seen);
+    assay__map_free(work.inputs);
+    assay__map_free(work.constants);
+    free(work.stack);
+    free(work.keep);
+    return code;
+}

@@ -1,0 +1,343 @@
+/* rewrite_opset.c - raising the operator set to at most 13, so that a rewrite may use DequantizeLinear with an axis (13),
+ * DynamicQuantizeLinear (11) or ConstantOfShape (9) in an older model.
+ *
+ * A row per operator whose written form changed between sets 7 and 13 (from the operator specification's change log): what
+ * was an attribute became an input, a default changed, a name was given up. Every other operator of these sets means the
+ * same in both. First everything is asked without changing anything; one refusal and the model stays as it was.
+ * Sets below 7 (broadcast by attribute) are refused, and operators that were experimental. */
+#include "model/rewrite/rewrite_graph.h"
+#include "model/tensor_data.h"
+
+#include <string.h>
+
+struct upgrade {
+    struct assay__model *model;
+    struct assay__namer namer;
+    int64_t from, to;
+    bool dry; /* only ask */
+    struct assay__graph *graph, fresh;
+    struct assay__map *read; /* names that some node or output reads */
+    size_t changed;
+    struct assay_error *error;
+};
+
+static int refuse(struct upgrade *up, const struct assay__node *node, const char *why)
+{
+    return assay_error_set(up->error, ASSAY_EUNSUPPORTED,
+                           "operator set %lld must become %lld, and '%.80s' (%s) cannot be carried "
+                           "over: %s",
+                           (long long)up->from, (long long)up->to, node->name, node->op, why);
+}
+
+static int no_memory(struct upgrade *up)
+{
+    return assay__rewrite_no_memory(up->error);
+}
+
+static int emit(struct upgrade *up, const struct assay__node *node)
+{
+    return assay__graph_push_node(up->model, &up->fresh, node) ? 0 : no_memory(up);
+}
+
+static const char *first_output(const struct assay__node *node)
+{
+    return node->output_count ? node->outputs[0] : node->name;
+}
+
+static int int64_input(struct upgrade *up, struct assay__node *node, size_t i,
+                       const int64_t *values, size_t count, const char *suffix)
+{
+    int64_t length = (int64_t)count;
+    const char *name = assay__rewrite_constant(up->model, up->graph, &up->namer, first_output(node),
+                                               suffix, ASSAY__INT64, 1, &length, values);
+    return name && assay__node_set_input(up->model, node, i, name) == 0 ? 0 : no_memory(up);
+}
+
+static int float_input(struct upgrade *up, struct assay__node *node, size_t i, float value,
+                       const char *suffix)
+{
+    const char *name = assay__rewrite_constant(up->model, up->graph, &up->namer, first_output(node),
+                                               suffix, ASSAY__FLOAT32, 0, NULL, &value);
+    return name && assay__node_set_input(up->model, node, i, name) == 0 ? 0 : no_memory(up);
+}
+
+/* An attribute of integers that becomes input i. */
+static int move_ints(struct upgrade *up, struct assay__node *node, const char *attr_name, size_t i)
+{
+    const struct assay__attr *attr = assay__node_attr(node, attr_name);
+    if (!attr) return 0;
+    int code = int64_input(up, node, i, attr->ints, attr->count, attr_name);
+    if (!code) assay__node_remove_attr(node, attr_name);
+    return code;
+}
+
+static int axes_to_input(struct upgrade *up, struct assay__node *node)
+{
+    int code = up->dry ? 0 : move_ints(up, node, "axes", 1);
+    return code || up->dry ? code : emit(up, node);
+}
+
+static int split_to_input(struct upgrade *up, struct assay__node *node)
+{
+    int code = up->dry ? 0 : move_ints(up, node, "split", 1);
+    return code || up->dry ? code : emit(up, node);
+}
+
+static int slice_to_inputs(struct upgrade *up, struct assay__node *node)
+{
+    if (!assay__node_attr(node, "starts") || !assay__node_attr(node, "ends"))
+        return refuse(up, node, "it lacks starts or ends");
+    if (up->dry) return 0;
+    int code = move_ints(up, node, "starts", 1);
+    if (!code) code = move_ints(up, node, "ends", 2);
+    if (!code) code = move_ints(up, node, "axes", 3);
+    return code ? code : emit(up, node);
+}
+
+/* The bounds are of the input's type; the attributes were float32, so other types are refused by what reads them. */
+static int clip_to_inputs(struct upgrade *up, struct assay__node *node)
+{
+    const struct assay__attr *low = assay__node_attr(node, "min"),
+                             *high = assay__node_attr(node, "max");
+    if (up->dry) return 0;
+    int code = low ? float_input(up, node, 1, low->f, "_min") : 0;
+    if (!code && high) code = float_input(up, node, 2, high->f, "_max");
+    assay__node_remove_attr(node, "min");
+    assay__node_remove_attr(node, "max");
+    return code ? code : emit(up, node);
+}
+
+static int pad_to_inputs(struct upgrade *up, struct assay__node *node)
+{
+    const struct assay__attr *value = assay__node_attr(node, "value");
+    float number = value ? value->f : 0;
+    if (!assay__node_attr(node, "pads")) return refuse(up, node, "it lacks pads");
+    if (up->dry) return 0;
+    int code = move_ints(up, node, "pads", 1);
+    if (!code && number != 0) code = float_input(up, node, 2, number, "_value");
+    assay__node_remove_attr(node, "value");
+    return code ? code : emit(up, node);
+}
+
+static int topk_to_input(struct upgrade *up, struct assay__node *node)
+{
+    int64_t k = assay__node_int(node, "k", -1);
+    if (k < 0) return refuse(up, node, "it lacks k");
+    if (up->dry) return 0;
+    int code = int64_input(up, node, 1, &k, 1, "_k");
+    assay__node_remove_attr(node, "k");
+    return code ? code : emit(up, node);
+}
+
+/* An inference: the ratio plays no part, but the mask's type changed; one that nobody reads goes. */
+static int drop_dropout(struct upgrade *up, struct assay__node *node)
+{
+    bool masked = node->output_count > 1 && *node->outputs[1] &&
+                  assay__map_get(up->read, node->outputs[1]) != ASSAY__MAP_NONE;
+    if (masked) return refuse(up, node, "its mask is used");
+    if (up->dry) return 0;
+    if (node->output_count > 1) node->output_count = 1;
+    assay__node_remove_attr(node, "ratio");
+    assay__node_remove_attr(node, "is_test");
+    return emit(up, node);
+}
+
+static int batch_norm(struct upgrade *up, struct assay__node *node)
+{
+    if (assay__node_int(node, "spatial", 1) != 1) return refuse(up, node, "spatial is 0");
+    if (up->dry) return 0;
+    assay__node_remove_attr(node, "spatial");
+    return emit(up, node);
+}
+
+static int scatter(struct upgrade *up, struct assay__node *node)
+{
+    if (up->dry) return 0;
+    node->op = "ScatterElements";
+    return emit(up, node);
+}
+
+/* Before set 13 Softmax and its like flattened to two dimensions at `axis`:
+ * y = Reshape(Softmax(Flatten(x, axis), -1), Shape(x)) whatever the rank is. */
+static int flat_softmax(struct upgrade *up, struct assay__node *node)
+{
+    if (node->input_count != 1 || node->output_count != 1) return refuse(up, node, "malformed");
+    if (up->dry) return 0;
+    struct assay__model *model = up->model;
+    const char *input = node->inputs[0], *output = node->outputs[0];
+    const char *flat = assay__namer_make(&up->namer, output, "_flat"),
+               *soft = assay__namer_make(&up->namer, output, "_soft"),
+               *shape = assay__namer_make(&up->namer, output, "_shape");
+    if (!flat || !soft || !shape) return no_memory(up);
+    int64_t axis = assay__node_int(node, "axis", 1);
+    struct assay__node *step = assay__graph_add_node(model, &up->fresh, "Flatten", flat, &input, 1,
+                                                     &flat, 1);
+    if (!step || assay__node_set_int(model, step, "axis", axis)) return no_memory(up);
+    if (!assay__graph_add_node(model, &up->fresh, "Shape", shape, &input, 1, &shape, 1))
+        return no_memory(up);
+    step = assay__graph_push_node(model, &up->fresh, node);
+    if (!step || assay__node_set_input(model, step, 0, flat) ||
+        assay__node_set_int(model, step, "axis", -1))
+        return no_memory(up);
+    const char **outputs = assay__arena_array(model->arena, 1, sizeof *outputs);
+    if (!outputs) return no_memory(up);
+    outputs[0] = soft;
+    step->outputs = outputs;
+    const char *const inputs[] = {soft, shape};
+    const char *name = assay__namer_make(&up->namer, node->name, "_unflat");
+    return name && assay__graph_add_node(model, &up->fresh, "Reshape", name, inputs, 2, &output, 1)
+               ? 0
+               : no_memory(up);
+}
+
+/* Upsample, and Resize of set 10: "nearest" takes floor(x / scale) when enlarging, which set 11 calls asymmetric and floor.
+ * When making smaller the older sets did not say: refused. */
+static int to_resize(struct upgrade *up, struct assay__node *node)
+{
+    const struct assay__attr *attr = assay__node_attr(node, "scales");
+    float scales[8];
+    int64_t count = 0;
+    if (attr && attr->floats && attr->count <= 8) {
+        count = (int64_t)attr->count;
+        memcpy(scales, attr->floats, attr->count * sizeof *scales);
+    } else if (node->input_count > 1) {
+        const struct assay__tensor *tensor = assay__graph_initializer(up->graph, node->inputs[1]);
+        if (tensor && tensor->elements <= 8 && tensor->dtype == ASSAY__FLOAT32 &&
+            assay__tensor_floats(up->model, tensor, scales, NULL) == 0)
+            count = tensor->elements;
+    }
+    if (count == 0) return refuse(up, node, "its scales are not constant");
+    for (int64_t i = 0; i < count; i++)
+        if (!(scales[i] >= 1)) return refuse(up, node, "it makes its input smaller");
+    if (up->dry) return 0;
+    const char *name = assay__rewrite_constant(up->model, up->graph, &up->namer, first_output(node),
+                                               "_scales", ASSAY__FLOAT32, 1, &count, scales);
+    int64_t none = 0;
+    const char *roi = assay__rewrite_constant(up->model, up->graph, &up->namer, first_output(node),
+                                              "_roi", ASSAY__FLOAT32, 1, &none, scales);
+    node->op = "Resize";
+    assay__node_remove_attr(node, "scales");
+    if (!name || !roi || assay__node_set_input(up->model, node, 1, roi) ||
+        assay__node_set_input(up->model, node, 2, name) ||
+        assay__node_set_string(up->model, node, "coordinate_transformation_mode", "asymmetric") ||
+        assay__node_set_string(up->model, node, "nearest_mode", "floor"))
+        return no_memory(up);
+    return emit(up, node);
+}
+
+static int never(struct upgrade *up, struct assay__node *node)
+{
+    return refuse(up, node, "it changed its meaning or was given up");
+}
+
+static const struct {
+    const char *op;
+    int64_t since; /* set in which it changed */
+    int (*change)(struct upgrade *up, struct assay__node *node);
+} rows[] = {
+    {"BatchNormalization", 9, batch_norm},
+    {"Scan", 9, never},
+    {"Upsample", 10, to_resize},
+    {"Resize", 11, to_resize},
+    {"Slice", 10, slice_to_inputs},
+    {"TopK", 10, topk_to_input},
+    {"Clip", 11, clip_to_inputs},
+    {"Pad", 11, pad_to_inputs},
+    {"Scatter", 11, scatter},
+    {"Dropout", 12, drop_dropout},
+    {"Softmax", 13, flat_softmax},
+    {"LogSoftmax", 13, flat_softmax},
+    {"Hardmax", 13, flat_softmax},
+    {"ReduceSum", 13, axes_to_input},
+    {"Squeeze", 13, axes_to_input},
+    {"Unsqueeze", 13, axes_to_input},
+    {"Split", 13, split_to_input},
+    {"ATen", 13, never},
+    {"Affine", 13, never},
+    {"Crop", 13, never},
+    {"DynamicSlice", 13, never},
+    {"GRUUnit", 13, never},
+    {"GivenTensorFill", 13, never},
+    {"ImageScaler", 13, never},
+    {"ParametricSoftplus", 13, never},
+    {"Scale", 13, never},
+    {"ScaledTanh", 13, never},
+};
+
+static int upgrade_node(struct upgrade *up, struct assay__node *node)
+{
+    bool standard = !*node->domain || strcmp(node->domain, "ai.onnx") == 0;
+    for (size_t i = 0; standard && i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].op, node->op) != 0) continue;
+        if (rows[i].since <= up->from || rows[i].since > up->to) continue;
+        up->changed++;
+        return rows[i].change(up, node);
+    }
+    return up->dry ? 0 : emit(up, node);
+}
+
+static int upgrade_graph(void *context, struct assay__graph *graph)
+{
+    struct upgrade *up = context;
+    int code = 0;
+    up->graph = graph;
+    up->fresh = (struct assay__graph){.name = ""};
+    for (size_t i = 0; i < graph->node_count && !code; i++)
+        code = upgrade_node(up, &graph->nodes[i]);
+    if (code || up->dry) return code;
+    graph->nodes = up->fresh.nodes;
+    graph->node_count = up->fresh.node_count;
+    graph->node_capacity = up->fresh.node_capacity;
+    return 0;
+}
+
+static int note_read(void *context, const char *name)
+{
+    return assay__map_set(context, name, 1);
+}
+
+static int note_reads(void *context, struct assay__graph *graph)
+{
+    int code = 0;
+    for (size_t i = 0; i < graph->node_count && !code; i++)
+        code = assay__rewrite_reads(&graph->nodes[i], note_read, context);
+    for (size_t i = 0; i < graph->output_count && !code; i++)
+        code = note_read(context, graph->outputs[i].name);
+    return code;
+}
+
+int assay__rewrite_opset(struct assay__model *model, int64_t version,
+                         struct assay__rewrite_notes *notes, struct assay_error *error)
+{
+    struct upgrade up = {.model = model, .to = version, .dry = true, .error = error};
+    struct assay__opset *opset = NULL;
+    for (size_t i = 0; i < model->opset_count; i++)
+        if (!*model->opsets[i].domain || strcmp(model->opsets[i].domain, "ai.onnx") == 0)
+            opset = &model->opsets[i];
+    if (!opset)
+        return assay_error_set(error, ASSAY_EFORMAT, "the model names no ai.onnx operator set");
+    up.from = opset->version;
+    if (up.from >= version) return 0;
+    if (up.from < 7)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "operator set %lld is older than 7 and cannot be raised to %lld",
+                               (long long)up.from, (long long)version);
+    up.read = assay__map_new();
+    int code = up.read ? assay__rewrite_each_graph(&model->graph, note_reads, up.read)
+                       : ASSAY_ENOMEM;
+    if (code) code = assay__rewrite_no_memory(error);
+    if (!code) code = assay__rewrite_each_graph(&model->graph, upgrade_graph, &up);
+    if (!code) code = assay__namer_open(&up.namer, model, error);
+    up.dry = false;
+    up.changed = 0;
+    if (!code) code = assay__rewrite_each_graph(&model->graph, upgrade_graph, &up);
+    assay__namer_close(&up.namer);
+    assay__map_free(up.read);
+    if (code) return code;
+    opset->version = version;
+    /* Set 13 came with IR 7. */
+    if (version >= 13 && model->ir_version < 7) model->ir_version = 7;
+    assay__rewrite_note(notes, "operator set raised from %lld to %lld, %zu operators rewritten",
+                        (long long)up.from, (long long)version, up.changed);
+    return 0;
+}

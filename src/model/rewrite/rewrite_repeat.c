@@ -1,0 +1,213 @@
+/* rewrite_repeat.c - one node so many times, so that its time stands out of the noise.
+ *
+ * Copies with equal inputs would be merged by an optimiser, and copies in a plain chain f(f(x)) would work on other values
+ * than the model does. So each copy reads one of its inputs through
+ *
+ *     v' = Max(v, Min(v, s))        s: one number of the copy before
+ *
+ * which is v whatever s is (absorption), and which no optimiser knows: every copy must run, one after the other, on exactly
+ * the same values, and the last one's result is the node's. The input that is guarded is the smallest one that is not a
+ * weight matrix (a bias of rank 1 may be; a matrix would lose its packing). A NaN in the result's first number would spread,
+ * but it is in the result then anyway. The two extra operators per copy are named NODE_guard…; what they cost can be seen
+ * there. */
+#include "model/rewrite/rewrite_graph.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+struct repetition {
+    struct assay__model *model;
+    struct assay__namer namer;
+    struct assay__graph fresh;
+    struct assay__shapes *shapes;
+    struct assay_error *error;
+    const char *first; /* the index 0, as an initializer */
+    const char *flat;  /* the shape [-1] */
+    enum assay__dtype dtype;
+    size_t input; /* which one is guarded */
+};
+
+static bool can_guard(enum assay__dtype dtype, int64_t opset)
+{
+    if (dtype == ASSAY__FLOAT32 || dtype == ASSAY__FLOAT64 || dtype == ASSAY__FLOAT16) return true;
+    return opset >= 12 && (dtype == ASSAY__INT32 || dtype == ASSAY__INT64);
+}
+
+/* The number of elements; HUGE for an unknown one, so that a known one is preferred. */
+static double elements(const struct assay__shape_entry *entry)
+{
+    double count = 1;
+    if (!entry || entry->rank < 0) return 1e300;
+    for (int i = 0; i < entry->rank; i++)
+        count *= entry->dims[i] >= 0 ? (double)entry->dims[i] : 1e9;
+    return count;
+}
+
+static int choose_input(struct repetition *work, const struct assay__node *node)
+{
+    int64_t opset = assay__model_opset(work->model, "");
+    double best = 0;
+    bool found = false;
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (!*node->inputs[i]) continue;
+        const struct assay__tensor *tensor = assay__graph_initializer(&work->model->graph,
+                                                                      node->inputs[i]);
+        const struct assay__shape_entry *entry = assay__shapes_get(work->shapes, node->inputs[i]);
+        enum assay__dtype dtype = tensor ? tensor->dtype : entry ? entry->dtype : ASSAY__UNDEFINED;
+        if (!can_guard(dtype, opset) || (tensor && tensor->rank != 1)) continue;
+        if (tensor && dtype == ASSAY__INT64) continue; /* a shape or axes: must stay constant */
+        double size = tensor ? (double)tensor->elements : elements(entry);
+        if (found && size >= best) continue;
+        found = true;
+        best = size;
+        work->input = i;
+        work->dtype = dtype;
+    }
+    if (found) return 0;
+    return assay_error_set(work->error, ASSAY_EUNSUPPORTED,
+                           "'%.80s' (%s) cannot be repeated: it has no input of a known number "
+                           "type that could tell its copies apart",
+                           node->name, node->op);
+}
+
+static const char *emit(struct repetition *work, const char *op, const char *stem,
+                        const char *suffix, const char *a, const char *b)
+{
+    const char *const inputs[] = {a, b};
+    const char *name = assay__namer_make(&work->namer, stem, suffix);
+    return name && assay__graph_add_node(work->model, &work->fresh, op, name, inputs, b ? 2 : 1,
+                                         &name, 1)
+               ? name
+               : NULL;
+}
+
+static const char *base(const struct assay__node *node)
+{
+    return *node->name ? node->name : node->outputs[0];
+}
+
+/* v' = Max(v, Min(v, s)) with s = Cast(Gather(Reshape(y, [-1]), 0)). */
+static const char *guard(struct repetition *work, const struct assay__node *node, const char *y)
+{
+    const char *v = node->inputs[work->input];
+    const char *flat = emit(work, "Reshape", base(node), "_guard_flat", y, work->flat);
+    const char *one = flat ? emit(work, "Gather", base(node), "_guard_one", flat, work->first)
+                           : NULL;
+    const char *s = one ? emit(work, "Cast", base(node), "_guard_cast", one, NULL) : NULL;
+    if (!s || assay__node_set_int(work->model, &work->fresh.nodes[work->fresh.node_count - 1], "to",
+                                  (int64_t)work->dtype))
+        return NULL;
+    const char *low = emit(work, "Min", base(node), "_guard_min", v, s);
+    return low ? emit(work, "Max", base(node), "_guard", v, low) : NULL;
+}
+
+/* The copies but the last have outputs of their own. */
+static int add_copy(struct repetition *work, const struct assay__node *node, const char *v,
+                    bool last, const char **y)
+{
+    struct assay__node *copy = assay__graph_push_node(work->model, &work->fresh, node);
+    if (!copy) return ASSAY_ENOMEM;
+    if (v && assay__node_set_input(work->model, copy, work->input, v)) return ASSAY_ENOMEM;
+    *y = node->outputs[0];
+    if (last) return 0;
+    const char **outputs = assay__arena_array(work->model->arena, node->output_count,
+                                              sizeof *outputs);
+    copy->name = assay__namer_make(&work->namer, base(node), "_copy");
+    if (!outputs || !copy->name) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < node->output_count; i++) {
+        outputs[i] = *node->outputs[i] ? assay__namer_make(&work->namer, node->outputs[i], "_copy")
+                                       : "";
+        if (!outputs[i]) return ASSAY_ENOMEM;
+    }
+    copy->outputs = outputs;
+    *y = outputs[0];
+    return 0;
+}
+
+static int repeat_node(struct repetition *work, const struct assay__node *node, int64_t times)
+{
+    const char *v = NULL, *y = NULL;
+    int code = 0;
+    for (int64_t i = 0; i < times && !code; i++) {
+        if (i && !(v = guard(work, node, y))) return ASSAY_ENOMEM;
+        code = add_copy(work, node, v, i + 1 == times, &y);
+    }
+    return code;
+}
+
+static const struct assay__node *find_node(struct repetition *work, const char *name, size_t *at)
+{
+    const struct assay__graph *graph = &work->model->graph;
+    const char *nearest = "";
+    size_t best = SIZE_MAX;
+    for (int by_output = 0; by_output < 2; by_output++)
+        for (size_t i = 0; i < graph->node_count; i++) {
+            const struct assay__node *node = &graph->nodes[i];
+            const char *own = by_output ? node->output_count ? node->outputs[0] : "" : node->name;
+            *at = i;
+            if (*own && strcmp(own, name) == 0) return node;
+            size_t distance = assay__text_distance(own, name);
+            if (*own && distance < best) {
+                best = distance;
+                nearest = own;
+            }
+        }
+    assay_error_set(work->error, ASSAY_ENOTFOUND,
+                    "no node is called '%.100s' (and none makes a tensor of that name); the "
+                    "nearest is '%.100s'",
+                    name, nearest);
+    return NULL;
+}
+
+static int constants(struct repetition *work)
+{
+    int64_t zero = 0, minus = -1, one = 1;
+    struct assay__graph *graph = &work->model->graph;
+    work->first = assay__rewrite_constant(work->model, graph, &work->namer, "repeat", "_index",
+                                          ASSAY__INT64, 0, NULL, &zero);
+    work->flat = assay__rewrite_constant(work->model, graph, &work->namer, "repeat", "_flat",
+                                         ASSAY__INT64, 1, &one, &minus);
+    return work->first && work->flat ? 0 : ASSAY_ENOMEM;
+}
+
+int assay__rewrite_repeat(struct assay__model *model, const char *name, int64_t times,
+                          struct assay__rewrite_notes *notes, struct assay_error *error)
+{
+    struct assay__graph *graph = &model->graph;
+    struct repetition work = {.model = model, .fresh = {.name = ""}, .error = error};
+    size_t at = 0;
+    if (times < 1 || times > 100000)
+        return assay_error_set(error, ASSAY_EINVAL, "'%.100s' %lld times: 1 to 100000 are possible",
+                               name, (long long)times);
+    int code = assay__rewrite_begin(model, true, notes, error);
+    if (code) return code;
+    if (times > 1) code = assay__rewrite_opset(model, 8, notes, error); /* Max broadcasts */
+    if (code) return code;
+    const struct assay__node *node = find_node(&work, name, &at);
+    if (!node) return ASSAY_ENOTFOUND;
+    if (node->output_count == 0 || !*node->outputs[0])
+        return assay_error_set(error, ASSAY_EUNSUPPORTED, "'%.100s' has no first output", name);
+    code = assay__shapes_infer(model, NULL, 0, &work.shapes, error);
+    if (!code) code = choose_input(&work, node);
+    if (!code) code = assay__namer_open(&work.namer, model, error);
+    if (code) goto out;
+    if (times > 1) code = constants(&work);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        if (i == at)
+            code = repeat_node(&work, node, times);
+        else if (!assay__graph_push_node(model, &work.fresh, &graph->nodes[i]))
+            code = ASSAY_ENOMEM;
+    }
+    if (code) code = assay__rewrite_no_memory(error);
+    if (code) goto out;
+    assay__rewrite_note(notes, "'%.100s' (%s) runs %lld times, its copies kept apart by input %zu",
+                        name, node->op, (long long)times, work.input);
+    graph->nodes = work.fresh.nodes;
+    graph->node_count = work.fresh.node_count;
+    graph->node_capacity = work.fresh.node_capacity;
+out:
+    assay__namer_close(&work.namer);
+    assay__shapes_free(work.shapes);
+    return code;
+}

@@ -1,0 +1,213 @@
+/* rewrite_weights_int8.c - weight-only int8: a weight W becomes W_q (int8), W_scale, and DequantizeLinear(W_q, W_scale) whose
+ * result has the weight's name, so that nothing else changes. Scales stand per output channel: the columns of MatMul's and
+ * Gemm's second operand (rows with transB), the filters of Conv, axis 1 of ConvTranspose, the rows of a table read by
+ * Gather, the gates of LSTM, GRU and RNN. Before operator set 13 DequantizeLinear has no axis: the set is raised, or, from set 10 on, one scale serves a
+ * whole tensor. */
+#include "model/rewrite/rewrite_int8.h"
+#include "model/tensor_data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct weights_rewrite {
+    struct assay__model *model;
+    struct assay__namer namer;
+    bool per_tensor;
+    size_t converted, skipped;
+    size_t bytes_before, bytes_after;
+    struct assay_error *error;
+};
+
+/* Which axis of input i carries the output channels; -1: input i is not a weight. */
+static int channel_axis(const struct assay__node *node, size_t i,
+                        const struct assay__tensor *tensor)
+{
+    if (tensor->rank < 2) return -1;
+    if (assay__node_is(node, "MatMul"))
+        return i == 1 ? tensor->rank - 1 : i == 0 ? tensor->rank - 2 : -1;
+    if (assay__node_is(node, "Gemm") && i == 1) return assay__node_int(node, "transB", 0) ? 0 : 1;
+    if (assay__node_is(node, "Conv") && i == 1) return 0;
+    if (assay__node_is(node, "ConvTranspose") && i == 1) return 1;
+    if ((assay__node_is(node, "LSTM") || assay__node_is(node, "GRU") ||
+         assay__node_is(node, "RNN")) &&
+        (i == 1 || i == 2))
+        return 1;
+    if (assay__node_is(node, "Gather") && i == 0 && assay__node_int(node, "axis", 0) == 0) return 0;
+    return -1;
+}
+
+static int quantize(struct weights_rewrite *rewrite, struct assay__graph *graph,
+                    struct assay__graph *fresh, const struct assay__tensor *tensor,
+                    const char *name, int axis, bool *done)
+{
+    struct assay__model *model = rewrite->model;
+    size_t count = (size_t)tensor->elements;
+    int64_t channels = axis < 0 ? 1 : tensor->dims[axis];
+    float *numbers = malloc(count * sizeof *numbers + 1),
+          *scales = malloc((size_t)channels * sizeof *scales + 1);
+    int8_t *data = assay__arena_alloc(model->arena, count);
+    int code = numbers && scales && data ? 0 : assay__rewrite_no_memory(rewrite->error);
+    *done = false;
+    if (!code) code = assay__tensor_floats(model, tensor, numbers, rewrite->error);
+    if (!code && !assay__quantize(numbers, tensor->rank, tensor->dims, axis, data, scales)) {
+        rewrite->skipped++;
+        goto out;
+    }
+    if (code) goto out;
+    const char *quantized = assay__namer_make(&rewrite->namer, name, "_q");
+    const char *scale = assay__rewrite_constant(model, graph, &rewrite->namer, name, "_scale",
+                                                ASSAY__FLOAT32, axis < 0 ? 0 : 1, &channels,
+                                                scales);
+    const char *label = assay__namer_make(&rewrite->namer, name, "_dequantize");
+    const char *const inputs[] = {quantized, scale};
+    struct assay__node *node = NULL;
+    if (quantized && scale && label &&
+        assay__graph_add_initializer(model, graph, quantized, ASSAY__INT8, tensor->rank,
+                                     tensor->dims, data, count))
+        node = assay__graph_add_node(model, fresh, "DequantizeLinear", label, inputs, 2, &name, 1);
+    if (!node || (axis >= 0 && assay__node_set_int(model, node, "axis", axis)))
+        code = assay__rewrite_no_memory(rewrite->error);
+    *done = !code;
+    rewrite->converted++;
+    rewrite->bytes_before += 4 * count;
+    rewrite->bytes_after += count + 4 * (size_t)channels;
+out:
+    free(numbers);
+    free(scales);
+    return code;
+}
+
+/* Worth it: a byte each and 4 per scale are less than 4 each. */
+static bool worth(const struct assay__tensor *tensor, int axis)
+{
+    int64_t channels = axis < 0 ? 1 : tensor->dims[axis];
+    return tensor->elements > channels && tensor->elements - channels > channels / 3;
+}
+
+/* One graph while its weights are replaced. */
+struct replacing {
+    struct weights_rewrite *rewrite;
+    struct assay__graph *graph;
+    struct assay__graph fresh;   /* the DequantizeLinear nodes, one per weight */
+    struct assay__graph ordered; /* the nodes as they will stand */
+    struct assay__weights weights;
+    struct assay__map *replaced; /* name -> its node in fresh, or PLACED */
+};
+
+#define PLACED ((size_t)-2)
+
+/* The weights of this graph that a node reads, and those that the nodes of its bodies do. Growing a list of initializers
+ * leaves the old one in the arena, so what was found stays readable. */
+static int replace_reads(struct replacing *work, const struct assay__node *node)
+{
+    struct weights_rewrite *rewrite = work->rewrite;
+    int code = 0;
+    for (size_t i = 0; i < node->input_count && !code; i++) {
+        const char *name = node->inputs[i];
+        const struct assay__tensor *tensor = assay__weights_find(&work->weights, name);
+        int axis = tensor ? channel_axis(node, i, tensor) : -1;
+        bool done = false;
+        if (axis < 0 || assay__map_get(work->replaced, name) != ASSAY__MAP_NONE) continue;
+        if (rewrite->per_tensor) axis = -1;
+        if (!worth(tensor, axis)) continue;
+        code = quantize(rewrite, work->graph, &work->fresh, tensor, name, axis, &done);
+        if (!code && done && assay__map_set(work->replaced, name, work->fresh.node_count - 1))
+            code = assay__rewrite_no_memory(rewrite->error);
+    }
+    for (size_t a = 0; a < node->attr_count && !code; a++) {
+        const struct assay__graph *body = node->attrs[a].g;
+        for (size_t n = 0; body && n < body->node_count && !code; n++)
+            code = replace_reads(work, &body->nodes[n]);
+    }
+    return code;
+}
+
+/* Puts what dequantizes a weight before its first reader, not all of it before the rest: each dense weight is then alive only
+ * while it is needed. */
+static int place(void *context, const char *name)
+{
+    struct replacing *work = context;
+    size_t index = assay__map_get(work->replaced, name);
+    if (index == ASSAY__MAP_NONE || index == PLACED) return 0;
+    if (!assay__graph_push_node(work->rewrite->model, &work->ordered, &work->fresh.nodes[index]) ||
+        assay__map_set(work->replaced, name, PLACED))
+        return assay__rewrite_no_memory(work->rewrite->error);
+    return 0;
+}
+
+/* The weights go, and the nodes that make them again are put in. */
+static int settle(struct replacing *work)
+{
+    struct assay__graph *graph = work->graph;
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->initializer_count; i++) {
+        if (assay__map_get(work->replaced, graph->initializers[i].name) != ASSAY__MAP_NONE)
+            assay__graph_drop_input(graph, graph->initializers[i].name);
+        else
+            graph->initializers[kept++] = graph->initializers[i];
+    }
+    graph->initializer_count = kept;
+    for (size_t n = 0; n < graph->node_count; n++) {
+        const struct assay__node *node = &graph->nodes[n];
+        if (assay__node_is(node, "Constant") && node->output_count == 1 &&
+            assay__map_get(work->replaced, node->outputs[0]) != ASSAY__MAP_NONE)
+            continue;
+        int code = assay__rewrite_reads(node, place, work);
+        if (code) return code;
+        if (!assay__graph_push_node(work->rewrite->model, &work->ordered, node))
+            return assay__rewrite_no_memory(work->rewrite->error);
+    }
+    for (size_t i = 0; i < graph->output_count; i++) /* a weight that only the caller reads */
+        if (place(work, graph->outputs[i].name)) return ASSAY_ENOMEM;
+    graph->nodes = work->ordered.nodes;
+    graph->node_count = work->ordered.node_count;
+    graph->node_capacity = work->ordered.node_capacity;
+    return 0;
+}
+
+static int convert_graph(void *context, struct assay__graph *graph)
+{
+    struct replacing work = {
+        .rewrite = context, .graph = graph, .fresh = {.name = ""}, .ordered = {.name = ""}};
+    work.replaced = assay__map_new();
+    int code = assay__weights_open(&work.weights, graph);
+    if (!work.replaced || code) code = assay__rewrite_no_memory(work.rewrite->error);
+    for (size_t n = 0; n < graph->node_count && !code; n++)
+        code = replace_reads(&work, &graph->nodes[n]);
+    if (!code && assay__map_count(work.replaced)) code = settle(&work);
+    assay__weights_close(&work.weights);
+    assay__map_free(work.replaced);
+    return code;
+}
+
+int assay__rewrite_weights_int8(struct assay__model *model, struct assay__rewrite_notes *notes,
+                                struct assay_error *error)
+{
+    struct assay_error own_error = {0}, why = {0};
+    struct weights_rewrite rewrite = {.model = model, .error = error ? error : &own_error};
+    int code = assay__rewrite_begin(model, false, notes, error);
+    if (code) return code;
+    code = assay__rewrite_opset(model, 13, notes, &why);
+    if (code == ASSAY_EUNSUPPORTED && assay__model_opset(model, "") >= 10) {
+        rewrite.per_tensor = true;
+        assay__rewrite_note(notes, "one scale per tensor instead of one per channel: %s",
+                            why.message);
+        code = 0;
+    }
+    if (code) return assay_error_set(error, code, "%s", why.message);
+    code = assay__namer_open(&rewrite.namer, model, error);
+    if (!code) code = assay__rewrite_each_graph(&model->graph, convert_graph, &rewrite);
+    assay__namer_close(&rewrite.namer);
+    if (code) return code;
+    if (rewrite.converted)
+        assay__rewrite_note(notes, "%zu weights to int8, %zu bytes to %zu", rewrite.converted,
+                            rewrite.bytes_before, rewrite.bytes_after);
+    else
+        assay__rewrite_note(
+            notes, "nothing to convert: no MatMul, Gemm, Conv, ConvTranspose, Gather or recurrent "
+                   "layer with constant float32 weights");
+    if (rewrite.skipped)
+        assay__rewrite_note(notes, "%zu weights hold infinities or NaN and stay float32",
+                            rewrite.skipped);
+    return 0;
+}

@@ -1,0 +1,136 @@
+/* shape_call.h - what a row of the shape tables gets: one node, what is known of its inputs, and
+ * where to put what follows for its outputs. Adding an operator: one function (or one that is
+ * there) and one row in a shapes_*.c table. The rule for every function: leave unknown what does
+ * not follow; never guess; report what cannot be (assay__shape_conflict) and go on.
+ *
+ * Every dimension and every element that a row sees or sets is a `num` (symbol.h): a number, an
+ * expression over symbols, or ASSAY__SHAPE_ANY. Numbers are >= 0 for dimensions, so `dim < 0`
+ * says "not a number". Sums and products go through assay__num_*, which keep symbols. */
+#ifndef ASSAY_MODEL_SHAPES_SHAPE_CALL_H
+#define ASSAY_MODEL_SHAPES_SHAPE_CALL_H
+
+#include "model/graph.h"
+#include "model/shapes/shapes.h"
+#include "model/symbol/symbol.h"
+
+#include <assay/api.h>
+
+#define ASSAY__SHAPE_RANK 64
+#define ASSAY__SHAPE_VALUES 1024 /* longer integer vectors are not followed */
+#define ASSAY__SHAPE_ANY ASSAY__NUM_ANY
+
+/** What is known of one value. */
+struct assay__fact {
+    struct assay__shape_entry entry; /* of a tensor; nothing for a sequence */
+    const int64_t *dims;             /* entry.dims as nums */
+    const int64_t *values;           /* contents of a small tensor in row-major order, or NULL */
+    size_t value_count;
+    const struct assay__tensor *tensor; /* initializer or Constant, or NULL */
+    const struct assay__node *maker;    /* NULL: a graph input, an initializer */
+    bool sequence;                      /* `entry` and `dims` are those of an element */
+    bool optional;                      /* … of what it may hold */
+};
+
+struct assay__shape_call {
+    struct assay__arena *arena;
+    struct assay__symbols *symbols;
+    struct assay__shapes *scope; /* the graph that the node stands in */
+    const struct assay__node *node;
+    int64_t opset; /* of ai.onnx */
+    struct assay__fact **in;
+    size_t in_count;
+    struct assay__fact **out; /* entries of absent outputs point to a dummy */
+    size_t out_count;
+    bool no_memory;
+};
+
+typedef void assay__shape_fn(struct assay__shape_call *call);
+
+struct assay__shape_row {
+    const char *op;
+    const char *domain; /* "" ai.onnx, "ms" com.microsoft, "nchwc" com.microsoft.nchwc, "ml"
+                           ai.onnx.ml, "preview" ai.onnx.preview and what is under it, "*" any of
+                           the first three */
+    assay__shape_fn *infer;
+};
+
+extern const struct assay__shape_row assay__shape_rows_math[], assay__shape_rows_make[],
+    assay__shape_rows_move[], assay__shape_rows_index[], assay__shape_rows_nn[],
+    assay__shape_rows_window[], assay__shape_rows_attention[], assay__shape_rows_quant[],
+    assay__shape_rows_body[], assay__shape_rows_sequence[],
+    assay__shape_rows_misc[]; /* each ends with a NULL op */
+
+/** The row of a node's operator, or NULL. */
+const struct assay__shape_row *assay__shape_find_row(const struct assay__node *node);
+
+/* Inputs; an absent input (and a sequence) has rank -1, no values and no type. */
+bool assay__shape_has(const struct assay__shape_call *call, size_t i);
+int assay__shape_rank(const struct assay__shape_call *call, size_t i);
+const int64_t *assay__shape_dims(const struct assay__shape_call *call, size_t i); /* nums */
+/** One dimension of an input, negative axes from the end; ASSAY__SHAPE_ANY when it is not there. */
+int64_t assay__shape_dim(const struct assay__shape_call *call, size_t i, int axis);
+enum assay__dtype assay__shape_dtype(const struct assay__shape_call *call, size_t i);
+/** Contents of a small integer input, all of them numbers; NULL otherwise. */
+const int64_t *assay__shape_values(const struct assay__shape_call *call, size_t i, size_t *count);
+/** The same with symbols and unknown elements; NULL when nothing is known of them. */
+const int64_t *assay__shape_nums(const struct assay__shape_call *call, size_t i, size_t *count);
+/** The single element of an input; ASSAY__SHAPE_ANY otherwise. */
+int64_t assay__shape_num(const struct assay__shape_call *call, size_t i);
+/** An axes list: the attribute, else input i (NULL: neither is known; *given says whether one is
+ *  there at all). */
+const int64_t *assay__shape_axes(const struct assay__shape_call *call, const char *attr, size_t i,
+                                 size_t *count, bool *given);
+/** A float32/float64/integer scalar constant; false when it is not known. */
+bool assay__shape_scalar(const struct assay__shape_call *call, size_t i, double *value);
+enum assay__dtype assay__shape_dtype_attr(const struct assay__shape_call *call, const char *name,
+                                          enum assay__dtype otherwise);
+bool assay__shape_attr_is(const struct assay__shape_call *call, const char *name,
+                          const char *value);
+bool assay__shape_op_is(const struct assay__shape_call *call, const char *op);
+
+/* Outputs. dims may be NULL for "rank known, dims not". */
+void assay__shape_set(struct assay__shape_call *call, size_t o, enum assay__dtype dtype, int rank,
+                      const int64_t *dims);
+void assay__shape_set_dtype(struct assay__shape_call *call, size_t o, enum assay__dtype dtype);
+void assay__shape_set_values(struct assay__shape_call *call, size_t o, const int64_t *values,
+                             size_t count);
+/** Output o is like input i in shape; dtype UNDEFINED takes the input's. */
+void assay__shape_like(struct assay__shape_call *call, size_t o, size_t i, enum assay__dtype dtype);
+/** Output o has the elements of input i (a reinterpretation). */
+void assay__shape_keep_values(struct assay__shape_call *call, size_t o, size_t i);
+
+/** Shapes that contradict each other; input i is the one whose producer is named. */
+void assay__shape_conflict(struct assay__shape_call *call, size_t i, const char *format, ...)
+    ASSAY_PRINTF(3, 4);
+/** Reports when the types of two inputs of an operator of ai.onnx are known and differ. true: they do. */
+bool assay__shape_types_differ(struct assay__shape_call *call, size_t a, size_t b);
+/** Shape of an input as people read it: "[batch, 64]". */
+const char *assay__shape_text(struct assay__shape_call *call, size_t i);
+/** Reports when both are numbers and differ. true: they differ. */
+bool assay__shape_differ(struct assay__shape_call *call, size_t i, const char *what, int64_t a,
+                         int64_t b);
+
+/** Negative axes count from the end; false when out of range. */
+bool assay__shape_axis(int64_t axis, int rank, int *out);
+/** The same for attribute `name`; reports an axis out of range. */
+bool assay__shape_axis_attr(struct assay__shape_call *call, const char *name, int64_t otherwise,
+                            int rank, int *out);
+/** NumPy's broadcast of b into a (in place, *rank grows); false when they cannot match. */
+bool assay__shape_broadcast(int64_t *a, int *a_rank, const int64_t *b, int b_rank);
+/** All inputs from `first` to before `last`, NumPy's rules, to output 0. */
+void assay__shape_broadcast_inputs(struct assay__shape_call *call, size_t first, size_t last,
+                                   enum assay__dtype dtype);
+/** Product; ASSAY__SHAPE_ANY when a dimension is unknown or it overflows. */
+int64_t assay__shape_product(const struct assay__shape_call *call, const int64_t *dims, int from,
+                             int to);
+/** NumPy's matmul of input a and input b into output 0; transposed swaps the last two axes. */
+void assay__shape_matmul(struct assay__shape_call *call, size_t a, size_t b, bool trans_a,
+                         bool trans_b, enum assay__dtype dtype);
+
+/* Rows that several tables share. */
+assay__shape_fn assay__shape_row_same;      /* output 0 is like input 0 */
+assay__shape_fn assay__shape_row_same_bool; /* as bool */
+assay__shape_fn assay__shape_row_to;        /* of the type in the attribute `to` */
+assay__shape_fn assay__shape_row_sequence;  /* outputs are sequences or maps, no tensors */
+
+#endif

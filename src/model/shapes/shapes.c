@@ -1,0 +1,641 @@
+/* shapes.c - shape inference: walks a graph in execution order, asks the row of each operator,
+ * keeps what follows. Bodies of If, Loop and Scan are graphs of their own (shapes_body.c) that see
+ * the names around them.
+ *
+ * Besides shapes, the contents of small tensors of integers and truth values are followed (Shape,
+ * Gather, Concat, Slice, arithmetic, …), because that is how exporters compute the target of a
+ * Reshape. Where a row says nothing, value_info of the file is used; where it says something else
+ * than the file, that is a contradiction, and what follows is kept. */
+#include "model/shapes/shapes.h"
+
+#include "base/checked.h"
+#include "base/vec.h"
+#include "model/shapes/shapes_scope.h"
+#include "model/wire.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- scopes ----------------------------------------------------------------------------------- */
+
+struct assay__shapes *assay__scope_new(struct assay__shape_state *state,
+                                       const struct assay__shapes *parent,
+                                       const struct assay__graph *graph)
+{
+    struct assay__shapes *scope = calloc(1, sizeof *scope);
+    if (!scope) return NULL;
+    scope->state = state;
+    scope->parent = parent;
+    scope->graph = graph;
+    scope->nothing.entry.rank = -1;
+    if ((scope->names = assay__map_over(graph->names))) return scope;
+    free(scope);
+    return NULL;
+}
+
+void assay__scope_free(struct assay__shapes *scope)
+{
+    if (!scope) return;
+    assay__map_free(scope->names);
+    free(scope->facts);
+    free(scope);
+}
+
+struct assay__fact *assay__scope_find(const struct assay__shapes *scope, const char *name)
+{
+    for (; scope; scope = scope->parent) {
+        size_t index = assay__map_get(scope->names, name);
+        if (index != ASSAY__MAP_NONE) return scope->facts[index];
+    }
+    return NULL;
+}
+
+struct assay__fact *assay__scope_add(struct assay__shapes *scope, const char *name)
+{
+    size_t index = assay__map_get(scope->names, name);
+    if (index != ASSAY__MAP_NONE) return scope->facts[index];
+    struct assay__fact *fact = assay__arena_alloc(scope->state->arena, sizeof *fact);
+    if (!fact ||
+        assay__vec_grow((void **)&scope->facts, &scope->capacity, scope->count + 1,
+                        sizeof *scope->facts) ||
+        assay__map_set(scope->names, name, scope->count))
+        return NULL;
+    fact->entry.rank = -1;
+    scope->facts[scope->count++] = fact;
+    return fact;
+}
+
+/* --- facts ------------------------------------------------------------------------------------ */
+
+/* One element of a small tensor as a num; floats only when they are whole numbers. */
+static int64_t element(const struct assay__tensor *tensor, size_t i)
+{
+    float single;
+    uint32_t bits;
+    switch (tensor->dtype) {
+    case ASSAY__INT64: return assay__num_from_file((int64_t)assay__wire_u64(tensor->data + 8 * i));
+    case ASSAY__INT32: return (int32_t)assay__wire_u32(tensor->data + 4 * i);
+    case ASSAY__BOOL: return tensor->data[i] != 0;
+    case ASSAY__FLOAT32:
+        bits = assay__wire_u32(tensor->data + 4 * i);
+        memcpy(&single, &bits, sizeof single);
+        return fabsf(single) < 16777216.0f && truncf(single) == single ? (int64_t)single
+                                                                       : ASSAY__SHAPE_ANY;
+    default: return ASSAY__SHAPE_ANY;
+    }
+}
+
+static int tensor_values(struct assay__shape_state *state, const struct assay__tensor *tensor,
+                         struct assay__fact *fact)
+{
+    bool followed = tensor->dtype == ASSAY__INT64 || tensor->dtype == ASSAY__INT32 ||
+                    tensor->dtype == ASSAY__BOOL ||
+                    (tensor->dtype == ASSAY__FLOAT32 && tensor->elements <= 16);
+    if (!followed || !tensor->data || tensor->elements > ASSAY__SHAPE_VALUES ||
+        tensor->elements < 0 ||
+        tensor->data_size != assay__dtype_bytes(tensor->dtype, tensor->elements))
+        return 0;
+    size_t count = (size_t)tensor->elements;
+    int64_t *values = assay__arena_array(state->arena, count, sizeof *values);
+    if (!values) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        values[i] = element(tensor, i);
+    fact->values = values;
+    fact->value_count = count;
+    return 0;
+}
+
+static int fact_from_tensor(struct assay__shape_state *state, const struct assay__tensor *tensor,
+                            struct assay__fact *fact)
+{
+    fact->tensor = tensor;
+    int code = assay__fact_set(state, fact, tensor->dtype, tensor->rank, tensor->dims);
+    return code ? code : tensor_values(state, tensor, fact);
+}
+
+/* What the caller's inputs fix a name to. */
+static int64_t bound_name(void *context, const char *name, size_t length)
+{
+    struct assay__shape_state *state = context;
+    char text[256];
+    if (length >= sizeof text) return ASSAY__NUM_ANY;
+    memcpy(text, name, length);
+    text[length] = 0;
+    int64_t num = assay__num_symbol(state->symbols, text);
+    for (size_t i = 0; i < state->binding_count; i++)
+        if (state->bindings[i].symbol == num) return state->bindings[i].num;
+    return ASSAY__NUM_ANY;
+}
+
+/* A stated dimension; symbols that the caller's inputs fix are what they are fixed to. */
+static int64_t stated_num(struct assay__shape_state *state, const struct assay__dim *dim)
+{
+    if (dim->value >= 0) return dim->value;
+    if (dim->symbol && state->binding_count && assay__symbol_is_expression(dim->symbol)) {
+        int64_t number = assay__symbol_evaluate(dim->symbol, bound_name, state);
+        if (assay__num_known(number) && number >= 0) return number;
+    }
+    int64_t num = assay__num_symbol(state->symbols, dim->symbol ? dim->symbol : "");
+    for (size_t i = 0; i < state->binding_count; i++)
+        if (state->bindings[i].symbol == num) return state->bindings[i].num;
+    return num;
+}
+
+static bool is_tensor(const struct assay__value *value)
+{
+    return value->kind == ASSAY__KIND_TENSOR || value->kind == ASSAY__KIND_SPARSE;
+}
+
+static int fact_from_value(struct assay__shape_state *state, const struct assay__value *value,
+                           struct assay__fact *fact)
+{
+    int64_t nums[ASSAY__SHAPE_RANK];
+    if (!is_tensor(value))
+        return value->type_proto
+                   ? assay__fact_from_type(state, value->type_proto, value->type_proto_size, fact)
+                   : 0;
+    if (value->rank > ASSAY__SHAPE_RANK) return 0;
+    for (int i = 0; i < value->rank; i++)
+        nums[i] = stated_num(state, &value->dims[i]);
+    return assay__fact_set(state, fact, value->dtype, value->rank, nums);
+}
+
+/* --- what the file states --------------------------------------------------------------------- */
+
+static void report_stated(struct assay__shapes *scope, const struct assay__fact *fact,
+                          const struct assay__value *value, const char *format, long long says,
+                          long long follows)
+{
+    char text[256], whole[512];
+    if (!fact->maker || scope->state->stale) return;
+    snprintf(text, sizeof text, format, says, follows);
+    snprintf(whole, sizeof whole, "\"%.200s\": %s", value->name, text);
+    assay__state_conflict(scope->state, fact->maker, NULL, value->name, whole);
+}
+
+static void check_stated(struct assay__shapes *scope, const struct assay__value *value,
+                         const struct assay__fact *fact)
+{
+    const struct assay__shape_entry *entry = &fact->entry;
+    bool onnx = assay__model_is_onnx(scope->state->model);
+    if (onnx && entry->dtype && value->dtype && entry->dtype != value->dtype) {
+        char text[256];
+        snprintf(text, sizeof text, "\"%.128s\": the file states %s, %s follows", value->name,
+                 assay__dtype_name(value->dtype), assay__dtype_name(entry->dtype));
+        if (fact->maker && !scope->state->stale)
+            assay__state_conflict(scope->state, fact->maker, NULL, value->name, text);
+    }
+    if (entry->rank < 0 || value->rank < 0) return;
+    if (entry->rank != value->rank) {
+        report_stated(scope, fact, value, "the file states rank %lld, rank %lld follows",
+                      value->rank, entry->rank);
+        return;
+    }
+    for (int i = 0; i < entry->rank; i++) {
+        int64_t says = value->dims[i].value, follows = fact->dims[i];
+        if (says < 0 || follows < 0 || says == follows) continue;
+        report_stated(scope, fact, value, "the file states a dimension of %lld, %lld follows",
+                      (long long)says, (long long)follows);
+        return;
+    }
+}
+
+int assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
+                         struct assay__fact *fact)
+{
+    struct assay__shape_state *state = scope->state;
+    int64_t nums[ASSAY__SHAPE_RANK];
+    if (!is_tensor(value) || fact->sequence || fact->optional) return 0;
+    check_stated(scope, value, fact);
+    /* Other formats' operators may give other types than the ONNX ones they are mapped to (indices of 32 bits): they state
+     * them. */
+    bool onnx = assay__model_is_onnx(state->model);
+    if (fact->entry.dtype == ASSAY__UNDEFINED || (!onnx && value->dtype))
+        fact->entry.dtype = value->dtype;
+    if (value->rank < 0 || value->rank > ASSAY__SHAPE_RANK) return 0;
+    if (fact->entry.rank >= 0 && fact->entry.rank != value->rank) return 0;
+    bool open = fact->entry.rank < 0, changed = open;
+    for (int i = 0; i < value->rank; i++) {
+        nums[i] = open ? ASSAY__SHAPE_ANY : fact->dims[i];
+        if (nums[i] >= 0 || (state->stale && value->dims[i].value >= 0)) continue;
+        int64_t says = stated_num(state, &value->dims[i]);
+        /* an unknown one takes what is stated; an expression only gives way to a number */
+        if (says == ASSAY__SHAPE_ANY || (nums[i] != ASSAY__SHAPE_ANY && says < 0)) continue;
+        nums[i] = says;
+        changed = true;
+    }
+    return changed ? assay__fact_set(state, fact, fact->entry.dtype, value->rank, nums) : 0;
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+/* Constant is no operator with inputs: its tensor is kept as a tensor, so it stands here and not
+ * in a table. */
+static int infer_constant(struct assay__shape_state *state, const struct assay__node *node,
+                          struct assay__fact *fact)
+{
+    const struct assay__attr *attr = node->attr_count ? &node->attrs[0] : NULL;
+    if (!attr) return 0;
+    if (strcmp(attr->name, "value") == 0 && attr->t) return fact_from_tensor(state, attr->t, fact);
+    bool integer = attr->type == ASSAY__ATTR_INT || attr->type == ASSAY__ATTR_INTS;
+    bool list = attr->type == ASSAY__ATTR_INTS || attr->type == ASSAY__ATTR_FLOATS ||
+                attr->type == ASSAY__ATTR_STRINGS;
+    bool text = attr->type == ASSAY__ATTR_STRING || attr->type == ASSAY__ATTR_STRINGS;
+    if (strncmp(attr->name, "value_", 6) != 0) return 0;
+    int64_t count = list ? (int64_t)attr->count : 1;
+    enum assay__dtype dtype = integer ? ASSAY__INT64 : text ? ASSAY__STRING : ASSAY__FLOAT32;
+    int code = assay__fact_set(state, fact, dtype, list ? 1 : 0, &count);
+    if (code || !integer || count > ASSAY__SHAPE_VALUES) return code;
+    int64_t *values = assay__arena_array(state->arena, (size_t)count, sizeof *values);
+    if (!values) return ASSAY_ENOMEM;
+    for (int64_t i = 0; i < count; i++)
+        values[i] = assay__num_from_file(list ? attr->ints[i] : attr->i);
+    fact->values = values;
+    fact->value_count = (size_t)count;
+    return 0;
+}
+
+#define FEW 16
+
+static int infer_node(struct assay__shapes *scope, const struct assay__node *node)
+{
+    struct assay__fact dummy = {.entry = {.rank = -1}}, *few[2 * FEW];
+    struct assay__shape_call call = {.arena = scope->state->arena,
+                                     .symbols = scope->state->symbols,
+                                     .scope = scope,
+                                     .node = node,
+                                     .opset = scope->state->opset,
+                                     .in_count = node->input_count,
+                                     .out_count = node->output_count};
+    bool many = node->input_count > FEW || node->output_count > FEW;
+    struct assay__fact **facts = few;
+    int code = 0;
+    if (many) facts = calloc(node->input_count + node->output_count, sizeof(struct assay__fact *));
+    if (!facts) return ASSAY_ENOMEM;
+    call.in = facts;
+    call.out = facts + (many ? node->input_count : FEW);
+    for (size_t i = 0; i < node->input_count; i++) {
+        struct assay__fact *fact = *node->inputs[i] ? assay__scope_find(scope, node->inputs[i])
+                                                    : NULL;
+        call.in[i] = fact ? fact : &scope->nothing;
+    }
+    for (size_t i = 0; i < node->output_count && !code; i++) {
+        call.out[i] = *node->outputs[i] ? assay__scope_add(scope, node->outputs[i]) : &dummy;
+        if (call.out[i])
+            call.out[i]->maker = node;
+        else
+            code = ASSAY_ENOMEM;
+    }
+    if (!code && !*node->domain && strcmp(node->op, "Constant") == 0 && node->output_count) {
+        code = infer_constant(scope->state, node, call.out[0]);
+    } else if (!code) {
+        const struct assay__shape_row *row = assay__shape_find_row(node);
+        if (row) row->infer(&call);
+        if (call.no_memory) code = ASSAY_ENOMEM;
+    }
+    if (many) free(facts);
+    return code;
+}
+
+static const struct assay__value *stated_value(const struct assay__graph *graph,
+                                               const struct assay__map *stated, const char *name)
+{
+    size_t index = assay__map_get(stated, name);
+    if (index == ASSAY__MAP_NONE) return NULL;
+    return index < graph->value_count ? &graph->values[index]
+                                      : &graph->outputs[index - graph->value_count];
+}
+
+static int index_stated(const struct assay__graph *graph, struct assay__map *stated)
+{
+    int code = 0;
+    for (size_t i = 0; i < graph->output_count && !code; i++)
+        code = assay__map_set(stated, graph->outputs[i].name, graph->value_count + i);
+    for (size_t i = 0; i < graph->value_count && !code; i++)
+        code = assay__map_set(stated, graph->values[i].name, i);
+    return code;
+}
+
+static int add_initializers(struct assay__shapes *scope, const struct assay__tensor *tensors,
+                            size_t count)
+{
+    int code = 0;
+    for (size_t i = 0; i < count && !code; i++) {
+        struct assay__fact *fact = assay__scope_add(scope, tensors[i].name);
+        code = fact ? fact_from_tensor(scope->state, &tensors[i], fact) : ASSAY_ENOMEM;
+    }
+    return code;
+}
+
+/* value_info and, where that says less, the graph's outputs. */
+static int complete_outputs(struct assay__shapes *scope, const struct assay__map *stated,
+                            const struct assay__node *node)
+{
+    int code = 0;
+    for (size_t k = 0; k < node->output_count && !code; k++) {
+        if (!*node->outputs[k]) continue;
+        const struct assay__value *value = stated_value(scope->graph, stated, node->outputs[k]);
+        if (value)
+            code = assay__fact_complete(scope, value, assay__scope_find(scope, node->outputs[k]));
+    }
+    return code;
+}
+
+int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error)
+{
+    const struct assay__graph *graph = scope->graph;
+    struct assay__map *stated = assay__map_over(graph->names);
+    size_t *order = scope->order;
+    if (!order)
+        order = assay__arena_array(scope->state->arena, graph->node_count + 1, sizeof *order);
+    int code = stated && order ? 0 : ASSAY_ENOMEM;
+    if (!code && !scope->order) code = assay__graph_order(graph, order, error);
+    if (!code) scope->order = order;
+    if (!code) code = index_stated(graph, stated);
+    if (!code && scope->parent)
+        code = add_initializers(scope, graph->initializers, graph->initializer_count);
+    if (!code && scope->parent && graph->sparse_tensors)
+        code = add_initializers(scope, graph->sparse_tensors, graph->sparse_count);
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[order[i]];
+        code = infer_node(scope, node);
+        if (!code) code = complete_outputs(scope, stated, node);
+    }
+    assay__map_free(stated);
+    return code;
+}
+
+/* --- the caller's inputs ---------------------------------------------------------------------- */
+
+/* A symbol of the file that an input fixes; one that two inputs fix differently is not fixed. */
+static int bind(struct assay__shape_state *state, int64_t symbol, int64_t num)
+{
+    if (!assay__num_plain(state->symbols, symbol) || num == symbol) return 0;
+    for (size_t i = 0; i < state->binding_count; i++) {
+        if (state->bindings[i].symbol != symbol) continue;
+        if (state->bindings[i].num != num) state->bindings[i].num = ASSAY__SHAPE_ANY;
+        return 0;
+    }
+    if (assay__vec_grow((void **)&state->bindings, &state->binding_capacity,
+                        state->binding_count + 1, sizeof *state->bindings))
+        return ASSAY_ENOMEM;
+    state->bindings[state->binding_count++] = (struct assay__shape_binding){symbol, num};
+    return 0;
+}
+
+/* Compares a replaced input with what the file states of it. */
+static int bind_input(struct assay__shape_state *state, const struct assay__value *file,
+                      const struct assay__value *given)
+{
+    int code = 0;
+    if (file->rank < 0 || given->rank < 0) return 0;
+    if (file->rank != given->rank || file->rank > ASSAY__SHAPE_RANK) {
+        state->stale = true;
+        return 0;
+    }
+    for (int i = 0; i < file->rank && !code; i++) {
+        int64_t says = file->dims[i].value;
+        if (says >= 0 && says != given->dims[i].value) state->stale = true;
+        const char *symbol = given->dims[i].symbol ? given->dims[i].symbol : "";
+        int64_t num = given->dims[i].value >= 0 ? given->dims[i].value
+                                                : assay__num_symbol(state->symbols, symbol);
+        if (says < 0 && file->dims[i].symbol && *file->dims[i].symbol)
+            code = bind(state, assay__num_symbol(state->symbols, file->dims[i].symbol), num);
+    }
+    return code;
+}
+
+static int seed(struct assay__shapes *scope, const struct assay__value *inputs, size_t input_count)
+{
+    const struct assay__graph *graph = scope->graph;
+    struct assay__shape_state *state = scope->state;
+    struct assay__map *given = assay__map_new();
+    int code = given ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < input_count && !code; i++)
+        code = assay__map_set(given, inputs[i].name, i);
+    for (size_t i = 0; i < graph->input_count && !code; i++) {
+        size_t at = assay__map_get(given, graph->inputs[i].name);
+        if (at != ASSAY__MAP_NONE) code = bind_input(state, &graph->inputs[i], &inputs[at]);
+    }
+    for (size_t i = 0; i < graph->input_count && !code; i++) {
+        struct assay__fact *fact = assay__scope_add(scope, graph->inputs[i].name);
+        code = fact ? fact_from_value(state, &graph->inputs[i], fact) : ASSAY_ENOMEM;
+    }
+    if (!code) code = add_initializers(scope, graph->initializers, graph->initializer_count);
+    if (!code && graph->sparse_tensors)
+        code = add_initializers(scope, graph->sparse_tensors, graph->sparse_count);
+    for (size_t i = 0; i < input_count && !code; i++) {
+        char *name = assay__arena_strdup(state->arena, inputs[i].name);
+        struct assay__fact *fact = name ? assay__scope_add(scope, name) : NULL;
+        if (!fact) code = ASSAY_ENOMEM;
+        if (code) break;
+        fact->tensor = NULL; /* a caller's value replaces the default */
+        fact->values = NULL;
+        code = fact_from_value(state, &inputs[i], fact);
+    }
+    assay__map_free(given);
+    return code;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int by_graph(const void *a, const void *b)
+{
+    uintptr_t left = (uintptr_t)((const struct assay__shape_body *)a)->graph;
+    uintptr_t right = (uintptr_t)((const struct assay__shape_body *)b)->graph;
+    return (left > right) - (left < right);
+}
+
+static int by_node(const void *a, const void *b)
+{
+    uintptr_t left = (uintptr_t)((const struct assay__shape_control *)a)->node;
+    uintptr_t right = (uintptr_t)((const struct assay__shape_control *)b)->node;
+    return (left > right) - (left < right);
+}
+
+static void sort_state(struct assay__shape_state *state)
+{
+    if (state->body_count) qsort(state->bodies, state->body_count, sizeof *state->bodies, by_graph);
+    if (state->control_count)
+        qsort(state->controls, state->control_count, sizeof *state->controls, by_node);
+}
+
+static void state_free(struct assay__shape_state *state)
+{
+    if (!state) return;
+    for (size_t i = 0; i < state->body_count; i++)
+        assay__scope_free(state->bodies[i].scope);
+    assay__arena_free(state->arena);
+    assay__symbols_free(state->symbols);
+    free(state->bodies);
+    free(state->controls);
+    free(state->conflicts);
+    assay__map_free(state->said);
+    free(state->bindings);
+    free(state);
+}
+
+static bool is_there(const struct assay__shape_conflict *conflicts, size_t count,
+                     const struct assay__shape_conflict *wanted)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(conflicts[i].node, wanted->node) == 0 &&
+            strcmp(conflicts[i].op, wanted->op) == 0)
+            return true;
+    return false;
+}
+
+/* A window that does not fit on the sizes that the caller chose (often 1, where no one said any) is no fault of the file:
+ * only those are kept that are there with the file's own shapes too. */
+static int keep_own(struct assay__shape_state *state, struct assay_error *error)
+{
+    struct assay__shapes *own = NULL;
+    const struct assay__shape_conflict *conflicts = NULL;
+    size_t kept = 0, by_size = 0;
+    for (size_t i = 0; i < state->conflict_count; i++)
+        by_size += state->conflicts[i].by_size;
+    if (!by_size) return 0;
+    int code = assay__shapes_infer(state->model, NULL, 0, &own, error);
+    if (code) return code;
+    size_t count = assay__shapes_conflicts(own, &conflicts);
+    for (size_t i = 0; i < state->conflict_count; i++)
+        if (!state->conflicts[i].by_size || is_there(conflicts, count, &state->conflicts[i]))
+            state->conflicts[kept++] = state->conflicts[i];
+    state->conflict_count = kept;
+    assay__shapes_free(own);
+    return 0;
+}
+
+int assay__shapes_infer(const struct assay__model *model, const struct assay__value *inputs,
+                        size_t input_count, struct assay__shapes **out, struct assay_error *error)
+{
+    struct assay__shape_state *state = calloc(1, sizeof *state);
+    struct assay__shapes *shapes = NULL;
+    int code = ASSAY_ENOMEM;
+    *out = NULL;
+    if (!state) goto out;
+    state->model = model;
+    state->opset = assay__model_opset(model, "");
+    state->budget = 100000;
+    state->arena = assay__arena_new();
+    state->symbols = assay__symbols_new();
+    if (!state->arena || !state->symbols) goto out;
+    if (!(shapes = assay__scope_new(state, NULL, &model->graph))) goto out;
+    code = seed(shapes, inputs, input_count);
+    if (!code) code = assay__scope_walk(shapes, error);
+    if (!code && input_count) code = keep_own(state, error);
+    if (!code) sort_state(state);
+out:
+    if (code == ASSAY_ENOMEM) assay_error_set(error, code, "out of memory");
+    if (code) {
+        assay__scope_free(shapes);
+        state_free(state);
+    } else {
+        *out = shapes;
+    }
+    return code;
+}
+
+void assay__shapes_free(struct assay__shapes *shapes)
+{
+    if (!shapes) return;
+    struct assay__shape_state *state = shapes->parent ? NULL : shapes->state;
+    assay__scope_free(shapes);
+    state_free(state);
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+const size_t *assay__shapes_order(const struct assay__shapes *shapes)
+{
+    return shapes->order;
+}
+
+const struct assay__shape_entry *assay__shapes_get(const struct assay__shapes *shapes,
+                                                   const char *name)
+{
+    const struct assay__fact *fact = *name ? assay__scope_find(shapes, name) : NULL;
+    return fact && !fact->sequence && !fact->optional ? &fact->entry : NULL;
+}
+
+bool assay__shapes_overflows(const struct assay__shape_entry *entry)
+{
+    int64_t bits = entry ? (int64_t)assay__dtype_bits(entry->dtype) : 0;
+    if (!entry || entry->rank < 0) return false;
+    for (int i = 0; i < entry->rank; i++)
+        if (entry->dims[i] <= 0) return false; /* nothing in it, or not known */
+    if (bits < 1) bits = 1;
+    for (int i = 0; i < entry->rank; i++)
+        if (assay__mul_i64_overflows(bits, entry->dims[i], &bits)) return true;
+    return false;
+}
+
+bool assay__shapes_node_overflows(const struct assay__shapes *shapes,
+                                  const struct assay__node *node)
+{
+    for (size_t i = 0; shapes && i < node->input_count; i++)
+        if (assay__shapes_overflows(assay__shapes_get(shapes, node->inputs[i]))) return true;
+    for (size_t i = 0; shapes && i < node->output_count; i++)
+        if (assay__shapes_overflows(assay__shapes_get(shapes, node->outputs[i]))) return true;
+    return false;
+}
+
+const char *assay__shapes_symbol(const struct assay__shapes *shapes, int64_t dim)
+{
+    return dim < -1 ? assay__num_text(shapes->state->symbols, assay__num_of_dim(dim)) : "";
+}
+
+const int64_t *assay__shapes_values(const struct assay__shapes *shapes, const char *name,
+                                    size_t *count)
+{
+    const struct assay__fact *fact = *name ? assay__scope_find(shapes, name) : NULL;
+    *count = 0;
+    if (!fact || !fact->values || fact->sequence || fact->optional ||
+        fact->entry.dtype == ASSAY__FLOAT32 || fact->entry.dtype == ASSAY__FLOAT64 ||
+        fact->entry.dtype == ASSAY__FLOAT16)
+        return NULL;
+    for (size_t i = 0; i < fact->value_count; i++)
+        if (!assay__num_known(fact->values[i])) return NULL;
+    *count = fact->value_count;
+    return fact->values;
+}
+
+const struct assay__shapes *assay__shapes_body(const struct assay__shapes *shapes,
+                                               const struct assay__graph *body)
+{
+    const struct assay__shape_state *state = shapes->state;
+    struct assay__shape_body key = {body, NULL}, *found = NULL;
+    if (state->body_count)
+        found = bsearch(&key, state->bodies, state->body_count, sizeof key, by_graph);
+    return found ? found->scope : NULL;
+}
+
+static const struct assay__shape_control *find_control(const struct assay__shapes *shapes,
+                                                       const struct assay__node *node)
+{
+    const struct assay__shape_state *state = shapes->state;
+    struct assay__shape_control key = {node, -1, -1};
+    if (!state->control_count) return NULL;
+    return bsearch(&key, state->controls, state->control_count, sizeof key, by_node);
+}
+
+int64_t assay__shapes_trips(const struct assay__shapes *shapes, const struct assay__node *node)
+{
+    const struct assay__shape_control *control = find_control(shapes, node);
+    return control ? control->trips : -1;
+}
+
+int assay__shapes_branch(const struct assay__shapes *shapes, const struct assay__node *node)
+{
+    const struct assay__shape_control *control = find_control(shapes, node);
+    return control ? control->branch : -1;
+}
+
+size_t assay__shapes_conflicts(const struct assay__shapes *shapes,
+                               const struct assay__shape_conflict **conflicts)
+{
+    *conflicts = shapes->state->conflicts;
+    return shapes->state->conflict_count;
+}

@@ -1,0 +1,323 @@
+/* shapes_index.c - shape rows of operators that pick: Slice, Gather, Scatter and those whose
+ * result has as many elements as the data wants. */
+#include "model/shapes/shape_call.h"
+
+#include <string.h>
+
+/* --- Slice ------------------------------------------------------------------------------------ */
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* The elements of one axis that start:end:step takes. */
+static int64_t slice_count(int64_t size, int64_t start, int64_t end, int64_t step, int64_t *first)
+{
+    if (start < 0) start = start < -size ? (step < 0 ? -1 : 0) : start + size;
+    if (end < 0) end = end < -size ? -1 : end + size;
+    if (step > 0) {
+        start = clamp(start, 0, size);
+        end = clamp(end, 0, size);
+    } else {
+        start = clamp(start, -1, size - 1);
+        end = clamp(end, -1, size - 1);
+    }
+    *first = start;
+    int64_t span = step > 0 ? end - start : start - end;
+    int64_t stride = step > 0 ? step : step == INT64_MIN ? INT64_MAX : -step;
+    return span <= 0 ? 0 : (span - 1) / stride + 1;
+}
+
+/* A bound of a forward slice: negative ones count from the end, then it is held in [0, size]. */
+static int64_t slice_bound(struct assay__symbols *symbols, int64_t size, int64_t bound)
+{
+    if (assay__num_known(bound) && bound < 0) {
+        bound = bound < -INT32_MAX ? 0 : assay__num_add(symbols, size, bound);
+        return assay__num_at_least(symbols, bound, 0) ? bound : assay__num_max(symbols, bound, 0);
+    }
+    if (assay__num_known(bound) && bound >= INT32_MAX) return size; /* "to the end" */
+    /* an expression of unknown sign may count from either end */
+    if (!assay__num_at_least(symbols, bound, 0)) return ASSAY__NUM_ANY;
+    return assay__num_min(symbols, size, bound);
+}
+
+/* Forward slices with symbols: ceil((end - start) / step), both held inside the axis. */
+static int64_t slice_symbolic(struct assay__symbols *symbols, int64_t size, int64_t start,
+                              int64_t end, int64_t step)
+{
+    if (size == ASSAY__NUM_ANY || !assay__num_known(step)) return ASSAY__NUM_ANY;
+    if (step == -1 && start == -1 && assay__num_known(end) && end < -INT32_MAX) return size;
+    if (step < 1) return ASSAY__NUM_ANY;
+    bool to_end = assay__num_known(end) && end >= INT32_MAX;
+    bool from_end = assay__num_known(start) && start < 0 && start >= -INT32_MAX;
+    if (to_end && from_end) /* the last ones, or all of fewer */
+        return assay__num_ceil_div(symbols, assay__num_min(symbols, size, -start), step);
+    int64_t from = slice_bound(symbols, size, start), to = slice_bound(symbols, size, end);
+    int64_t span = assay__num_sub(symbols, to, from);
+    /* holding both inside the axis keeps their order */
+    bool ordered = to == size || assay__num_at_least(symbols, span, 0) ||
+                   (assay__num_at_least(symbols, end, start) &&
+                    assay__num_at_least(symbols, start, 0));
+    if (!ordered) span = assay__num_max(symbols, span, 0);
+    return assay__num_ceil_div(symbols, span, step);
+}
+
+struct slice {
+    const int64_t *starts, *ends, *axes, *steps; /* nums; axes are numbers */
+    size_t count;
+    bool known;
+};
+
+static const int64_t *slice_list(struct assay__shape_call *call, const char *name, size_t i,
+                                 size_t *count)
+{
+    const struct assay__attr *attr = assay__node_attr(call->node, name);
+    if (!attr || attr->type != ASSAY__ATTR_INTS) return assay__shape_nums(call, i, count);
+    *count = attr->count;
+    return attr->ints;
+}
+
+/* Elements picked out of a small tensor along one axis. */
+static void slice_values(struct assay__shape_call *call, int axis, int64_t first, int64_t step,
+                         int64_t taken)
+{
+    size_t count = 0, outer = 1, inner = 1, n = 0;
+    const int64_t *nums = assay__shape_nums(call, 0, &count), *dims = assay__shape_dims(call, 0);
+    int64_t values[ASSAY__SHAPE_VALUES];
+    int rank = assay__shape_rank(call, 0);
+    if (!nums) return;
+    for (int i = 0; i < rank; i++) {
+        if (dims[i] < 0 || dims[i] > ASSAY__SHAPE_VALUES) return;
+        if (i < axis) outer *= (size_t)dims[i];
+        if (i > axis) inner *= (size_t)dims[i];
+    }
+    size_t size = (size_t)dims[axis];
+    if (outer * size * inner != count || taken > (int64_t)size) return;
+    for (size_t o = 0; o < outer; o++)
+        for (int64_t k = 0; k < taken; k++)
+            for (size_t i = 0; i < inner; i++) {
+                int64_t at = first + k * step; /* in range: slice_count clamped it */
+                if (at < 0 || (size_t)at >= size) return;
+                values[n++] = nums[(o * size + (size_t)at) * inner + i];
+            }
+    assay__shape_set_values(call, 0, values, n);
+}
+
+/* false: the lists do not fit together */
+static bool read_slice(struct assay__shape_call *call, int rank, struct slice *slice)
+{
+    size_t ends = 0, axes = 0, steps = 0;
+    bool axes_given, has_steps = assay__shape_has(call, 4);
+    slice->starts = slice_list(call, "starts", 1, &slice->count);
+    slice->ends = slice_list(call, "ends", 2, &ends);
+    slice->axes = assay__shape_axes(call, "axes", 3, &axes, &axes_given);
+    slice->steps = slice_list(call, "steps", 4, &steps);
+    if (axes_given && !slice->axes) return false;
+    slice->known = slice->starts && slice->ends && slice->count == ends &&
+                   (!axes_given || axes == slice->count) &&
+                   (!has_steps || (slice->steps && steps == slice->count));
+    if (!slice->known) slice->count = axes_given ? axes : (size_t)rank;
+    if (!axes_given) slice->axes = NULL;
+    return axes_given || slice->count <= (size_t)rank;
+}
+
+static void infer_slice(struct assay__shape_call *call)
+{
+    struct slice slice = {0};
+    int rank = assay__shape_rank(call, 0), axis = 0;
+    int64_t out[ASSAY__SHAPE_RANK], first = 0, step = 1;
+    enum assay__dtype dtype = assay__shape_dtype(call, 0);
+    assay__shape_set(call, 0, dtype, rank, NULL);
+    if (rank < 0 || !read_slice(call, rank, &slice)) return;
+    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
+    for (size_t i = 0; i < slice.count; i++) {
+        if (!assay__shape_axis(slice.axes ? slice.axes[i] : (int64_t)i, rank, &axis)) {
+            assay__shape_conflict(call, 0, "axis %lld of %s",
+                                  (long long)(slice.axes ? slice.axes[i] : (int64_t)i),
+                                  assay__shape_text(call, 0));
+            return;
+        }
+        step = slice.known && slice.steps ? slice.steps[i] : 1;
+        if (!slice.known || step == 0) {
+            out[axis] = ASSAY__NUM_ANY;
+            continue;
+        }
+        int64_t start = slice.starts[i], end = slice.ends[i];
+        bool numbers = out[axis] >= 0 && assay__num_known(start) && assay__num_known(end) &&
+                       assay__num_known(step);
+        out[axis] = numbers ? slice_count(out[axis], start, end, step, &first)
+                            : slice_symbolic(call->symbols, out[axis], start, end, step);
+    }
+    assay__shape_set(call, 0, dtype, rank, out);
+    if (slice.known && slice.count == 1 && rank > 0 && out[axis] >= 0 &&
+        assay__shape_dims(call, 0)[axis] >= 0 && assay__num_known(slice.starts[0]) &&
+        assay__num_known(step))
+        slice_values(call, axis, first, step, out[axis]);
+}
+
+/* --- Gather and Scatter ----------------------------------------------------------------------- */
+
+static void gather_values(struct assay__shape_call *call)
+{
+    size_t count = 0, total = 0, inner = 1;
+    const int64_t *data = assay__shape_nums(call, 0, &total);
+    const int64_t *at = assay__shape_values(call, 1, &count);
+    int64_t picked[ASSAY__SHAPE_VALUES], size = assay__shape_dim(call, 0, 0);
+    if (!data || !at || size <= 0 || total % (size_t)size) return;
+    inner = total / (size_t)size;
+    if (count * inner > ASSAY__SHAPE_VALUES) return;
+    for (size_t i = 0; i < count; i++) {
+        int64_t index = at[i] < 0 ? at[i] + size : at[i];
+        if (index < 0 || index >= size) {
+            assay__shape_conflict(call, 0, "element %lld of %s", (long long)at[i],
+                                  assay__shape_text(call, 0));
+            return;
+        }
+        for (size_t k = 0; k < inner; k++)
+            picked[i * inner + k] = data[(size_t)index * inner + k];
+    }
+    assay__shape_set_values(call, 0, picked, count * inner);
+}
+
+static void infer_gather(struct assay__shape_call *call)
+{
+    int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), axis = 0,
+        total = 0;
+    int64_t out[ASSAY__SHAPE_RANK];
+    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    if (rank < 0 || !assay__shape_axis_attr(call, "axis", 0, rank, &axis)) return;
+    if (indices < 0 || rank + indices - 1 > ASSAY__SHAPE_RANK) return;
+    for (int i = 0; i < axis; i++)
+        out[total++] = assay__shape_dims(call, 0)[i];
+    for (int i = 0; i < indices; i++)
+        out[total++] = assay__shape_dims(call, 1)[i];
+    for (int i = axis + 1; i < rank; i++)
+        out[total++] = assay__shape_dims(call, 0)[i];
+    assay__shape_set(call, 0, assay__shape_dtype(call, 0), total, out);
+    if (axis == 0) gather_values(call);
+}
+
+static void infer_like_indices(struct assay__shape_call *call)
+{
+    assay__shape_like(call, 0, 1, assay__shape_dtype(call, 0));
+    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+}
+
+static void infer_gather_nd(struct assay__shape_call *call)
+{
+    int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), total = 0;
+    int64_t batch = assay__node_int(call->node, "batch_dims", 0), out[ASSAY__SHAPE_RANK];
+    assay__shape_set_dtype(call, 0, assay__shape_dtype(call, 0));
+    if (rank < 1 || indices < 1 || batch < 0) return;
+    int64_t depth = assay__shape_dim(call, 1, -1);
+    if (depth < 0 || batch > rank) return;
+    if (depth > rank - batch) {
+        assay__shape_conflict(call, 0, "indices of %lld dimensions into %s", (long long)depth,
+                              assay__shape_text(call, 0));
+        return;
+    }
+    if (indices - 1 + rank - (int)batch - (int)depth > ASSAY__SHAPE_RANK) return;
+    for (int i = 0; i < indices - 1; i++)
+        out[total++] = assay__shape_dims(call, 1)[i];
+    for (int i = (int)(batch + depth); i < rank; i++)
+        out[total++] = assay__shape_dims(call, 0)[i];
+    assay__shape_set(call, 0, assay__shape_dtype(call, 0), total, out);
+}
+
+/* A vector of small integers with elements put in (masks of shapes are written like that). */
+static void infer_scatter_nd(struct assay__shape_call *call)
+{
+    size_t count = 0, at_count = 0, new_count = 0;
+    const int64_t *data = assay__shape_nums(call, 0, &count);
+    const int64_t *at = assay__shape_values(call, 1, &at_count);
+    const int64_t *updates = assay__shape_nums(call, 2, &new_count);
+    int64_t values[ASSAY__SHAPE_VALUES];
+    assay__shape_row_same(call);
+    if (!data || !at || !updates || assay__shape_rank(call, 0) != 1 || at_count != new_count ||
+        assay__node_attr(call->node, "reduction"))
+        return;
+    memcpy(values, data, count * sizeof *values);
+    for (size_t i = 0; i < at_count; i++) {
+        int64_t index = at[i] < 0 ? at[i] + (int64_t)count : at[i];
+        if (index < 0 || (size_t)index >= count) return;
+        values[index] = updates[i];
+    }
+    assay__shape_set_values(call, 0, values, count);
+}
+
+/* --- as many as the data wants ---------------------------------------------------------------- */
+
+static void infer_compress(struct assay__shape_call *call)
+{
+    int rank = assay__shape_rank(call, 0), axis = 0;
+    int64_t out[ASSAY__SHAPE_RANK], some = ASSAY__NUM_ANY;
+    enum assay__dtype dtype = assay__shape_dtype(call, 0);
+    size_t count = 0;
+    const int64_t *chosen = assay__shape_values(call, 1, &count);
+    if (chosen) some = 0;
+    for (size_t i = 0; chosen && i < count; i++)
+        some += chosen[i] != 0;
+    assay__shape_set_dtype(call, 0, dtype);
+    if (!assay__node_attr(call->node, "axis")) {
+        assay__shape_set(call, 0, dtype, 1, &some);
+        return;
+    }
+    if (!assay__shape_axis_attr(call, "axis", 0, rank, &axis)) return;
+    memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
+    out[axis] = some;
+    assay__shape_set(call, 0, dtype, rank, out);
+}
+
+/* Y, indices, inverse_indices, counts */
+static void infer_unique(struct assay__shape_call *call)
+{
+    int rank = assay__shape_rank(call, 0), axis = 0;
+    int64_t out[ASSAY__SHAPE_RANK], some = ASSAY__NUM_ANY, inverse = some;
+    enum assay__dtype dtype = assay__shape_dtype(call, 0);
+    bool by_axis = assay__node_attr(call->node, "axis") != NULL;
+    assay__shape_set_dtype(call, 0, dtype);
+    if (!by_axis) {
+        assay__shape_set(call, 0, dtype, 1, &some);
+        if (rank >= 0) inverse = assay__shape_product(call, assay__shape_dims(call, 0), 0, rank);
+    } else if (assay__shape_axis_attr(call, "axis", 0, rank, &axis)) {
+        memcpy(out, assay__shape_dims(call, 0), (size_t)rank * sizeof *out);
+        inverse = out[axis];
+        out[axis] = some;
+        assay__shape_set(call, 0, dtype, rank, out);
+    }
+    assay__shape_set(call, 1, ASSAY__INT64, 1, &some);
+    assay__shape_set(call, 2, ASSAY__INT64, 1, &inverse);
+    assay__shape_set(call, 3, ASSAY__INT64, 1, &some);
+}
+
+/* com.microsoft: a vector's values, where each element went, counts */
+static void infer_unique_vector(struct assay__shape_call *call)
+{
+    int64_t some = ASSAY__NUM_ANY, all = assay__shape_dim(call, 0, 0);
+    assay__shape_set(call, 0, assay__shape_dtype(call, 0), 1, &some);
+    assay__shape_set(call, 1, ASSAY__INT64, 1, &all);
+    assay__shape_set(call, 2, ASSAY__INT64, 1, &some);
+}
+
+static void infer_non_max_suppression(struct assay__shape_call *call)
+{
+    int64_t dims[2] = {ASSAY__NUM_ANY, 3};
+    assay__shape_set(call, 0, ASSAY__INT64, 2, dims);
+}
+
+const struct assay__shape_row assay__shape_rows_index[] = {
+    {"Compress", "", infer_compress},
+    {"Gather", "", infer_gather},
+    {"GatherElements", "", infer_like_indices},
+    {"GatherND", "*", infer_gather_nd},
+    {"NonMaxSuppression", "", infer_non_max_suppression},
+    {"Scatter", "", assay__shape_row_same},
+    {"ScatterElements", "", assay__shape_row_same},
+    {"ScatterND", "", infer_scatter_nd},
+    {"Slice", "", infer_slice},
+    {"TensorScatter", "", assay__shape_row_same},
+    {"Unique", "", infer_unique},
+    {"Unique", "ms", infer_unique_vector},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,311 @@
+/* predict.h - how long a model would take on a chip that is not here: an analytic model per operator.
+ *
+ * For each operator, with F its operations, W its weights and A its other bytes:
+ *
+ *   t = max(F / (P × e), W / (B_w × e_w) + A / (B_a × e_a)) + d
+ *
+ * P is the compute roof of the data type, B_w the bandwidth that weights come at, B_a that of the nearest memory that holds A.
+ * e is the efficiency of the operator's class times n / (n + half): small operators do not reach the peak (n: products per output of a
+ * convolution, or its input channels on a Neural Engine, which takes them in passes; rows of a matrix product). d is the cost of starting one operator. The model takes the sum over its operators,
+ * plus a floor per inference, plus the bytes that enter and leave it over the rate of the host's copies.
+ *
+ * P and the bandwidths are the chip's, each with its source (predict_chips.c), or the measured ceilings of a machine. Efficiencies are
+ * fitted (predict_fit.c), and how wrong the result is, is always said of measurements that the fit has not seen.
+ * doc/predict.md has the definitions and doc/results/predict.md the errors. */
+#ifndef ASSAY_PREDICT_PREDICT_H
+#define ASSAY_PREDICT_PREDICT_H
+
+#include "base/arena.h"
+#include "cost/analysis.h"
+#include "cost/roofline.h"
+#include "profile/profile.h"
+
+/* --- work: what a model asks of a chip (predict_work.c) ---------------------------------------- */
+
+enum assay__work_class {
+    ASSAY__WORK_CONV,
+    ASSAY__WORK_DEPTHWISE,
+    ASSAY__WORK_GEMM,      /* a product with weights */
+    ASSAY__WORK_ATTENTION, /* a product of two activations */
+    ASSAY__WORK_ELEMENTWISE,
+    ASSAY__WORK_FUNCTION, /* elementwise, by a function: tanh, erf, exp, … */
+    ASSAY__WORK_NORMALISATION,
+    ASSAY__WORK_MOVEMENT,
+    ASSAY__WORK_RECURRENT,
+    ASSAY__WORK_VIEW, /* moves nothing */
+    ASSAY__WORK_CLASSES
+};
+const char *assay__work_class_name(enum assay__work_class class); /* "convolution", … */
+
+struct assay__work_item {
+    enum assay__work_class class;
+    bool fused; /* done by the operator before it: engines do so after convolutions and products */
+    double flops, weight_bytes, read_bytes, written_bytes; /* read: without weights */
+    double channels; /* input channels per group of a convolution; 0: none */
+    double
+        depth; /* products per output of a convolution (channels x kernel), rows of a matrix product, how many numbers
+                        a function makes; 0: no such number */
+    size_t node;    /* file order; of the first of several */
+    size_t repeats; /* equal ones */
+};
+
+struct assay__work {
+    struct assay__work_item *items;
+    size_t count;
+    double weight_bytes;                 /* of the model, as stored */
+    double io_bytes;                     /* of its inputs and outputs */
+    double activation_bytes;             /* peak by liveness; NaN unknown */
+    double weight_bits, activation_bits; /* of its own numbers: 32, 16, 8 */
+    size_t unknown;                      /* operators without a known cost: left out */
+};
+
+/** From an analysis. merge: equal items become one (layers can then no longer be told apart). In the arena. */
+int assay__work_of(const struct assay__analysis *analysis, bool merge, struct assay__arena *arena,
+                   struct assay__work **work, struct assay_error *error);
+/** The work of a model by what the user wrote ("resnet50", a path), or of "conv:channels=64,size=256,kernel=3[,depth=16]"
+ *  (a stack of convolutions, float16, without padding where depth is 1), which the zoo has not. Merged. */
+int assay__work_named(const char *name, struct assay__arena *arena, struct assay__work **work,
+                      struct assay_error *error);
+
+/* --- precision --------------------------------------------------------------------------------- */
+
+struct assay__precision {
+    const char *name; /* "float32", "float16", "w8", "w8a8", "w6", "w4" */
+    double weight_bits, activation_bits;
+    bool integer; /* products of 8-bit integers */
+};
+const struct assay__precision *assay__precision_find(const char *name); /* NULL unknown */
+
+/* --- chips (predict_chips.c) ------------------------------------------------------------------- */
+
+/** A number of a chip with where it is from; NaN: `source` says why there is none. */
+struct assay__cell {
+    double value;
+    const char *source;
+};
+
+struct assay__chip {
+    const char *name;             /* "M1 Max" */
+    struct assay__cell bandwidth; /* of its memory, B/s */
+    struct assay__cell memory;    /* B, the largest configuration */
+    struct assay__cell gpu_flops; /* float32; float16 the same on M1 and M2 */
+    struct assay__cell ane_flops; /* float16, of the engine that one model runs on */
+    struct assay__cell ane_bandwidth;
+    struct assay__cell ane_conv_watts, ane_gemm_watts; /* while busy with convolutions, products */
+    struct assay__cell ane_floor_watts;                /* while it starts and copies */
+};
+/** All of them, M1, M1 Pro, M1 Max and M1 Ultra first: other tables of chips are made of this one. */
+extern const struct assay__chip assay__chips[];
+const struct assay__chip *assay__chip_at(size_t index); /* NULL past the end */
+/** Is it a figure that rests on a clock which nobody publishes (+-10 %)? Good enough for an estimate, not for saying what is out of reach. */
+bool assay__cell_is_rough(const struct assay__cell *cell);
+/** By name, case and spaces ignored ("m1max"); NULL with *nearest (may be NULL itself) the name that was probably meant. */
+const struct assay__chip *assay__chip_find(const char *name, const char **nearest);
+
+enum assay__unit { ASSAY__UNIT_CPU, ASSAY__UNIT_GPU, ASSAY__UNIT_ANE, ASSAY__UNITS };
+const char *assay__unit_name(enum assay__unit unit); /* "cpu", "gpu", "ane" */
+
+#define ASSAY__TARGET_LEVELS 4
+#define ASSAY__TARGET_SOURCES 12
+
+/** What a unit can do. */
+struct assay__target {
+    const char *chip;
+    enum assay__unit unit;
+    const char *reason;                              /* why it cannot be predicted; "" */
+    double float32_flops, float16_flops, int8_flops; /* NaN unknown */
+    struct {
+        double holds_bytes, bandwidth; /* INFINITY: costs nothing */
+    } levels[ASSAY__TARGET_LEVELS];
+    size_t level_count;
+    double weights_bandwidth
+        [ASSAY__TARGET_LEVELS]; /* of reading, by level; weights never stay in a level of cost 0 */
+    double memory_bytes;        /* NaN unknown */
+    double conv_watts, gemm_watts, floor_watts;
+    const char *power_source; /* or why there is none */
+    const char *memory_source;
+    bool published; /* the roofs are published numbers, else measured ceilings */
+    const char *sources[ASSAY__TARGET_SOURCES]; /* "peak: …" */
+    size_t source_count;
+};
+/** Of a chip of the table. A missing number is a reason. Strings live in the arena. */
+int assay__target_of_chip(const struct assay__chip *chip, enum assay__unit unit,
+                          struct assay__arena *arena, struct assay__target *target);
+/** Of measured ceilings: device "cpu" or another of the profile's. */
+int assay__target_of_ceilings(const struct assay_profile *profile, const char *device,
+                              const char *shown, struct assay__arena *arena,
+                              struct assay__target *target);
+
+/* --- the fit (predict_fit.c) ------------------------------------------------------------------- */
+
+enum assay__fit_parameter {
+    ASSAY__FIT_FLOOR_S,
+    ASSAY__FIT_DISPATCH_S,
+    ASSAY__FIT_CONV,
+    ASSAY__FIT_DEPTHWISE,
+    ASSAY__FIT_GEMM,
+    ASSAY__FIT_ATTENTION,
+    ASSAY__FIT_RECURRENT,
+    ASSAY__FIT_ELEMENTWISE,
+    ASSAY__FIT_FUNCTION,
+    ASSAY__FIT_NORMALISATION,
+    ASSAY__FIT_WEIGHTS,     /* share of the bandwidth that weights reach */
+    ASSAY__FIT_ACTIVATIONS, /* … other bytes */
+    ASSAY__FIT_MOVEMENT,    /* … of operators that only move */
+    ASSAY__FIT_CONV_HALF,   /* n of a convolution at which half the efficiency is reached */
+    ASSAY__FIT_GEMM_HALF,   /* n of a product at which … */
+    ASSAY__FIT_IO,          /* B/s of what enters and leaves */
+    ASSAY__FIT_PARAMETERS
+};
+const char *assay__fit_parameter_name(enum assay__fit_parameter parameter);
+
+/** How wrong predictions of unseen measurements were: |predicted / measured - 1|. */
+struct assay__fit_errors {
+    double median, p90; /* NaN: never validated */
+    size_t count;
+};
+
+struct assay__fit {
+    double value[ASSAY__FIT_PARAMETERS];
+    struct assay__fit_errors out, in; /* out of sample (the label), and in sample */
+    const char *origin;               /* "built in, fitted on …" */
+    const char *validation;           /* how `out` was found, or why there is none */
+};
+
+/** The start of a fit and the pull towards it: sensible numbers with a reason, by unit. */
+void assay__fit_prior(enum assay__unit unit, struct assay__fit *fit);
+/** What is built in: the fit on the published rows (ane), on a machine of ours (cpu), published efficiencies (gpu). */
+void assay__fit_builtin(enum assay__unit unit, struct assay__fit *fit);
+
+struct assay__fit_sample {
+    const struct assay__work *work;
+    const struct assay__target *target;
+    const struct assay__precision *precision;
+    double measured_s;
+    const char *group; /* left out together in one way of validating … */
+    const char *other; /* … and in another; "" none */
+};
+/** Fits to the samples; those whose group (by_other: other) is `without` are not seen (NULL: all are). */
+void assay__fit_samples(const struct assay__fit_sample *samples, size_t count,
+                        enum assay__unit unit, const char *without, bool by_other,
+                        struct assay__fit *fit);
+/** predicted[i] of a fit that has not seen sample i's group. 0 or ASSAY_ENOMEM. */
+int assay__fit_leave_out(const struct assay__fit_sample *samples, size_t count,
+                         enum assay__unit unit, bool by_other, double *predicted_s);
+struct assay__fit_errors assay__fit_errors_of(const struct assay__fit_sample *samples,
+                                              const double *predicted_s, size_t count,
+                                              double *scratch);
+
+/* --- the prediction (predict.c) ---------------------------------------------------------------- */
+
+struct assay__predicted_item {
+    double compute_s, memory_s, time_s; /* time: of all its repeats, with dispatch */
+    enum assay__bound bound;
+};
+
+struct assay__prediction {
+    double latency_s; /* NaN: `reason` */
+    const char *reason;
+    double floor_s, io_s, dispatch_s;
+    double class_s[ASSAY__WORK_CLASSES];
+    double bound_s[ASSAY__BOUND_COUNT]; /* overhead: floor, transfers and dispatch */
+    double flops, bytes;                /* bytes at this precision */
+    double peak_flops;
+    double weight_bytes, activation_bytes; /* at this precision */
+};
+/** items: work->count entries or NULL. */
+void assay__predict(const struct assay__work *work, const struct assay__target *target,
+                    const struct assay__precision *precision, const struct assay__fit *fit,
+                    struct assay__predicted_item *items, struct assay__prediction *out);
+/** Only the time: what a fit calls often. NaN: cannot be predicted. */
+double assay__predict_time_s(const struct assay__work *work, const struct assay__target *target,
+                             const struct assay__precision *precision,
+                             const struct assay__fit *fit);
+/** Power while it runs, by the times of convolutions, products and the rest; NaN: *reason says why. */
+double assay__predict_watts(const struct assay__target *target,
+                            const struct assay__prediction *prediction, const char **reason);
+
+/** A trial like those of `run` with every value estimated: metrics, layers, notes. `work` is not merged; items as assay__predict
+ *  filled them. A prediction that cannot be made is a skipped trial with the reason. 0 or ASSAY_ENOMEM. */
+int assay__predict_trial(struct assay_profile *profile, const struct assay__analysis *analysis,
+                         const struct assay__work *work, const struct assay__target *target,
+                         const struct assay__precision *precision, const struct assay__fit *fit,
+                         const struct assay__predicted_item *items,
+                         const struct assay__prediction *prediction);
+/** "median error 14 %", or "error unknown": the label of every estimate. Half of the errors are larger: it is no bound. */
+void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size);
+/** How a note of a trial begins that says why the label does not cover this model. */
+#define ASSAY__PREDICT_UNCOVERED "The error does not cover this model: "
+
+/* --- published measurements (predict_published.c) ---------------------------------------------- */
+
+struct assay__published_row {
+    const char *row;   /* "A" … "I" of the list, "G+": never fitted */
+    const char *label; /* "MobileNetV2 float16" */
+    const char *model; /* as assay__work_named takes it; NULL: not modelled */
+    const char *family;
+    const char *chip, *precision;
+    double measured_s;    /* NaN: not a time */
+    const char *excluded; /* why it is not used; NULL: it is */
+    const char *source;
+};
+const struct assay__published_row *assay__published_at(size_t index); /* NULL past the end */
+
+struct assay__validation_row {
+    const char *row, *label, *chip, *excluded, *source;
+    double measured_s, in_s, chip_out_s, model_out_s; /* NaN: not predicted */
+};
+struct assay__validation {
+    struct assay__validation_row *rows;
+    size_t count, used;
+    struct assay__fit fit;                                      /* on all of them */
+    struct assay__fit_errors in, chip_out, model_out, held_out; /* held out: rows never fitted */
+    size_t missing; /* measured here: models that are gone */
+};
+/** Fits the published rows and leaves out one chip, one model: a pure function of the tables. */
+int assay__validate_published(struct assay__arena *arena, struct assay__validation *out,
+                              struct assay_error *error);
+
+/* --- this machine (predict_machine.c) ---------------------------------------------------------- */
+
+struct assay__calibration_row {
+    const char *model, *family;
+    double p50_s, low_s, high_s; /* median, least and most of the launches' medians */
+};
+struct assay__calibration {
+    const char *key, *measured_at, *engine;
+    struct assay__calibration_row *rows;
+    size_t count;
+    size_t
+        disturbed; /* of a fresh one: models beside which other processes took more than a tenth of the CPU */
+    struct assay__fit fit;
+};
+
+struct assay__calibrate_options {
+    const char *const *models; /* more models, after the built-in set */
+    size_t model_count;
+    bool whole; /* the whole zoo, not the small set */
+    double time_s;
+    int launches;
+    /** Before each model; true ends it. May be NULL. */
+    bool (*progress)(void *context, const char *model, size_t index, size_t count);
+    void *context;
+    const volatile int *interrupt;
+};
+/** Runs the set here and fits it. What fails is left out. ASSAY_EINTERRUPTED keeps nothing. */
+int assay__calibrate(struct assay__arena *arena, const struct assay__target *target,
+                     const struct assay__calibrate_options *options, const char *key,
+                     struct assay__calibration *out, struct assay_error *error);
+/** Leaves one family out at a time, on this target. */
+int assay__validate_calibration(const struct assay__calibration *calibration,
+                                const struct assay__target *target, struct assay__arena *arena,
+                                struct assay__validation *out, struct assay_error *error);
+/** predict-<hash>.json beside the ceilings; the key is theirs. */
+int assay__calibration_path(const char *key, char *out, size_t out_size, struct assay_error *error);
+int assay__calibration_save(const struct assay__calibration *calibration, const char *path,
+                            struct assay_error *error);
+/** key NULL: any. ASSAY_ENOTFOUND: none, or of another key. ASSAY_EFORMAT: not such a file. Untrusted. */
+int assay__calibration_load(struct assay__arena *arena, const char *path, const char *key,
+                            struct assay__calibration *out, struct assay_error *error);
+
+#endif

@@ -1,0 +1,331 @@
+/* predict_profile.c - a prediction as a trial of a profile, so that every renderer of a run can show it. Every number is estimated and its note
+ * names the model's validated error; what only the graph says is derived, what a source says is published. */
+#include "predict/predict.h"
+
+#include "check/check.h"
+#include "base/buf.h"
+#include "run/trial/describe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FLOOR_SHARE \
+    0.75 /* of the time: two or three of the published rows are beyond, with the larger errors */
+
+void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size)
+{
+    if (isfinite(fit->out.median))
+        snprintf(out, out_size, "median error %.0f %%", fit->out.median * 100);
+    else
+        snprintf(out, out_size, "error unknown");
+}
+
+/* What is at hand while the metrics of one trial are put. */
+struct putting {
+    struct assay_profile *profile;
+    struct assay__trial *trial;
+    const struct assay__target *target;
+    const struct assay__prediction *p;
+    const char *note; /* of every estimate */
+    int code;
+};
+
+static void put(struct putting *w, const char *name, double value, enum assay_state state,
+                const char *source, const char *note)
+{
+    const struct assay_metric_info *info = assay_metric_lookup(name);
+    struct assay_metric metric = {.name = name,
+                                  .value = value,
+                                  .unit = info ? info->unit : "",
+                                  .state = state,
+                                  .source = source,
+                                  .note = note};
+    if (!w->code) w->code = assay_metrics_put(w->trial->metrics, &metric);
+}
+
+static void estimate(struct putting *w, const char *name, double value)
+{
+    put(w, name, value, ASSAY_ESTIMATED, "model", w->note);
+}
+
+static void missing(struct putting *w, const char *name, const char *reason)
+{
+    if (!w->code) w->code = assay_metrics_unavailable(w->trial->metrics, name, reason);
+}
+
+/* Operators for which no source knows a way onto the Neural Engine, whatever the chip (check_ane_ops.c). Those that only ask for sizes are done when a model is
+ * loaded. */
+static size_t off_engine(const struct assay__analysis *analysis, const struct assay__work *work,
+                         const struct assay__target *target)
+{
+    size_t count = 0;
+    if (target->unit != ASSAY__UNIT_ANE) return 0;
+    for (size_t i = 0; i < work->count; i++) {
+        const struct assay__node *node = &analysis->model->graph.nodes[work->items[i].node];
+        enum assay__ane_path path = assay__ane_path_of(node);
+        if (work->items[i].class == ASSAY__WORK_VIEW) continue;
+        count += path == ASSAY__ANE_NO_PATH || path == ASSAY__ANE_RECURRENT ||
+                 path == ASSAY__ANE_CUSTOM || path == ASSAY__ANE_CONTROL ||
+                 path == ASSAY__ANE_UNKNOWN;
+    }
+    return count;
+}
+
+/* The measurements that the error is of are of networks that ran on the unit alone, and, but for a few, took their time for their operators. NULL: out of memory. */
+static const char *uncovered_of(struct assay__arena *arena, const struct assay__analysis *analysis,
+                                const struct assay__work *work, const struct assay__target *target,
+                                const struct assay__fit *fit, const struct assay__prediction *p)
+{
+    struct assay__buf text = {0};
+    size_t off = off_engine(analysis, work, target);
+    double floor = (p->floor_s + p->io_s) / p->latency_s;
+    if (!isfinite(fit->out.median) || !isfinite(p->latency_s)) return "";
+    if (floor > FLOOR_SHARE)
+        assay__buf_printf(
+            &text,
+            "%.0f %% of it is the cost of any inference, inputs and outputs, as of few of the "
+            "measurements",
+            floor * 100);
+    if (off)
+        assay__buf_printf(&text,
+                          "%s%zu operator%s no known way onto this unit, and what runs elsewhere "
+                          "is not in the model",
+                          text.length ? "; " : "", off, off == 1 ? " has" : "s have");
+    const char *made = "";
+    if (text.failed)
+        made = NULL;
+    else if (text.length)
+        made = assay__arena_printf(arena, ASSAY__PREDICT_UNCOVERED "%s", text.data);
+    assay__buf_free(&text);
+    return made;
+}
+
+static const char *note_of(struct assay__arena *arena, const struct assay__fit *fit,
+                           const char *uncovered)
+{
+    if (!isfinite(fit->out.median))
+        return assay__arena_printf(arena, "analytic model, error unknown: %s", fit->validation);
+    return assay__arena_printf(arena,
+                               "analytic model, median error %.0f %% of %zu measurements, %s; "
+                               "9 of 10 within %.0f %%%s%s",
+                               fit->out.median * 100, fit->out.count, fit->validation,
+                               fit->out.p90 * 100, *uncovered ? "; " : "", uncovered);
+}
+
+static void put_memory(struct putting *w)
+{
+    const struct assay__prediction *p = w->p;
+    double needs = p->weight_bytes + p->activation_bytes;
+    put(w, "memory.model", p->weight_bytes, ASSAY_DERIVED, "graph",
+        "weights at the precision of the prediction");
+    if (isfinite(p->activation_bytes))
+        put(w, "memory.activation.predicted", p->activation_bytes, ASSAY_DERIVED, "graph",
+            "peak of live activations at the precision of the prediction");
+    else
+        missing(w, "memory.activation.predicted", "the size of an activation is not known");
+    if (!(w->target->memory_bytes > 0)) {
+        missing(w, "memory.capacity", w->target->memory_source);
+        missing(w, "memory.capacity_share", w->target->memory_source);
+        return;
+    }
+    put(w, "memory.capacity", w->target->memory_bytes,
+        w->target->published ? ASSAY_PUBLISHED : ASSAY_MEASURED,
+        w->target->published ? w->target->memory_source : "machine",
+        w->target->published ? "the largest configuration" : w->target->memory_source);
+    if (isfinite(needs))
+        put(w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED, "model",
+            "(memory.model + memory.activation.predicted) / memory.capacity; what the engine and the "
+            "system take is not in it");
+    else
+        missing(w, "memory.capacity_share", "the size of an activation is not known");
+}
+
+static void put_power(struct putting *w)
+{
+    static const char *const names[] = {"power.average", "energy.inference.gross",
+                                        "efficiency.tops_per_watt"};
+    const char *reason = "";
+    double watts = assay__predict_watts(w->target, w->p, &reason);
+    if (!(watts > 0)) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            missing(w, names[i], reason);
+        return;
+    }
+    const char *note = assay__arena_printf(w->profile->arena,
+                                           "of the unit alone, by the shares of convolutions and "
+                                           "products; %s; error never validated",
+                                           w->target->power_source);
+    if (!note) note = "of the unit alone; error never validated";
+    put(w, "power.average", watts, ASSAY_ESTIMATED, "model", note);
+    put(w, "energy.inference.gross", watts * w->p->latency_s, ASSAY_ESTIMATED, "model", note);
+    put(w, "efficiency.tops_per_watt", w->p->flops / w->p->latency_s / 1e12 / watts,
+        ASSAY_ESTIMATED, "model", note);
+}
+
+static void put_rates(struct putting *w, const struct assay__workload *workload)
+{
+    const struct assay__prediction *p = w->p;
+    double rate = 1 / p->latency_s, bandwidth = p->bytes / p->latency_s;
+    double roof = w->target->weights_bandwidth[w->target->level_count - 1];
+    estimate(w, "latency.p50", p->latency_s);
+    estimate(w, "throughput.inferences", rate);
+    if (workload && workload->batch > 0) {
+        estimate(w, "throughput.samples", rate * (double)workload->batch);
+        if (workload->has_images) estimate(w, "throughput.images", rate * (double)workload->batch);
+        if (workload->has_tokens && workload->sequence > 0)
+            estimate(w, "throughput.tokens",
+                     rate * (double)workload->batch * (double)workload->sequence);
+    }
+    put(w, "compute.flops", p->flops, ASSAY_DERIVED, "graph", "of operators whose cost is known");
+    estimate(w, "compute.rate", p->flops / p->latency_s);
+    estimate(w, "compute.utilization", p->flops / p->latency_s / p->peak_flops);
+    if (p->bytes > 0) estimate(w, "compute.intensity", p->flops / p->bytes);
+    estimate(w, "memory.bandwidth", bandwidth);
+    if (roof > 0 && bandwidth <= roof)
+        estimate(w, "memory.bandwidth_utilization", bandwidth / roof);
+    else
+        missing(w, "memory.bandwidth_utilization",
+                "part of the bytes does not leave the chip's own memory");
+}
+
+/* --- layers ------------------------------------------------------------------------------------ */
+
+static const char *layer_name(const struct assay__node *node)
+{
+    return node->name && *node->name ? node->name : node->output_count ? node->outputs[0] : "";
+}
+
+static bool put_layer(struct putting *w, const struct assay__node *node,
+                      const struct assay__work_item *item, const struct assay__predicted_item *p,
+                      struct assay__layer *layer)
+{
+    struct assay__arena *arena = w->profile->arena;
+    *layer = (struct assay__layer){
+        .name = assay__arena_strdup(arena, layer_name(node)),
+        .op = assay__arena_strdup(arena, node->op),
+        .provider = assay__unit_name(w->target->unit),
+        .time_ns = p->time_s * 1e9,
+        .host_enqueue_ns = (double)NAN,
+        .share = p->time_s / w->p->latency_s,
+        .flops = item->flops,
+        .bytes = item->weight_bytes + item->read_bytes + item->written_bytes,
+        .weight_bytes = item->weight_bytes,
+        .live_bytes = (double)NAN,
+        .bound = assay__bound_name(p->bound),
+        .state = ASSAY_ESTIMATED,
+        .method = "model",
+        .note = item->fused ? "done by the operator before it" : "",
+    };
+    layer->from = assay__arena_array(arena, 1, sizeof *layer->from);
+    if (!layer->from || !layer->name || !layer->op) return false;
+    layer->from[0] = layer->name;
+    layer->from_count = 1;
+    return true;
+}
+
+static void put_layers(struct putting *w, const struct assay__analysis *analysis,
+                       const struct assay__work *work, const struct assay__predicted_item *items)
+{
+    struct assay__layers *layers = &w->trial->layers;
+    layers->items = assay__arena_array(w->profile->arena, work->count + 1, sizeof *layers->items);
+    if (!layers->items) {
+        w->code = ASSAY_ENOMEM;
+        return;
+    }
+    for (size_t i = 0; i < work->count && !w->code; i++) {
+        const struct assay__work_item *item = &work->items[i];
+        if (!put_layer(w, &analysis->model->graph.nodes[item->node], item, &items[i],
+                       &layers->items[i]))
+            w->code = ASSAY_ENOMEM;
+        layers->items[i].index = (int)i;
+    }
+    layers->count = work->count;
+    layers->method = "model";
+    layers->reason = "";
+    layers->engine_ns = (w->p->floor_s + w->p->io_s) * 1e9;
+    layers->unattributed_ns = 0;
+}
+
+/* --- the trial --------------------------------------------------------------------------------- */
+
+static int put_options(struct putting *w, const struct assay__precision *precision,
+                       const struct assay__fit *fit)
+{
+    const struct assay__pair options[] = {
+        {"chip", w->target->chip},
+        {"unit", assay__unit_name(w->target->unit)},
+        {"precision", precision->name},
+        {"roofs", w->target->published ? "published" : "measured"},
+        {"efficiencies", fit->origin}};
+    size_t count = sizeof options / sizeof options[0];
+    w->trial->options = assay__arena_array(w->profile->arena, count, sizeof *options);
+    if (!w->trial->options) return ASSAY_ENOMEM;
+    memcpy(w->trial->options, options, sizeof options);
+    w->trial->option_count = count;
+    return 0;
+}
+
+static int put_notes(struct putting *w, const struct assay__work *work, const char *uncovered)
+{
+    const struct assay__target *t = w->target;
+    const char **notes = assay__arena_array(
+        w->profile->arena, w->trial->note_count + t->source_count + 2, sizeof *notes);
+    size_t count = w->trial->note_count;
+    if (!notes) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        notes[i] = w->trial->notes[i];
+    if (*uncovered) notes[count++] = uncovered;
+    for (size_t i = 0; i < t->source_count; i++)
+        notes[count++] = t->sources[i];
+    if (work->unknown)
+        notes[count++] = assay__arena_printf(
+            w->profile->arena,
+            "%zu operator%s without a known cost %s left out: the time is too "
+            "short by theirs",
+            work->unknown, work->unknown == 1 ? "" : "s", work->unknown == 1 ? "is" : "are");
+    w->trial->notes = notes;
+    w->trial->note_count = count;
+    return 0;
+}
+
+int assay__predict_trial(struct assay_profile *profile, const struct assay__analysis *analysis,
+                         const struct assay__work *work, const struct assay__target *target,
+                         const struct assay__precision *precision, const struct assay__fit *fit,
+                         const struct assay__predicted_item *items,
+                         const struct assay__prediction *prediction)
+{
+    struct putting w = {.profile = profile, .target = target, .p = prediction};
+    w.trial = assay__profile_trial(profile);
+    if (!w.trial) return ASSAY_ENOMEM;
+    if (!w.trial->metrics) w.trial->metrics = assay_metrics_new();
+    const char *uncovered = uncovered_of(profile->arena, analysis, work, target, fit, prediction);
+    if (!uncovered) return ASSAY_ENOMEM;
+    w.note = note_of(profile->arena, fit, uncovered);
+    w.trial->engine = "model";
+    w.trial->engine_version = profile->assay_version;
+    w.trial->engine_library = "";
+    w.trial->device = assay__arena_printf(profile->arena, "%s/%s", target->chip,
+                                          assay__unit_name(target->unit));
+    if (!w.trial->metrics || !w.note || !w.trial->device) return ASSAY_ENOMEM;
+    if (analysis->workload)
+        w.code = assay__describe_workload(profile, w.trial, analysis->workload, NULL);
+    for (size_t i = 0; i < w.trial->input_count; i++)
+        w.trial->inputs[i].fill = ""; /* no values were thought of */
+    if (!w.code) w.code = put_options(&w, precision, fit);
+    if (!w.code) w.code = put_notes(&w, work, uncovered);
+    if (w.code) return w.code;
+    if (!isfinite(prediction->latency_s)) {
+        w.trial->state = ASSAY__TRIAL_SKIPPED;
+        w.trial->reason = prediction->reason;
+        missing(&w, "latency.p50", prediction->reason);
+        return w.code;
+    }
+    w.trial->state = ASSAY__TRIAL_OK;
+    w.trial->reason = "";
+    put_rates(&w, analysis->workload);
+    put_memory(&w);
+    put_power(&w);
+    if (!w.code) put_layers(&w, analysis, work, items);
+    return w.code;
+}

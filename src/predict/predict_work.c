@@ -1,0 +1,463 @@
+/* predict_work.c - a model as a list of work: each operator's class, operations and bytes, from the analysis of its graph (no weight
+ * is read). What engines fuse counts once: an addition, activation or batch normalisation that alone reads the result of a
+ * convolution or product is done on the way out of it, and the parts of a GELU or of x sigmoid(x) are one function. Bodies of loops count as one recurrent operator with all their trips.
+ * Limits: other fusions of an engine are not foreseen; an operator without a known cost is left out and counted. */
+#include "predict/predict.h"
+
+#include "base/checked.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "zoo/model_open.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *assay__work_class_name(enum assay__work_class class)
+{
+    static const char *const names[ASSAY__WORK_CLASSES] = {
+        "convolution", "depthwise convolution", "matrix product", "attention", "elementwise",
+        "function",    "normalisation",         "movement",       "recurrent", "view"};
+    return class < ASSAY__WORK_CLASSES ? names[class] : "";
+}
+
+/* --- classes ----------------------------------------------------------------------------------- */
+
+static bool among(const char *op, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(op, *names) == 0) return true;
+    return false;
+}
+
+static const char *const products[] = {
+    "MatMul",
+    "Gemm",
+    "FusedMatMul",
+    "FusedGemm",
+    "Einsum",
+    "MatMulNBits",
+    "QGemm",
+    "MatMulInteger",
+    "QLinearMatMul",
+    "MatMulIntegerToFloat",
+    "DynamicQuantizeMatMul",
+    "linear", /* of Core ML, as below what begins with a small letter */
+    "matmul",
+    "einsum",
+    NULL};
+static const char *const attentions[] = {"Attention",
+                                         "MultiHeadAttention",
+                                         "GroupQueryAttention",
+                                         "QAttention",
+                                         "DecoderMaskedMultiHeadAttention",
+                                         "scaled_dot_product_attention",
+                                         NULL};
+static const char *const recurrents[] = {
+    "LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "Loop", "Scan", "If", "lstm", "gru", "rnn", NULL};
+static const char *const normalisations[] = {"Softmax",
+                                             "softmax",
+                                             "LogSoftmax",
+                                             "LayerNormalization",
+                                             "BatchNormalization",
+                                             "InstanceNormalization",
+                                             "GroupNormalization",
+                                             "RMSNormalization",
+                                             "SimplifiedLayerNormalization",
+                                             "SkipLayerNormalization",
+
+                                             "LpNormalization",
+                                             "MaxPool",
+                                             "AveragePool",
+                                             "GlobalAveragePool",
+                                             "GlobalMaxPool",
+                                             "LpPool",
+                                             "ReduceMean",
+                                             "ReduceSum",
+                                             "ReduceMax",
+                                             "ReduceMin",
+                                             "ReduceL2",
+                                             "ReduceSumSquare",
+                                             "ArgMax",
+                                             "ArgMin",
+                                             "TopK",
+                                             "CumSum",
+                                             NULL};
+static const char *const movements[] = {
+    "Transpose", "Concat",          "Split",        "Slice",          "Gather",   "Pad",
+    "Expand",    "Resize",          "Tile",         "GatherElements", "GatherND", "ScatterND",
+    "Upsample",  "ScatterElements", "Where",        "Cast",           "Range",    "Trilu",
+    "OneHot",    "DepthToSpace",    "SpaceToDepth", "NonZero",        "Compress", NULL};
+static const char *const views[] = {"Reshape", "Squeeze",  "Unsqueeze",       "Flatten", "Identity",
+                                    "Dropout", "Constant", "ConstantOfShape", "Shape",   NULL};
+static const char *const functions[] = {
+    "Tanh", "Erf",      "LRN",     "Exp", "Log",  "Sigmoid", "Pow",         "Gelu",      "Sin",
+    "Cos",  "Softplus", "Mish",    "Elu", "Selu", "Celu",    "FastGelu",    "QuickGelu", "Swish",
+    "gelu", "silu",     "sigmoid", "erf", "exp",  "tanh",    "scaled_tanh", NULL};
+
+static bool is_convolution(const char *op)
+{
+    static const char *const names[] = {"Conv",           "ConvTranspose",  "FusedConv",
+                                        "ConvInteger",    "QLinearConv",    "conv",
+                                        "conv_transpose", "conv_quantized", NULL};
+    return among(op, names);
+}
+
+static const struct assay__shape_entry *shape_of(const struct assay__analysis *a,
+                                                 const struct assay__node *node, size_t input)
+{
+    if (input >= node->input_count || !node->inputs[input][0]) return NULL;
+    const struct assay__shape_entry *entry = assay__shapes_get(a->shapes, node->inputs[input]);
+    return entry && entry->rank >= 0 ? entry : NULL;
+}
+
+static double dimension(const struct assay__shape_entry *entry, int axis)
+{
+    if (!entry || axis < 0 || axis >= entry->rank || entry->dims[axis] < 0) return 0;
+    return (double)entry->dims[axis];
+}
+
+/* Weights of a convolution are [out, in / groups, kernel …], of a transposed one [in, out / groups, kernel …]. */
+static void convolution(const struct assay__analysis *a, const struct assay__node *node,
+                        struct assay__work_item *item)
+{
+    size_t weights = strcmp(node->op, "QLinearConv") == 0 ? 3 : 1;
+    const struct assay__shape_entry *w = shape_of(a, node, weights);
+    double groups = (double)assay__node_int(node, "group", 1);
+    bool transposed = (strcmp(node->op, "ConvTranspose") == 0 ||
+                       strcmp(node->op, "conv_transpose") == 0);
+    double channels = transposed ? dimension(w, 0) / (groups > 0 ? groups : 1) : dimension(w, 1);
+    item->class = groups > 1 && channels <= 1 ? ASSAY__WORK_DEPTHWISE : ASSAY__WORK_CONV;
+    item->depth = item->channels = channels;
+    for (int i = 2; w && i < w->rank; i++)
+        item->depth *= dimension(w, i);
+}
+
+static void product(const struct assay__analysis *a, const struct assay__node *node,
+                    struct assay__work_item *item)
+{
+    const struct assay__shape_entry *y = node->output_count
+                                             ? assay__shapes_get(a->shapes, node->outputs[0])
+                                             : NULL;
+    item->class = item->weight_bytes > 0 ? ASSAY__WORK_GEMM : ASSAY__WORK_ATTENTION;
+    if (!y || y->rank < 1) return;
+    item->depth = 1;
+    for (int i = 0; i + 1 < y->rank; i++)
+        item->depth *= dimension(y, i);
+}
+
+/* A function costs by the numbers it makes, whatever its FLOPs are said to be. A local response normalisation takes a power of each by
+ * the scalar library: as long as some 40 vectorised functions. */
+#define LRN_FUNCTIONS 40
+
+static void function(const struct assay__analysis *a, const struct assay__node *node,
+                     struct assay__work_item *item)
+{
+    const struct assay__shape_entry *y = node->output_count
+                                             ? assay__shapes_get(a->shapes, node->outputs[0])
+                                             : NULL;
+    item->class = ASSAY__WORK_FUNCTION;
+    item->depth = strcmp(node->op, "LRN") == 0 ? LRN_FUNCTIONS : 1;
+    for (int i = 0; y && i < y->rank; i++)
+        item->depth *= dimension(y, i);
+}
+
+static void classify(const struct assay__analysis *a, const struct assay__node *node,
+                     struct assay__work_item *item)
+{
+    const char *op = node->op;
+    if (is_convolution(op))
+        convolution(a, node, item);
+    else if (among(op, products))
+        product(a, node, item);
+    else if (among(op, attentions))
+        item->class = ASSAY__WORK_ATTENTION;
+    else if (among(op, recurrents))
+        item->class = ASSAY__WORK_RECURRENT;
+    else if (among(op, normalisations))
+        item->class = ASSAY__WORK_NORMALISATION;
+    else if (among(op, movements))
+        item->class = ASSAY__WORK_MOVEMENT;
+    else if (among(op, views))
+        item->class = ASSAY__WORK_VIEW;
+    else if (among(op, functions))
+        function(a, node, item);
+    else
+        item->class = ASSAY__WORK_ELEMENTWISE;
+}
+
+/* --- fusion ------------------------------------------------------------------------------------ */
+
+enum fusion { NOT_FUSED, BEHIND_PRODUCT, IN_FUNCTION };
+
+struct fusing {
+    const struct assay__graph *graph;
+    struct assay__map *producer, *uses, *reader; /* of values; reader: one of its readers */
+    enum fusion *fused;                          /* by node */
+};
+
+static int fusing_start(struct fusing *f, const struct assay__graph *graph,
+                        struct assay__arena *arena)
+{
+    int code = 0;
+    f->graph = graph;
+    f->producer = assay__map_over(graph->names);
+    f->uses = assay__map_over(graph->names);
+    f->reader = assay__map_over(graph->names);
+    f->fused = assay__arena_array(arena, graph->node_count + 1, sizeof *f->fused);
+    if (!f->producer || !f->uses || !f->reader || !f->fused) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->node_count && !code; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        for (size_t k = 0; k < node->output_count && !code; k++)
+            code = assay__map_set(f->producer, node->outputs[k], i);
+        for (size_t k = 0; k < node->input_count && !code; k++) {
+            size_t uses = assay__map_get(f->uses, node->inputs[k]);
+            code = assay__map_set(f->uses, node->inputs[k], uses == ASSAY__MAP_NONE ? 1 : uses + 1);
+            if (!code) code = assay__map_set(f->reader, node->inputs[k], i);
+        }
+    }
+    for (size_t i = 0; i < graph->output_count && !code; i++) /* a result is kept whole */
+        code = assay__map_set(f->uses, graph->outputs[i].name, SIZE_MAX / 2);
+    return code;
+}
+
+static void fusing_end(struct fusing *f)
+{
+    assay__map_free(f->producer);
+    assay__map_free(f->uses);
+    assay__map_free(f->reader);
+}
+
+/* The node that alone makes and alone reads the value: SIZE_MAX when it has another reader or no producer. */
+static size_t sole_producer(const struct fusing *f, const char *value)
+{
+    size_t p = assay__map_get(f->producer, value);
+    return p != ASSAY__MAP_NONE && assay__map_get(f->uses, value) == 1 ? p : SIZE_MAX;
+}
+
+/* A bias, activation, residual or batch normalisation on the way out of a convolution or product. */
+static bool follows_product(const struct fusing *f, const struct assay__node *node,
+                            double weight_bytes)
+{
+    static const char *const followers[] = {"Relu", "Clip", "LeakyRelu", "BatchNormalization",
+                                            "Add",  NULL};
+    if (!among(node->op, followers)) return false;
+    for (size_t k = 0; k < node->input_count; k++) {
+        size_t p = sole_producer(f, node->inputs[k]);
+        if (p == SIZE_MAX) continue;
+        const char *op = f->graph->nodes[p].op;
+        if (is_convolution(op) || strcmp(op, "Gemm") == 0 || f->fused[p] == BEHIND_PRODUCT)
+            return true;
+        if (strcmp(op, "MatMul") == 0 && strcmp(node->op, "Add") == 0 && weight_bytes > 0)
+            return true;
+    }
+    return false;
+}
+
+/* x / sqrt(2), erf, + 1, times x, times 0.5 are one function, GELU; and so are a sigmoid and its product with x. */
+static bool part_of_function(const struct fusing *f, const struct assay__node *node)
+{
+    bool product = strcmp(node->op, "Mul") == 0, sum = strcmp(node->op, "Add") == 0;
+    for (size_t k = 0; (product || sum) && k < node->input_count; k++) {
+        size_t p = sole_producer(f, node->inputs[k]);
+        if (p == SIZE_MAX) continue;
+        const char *op = f->graph->nodes[p].op;
+        if (f->fused[p] == IN_FUNCTION || (sum && strcmp(op, "Erf") == 0)) return true;
+        if (product && strcmp(op, "Sigmoid") == 0) return true;
+    }
+    if (!product && strcmp(node->op, "Div") != 0) return false;
+    size_t reader = node->output_count && assay__map_get(f->uses, node->outputs[0]) == 1
+                        ? assay__map_get(f->reader, node->outputs[0])
+                        : ASSAY__MAP_NONE;
+    return reader != ASSAY__MAP_NONE && strcmp(f->graph->nodes[reader].op, "Erf") == 0;
+}
+
+static enum fusion fusion_of(const struct fusing *f, size_t n, double weight_bytes)
+{
+    const struct assay__node *node = &f->graph->nodes[n];
+    if (follows_product(f, node, weight_bytes)) return BEHIND_PRODUCT;
+    return part_of_function(f, node) ? IN_FUNCTION : NOT_FUSED;
+}
+
+/* --- the whole --------------------------------------------------------------------------------- */
+
+static double entry_bytes(const struct assay__shape_entry *entry)
+{
+    double bytes = entry ? assay__dtype_bits(entry->dtype) / 8.0 : (double)NAN;
+    for (int i = 0; entry && i < entry->rank; i++)
+        bytes *= entry->dims[i] >= 0 ? (double)entry->dims[i] : (double)NAN;
+    return entry && entry->rank >= 0 ? bytes : (double)NAN;
+}
+
+static double known(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+/* Inputs that are weights stand in the file's list of inputs too, in old models. */
+static void measure_io(const struct assay__analysis *a, struct assay__work *work)
+{
+    const struct assay__graph *g = &a->model->graph;
+    for (size_t i = 0; i < g->input_count; i++)
+        if (!assay__graph_initializer(g, g->inputs[i].name))
+            work->io_bytes += known(entry_bytes(assay__shapes_get(a->shapes, g->inputs[i].name)));
+    for (size_t i = 0; i < g->output_count; i++)
+        work->io_bytes += known(entry_bytes(assay__shapes_get(a->shapes, g->outputs[i].name)));
+}
+
+/* Widths of the model's own numbers: weights of the type that takes most bytes, activations of the first floating-point input
+ * or output. */
+static void measure_bits(const struct assay__analysis *a, struct assay__work *work)
+{
+    const struct assay__graph *g = &a->model->graph;
+    work->weight_bits = work->activation_bits = 32;
+    for (size_t i = 0; i < a->parameter_type_count; i++) {
+        enum assay__dtype t = a->parameters_by_type[i].dtype;
+        if (t == ASSAY__INT64 || t == ASSAY__BOOL || assay__dtype_bits(t) == 0) continue;
+        work->weight_bits = assay__dtype_bits(t);
+        break;
+    }
+    for (size_t i = 0; i < g->input_count + g->output_count; i++) {
+        const struct assay__value *v = i < g->input_count ? &g->inputs[i]
+                                                          : &g->outputs[i - g->input_count];
+        if (v->dtype != ASSAY__FLOAT32 && v->dtype != ASSAY__FLOAT16 && v->dtype != ASSAY__BFLOAT16)
+            continue;
+        work->activation_bits = assay__dtype_bits(v->dtype);
+        return;
+    }
+}
+
+static bool same(const struct assay__work_item *a, const struct assay__work_item *b)
+{
+    return a->class == b->class && a->fused == b->fused && a->flops == b->flops &&
+           a->weight_bytes == b->weight_bytes && a->read_bytes == b->read_bytes &&
+           a->written_bytes == b->written_bytes && a->depth == b->depth &&
+           a->channels == b->channels;
+}
+
+static void add(struct assay__work *work, const struct assay__work_item *item, bool merge)
+{
+    for (size_t i = work->count; merge && i-- > 0;)
+        if (same(&work->items[i], item)) {
+            work->items[i].repeats++;
+            return;
+        }
+    work->items[work->count++] = *item;
+}
+
+static int fill(const struct assay__analysis *a, bool merge, struct assay__arena *arena,
+                struct assay__work *work)
+{
+    const struct assay__graph *g = &a->model->graph;
+    struct fusing fusing = {0};
+    int code = fusing_start(&fusing, g, arena);
+    work->items = assay__arena_array(arena, g->node_count + 1, sizeof *work->items);
+    if (!work->items) code = ASSAY_ENOMEM;
+    for (size_t i = 0; i < g->node_count && !code; i++) {
+        size_t n = a->order[i];
+        const struct assay__cost *cost = &a->costs[n];
+        if (cost->constant) continue;
+        if (isnan(cost->flops) || isnan(cost->bytes_read) || isnan(cost->bytes_written)) {
+            work->unknown++;
+            continue;
+        }
+        struct assay__work_item item = {
+            .flops = cost->flops,
+            .weight_bytes = known(cost->bytes_weights),
+            .read_bytes = cost->bytes_read - known(cost->bytes_weights),
+            .written_bytes = cost->bytes_written,
+            .node = n,
+            .repeats = 1,
+        };
+        if (item.flops == 0 && cost->bytes_read == 0 && cost->bytes_written == 0) continue;
+        classify(a, &g->nodes[n], &item);
+        fusing.fused[n] = fusion_of(&fusing, n, item.weight_bytes);
+        item.fused = fusing.fused[n] != NOT_FUSED;
+        add(work, &item, merge);
+    }
+    fusing_end(&fusing);
+    return code;
+}
+
+int assay__work_of(const struct assay__analysis *analysis, bool merge, struct assay__arena *arena,
+                   struct assay__work **work, struct assay_error *error)
+{
+    struct assay__work *made = assay__arena_alloc(arena, sizeof *made);
+    if (!made || fill(analysis, merge, arena, made))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    made->weight_bytes = analysis->parameter_bytes >= 0 ? (double)analysis->parameter_bytes
+                                                        : (double)NAN;
+    made->activation_bytes = analysis->live.peak_bytes;
+    measure_io(analysis, made);
+    measure_bits(analysis, made);
+    *work = made;
+    return 0;
+}
+
+/* --- by name ----------------------------------------------------------------------------------- */
+
+static int64_t parameter(const char *text, const char *key, int64_t otherwise)
+{
+    size_t length = strlen(key);
+    const char *at = strchr(text, ':');
+    while (at) {
+        at++;
+        if (strncmp(at, key, length) == 0 && at[length] == '=')
+            return strtoll(at + length + 1, NULL, 10);
+        at = strchr(at, ',');
+    }
+    return otherwise;
+}
+
+/* One convolution of C channels to C, or a stack: without padding when it is one, so that the output is smaller. float16. */
+static int convolutions(const char *name, struct assay__arena *arena, struct assay__work **work,
+                        struct assay_error *error)
+{
+    double c = (double)parameter(name, "channels", 64), k = (double)parameter(name, "kernel", 3);
+    double n = (double)parameter(name, "size", 64), depth = (double)parameter(name, "depth", 1);
+    bool padded = parameter(name, "padded", depth > 1) != 0;
+    double out = padded ? n : n - (k - 1);
+    struct assay__work *made = assay__arena_alloc(arena, sizeof *made);
+    struct assay__work_item *item = assay__arena_alloc(arena, sizeof *item);
+    if (!made || !item) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    *item = (struct assay__work_item){
+        .class = ASSAY__WORK_CONV,
+        .flops = 2 * c * c * k * k * out * out,
+        .weight_bytes = 2 * c * c * k * k,
+        .read_bytes = 2 * c * n * n,
+        .written_bytes = 2 * c * out * out,
+        .channels = c,
+        .depth = c * k * k,
+        .repeats = (size_t)depth,
+    };
+    *made = (struct assay__work){
+        .items = item,
+        .count = 1,
+        .weight_bytes = item->weight_bytes * depth,
+        .io_bytes = item->read_bytes + item->written_bytes,
+        .activation_bytes = item->read_bytes + item->written_bytes,
+        .weight_bits = 16,
+        .activation_bits = 16,
+    };
+    *work = made;
+    return 0;
+}
+
+int assay__work_named(const char *name, struct assay__arena *arena, struct assay__work **work,
+                      struct assay_error *error)
+{
+    struct assay__model *model = NULL;
+    struct assay__workload *workload = NULL;
+    struct assay__analysis *analysis = NULL;
+    const struct assay__workload_options options = {.shapes_only = true};
+    if (strncmp(name, "conv:", 5) == 0) return convolutions(name, arena, work, error);
+    int code = assay__model_open(name, &model, NULL, error);
+    if (!code) code = assay__workload_plan(model, &options, &workload, error);
+    if (!code) code = assay__analyse(model, workload, &analysis, error);
+    if (!code) code = assay__work_of(analysis, true, arena, work, error);
+    assay__analysis_free(analysis);
+    assay__workload_free(workload);
+    assay__model_free(model);
+    return code;
+}

@@ -1,0 +1,277 @@
+/* profile_open.c - opening a profile that may come from anyone.
+ *
+ * How it is opened depends on what lies beside it:
+ *   nothing           one plain file: immutable, no locks, nothing written, works in read-only
+ * folders -wal and -shm     a capture is running or was killed: read-only in place, the log
+ * included -wal or -journal  its folder was copied or cannot be written: a private copy is opened,
+ * so that the log is read The connection is read-only and defensive: no trust in the schema, no
+ * views, triggers, virtual table modules, attached files or extensions, and limits on lengths and
+ * on work. A file is a profile when its application id says so; a schema newer than ours is
+ * refused. */
+#include "base/file.h"
+#include "profile/sql.h"
+
+#include <assay/api.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define VALUE_BYTES_LIMIT \
+    (8 << 20) /* a chunk is at most 655,360 bytes; texts are cut at 64 KiB when loaded */
+#define STEP_UNIT 1000
+#define BUSY_TIMEOUT_MS 2000
+
+/* Size of a file beside the profile, or -1. */
+static int64_t beside_bytes(const char *path, const char *suffix)
+{
+    struct stat status;
+    char *beside = assay__sql_path(path, suffix);
+    int64_t bytes = beside && stat(beside, &status) == 0 ? (int64_t)status.st_size : -1;
+    free(beside);
+    return bytes;
+}
+
+static int check_file(const char *path, uint64_t *bytes, struct assay_error *error)
+{
+    struct stat status;
+    if (stat(path, &status)) {
+        int code = errno == ENOENT || errno == ENOTDIR ? ASSAY_ENOTFOUND
+                   : errno == EACCES                   ? ASSAY_EDENIED
+                                                       : ASSAY_EIO;
+        return assay_error_set(error, code, "%s: %s", path, strerror(errno));
+    }
+    if (S_ISDIR(status.st_mode))
+        return assay_error_set(error, ASSAY_EINVAL, "%s: is a directory, not a profile", path);
+    if (!S_ISREG(status.st_mode))
+        return assay_error_set(error, ASSAY_EINVAL, "%s: is not a regular file", path);
+    if (status.st_size == 0)
+        return assay_error_set(error, ASSAY_EFORMAT, "%s: is empty, not an assay profile", path);
+    if (access(path, R_OK))
+        return assay_error_set(error, ASSAY_EDENIED, "%s: %s", path, strerror(errno));
+    *bytes = (uint64_t)status.st_size;
+    return 0;
+}
+
+/* "file:" with the path percent-encoded and the file declared immutable. free() it. */
+static char *immutable_uri(const char *path)
+{
+    static const char hex[] = "0123456789ABCDEF", tail[] = "?immutable=1";
+    char *plain = assay__sql_path(path, "");
+    char *uri = plain ? malloc(5 + strlen(plain) * 3 + sizeof tail) : NULL;
+    if (uri) {
+        size_t n = 5;
+        memcpy(uri, "file:", n);
+        for (const unsigned char *p = (const unsigned char *)plain; *p; p++) {
+            if (*p > ' ' && *p < 0x7f && !strchr("%?#", *p)) {
+                uri[n++] = (char)*p;
+            } else {
+                uri[n++] = '%';
+                uri[n++] = hex[*p >> 4];
+                uri[n++] = hex[*p & 15];
+            }
+        }
+        memcpy(uri + n, tail, sizeof tail);
+    }
+    free(plain);
+    return uri;
+}
+
+static int copy_bytes(int from, int to)
+{
+    char buffer[65536];
+    for (;;) {
+        ssize_t size = read(from, buffer, sizeof buffer);
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) return size == 0 ? 0 : -1;
+        for (ssize_t done = 0; done < size;) {
+            ssize_t part = write(to, buffer + done, (size_t)(size - done));
+            if (part < 0 && errno == EINTR) continue;
+            if (part < 0) return -1;
+            done += part;
+        }
+    }
+}
+
+/* Copies path + suffix, when it exists, to folder/p + suffix. 0 or -1 with errno. */
+static int copy_one(const char *path, const char *folder, const char *suffix)
+{
+    char target[300];
+    char *source = assay__sql_path(path, suffix);
+    int from = source ? open(source, O_RDONLY | O_CLOEXEC) : -1;
+    int result = from >= 0 ? 0 : errno == ENOENT ? 0 : -1;
+    int to = -1;
+    if (from >= 0) {
+        char name[16] = "p";
+        memcpy(name + 1, suffix, strlen(suffix) + 1);
+        to = assay__path_join(folder, name, target, sizeof target)
+                 ? -1
+                 : open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        result = to < 0 ? -1 : copy_bytes(from, to);
+    }
+    int saved = errno;
+    if (from >= 0) close(from);
+    if (to >= 0) close(to);
+    free(source);
+    errno = saved;
+    return result;
+}
+
+static int open_copy(struct assay__db *db, const char *path, struct assay_error *error)
+{
+    char copy[300];
+    int code = assay__folder_temporary(db->folder, sizeof db->folder, error);
+    if (code) return code;
+    if (copy_one(path, db->folder, "") || copy_one(path, db->folder, "-wal") ||
+        copy_one(path, db->folder, "-journal"))
+        return assay_error_set(error, ASSAY_EIO, "%s: cannot be copied to read its log: %s", path,
+                               strerror(errno));
+    if (assay__path_join(db->folder, "p", copy, sizeof copy) ||
+        sqlite3_open_v2(copy, &db->sqlite, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+        return assay__sql_error(db->sqlite, path, "cannot be read", error);
+    return 0;
+}
+
+static int open_place(struct assay__db *db, const char *path, bool immutable,
+                      struct assay_error *error)
+{
+    char *name = immutable ? immutable_uri(path) : assay__sql_path(path, "");
+    if (!name) return assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
+    int flags = SQLITE_OPEN_READONLY | (immutable ? SQLITE_OPEN_URI : 0);
+    int code = sqlite3_open_v2(name, &db->sqlite, flags, NULL);
+    free(name);
+    return code == SQLITE_OK ? 0 : assay__sql_error(db->sqlite, path, "cannot be read", error);
+}
+
+/* A crafted file can make a short statement run for ever; an honest one needs work in proportion to
+ * its size. */
+static int count_steps(void *context)
+{
+    struct assay__db *db = context;
+    return ++db->steps > db->step_limit;
+}
+
+static void defend(struct assay__db *db)
+{
+    static const struct {
+        int option, value;
+    } configuration[] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},   {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+        {SQLITE_DBCONFIG_DQS_DML, 0},          {SQLITE_DBCONFIG_DQS_DDL, 0},
+        {SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1}, {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+    };
+    for (size_t i = 0; i < sizeof configuration / sizeof configuration[0]; i++)
+        sqlite3_db_config(db->sqlite, configuration[i].option, configuration[i].value, (int *)NULL);
+    sqlite3_limit(db->sqlite, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_limit(db->sqlite, SQLITE_LIMIT_LENGTH, VALUE_BYTES_LIMIT);
+    sqlite3_drop_modules(db->sqlite, NULL);
+    sqlite3_busy_timeout(db->sqlite, BUSY_TIMEOUT_MS);
+    sqlite3_progress_handler(db->sqlite, STEP_UNIT, count_steps, db);
+}
+
+/* One integer of the header. SQLite's code. */
+static int read_pragma(sqlite3 *sqlite, const char *sql, int64_t *value)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(statement);
+        *value = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+        code = sqlite3_finalize(statement);
+    }
+    return code;
+}
+
+static int check_marks(struct assay__db *db, const char *path, struct assay_error *error)
+{
+    int64_t application = 0, version = 0;
+    int code = assay__sql_exec(db->sqlite,
+                               "PRAGMA query_only=1; PRAGMA cache_size=-1024; PRAGMA mmap_size=0");
+    if (code == SQLITE_OK) code = read_pragma(db->sqlite, "PRAGMA application_id", &application);
+    if (code == SQLITE_OK) code = read_pragma(db->sqlite, "PRAGMA user_version", &version);
+    if (code != SQLITE_OK) return assay__sql_error(db->sqlite, path, "cannot be read", error);
+    if (application != ASSAY__PROFILE_APPLICATION_ID)
+        return assay_error_set(error, ASSAY_EFORMAT, "%s: not an assay profile", path);
+    if (version > ASSAY_SCHEMA_VERSION)
+        return assay_error_set(error, ASSAY_ENEWER,
+                               "%s: made by a newer assay (schema %lld, this one reads up to %d)",
+                               path, (long long)version, ASSAY_SCHEMA_VERSION);
+    if (version < 1)
+        return assay_error_set(error, ASSAY_EFORMAT, "%s: damaged profile: no schema version",
+                               path);
+    return 0;
+}
+
+/* Things a sound profile never has: a shorter file than its head says (SQLite reads the missing end
+ * of a page as zeros), and computed columns (a row then yields more than its bytes). */
+static int check_shape(struct assay__db *db, const char *path, bool whole,
+                       struct assay_error *error)
+{
+    int64_t pages = 0, page_bytes = 0, computed = 0;
+    int code = read_pragma(db->sqlite, "PRAGMA page_count", &pages);
+    if (code == SQLITE_OK) code = read_pragma(db->sqlite, "PRAGMA page_size", &page_bytes);
+    if (code == SQLITE_OK)
+        code = read_pragma(
+            db->sqlite,
+            "SELECT count(*) FROM sqlite_schema AS s, pragma_table_xinfo(s.name) AS x"
+            " WHERE s.type='table' AND x.hidden<>0",
+            &computed);
+    if (code != SQLITE_OK) return assay__sql_error(db->sqlite, path, "damaged profile", error);
+    if (whole && db->bytes / (uint64_t)page_bytes < (uint64_t)pages)
+        return assay_error_set(error, ASSAY_EFORMAT,
+                               "%s: damaged profile: cut off, %llu of %lld bytes are there", path,
+                               (unsigned long long)db->bytes, (long long)(pages * page_bytes));
+    if (computed)
+        return assay_error_set(error, ASSAY_EFORMAT, "%s: damaged profile: computed columns", path);
+    return 0;
+}
+
+static int open_and_check(struct assay__db *db, const char *path, bool copy, bool immutable,
+                          struct assay_error *error)
+{
+    int code = copy ? open_copy(db, path, error) : open_place(db, path, immutable, error);
+    if (code) return code;
+    defend(db);
+    code = check_marks(db, path, error);
+    return code ? code : check_shape(db, path, immutable, error);
+}
+
+int assay__db_open(const char *path, struct assay__db **out, struct assay_error *error)
+{
+    *out = NULL;
+    if (!path || !path[0])
+        return assay_error_set(error, ASSAY_EINVAL, "the profile's file name is empty");
+    struct assay__db *db = calloc(1, sizeof *db);
+    if (!db) return assay_error_set(error, ASSAY_ENOMEM, "%s: out of memory", path);
+    int code = check_file(path, &db->bytes, error);
+    if (code) goto out;
+    int64_t wal = beside_bytes(path, "-wal"), shm = beside_bytes(path, "-shm");
+    bool hot = beside_bytes(path, "-journal") > 0;
+    db->bytes += wal > 0 ? (uint64_t)wal : 0;
+    db->step_limit = 100000 + db->bytes / 16;
+    bool place = !hot && (wal < 0 || shm >= 0 || wal == 0);
+    bool immutable = !hot && (wal < 0 || (wal == 0 && shm < 0));
+    code = open_and_check(db, path, !place, immutable, error);
+    if (code && code != ASSAY_ENEWER && place && !immutable && code != ASSAY_EFORMAT) {
+        sqlite3_close(db->sqlite); /* the log's index cannot be used here: read a copy */
+        db->sqlite = NULL;
+        code = open_and_check(db, path, true, false, error);
+    }
+out:
+    if (code)
+        assay__db_close(db);
+    else
+        *out = db;
+    return code;
+}
+
+void assay__db_close(struct assay__db *db)
+{
+    if (!db) return;
+    sqlite3_close(db->sqlite);
+    if (db->folder[0]) assay__folder_remove(db->folder);
+    free(db);
+}

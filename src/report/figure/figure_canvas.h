@@ -1,0 +1,26 @@
+/* figure_canvas.h - a picture in characters: dots of two by four to a character (braille patterns, or . - ' in ASCII), and above them
+ * letters and short words of printable ASCII. */
+#ifndef ASSAY_REPORT_FIGURE_FIGURE_CANVAS_H
+#define ASSAY_REPORT_FIGURE_FIGURE_CANVAS_H
+
+#include "report/page.h"
+
+#define ASSAY__CANVAS_ROWS 20
+#define ASSAY__CANVAS_COLUMNS 200
+
+struct assay__canvas {
+    struct assay__page *page;
+    int columns, rows; /* in characters; at most the above */
+    unsigned char dots[ASSAY__CANVAS_ROWS][ASSAY__CANVAS_COLUMNS];
+    char text[ASSAY__CANVAS_ROWS][ASSAY__CANVAS_COLUMNS]; /* 0: none */
+    bool letter[ASSAY__CANVAS_ROWS][ASSAY__CANVAS_COLUMNS];
+};
+
+/** A dot: column 0 … 2 columns - 1, row 0 … 4 rows - 1 from the top; outside: nothing. */
+void assay__canvas_dot(struct assay__canvas *canvas, int column, int row);
+/** A letter in its cell; where that is taken, in the nearest free one of the row, at most 4 columns away. False: no room. */
+bool assay__canvas_letter(struct assay__canvas *canvas, int column, int row, char letter);
+/** One row and its end of line. */
+void assay__canvas_put(const struct assay__canvas *canvas, int row);
+
+#endif

@@ -1,0 +1,33 @@
+/* figure_scale.h - axes of a figure: the range, round places for ticks, and what stands at them. Shared by SVG and text. */
+#ifndef ASSAY_REPORT_FIGURE_FIGURE_SCALE_H
+#define ASSAY_REPORT_FIGURE_FIGURE_SCALE_H
+
+#include "report/figure/figure.h"
+
+#define ASSAY__TICKS 24
+
+struct assay__scale {
+    bool log;
+    double low, high; /* of the data's unit; low < high; log: both above 0 */
+    double ticks[ASSAY__TICKS];
+    size_t tick_count;
+    double factor; /* tick × factor is the number that is printed */
+    char unit[32]; /* "ms"; log scales of several decades have it in every label and "" here */
+    const char *base_unit;
+};
+
+/** A scale over [low, high], its ends moved outwards to ticks that are 1, 2 or 5 times a power of ten apart, about `count` of
+ *  them; log: a tick per decade (1, 2, 5 where there are few decades). A range that is no range (NaN, equal ends, ends at or
+ *  below 0 of a log scale) is widened to one. */
+void assay__scale_make(struct assay__scale *scale, double low, double high, bool log,
+                       const char *unit, size_t count);
+/** Ticks at these places only. */
+void assay__scale_ticks(struct assay__scale *scale, const double *at, size_t count);
+/** 0 … 1 from low to high; NaN where the value has no place. */
+double assay__scale_at(const struct assay__scale *scale, double value);
+/** What stands at a tick: "2.5", "100 µs", "1 T". */
+void assay__scale_label(const struct assay__scale *scale, double tick, char *out, size_t size);
+/** The range of a figure's data along x and along y (intervals and vertical or level marks included); false: no value. */
+bool assay__figure_range(const struct assay__figure *figure, bool of_x, double *low, double *high);
+
+#endif

@@ -1,0 +1,509 @@
+/* figure_svg.c - a figure as SVG 1.1: the frame around the body that figure_svg_<kind>.c draws, its words and its style. No script, no
+ * outside reference, no font file: text is in the reader's sans-serif, so its width is estimated, rather too wide. Colours are
+ * CSS variables with plain values before them for viewers that know no variables; series differ in shape or dash too. A
+ * file of its own holds the style and shows title, caption and note; inside of a page these are the page's to say, and only thinning is said here. */
+#include "report/figure/figure_svg.h"
+
+#include "base/text.h"
+#include "base/utf8.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH 720.0
+#define WIDTH_LEAST 320.0
+#define WIDTH_MOST 4000.0
+#define LINE 16.0           /* of wrapped words */
+#define TITLE_COLUMNS 300.0 /* what a title shows of a long name */
+
+/* --- words ---------------------------------------------------------------------------------------- */
+
+static bool runs_left(uint32_t code)
+{
+    return (code >= 0x0590 && code <= 0x08ff) || (code >= 0xfb1d && code <= 0xfdff) ||
+           (code >= 0xfe70 && code <= 0xfefc) || (code >= 0x10800 && code <= 0x10fff) ||
+           (code >= 0x1e800 && code <= 0x1efff);
+}
+
+static void escape_safe(struct assay__buf *out, const char *text, size_t length)
+{
+    for (size_t i = 0, size; i < length; i += size) {
+        uint32_t code = assay__utf8_decode(text + i, length - i, &size);
+        if (code == '&')
+            assay__buf_puts(out, "&amp;");
+        else if (code == '<')
+            assay__buf_puts(out, "&lt;");
+        else if (code == '>')
+            assay__buf_puts(out, "&gt;");
+        else if (code == '"')
+            assay__buf_puts(out, "&quot;");
+        else if (code == '\'')
+            assay__buf_puts(out, "&#39;");
+        else if (code == ASSAY__UTF8_INVALID || (code & 0xfffe) == 0xfffe)
+            assay__buf_puts(out, ASSAY__UTF8_REPLACEMENT);
+        else
+            assay__buf_add(out, text + i, size);
+    }
+}
+
+void assay__svg_escape(struct assay__buf *out, const char *text)
+{
+    struct assay__buf safe = {0};
+    bool isolate = false;
+    assay__text_safe(&safe, text ? text : "");
+    for (size_t i = 0, size; safe.data && i < safe.length && !isolate; i += size)
+        isolate = runs_left(assay__utf8_decode(safe.data + i, safe.length - i, &size));
+    if (isolate) assay__buf_puts(out, "\xe2\x81\xa8"); /* first strong isolate */
+    escape_safe(out, safe.data ? safe.data : "", safe.length);
+    if (isolate) assay__buf_puts(out, "\xe2\x81\xa9"); /* pop directional isolate */
+    if (safe.failed) out->failed = true;
+    assay__buf_free(&safe);
+}
+
+void assay__svg_number(struct assay__buf *out, double value)
+{
+    if (!(fabs(value) < 1e7)) value = 0;
+    long long tenths = llround(value * 10);
+    assay__buf_printf(out, "%s%lld", tenths < 0 ? "-" : "", llabs(tenths) / 10);
+    if (tenths % 10) assay__buf_printf(out, ".%lld", llabs(tenths) % 10);
+}
+
+void assay__svg_attribute(struct assay__buf *out, const char *name, double value)
+{
+    assay__buf_printf(out, " %s=\"", name);
+    assay__svg_number(out, value);
+    assay__buf_putc(out, '"');
+}
+
+/* In ems: a wide sans-serif's (DejaVu Sans), rounded up. */
+static double width_of(uint32_t code)
+{
+    if (code < 0x80) {
+        if (strchr("ijl|.,:;'! ", (int)code)) return 0.34;
+        if (strchr("frt()[]/\\-I\"", (int)code)) return 0.41;
+        if (strchr("mwMW%@", (int)code)) return 0.96;
+        if (code >= 'A' && code <= 'Z') return 0.72;
+        return 0.63;
+    }
+    char one[8] = {0};
+    assay__utf8_encode(code, one);
+    return 0.65 * (double)assay__text_width(one);
+}
+
+double assay__svg_width(const char *text)
+{
+    double ems = 0;
+    size_t length = strlen(text);
+    for (size_t i = 0, size; i < length; i += size)
+        ems += width_of(assay__utf8_decode(text + i, length - i, &size));
+    return ems * ASSAY__SVG_FONT;
+}
+
+/* How many bytes at the head (or the tail) of the text take at most that width. */
+static size_t fitting(const char *text, size_t length, double width, bool tail)
+{
+    size_t at = 0;
+    while (at < length) {
+        size_t from = tail ? length - at - 1 : at, size;
+        while (tail && from > 0 && ((unsigned char)text[from] & 0xc0) == 0x80)
+            from--;
+        uint32_t code = assay__utf8_decode(text + from, length - from, &size);
+        if (tail) size = length - at - from;
+        width -= width_of(code) * ASSAY__SVG_FONT;
+        if (width < 0) break;
+        at += size;
+    }
+    return at;
+}
+
+bool assay__svg_cut(struct assay__buf *out, const char *text, double width)
+{
+    struct assay__buf safe = {0};
+    assay__text_safe(&safe, text ? text : "");
+    const char *whole = safe.data ? safe.data : "";
+    bool cut = assay__svg_width(whole) > width;
+    if (cut) {
+        double room = fmax(0, width - 0.9 * ASSAY__SVG_FONT);
+        size_t head = fitting(whole, safe.length, room / 2, false);
+        size_t tail = fitting(whole + head, safe.length - head, room / 2, true);
+        assay__buf_add(out, whole, head);
+        assay__buf_puts(out, "…");
+        assay__buf_add(out, whole + safe.length - tail, tail);
+    } else {
+        assay__buf_puts(out, whole);
+    }
+    if (safe.failed) out->failed = true;
+    assay__buf_free(&safe);
+    return cut;
+}
+
+/* <title>: the whole name, unless it is longer than anybody reads. */
+static void put_title(struct assay__buf *out, const char *text)
+{
+    struct assay__buf cut = {0};
+    assay__svg_cut(&cut, text, TITLE_COLUMNS * 0.63 * ASSAY__SVG_FONT);
+    assay__buf_puts(out, "<title>");
+    assay__svg_escape(out, cut.data ? cut.data : "");
+    assay__buf_puts(out, "</title>");
+    if (cut.failed) out->failed = true;
+    assay__buf_free(&cut);
+}
+
+void assay__svg_text(struct assay__svg *svg, double x, double y, const char *class_name,
+                     char anchor, const char *text, double room)
+{
+    struct assay__buf cut = {0};
+    bool is_cut = assay__svg_cut(&cut, text, room > 0 ? room : 1e9);
+    assay__buf_printf(svg->out, "<text class=\"%s\"", class_name);
+    assay__svg_attribute(svg->out, "x", x);
+    assay__svg_attribute(svg->out, "y", y);
+    if (anchor != 's')
+        assay__buf_printf(svg->out, " text-anchor=\"%s\"", anchor == 'm' ? "middle" : "end");
+    assay__buf_putc(svg->out, '>');
+    assay__svg_escape(svg->out, cut.data ? cut.data : "");
+    if (is_cut) put_title(svg->out, text);
+    assay__buf_puts(svg->out, "</text>\n");
+    if (cut.failed) svg->out->failed = true;
+    assay__buf_free(&cut);
+}
+
+bool assay__svg_take(struct assay__svg *svg, double x, double y, double width, double height)
+{
+    if (svg->box_count == ASSAY__SVG_BOXES) return false;
+    for (size_t i = 0; i < svg->box_count; i++) {
+        const struct assay__svg_box *box = &svg->boxes[i];
+        if (x < box->x + box->width && box->x < x + width && y < box->y + box->height &&
+            box->y < y + height)
+            return false;
+    }
+    svg->boxes[svg->box_count++] = (struct assay__svg_box){x, y, width, height};
+    return true;
+}
+
+bool assay__svg_link(struct assay__svg *svg, const char *const *links, size_t index)
+{
+    if (!svg->links || !links || !links[index] || links[index][0] != '#') return false;
+    assay__buf_puts(svg->out, "<a href=\"");
+    assay__svg_escape(svg->out, links[index]);
+    assay__buf_puts(svg->out, "\">");
+    return true;
+}
+
+void assay__svg_value(struct assay__buf *out, double value, const char *unit)
+{
+    char scaled[64];
+    assay__text_scaled(scaled, sizeof scaled, value, unit);
+    assay__buf_printf(out, "%s%s", out->length ? ": " : "", scaled);
+}
+
+const char *assay__svg_color(size_t index)
+{
+    static const char *const colors[ASSAY__SVG_COLORS] = {"fig-s0", "fig-s1", "fig-s2", "fig-s3",
+                                                          "fig-s4", "fig-s5", "fig-s6", "fig-s7"};
+    return colors[index % ASSAY__SVG_COLORS];
+}
+
+/* What stands for the series in the legend: a block, a line with its dash, or its marker. */
+static void put_key(struct assay__svg *svg, double x, double y, size_t index)
+{
+    const struct assay__figure_series *series = &svg->figure->series[index];
+    enum assay__figure_kind kind = svg->figure->kind;
+    const char *color = series->faint && kind != ASSAY__FIGURE_BARS ? "fig-faint"
+                                                                    : assay__svg_color(index);
+    if (kind == ASSAY__FIGURE_BARS || kind == ASSAY__FIGURE_TREEMAP) {
+        assay__buf_printf(svg->out, "<rect class=\"fig-f %s\"", color);
+        assay__svg_attribute(svg->out, "x", x);
+        assay__svg_attribute(svg->out, "y", y - 9);
+        assay__buf_puts(svg->out, " width=\"10\" height=\"10\"/>");
+    } else if (kind == ASSAY__FIGURE_LINES || series->joined) {
+        assay__buf_printf(svg->out, "<path class=\"fig-k fig-d%zu %s\" d=\"M", index % 4, color);
+        assay__svg_number(svg->out, x - 6);
+        assay__buf_putc(svg->out, ' ');
+        assay__svg_number(svg->out, y - 4);
+        assay__buf_puts(svg->out, "h18\"/>");
+    } else {
+        assay__svg_marker(svg, x + 5, y - 4, index, series->faint ? ASSAY__POINT_FAINT : 0, NULL);
+    }
+}
+
+double assay__svg_legend(struct assay__svg *svg, double x, double y)
+{
+    size_t named = 0;
+    double at = x, line = y + 12;
+    for (size_t i = 0; i < svg->figure->series_count; i++)
+        named += svg->figure->series[i].name && *svg->figure->series[i].name &&
+                 svg->figure->series[i].count > 0;
+    if (named < 2 || svg->direct) return 0;
+    for (size_t i = 0; i < svg->figure->series_count; i++) {
+        const struct assay__figure_series *series = &svg->figure->series[i];
+        if (!series->name || !*series->name || !series->count) continue;
+        struct assay__buf safe = {0};
+        assay__svg_cut(&safe, series->name, 220);
+        double width = assay__svg_width(safe.data ? safe.data : "") + 38;
+        if (at > x && at + width > svg->width) at = x, line += LINE + 2;
+        put_key(svg, at + 8, line, i);
+        assay__svg_text(svg, at + 24, line, "fig-t", 's', series->name, 220);
+        at += width;
+        assay__buf_free(&safe);
+    }
+    return line - y + 10;
+}
+
+/* --- the frame --------------------------------------------------------------------------------------- */
+
+const char *assay__figure_css(void)
+{
+    /* Okabe and Ito's colours, darkened where their contrast with paper is below 3:1; each pair of neighbours also differs in
+     * lightness, so that they stay apart in grey. */
+#define LIGHT                                                                                     \
+    "--fig-paper:#fff;--fig-ink:#1b1f24;--fig-dim:#57606a;--fig-grid:#e1e4e8;--fig-axis:#8c959f;" \
+    "--fig-fault:#b3001b;--fig-0:#0072b2;--fig-1:#c25400;--fig-2:#00775a;--fig-3:#a84b80;"        \
+    "--fig-4:#8f6300;--fig-5:#2f7fb5;--fig-6:#6b5b95;--fig-7:#6e7781"
+#define DARK                                                                                         \
+    "--fig-paper:#14181d;--fig-ink:#e6e9ed;--fig-dim:#a0a9b4;--fig-grid:#2d343c;--fig-axis:#6b7580;" \
+    "--fig-fault:#ff7b8a;--fig-0:#4fb0ea;--fig-1:#f58b45;--fig-2:#33c499;--fig-3:#e297c2;"           \
+    "--fig-4:#e6b340;--fig-5:#9bd5f7;--fig-6:#b8a6e8;--fig-7:#9aa4af"
+    return ".fig{" LIGHT ";font:12px Arial,Helvetica,'Liberation Sans',sans-serif;"
+           "max-width:100%;height:auto}\n"
+           "@media (prefers-color-scheme:dark){.fig{" DARK "}}\n"
+           "[data-theme=light] .fig{" LIGHT "}\n"
+           "[data-theme=dark] .fig{" DARK "}\n"
+           "@media print{.fig,[data-theme] .fig{" LIGHT "}}\n"
+           ".fig text{fill:#1b1f24;fill:var(--fig-ink);unicode-bidi:isolate}\n"
+           ".fig .fig-h{font-size:15px;font-weight:600}\n"
+           ".fig .fig-n{fill:#57606a;fill:var(--fig-dim)}\n"
+           ".fig .fig-b{font-weight:600}\n"
+           ".fig .fig-q{stroke:#fff;stroke:var(--fig-paper);stroke-width:3;paint-order:stroke}\n"
+           ".fig .fig-w{fill:#fff;fill:var(--fig-paper)}\n"
+           ".fig .fig-p{fill:#fff;fill:var(--fig-paper)}\n"
+           ".fig .fig-g{stroke:#e1e4e8;stroke:var(--fig-grid);fill:none}\n"
+           ".fig .fig-a{stroke:#8c959f;stroke:var(--fig-axis);fill:none}\n"
+           ".fig .fig-m{stroke:#57606a;stroke:var(--fig-dim);fill:none;stroke-dasharray:3 3}\n"
+           ".fig .fig-i{stroke:#1b1f24;stroke:var(--fig-ink);fill:none}\n"
+           ".fig .fig-v{fill:#57606a;fill:var(--fig-dim);fill-opacity:.1}\n"
+           ".fig .fig-f{fill:currentColor}\n"
+           ".fig .fig-k{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}\n"
+           ".fig .fig-k3{stroke-width:3}.fig .fig-k4{stroke-width:4}\n"
+           ".fig .fig-o{stroke:currentColor;stroke-width:1.6;fill:#fff;fill:var(--fig-paper)}\n"
+           ".fig .fig-e{stroke:currentColor;stroke-width:1;fill:none}\n"
+           ".fig .fig-r{fill:currentColor;fill-opacity:.22}\n"
+           ".fig .fig-c{stroke:#fff;stroke:var(--fig-paper);stroke-width:1}\n"
+           ".fig .fig-d1{stroke-dasharray:7 3}.fig .fig-d2{stroke-dasharray:2 3}"
+           ".fig .fig-d3{stroke-dasharray:9 3 2 3}\n"
+           ".fig .fig-s0{color:#0072b2;color:var(--fig-0)}.fig .fig-s1{color:#c25400;color:var(--fig-1)}"
+           ".fig .fig-s2{color:#00775a;color:var(--fig-2)}.fig .fig-s3{color:#a84b80;color:var(--fig-3)}\n"
+           ".fig .fig-s4{color:#8f6300;color:var(--fig-4)}.fig .fig-s5{color:#2f7fb5;color:var(--fig-5)}"
+           ".fig .fig-s6{color:#6b5b95;color:var(--fig-6)}.fig .fig-s7{color:#6e7781;color:var(--fig-7)}\n"
+           ".fig .fig-faint{color:#8c959f;color:var(--fig-axis)}\n"
+           ".fig .fig-fault{color:#b3001b;color:var(--fig-fault)}\n"
+           ".fig text.fig-fault{fill:#b3001b;fill:var(--fig-fault)}\n"
+           ".fig a:hover .fig-f,.fig a:focus .fig-f{fill-opacity:.7}\n";
+#undef LIGHT
+#undef DARK
+}
+
+static void draw_body(struct assay__svg *svg)
+{
+    switch (svg->figure->kind) {
+    case ASSAY__FIGURE_BARS: assay__svg_bars(svg); return;
+    case ASSAY__FIGURE_TREEMAP: assay__svg_treemap(svg); return;
+    case ASSAY__FIGURE_ROOFLINE: assay__svg_roofline(svg); return;
+    case ASSAY__FIGURE_LINES:
+    case ASSAY__FIGURE_SCATTER:
+    case ASSAY__FIGURE_HISTOGRAM: assay__svg_plot(svg); return;
+    }
+}
+
+/* Words broken into lines of the drawing's width; returns the height they take. */
+static double put_words(struct assay__svg *svg, double y, const char *class_name, const char *text)
+{
+    struct assay__buf line = {0};
+    double height = 0;
+    for (const char *at = text; *at;) {
+        size_t word = strcspn(at, " "), before = line.length;
+        if (before) assay__buf_putc(&line, ' ');
+        assay__buf_add(&line, at, word);
+        if (before && assay__svg_width(line.data ? line.data : "") > svg->width - 8) {
+            line.data[before] = 0;
+            height += LINE;
+            assay__svg_text(svg, 4, y + height - 4, class_name, 's', line.data, 0);
+            assay__buf_clear(&line);
+            continue;
+        }
+        at += word;
+        at += strspn(at, " ");
+    }
+    if (line.length) {
+        height += LINE;
+        assay__svg_text(svg, 4, y + height - 4, class_name, 's', line.data, svg->width - 8);
+    }
+    if (line.failed) svg->out->failed = true;
+    assay__buf_free(&line);
+    return height;
+}
+
+static double put_notes(struct assay__svg *svg, double y, bool whole)
+{
+    const struct assay__figure *figure = svg->figure;
+    double begin = y;
+    struct assay__buf thinned = {0};
+    y += 4;
+    if (whole && figure->caption && *figure->caption)
+        y += put_words(svg, y, "fig-n", figure->caption);
+    if (whole && figure->note && *figure->note) y += put_words(svg, y, "fig-n", figure->note);
+    if (svg->drawn_of) {
+        char count[64];
+        assay__text_scaled(count, sizeof count, (double)svg->drawn_of, "count");
+        assay__buf_printf(&thinned,
+                          "%s points: each pixel column shows the least and the greatest of those "
+                          "in it.",
+                          count);
+        y += put_words(svg, y, "fig-n", thinned.data ? thinned.data : "");
+    }
+    assay__buf_free(&thinned);
+    return y - begin + 4;
+}
+
+/* Everything of one figure at its own origin; returns its height. */
+static double draw_content(struct assay__buf *out, const struct assay__figure *figure, double width,
+                           double height, bool whole)
+{
+    struct assay__buf body = {0};
+    struct assay__svg *svg = calloc(1, sizeof *svg);
+    if (!svg) {
+        out->failed = true;
+        return 0;
+    }
+    *svg = (struct assay__svg){
+        .out = &body, .figure = figure, .width = width, .height = height, .links = !whole};
+    draw_body(svg);
+    double top = 0, below = svg->height;
+    double notes = put_notes(svg, below, whole);
+    svg->out = out;
+    if (whole && figure->title && *figure->title) {
+        assay__svg_text(svg, 4, 18, "fig-h", 's', figure->title, width - 60);
+        top += 28;
+    }
+    top += assay__svg_legend(svg, 0, top);
+    assay__buf_puts(out, "<g");
+    if (top > 0) {
+        assay__buf_puts(out, " transform=\"translate(0 ");
+        assay__svg_number(out, top);
+        assay__buf_puts(out, ")\"");
+    }
+    assay__buf_puts(out, ">\n");
+    assay__buf_puts(out, body.data ? body.data : "");
+    assay__buf_puts(out, "</g>\n");
+    if (body.failed) out->failed = true;
+    double total = top + below + notes;
+    assay__buf_free(&body);
+    free(svg);
+    return total;
+}
+
+static void open_svg(struct assay__buf *out, double width, double height, bool standalone)
+{
+    if (standalone) assay__buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    assay__buf_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fig\" viewBox=\"0 0 ");
+    assay__svg_number(out, width);
+    assay__buf_putc(out, ' ');
+    assay__svg_number(out, ceil(height));
+    assay__buf_putc(out, '"');
+    assay__svg_attribute(out, "width", width);
+    assay__svg_attribute(out, "height", ceil(height));
+}
+
+static void put_alternative(struct assay__buf *out, const struct assay__figure *figure,
+                            const char *id)
+{
+    bool named = id && *id;
+    const char *texts[] = {figure->title, figure->description};
+    static const char *const tags[] = {"title", "desc"};
+    for (int i = 0; i < 2; i++) {
+        assay__buf_printf(out, "<%s", tags[i]);
+        if (named) {
+            assay__buf_puts(out, " id=\"");
+            assay__svg_escape(out, id);
+            assay__buf_printf(out, "-%s\"", tags[i]);
+        }
+        assay__buf_putc(out, '>');
+        assay__svg_escape(out, texts[i]);
+        assay__buf_printf(out, "</%s>\n", tags[i]);
+    }
+}
+
+/* An image hides what is in it from those who cannot see it; links must not be hidden. */
+static void put_role(struct assay__buf *out, const struct assay__figure *figure, const char *id,
+                     bool standalone)
+{
+    bool links = false; /* a file of its own has none: there is nothing they could lead to */
+    for (size_t i = 0; i < figure->series_count; i++)
+        links |= figure->series[i].links != NULL;
+    assay__buf_puts(out, links && !standalone ? " role=\"group\"" : " role=\"img\"");
+    if (!id || !*id) return;
+    assay__buf_puts(out, " aria-labelledby=\"");
+    assay__svg_escape(out, id);
+    assay__buf_puts(out, "-title ");
+    assay__svg_escape(out, id);
+    assay__buf_puts(out, "-desc\"");
+}
+
+static void put_style(struct assay__buf *out)
+{
+    assay__buf_puts(out, "<style>\n");
+    escape_safe(out, assay__figure_css(), strlen(assay__figure_css()));
+    assay__buf_puts(out, "</style>\n<rect class=\"fig-p\" width=\"100%\" height=\"100%\"/>\n");
+}
+
+static double width_given(double width)
+{
+    if (!(width > 0)) return WIDTH;
+    return width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
+}
+
+void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figure,
+                       const struct assay__svg_options *options)
+{
+    struct assay__buf content = {0};
+    bool standalone = options && options->standalone;
+    double width = width_given(options ? options->width : 0);
+    double height = draw_content(&content, figure, width, options ? options->height : 0,
+                                 standalone);
+    open_svg(out, width, height, standalone);
+    put_role(out, figure, options ? options->id : NULL, standalone);
+    assay__buf_puts(out, ">\n");
+    put_alternative(out, figure, options ? options->id : NULL);
+    if (standalone) put_style(out);
+    assay__buf_puts(out, content.data ? content.data : "");
+    assay__buf_puts(out, "</svg>\n");
+    if (content.failed) out->failed = true;
+    assay__buf_free(&content);
+}
+
+void assay__figures_svg(struct assay__buf *out, const struct assay__figure *figures, size_t count)
+{
+    struct assay__buf all = {0};
+    double height = 8;
+    if (count == 1) {
+        assay__figure_svg(out, figures, &(struct assay__svg_options){.standalone = true});
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        assay__buf_puts(&all, "<g role=\"img\" transform=\"translate(0 ");
+        assay__svg_number(&all, height);
+        assay__buf_puts(&all, ")\">\n");
+        put_alternative(&all, &figures[i], NULL);
+        height += draw_content(&all, &figures[i], WIDTH, 0, true) + 16;
+        assay__buf_puts(&all, "</g>\n");
+    }
+    open_svg(out, WIDTH, height, true);
+    assay__buf_puts(out, ">\n<title>");
+    assay__svg_escape(out, count ? figures[0].name : "");
+    assay__buf_puts(out, "</title>\n");
+    put_style(out);
+    assay__buf_puts(out, all.data ? all.data : "");
+    assay__buf_puts(out, "</svg>\n");
+    if (all.failed) out->failed = true;
+    assay__buf_free(&all);
+}

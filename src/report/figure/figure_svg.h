@@ -1,0 +1,82 @@
+/* figure_svg.h - between the files that draw a figure as SVG: figure_svg.c (the frame, words, escaping, style), figure_svg_axes.c
+ * (scales, grid, marks, spans), figure_svg_plot.c (lines, scatter, histogram), figure_svg_bars.c, figure_svg_treemap.c,
+ * figure_svg_roofline.c. Lengths are in pixels of the drawing, which a page may scale. */
+#ifndef ASSAY_REPORT_FIGURE_FIGURE_SVG_H
+#define ASSAY_REPORT_FIGURE_FIGURE_SVG_H
+
+#include "report/figure/figure_scale.h"
+
+#define ASSAY__SVG_COLORS 8
+#define ASSAY__SVG_FONT 12.0
+#define ASSAY__SVG_BOXES 256
+#define ASSAY__SVG_MARKS 32
+
+struct assay__svg_box {
+    double x, y, width, height;
+};
+
+struct assay__svg {
+    struct assay__buf *out; /* the body: its own origin */
+    const struct assay__figure *figure;
+    double width, height;            /* of the body; height 0: by kind */
+    bool links;                      /* a page around it: links lead somewhere */
+    double left, top, right, bottom; /* the plot inside */
+    struct assay__scale x, y;
+    struct assay__svg_box boxes[ASSAY__SVG_BOXES]; /* taken by words and points */
+    size_t box_count;
+    size_t drawn_of;                  /* points that were thinned; 0: none */
+    int mark_lines[ASSAY__SVG_MARKS]; /* above the plot; -1: its word has no room */
+    double mark_centres[ASSAY__SVG_MARKS];
+    bool direct; /* series are named beside their lines: no legend */
+};
+
+/* --- words (figure_svg.c) ----------------------------------------------------------------------- */
+
+/** Text escaped for XML: markup, characters that XML 1.0 forbids, bytes that are no UTF-8; text that runs from right to left is
+ *  isolated, and marks that would change the direction are replaced. */
+void assay__svg_escape(struct assay__buf *out, const char *text);
+/** A number with one decimal, without a locale. */
+void assay__svg_number(struct assay__buf *out, double value);
+/** Estimated width of a text in the font of the drawing, rather too wide than too narrow. */
+double assay__svg_width(const char *text);
+/** The text cut in its middle to that width; true: it was cut. */
+bool assay__svg_cut(struct assay__buf *out, const char *text, double width);
+/** <text class=… text-anchor=…>, cut to `room` (0: not), with the whole text as its title when it was cut. anchor 's', 'm', 'e'. */
+void assay__svg_text(struct assay__svg *svg, double x, double y, const char *class_name,
+                     char anchor, const char *text, double room);
+/** ` name="12.5"` */
+void assay__svg_attribute(struct assay__buf *out, const char *name, double value);
+/** Takes the box for words if it is free and inside of the drawing. */
+bool assay__svg_take(struct assay__svg *svg, double x, double y, double width, double height);
+/** `<a href="#…">`, when the page has links and this is one inside of it. True: close it with "</a>". */
+bool assay__svg_link(struct assay__svg *svg, const char *const *links, size_t index);
+/** " – 12.3 ms", appended to a title. */
+void assay__svg_value(struct assay__buf *out, double value, const char *unit);
+/** Legend of the series that have names, from (x, y) on; returns its height. */
+double assay__svg_legend(struct assay__svg *svg, double x, double y);
+/** Class of the colour of series `index`. */
+const char *assay__svg_color(size_t index);
+
+/* --- axes (figure_svg_axes.c) ------------------------------------------------------------------- */
+
+/** Chooses the scales and the plot's place, draws grid, spans and axes. */
+void assay__svg_axes(struct assay__svg *svg, double x_low, double x_high, double y_low,
+                     double y_high);
+/** Marks across the plot, above the data: their words have the paper's colour around them. */
+void assay__svg_marks(struct assay__svg *svg);
+double assay__svg_x(const struct assay__svg *svg, double value); /* NaN: no place */
+double assay__svg_y(const struct assay__svg *svg, double value);
+
+/* --- kinds: draw the body and set svg->height ----------------------------------------------------- */
+
+void assay__svg_bars(struct assay__svg *svg);
+void assay__svg_plot(struct assay__svg *svg);
+void assay__svg_treemap(struct assay__svg *svg);
+void assay__svg_roofline(struct assay__svg *svg);
+/** Marker of a point: shape by series. Part of figure_svg_plot.c. */
+void assay__svg_marker(struct assay__svg *svg, double x, double y, size_t series,
+                       unsigned char flags, const char *title);
+/** Name beside a point where there is room. */
+void assay__svg_point_name(struct assay__svg *svg, double x, double y, const char *name);
+
+#endif

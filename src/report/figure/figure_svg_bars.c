@@ -1,0 +1,188 @@
+/* figure_svg_bars.c - horizontal bars, one row per name, or one group of bars per category. Lengths are proportional from 0 (a bar of a
+ * logarithm or of a cut scale would lie). A value that is not known has its row and "—". Bars to the left of 0 are negative. */
+#include "report/figure/figure_svg.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BAR 15.0
+#define GAP 7.0
+#define THIN 12.0 /* a bar of a group */
+
+struct layout {
+    double names, values; /* widths of the columns left and right of the bars */
+    double zero, scale;   /* pixels of 0, and of one unit */
+    size_t rows;
+};
+
+static const char *name_of(const struct assay__figure *figure, size_t row)
+{
+    const struct assay__figure_series *s = figure->series;
+    const char *name = figure->categories          ? figure->categories[row]
+                       : s->names && s->names[row] ? s->names[row]
+                                                   : "";
+    return name ? name : "";
+}
+
+static void value_text(const struct assay__figure *figure, const struct assay__figure_series *s,
+                       size_t row, char *out, size_t size)
+{
+    assay__text_scaled(out, size, row < s->count ? s->y[row] : (double)NAN, figure->y_unit);
+}
+
+static void measure(struct assay__svg *svg, struct layout *l)
+{
+    const struct assay__figure *figure = svg->figure;
+    double low = 0, high = 0;
+    char text[64];
+    for (size_t s = 0; s < figure->series_count; s++)
+        if (figure->series[s].count > l->rows) l->rows = figure->series[s].count;
+    for (size_t row = 0; row < l->rows; row++) {
+        struct assay__buf safe = {0};
+        assay__svg_cut(&safe, name_of(figure, row), svg->width * 0.4);
+        l->names = fmax(l->names, assay__svg_width(safe.data ? safe.data : ""));
+        assay__buf_free(&safe);
+        for (size_t s = 0; s < figure->series_count; s++) {
+            const struct assay__figure_series *series = &figure->series[s];
+            value_text(figure, series, row, text, sizeof text);
+            l->values = fmax(l->values, assay__svg_width(text));
+            if (row >= series->count) continue;
+            const double seen[] = {series->y[row], series->high ? series->high[row] : (double)NAN,
+                                   series->low ? series->low[row] : (double)NAN};
+            for (size_t i = 0; i < 3; i++) {
+                if (!isfinite(seen[i])) continue;
+                low = fmin(low, seen[i]), high = fmax(high, seen[i]);
+            }
+        }
+    }
+    svg->left = l->names + 14;
+    svg->right = svg->width - l->values - 14;
+    double left_room = low < 0 ? l->values + 8 : 0;
+    l->scale = high > low ? (svg->right - svg->left - left_room) / (high - low) : 0;
+    l->zero = svg->left + left_room - low * l->scale;
+}
+
+static void put_whisker(struct assay__svg *svg, const struct layout *l,
+                        const struct assay__figure_series *s, size_t row, double y)
+{
+    if (!s->low || !s->high || !isfinite(s->low[row]) || !isfinite(s->high[row])) return;
+    double from = l->zero + s->low[row] * l->scale, to = l->zero + s->high[row] * l->scale;
+    assay__buf_puts(svg->out, "<path class=\"fig-i\" d=\"M");
+    assay__svg_number(svg->out, from);
+    assay__buf_putc(svg->out, ' ');
+    assay__svg_number(svg->out, y - 3);
+    assay__buf_puts(svg->out, "v6m0-3H");
+    assay__svg_number(svg->out, to);
+    assay__buf_puts(svg->out, "m0-3v6\"/>\n");
+}
+
+static void put_bar(struct assay__svg *svg, const struct layout *l, size_t index, size_t row,
+                    double y, double height)
+{
+    const struct assay__figure_series *s = &svg->figure->series[index];
+    unsigned char flags = s->flags ? s->flags[row] : 0;
+    double value = s->y[row], length = fabs(value) * l->scale;
+    struct assay__buf title = {0};
+    const char *color = flags & ASSAY__POINT_FAULT               ? "fig-fault"
+                        : s->faint || flags & ASSAY__POINT_FAINT ? "fig-faint"
+                                                                 : assay__svg_color(index);
+    assay__buf_printf(svg->out, "<rect class=\"fig-f fig-bar %s\"", color);
+    assay__svg_attribute(svg->out, "x", value < 0 ? l->zero - length : l->zero);
+    assay__svg_attribute(svg->out, "y", y);
+    assay__svg_attribute(svg->out, "width", length);
+    assay__svg_attribute(svg->out, "height", height);
+    assay__svg_cut(&title, name_of(svg->figure, row), 2000);
+    if (svg->figure->series_count > 1 && s->name) assay__buf_printf(&title, ", %s", s->name);
+    assay__svg_value(&title, value, svg->figure->y_unit);
+    assay__buf_puts(svg->out, "><title>");
+    assay__svg_escape(svg->out, title.data ? title.data : "");
+    assay__buf_puts(svg->out, "</title></rect>\n");
+    put_whisker(svg, l, s, row, y + height / 2);
+    if (title.failed) svg->out->failed = true;
+    assay__buf_free(&title);
+}
+
+static double value_end(const struct layout *l, const struct assay__figure_series *s, size_t row)
+{
+    double end = s->y[row];
+    if (s->high && isfinite(s->high[row]) && s->high[row] > end) end = s->high[row];
+    return l->zero + fmax(0, end) * l->scale;
+}
+
+static double put_row(struct assay__svg *svg, const struct layout *l, size_t row, double y)
+{
+    const struct assay__figure *figure = svg->figure;
+    bool grouped = figure->series_count > 1;
+    double height = grouped ? THIN : BAR, all = 0;
+    size_t bars = figure->series_count ? figure->series_count : 1;
+    double middle = y + (double)bars * (height + 1) / 2;
+    bool linked = figure->series_count && assay__svg_link(svg, figure->series[0].links, row);
+    const struct assay__figure_series *first = figure->series;
+    bool marked = first->flags && row < first->count && first->flags[row] & ASSAY__POINT_MARKED;
+    assay__svg_text(svg, svg->left - 8, middle + 4, marked ? "fig-b" : "fig-t", 'e',
+                    name_of(figure, row), svg->width * 0.4 + 1);
+    for (size_t i = 0; i < figure->series_count; i++) {
+        const struct assay__figure_series *s = &figure->series[i];
+        char text[64];
+        bool known = row < s->count && isfinite(s->y[row]);
+        value_text(figure, s, row, text, sizeof text);
+        if (known) put_bar(svg, l, i, row, y + all, height);
+        bool left = known && s->y[row] < 0;
+        double at = !known ? l->zero : left ? l->zero + s->y[row] * l->scale : value_end(l, s, row);
+        assay__svg_text(svg, left ? at - 5 : at + 5, y + all + height / 2 + 4,
+                        known ? "fig-t" : "fig-n", left ? 'e' : 's', text, 0);
+        all += height + 1;
+    }
+    if (linked) assay__buf_puts(svg->out, "</a>\n");
+    return all - 1;
+}
+
+/* A level mark of bars is upright: a requirement, the reference. */
+static void put_marks(struct assay__svg *svg, const struct layout *l, double bottom)
+{
+    for (size_t i = 0; i < svg->figure->mark_count; i++) {
+        const struct assay__figure_mark *mark = &svg->figure->marks[i];
+        double x = l->zero + mark->at * l->scale;
+        if (!isfinite(x) || x < svg->left || x > svg->width - 4) continue;
+        assay__buf_puts(svg->out, "<path class=\"fig-m\" d=\"M");
+        assay__svg_number(svg->out, x);
+        assay__buf_puts(svg->out, " 16V");
+        assay__svg_number(svg->out, bottom);
+        assay__buf_puts(svg->out, "\"/>\n");
+        double width = assay__svg_width(mark->text ? mark->text : "");
+        double centre = fmin(fmax(x, width / 2 + 2), svg->width - width / 2 - 2);
+        if (assay__svg_take(svg, centre - width / 2, 0, width, 14))
+            assay__svg_text(svg, centre, 12, "fig-b", 'm', mark->text, 0);
+    }
+}
+
+void assay__svg_bars(struct assay__svg *svg)
+{
+    struct layout l = {0};
+    struct assay__buf title = {0};
+    const struct assay__figure *figure = svg->figure;
+    if (!figure->series_count) {
+        svg->height = 20;
+        return;
+    }
+    measure(svg, &l);
+    double y = figure->mark_count ? 22 : 4;
+    for (size_t row = 0; row < l.rows; row++)
+        y += put_row(svg, &l, row, y) + GAP;
+    assay__buf_puts(svg->out, "<path class=\"fig-a\" d=\"M");
+    assay__svg_number(svg->out, l.zero);
+    assay__buf_puts(svg->out, figure->mark_count ? " 18V" : " 0V");
+    assay__svg_number(svg->out, y);
+    assay__buf_puts(svg->out, "\"/>\n");
+    put_marks(svg, &l, y);
+    if (figure->y_title && *figure->y_title) {
+        assay__buf_puts(&title, figure->y_title);
+        assay__svg_text(svg, svg->left, y + 14, "fig-n", 's', title.data, svg->width - svg->left);
+        y += 18;
+    }
+    if (title.failed) svg->out->failed = true;
+    assay__buf_free(&title);
+    svg->height = y;
+}

@@ -1,0 +1,273 @@
+/* figure_svg_treemap.c - a treemap: areas are proportional to values, nested by the parts of a path ("layer1/block0"). Rectangles are
+ * squarified (Bruls, Huizing and van Wijk 2000): a row takes further items while its worst ratio of sides gets better. Colour
+ * tells the series. At most LEAVES rectangles: the smallest of the rest are one, which says so. Groups of one child are
+ * passed through. Values that are not above 0 have no area and are left out. */
+#include "report/figure/figure_svg.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAVES 300
+#define DEPTH 6
+#define HEAD 15.0 /* the line with the name of a group */
+#define HEIGHT 380.0
+
+struct leaf {
+    size_t series, index;
+    const char *path, *name;
+    double value;
+};
+
+struct map {
+    struct assay__svg *svg;
+    struct leaf *leaves;
+    size_t count;
+    double total;
+};
+
+struct item { /* a group or a leaf: leaves first … first + count - 1 */
+    size_t first, count;
+    double value;
+};
+
+struct rect {
+    double x, y, width, height;
+};
+
+static int by_value(const void *left, const void *right)
+{
+    const struct leaf *a = left, *b = right;
+    if (a->value != b->value) return a->value < b->value ? 1 : -1;
+    if (a->series != b->series) return a->series < b->series ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static int by_path(const void *left, const void *right)
+{
+    const struct leaf *a = left, *b = right;
+    int order = strcmp(a->path, b->path);
+    return order ? order : by_value(left, right);
+}
+
+static int item_by_value(const void *left, const void *right)
+{
+    const struct item *a = left, *b = right;
+    if (a->value != b->value) return a->value < b->value ? 1 : -1;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* Length of the path's first `depth` parts; of all of it when it has fewer. */
+static size_t prefix_length(const char *path, size_t depth)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < depth && path[at]; i++) {
+        if (i) at++;
+        at += strcspn(path + at, "/");
+    }
+    return at;
+}
+
+/* Items of the next depth: leaves that end here stand alone, others are grouped by their next part. */
+static size_t group(const struct map *map, size_t first, size_t count, size_t depth,
+                    struct item *items)
+{
+    size_t made = 0;
+    for (size_t i = first; i < first + count; i++) {
+        const char *path = map->leaves[i].path;
+        size_t own = prefix_length(path, depth + 1), before = prefix_length(path, depth);
+        bool joins = false;
+        if (made && own > before) {
+            const char *other = map->leaves[items[made - 1].first].path;
+            joins = prefix_length(other, depth + 1) == own && strncmp(path, other, own) == 0;
+        }
+        if (!joins) items[made++] = (struct item){i, 0, 0};
+        items[made - 1].count++;
+        items[made - 1].value += map->leaves[i].value;
+    }
+    return made;
+}
+
+/* --- drawing ---------------------------------------------------------------------------------------- */
+
+/* The end of a path, from a / or . on, of three characters or more: the groups around it say the rest. */
+static const char *last_part(const char *path)
+{
+    size_t at = strlen(path);
+    const char *end = path + at;
+    while (at > 0 && !((path[at - 1] == '/' || path[at - 1] == '.') && end - (path + at) >= 3))
+        at--;
+    return path + at;
+}
+
+static void put_leaf(const struct map *map, const struct leaf *leaf, struct rect r)
+{
+    struct assay__svg *svg = map->svg;
+    const struct assay__figure_series *series = &svg->figure->series[leaf->series];
+    struct assay__buf title = {0};
+    char value[64];
+    bool rest = leaf->index == SIZE_MAX;
+    bool linked = !rest && assay__svg_link(svg, series->links, leaf->index);
+    assay__buf_printf(svg->out, "<rect class=\"fig-f fig-c fig-leaf %s\"",
+                      rest ? "fig-faint" : assay__svg_color(leaf->series));
+    assay__svg_attribute(svg->out, "x", r.x);
+    assay__svg_attribute(svg->out, "y", r.y);
+    assay__svg_attribute(svg->out, "width", r.width);
+    assay__svg_attribute(svg->out, "height", r.height);
+    assay__text_scaled(value, sizeof value, leaf->value, svg->figure->y_unit);
+    assay__svg_cut(&title, leaf->name, 2000);
+    assay__buf_printf(&title, ": %s (%.1f %%)", value, leaf->value / map->total * 100);
+    assay__buf_puts(svg->out, "><title>");
+    assay__svg_escape(svg->out, title.data ? title.data : "");
+    assay__buf_puts(svg->out, "</title></rect>");
+    if (r.width > 42 && r.height > 17) {
+        const char *name = last_part(leaf->name);
+        if (r.width > 76 ||
+            assay__svg_width(name) < r.width - 8) /* a cut name of 4 letters says nothing */
+            assay__svg_text(svg, r.x + 4, r.y + 13, "fig-w", 's', name, r.width - 8);
+        if (r.height > 33 && assay__svg_width(value) < r.width - 8)
+            assay__svg_text(svg, r.x + 4, r.y + 28, "fig-w", 's', value, 0);
+    }
+    if (linked) assay__buf_puts(svg->out, "</a>");
+    assay__buf_putc(svg->out, '\n');
+    if (title.failed) svg->out->failed = true;
+    assay__buf_free(&title);
+}
+
+static void divide(const struct map *map, size_t first, size_t count, size_t depth, struct rect r);
+
+static void put_item(const struct map *map, const struct item *item, size_t depth, struct rect r)
+{
+    const struct leaf *leaf = &map->leaves[item->first];
+    if (item->count == 1) {
+        put_leaf(map, leaf, r);
+        return;
+    }
+    struct rect inside = r;
+    size_t length = prefix_length(leaf->path, depth + 1);
+    if (r.width > 48 && r.height > 40) {
+        char name[256];
+        size_t from = prefix_length(leaf->path, depth);
+        if (length - from < 4 && depth) from = prefix_length(leaf->path, depth - 1);
+        if (leaf->path[from] == '/') from++;
+        size_t size = length - from < sizeof name - 1 ? length - from : sizeof name - 1;
+        memcpy(name, leaf->path + from, size);
+        name[size] = 0;
+        assay__svg_text(map->svg, r.x + 2, r.y + 11, "fig-b", 's', name, r.width - 4);
+        inside = (struct rect){r.x + 1, r.y + HEAD, r.width - 2, r.height - HEAD - 1};
+    }
+    divide(map, item->first, item->count, depth + 1, inside);
+}
+
+/* The worst ratio of sides in a row of that sum along a side. */
+static double worst(double least, double greatest, double sum, double side)
+{
+    double square = sum * sum, across = side * side;
+    return fmax(across * greatest / square, square / (across * least));
+}
+
+/* Lays out items in rows along the shorter side of what is left; areas are value × scale. */
+static void squarify(const struct map *map, const struct item *items, size_t count, size_t depth,
+                     struct rect r, double value)
+{
+    for (size_t i = 0; i < count && value > 0 && r.width > 0 && r.height > 0;) {
+        double scale = r.width * r.height / value, side = fmin(r.width, r.height);
+        double sum = items[i].value * scale, greatest = sum;
+        size_t end = i + 1;
+        while (end < count) {
+            double next = items[end].value * scale, least = items[end - 1].value * scale;
+            if (!(next > 0) ||
+                worst(next, greatest, sum + next, side) > worst(least, greatest, sum, side))
+                break;
+            sum += next;
+            end++;
+        }
+        bool upright = r.width >= r.height; /* a column at the left, else a line at the top */
+        double thick = end == count ? (upright ? r.width : r.height) : sum / side, at = 0;
+        for (; i < end; i++) {
+            double part = side * items[i].value * scale / sum;
+            struct rect own = upright ? (struct rect){r.x, r.y + at, thick, part}
+                                      : (struct rect){r.x + at, r.y, part, thick};
+            put_item(map, &items[i], depth, own);
+            at += part;
+            value -= items[i].value;
+        }
+        if (upright)
+            r.x += thick, r.width -= thick;
+        else
+            r.y += thick, r.height -= thick;
+    }
+}
+
+static void divide(const struct map *map, size_t first, size_t count, size_t depth, struct rect r)
+{
+    struct item *items = malloc(count * sizeof *items);
+    double value = 0;
+    if (!items) {
+        map->svg->out->failed = true;
+        return;
+    }
+    size_t made = 0;
+    for (size_t d = depth; made < 2 && d < depth + 64; d++) { /* groups of one are passed through */
+        made = depth < DEPTH ? group(map, first, count, d, items) : 0;
+        if (made == 1 && items[0].count == 1) break;
+        if (made > 1) depth = d;
+        if (depth >= DEPTH) break;
+    }
+    if (made < 2) { /* too deep, or all on one path: side by side */
+        made = count;
+        for (size_t i = 0; i < count; i++)
+            items[i] = (struct item){first + i, 1, map->leaves[first + i].value};
+    }
+    for (size_t i = 0; i < made; i++)
+        value += items[i].value;
+    qsort(items, made, sizeof *items, item_by_value);
+    squarify(map, items, made, depth, r, value);
+    free(items);
+}
+
+static bool collect(struct map *map, size_t most)
+{
+    const struct assay__figure *figure = map->svg->figure;
+    map->leaves = malloc((most + 1) * sizeof *map->leaves);
+    for (size_t s = 0; map->leaves && s < figure->series_count; s++)
+        for (size_t i = 0; i < figure->series[s].count; i++) {
+            const struct assay__figure_series *series = &figure->series[s];
+            if (!(series->y[i] > 0) || !isfinite(series->y[i])) continue;
+            const char *name = series->names && series->names[i] ? series->names[i] : "";
+            map->leaves[map->count++] = (struct leaf){
+                s, i, series->groups && series->groups[i] ? series->groups[i] : "", name,
+                series->y[i]};
+            map->total += series->y[i];
+        }
+    return map->leaves != NULL;
+}
+
+void assay__svg_treemap(struct assay__svg *svg)
+{
+    struct map map = {.svg = svg};
+    struct assay__buf rest = {0};
+    size_t most = 0;
+    if (!(svg->height > 0)) svg->height = HEIGHT;
+    for (size_t s = 0; s < svg->figure->series_count; s++)
+        most += svg->figure->series[s].count;
+    if (!collect(&map, most)) {
+        svg->out->failed = true;
+        return;
+    }
+    qsort(map.leaves, map.count, sizeof *map.leaves, by_value);
+    if (map.count > LEAVES) {
+        double value = 0;
+        for (size_t i = LEAVES - 1; i < map.count; i++)
+            value += map.leaves[i].value;
+        assay__buf_printf(&rest, "%zu smaller ones", map.count - LEAVES + 1);
+        map.leaves[LEAVES - 1] = (struct leaf){0, SIZE_MAX, "", rest.data ? rest.data : "", value};
+        map.count = LEAVES;
+    }
+    qsort(map.leaves, map.count, sizeof *map.leaves, by_path);
+    if (map.count) divide(&map, 0, map.count, 0, (struct rect){0, 4, svg->width, svg->height - 4});
+    free(map.leaves);
+    assay__buf_free(&rest);
+}

@@ -1,0 +1,210 @@
+/* arm.c - see arm.h. Everything that can be wrong with the input is found before a worker starts.
+ *
+ * profile->model describes the first arm's model. The functions that describe a model and conclude a trial read and write it there,
+ * so while an arm does that, its own description stands in that place. */
+#include "run/arm/arm_internal.h"
+
+#include "base/clock.h"
+#include "cost/roofline.h"
+#include "model/inputs/generation_roles.h"
+#include "run/builds.h"
+#include "base/options_read.h"
+#include "run/watch/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct assay__trial *assay__arm_trial(const struct assay__arm *arm)
+{
+    return &arm->recording->profile->trials[arm->index];
+}
+
+const struct assay_run_options *assay__arm_options(const struct assay__arm *arm)
+{
+    return &arm->options;
+}
+
+const struct assay__outcome *assay__arm_outcomes(const struct assay__arm *arm, size_t *count)
+{
+    *count = arm->outcome_count;
+    return arm->outcomes;
+}
+
+void assay__arm_keep_outputs(struct assay__arm *arm, const char *folder)
+{
+    if (snprintf(arm->outputs, sizeof arm->outputs, "%s", folder) >= (int)sizeof arm->outputs)
+        arm->outputs[0] = 0;
+}
+
+const char *assay__arm_outputs(const struct assay__arm *arm)
+{
+    return arm->outputs;
+}
+
+const char *assay__arm_model_path(const struct assay__arm *arm)
+{
+    return arm->model_path;
+}
+
+bool assay__arm_interrupted(const struct assay__arm *arm)
+{
+    return arm->options.interrupt && *arm->options.interrupt;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+/* Real time that is neither session creation nor inferences nor layers nor building a zoo model. */
+static double overhead_s(const struct assay__arm *arm)
+{
+    double spent = (double)(arm->building_ns + arm->extra_ns);
+    for (size_t i = 0; i < arm->outcome_count; i++)
+        spent += arm->outcomes[i].open_ns + arm->outcomes[i].steps_ns + arm->outcomes[i].layers_ns;
+    return ((double)(assay__now_ns() - arm->start_ns) - spent) / 1e9;
+}
+
+static int add_remarks(struct assay__arm *arm)
+{
+    struct assay__trial *trial = assay__arm_trial(arm);
+    size_t room = trial->note_count + arm->outcome_count;
+    const char **notes = assay__arena_array(arm->recording->profile->arena, room, sizeof *notes);
+    if (!notes) return ASSAY_ENOMEM;
+    if (trial->note_count) memcpy(notes, trial->notes, trial->note_count * sizeof *notes);
+    trial->notes = notes;
+    for (size_t i = 0; i < arm->outcome_count; i++)
+        if (arm->outcomes[i].remark[0])
+            notes[trial->note_count++] = assay__arena_printf(
+                arm->recording->profile->arena, "launch %zu: %s", i + 1, arm->outcomes[i].remark);
+    return 0;
+}
+
+/* The trial's state and, when a launch failed, the code and the first reason. */
+static int conclude(struct assay__arm *arm, struct assay_error *error)
+{
+    struct assay__trial *trial = assay__arm_trial(arm);
+    size_t failed = 0, first = 0;
+    for (size_t i = arm->outcome_count; i-- > 0;)
+        if (arm->outcomes[i].code) {
+            failed++;
+            first = i;
+        }
+    if (assay__arm_interrupted(arm) ||
+        (failed && arm->outcomes[first].code == ASSAY_EINTERRUPTED)) {
+        trial->state = ASSAY__TRIAL_INTERRUPTED;
+        trial->reason = "interrupted";
+        return assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted");
+    }
+    if (failed == 0) {
+        trial->state = ASSAY__TRIAL_OK;
+        return 0;
+    }
+    const char *why = arm->outcomes[first].reason;
+    struct assay__arena *arena = arm->recording->profile->arena;
+    int launches = arm->options.launches;
+    bool given_up = failed == arm->outcome_count && failed < (size_t)launches;
+    if (given_up && failed == 1)
+        why = assay__arena_printf(arena, "the first of %d launches failed: %s", launches, why);
+    else if (launches > 1)
+        why = assay__arena_printf(arena, "%s%zu of %d launches failed; launch %zu: %s",
+                                  given_up ? "the first " : "", failed, launches, first + 1, why);
+    trial->state = ASSAY__TRIAL_FAILED;
+    trial->reason = why ? why : "a launch failed";
+    return assay_error_set(error, arm->outcomes[first].code, "%s", trial->reason);
+}
+
+int assay__arm_begin(struct assay__arm *arm, struct assay_error *error)
+{
+    struct assay__watch_plan plan = {&arm->options, arm->recording->profile, assay__arm_trial(arm),
+                                     arm->recording->start_ns};
+    return assay__watch_begin(&plan, &arm->watch, error);
+}
+
+void assay__arm_share(struct assay__arm *arm, struct assay__watch *shared)
+{
+    arm->shared = shared;
+}
+
+int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
+                      struct assay_error *error)
+{
+    struct assay_profile *profile = arm->recording->profile;
+    struct assay__model_info first = profile->model;
+    profile->model = arm->info;
+    struct assay__trial_input input = {
+        .profile = profile,
+        .trial = assay__arm_trial(arm),
+        .outcomes = arm->outcomes,
+        .outcome_count = arm->outcome_count,
+        .costs = arm->model ? &arm->costs : NULL,
+        .workload = arm->workload,
+        .precision = ASSAY__GOAL_PRECISION,
+        .warmup_forced = arm->options.warmup_plus_1 > 0,
+        .streams = arm->options.streams,
+        .overhead_run_s = overhead_s(arm),
+        .generate = arm->options.generate,
+    };
+    int code = add_remarks(arm);
+    if (code == 0) code = assay__trial_metrics(&input);
+    if (code == 0) code = assay__watch_finish(arm->watch, &input, error);
+    if (code == 0) code = assay__watch_finish(shared, &input, error);
+    if (code == 0) code = assay__roofline_apply(profile, assay__arm_trial(arm));
+    profile->model = arm->index ? first : arm->info;
+    if (code) return assay_error_set(error, code, "out of memory for the metrics");
+    return conclude(arm, error);
+}
+
+/* A script generates without a graph. */
+static void plan_script(struct assay__arm *arm)
+{
+    if (!arm->options.generate) return;
+    arm->generation.tokens = arm->options.generate;
+    if (!arm->options.prompt)
+        arm->options.prompt = arm->options.sequence ? arm->options.sequence
+                                                    : ASSAY__GENERATE_PROMPT;
+}
+
+int assay__arm_open(struct assay__recording *recording, const struct assay_run_options *options,
+                    struct assay__arm **out, struct assay_error *error)
+{
+    struct assay_profile *profile = recording->profile;
+    struct assay__arm *arm = calloc(1, sizeof *arm);
+    *out = NULL;
+    if (!arm) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    arm->recording = recording;
+    arm->index = profile->trial_count;
+    arm->start_ns = assay__now_ns();
+    struct assay__model_info first = profile->model;
+    int code = assay__options_read(options, &arm->options, sizeof arm->options, "run", error);
+    if (code == 0) code = assay__run_options_check(&arm->options, error);
+    if (code == 0)
+        code = assay__build_of_run(profile->arena, arm->options.engine, arm->options.device,
+                                   &arm->options.library, &arm->device, error);
+    if (code == 0 && arm->options.model) code = assay__arm_resolve_model(arm, error);
+    if (code == 0 && !arm->options.model) {
+        profile->model.name = "script";
+        plan_script(arm);
+    }
+    if (code == 0) code = assay__arm_start_trial(arm, error);
+    arm->info = profile->model;
+    if (arm->index) profile->model = first;
+    if (code == 0 && arm->index && assay__arm_name_model(arm, &first))
+        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (code == 0)
+        *out = arm;
+    else
+        assay__arm_close(arm);
+    return code;
+}
+
+void assay__arm_close(struct assay__arm *arm)
+{
+    if (!arm) return;
+    assay__watch_free(arm->watch);
+    for (size_t i = 0; i < arm->outcome_count; i++)
+        assay__outcome_free(&arm->outcomes[i]);
+    free(arm->outcomes);
+    assay__costs_free(&arm->costs);
+    assay__workload_free(arm->workload);
+    assay__model_free(arm->model);
+    free(arm);
+}

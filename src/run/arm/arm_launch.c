@@ -1,0 +1,215 @@
+/* arm_launch.c - the launches of an arm: the request that a worker gets, what comes back put into the document and, while the run
+ * lasts, into its store; a launch of an earlier capture taken over; launches beside the measured ones. */
+#include "run/arm/arm_internal.h"
+
+#include "base/clock.h"
+#include "base/vec.h"
+#include "run/worker/ring.h"
+#include "run/watch/watch.h"
+
+#include <string.h>
+
+static void persist_launch(struct assay__arm *arm, const struct assay__launch *launch)
+{
+    struct assay_error error = {0};
+    if (arm->recording->store)
+        assay__store_put_launch(arm->recording->store, assay__arm_trial(arm)->id, launch, &error);
+    assay__recording_note(arm->recording, &error);
+}
+
+/* Until a launch has left them: the first one may be lost. */
+static bool wants_outputs(const struct assay__arm *arm)
+{
+    for (size_t i = arm->adopted; i < arm->outcome_count; i++)
+        if (!arm->outcomes[i].code) return false;
+    return arm->outputs[0] != '\0';
+}
+
+static void make_request(struct assay__arm *arm, int id, struct assay__request *request)
+{
+    const struct assay_run_options *options = &arm->options;
+    *request = (struct assay__request){
+        .job = {.engine = options->engine,
+                .model = arm->model ? arm->model_path : NULL,
+                .library = options->library,
+                .device = arm->device,
+                .optimization = options->optimization,
+                .cpus = options->cpus,
+                .script = options->script,
+                .threads = options->threads,
+                .streams = options->streams,
+                .spinning = options->spinning_off ? 0 : -1,
+                .warmup = options->warmup_plus_1 - 1,
+                .layers = options->layers,
+                .counters = options->counters,
+                .inputs = arm->workload ? arm->workload->inputs : NULL,
+                .input_count = arm->workload ? arm->workload->input_count : 0,
+                .outputs = wants_outputs(arm) ? arm->outputs : NULL,
+                .generation = arm->generation},
+        .goal = {options->iterations, options->time_s, ASSAY__GOAL_PRECISION, options->streams,
+                 ASSAY__RING_CAPACITY, options->generate > 0 ? ASSAY__GENERATE_LEAST : 0},
+        .timeout_s = options->timeout_s,
+        .limit_s = options->launch_limit_s,
+        .interrupt = options->interrupt,
+        .progress = options->progress,
+        .progress_context = options->progress_context,
+        .launch = id,
+        .launches = options->launches,
+        .trial = assay__arm_trial(arm)->id,
+        .worker = arm->recording->worker,
+        .temporary = arm->recording->temporary,
+        .watch = arm->watch ? arm->watch : arm->shared,
+        .store = arm->recording->store,
+        .arena = arm->recording->profile->arena,
+    };
+}
+
+/* The samples move from the outcome's growing arrays to one exact one in the document, where the
+ * outcome finds them too: a million samples stand in the parent once. */
+static int keep_samples(struct assay__arm *arm, struct assay__launch *launch,
+                        struct assay__outcome *outcome)
+{
+    struct assay__arena *arena = arm->recording->profile->arena;
+    launch->streams = outcome->stream_count;
+    launch->stream_offsets = assay__arena_array(arena, (size_t)outcome->stream_count + 1,
+                                                sizeof(size_t));
+    launch->samples_ns = assay__arena_array(arena, outcome->total, sizeof(double));
+    if (!launch->stream_offsets || !launch->samples_ns) return ASSAY_ENOMEM;
+    size_t at = 0;
+    for (int s = 0; outcome->streams && s < outcome->stream_count; s++) {
+        struct assay__samples *samples = &outcome->streams[s];
+        size_t count = samples->count;
+        if (count) memcpy(launch->samples_ns + at, samples->values, count * sizeof(double));
+        assay__samples_free(samples);
+        *samples = (struct assay__samples){launch->samples_ns + at, count, count};
+        at += count;
+        launch->stream_offsets[s + 1] = at;
+    }
+    outcome->borrowed = true;
+    launch->sample_count = at;
+    return 0;
+}
+
+/* When it was measured, for what else was read meanwhile. */
+static int keep_spans(struct assay__arm *arm, const struct assay__launch *launch,
+                      const struct assay__outcome *outcome)
+{
+    int code = 0;
+    bool watched = arm->watch || arm->shared;
+    for (size_t i = 0; watched && i < outcome->window_count && code == 0; i++) {
+        const struct assay__sample_window *window = &outcome->windows[i];
+        if (window->begin_ns < arm->recording->start_ns || window->end_ns < window->begin_ns)
+            continue;
+        struct assay__span span = {
+            launch->id, "measure", (double)(window->begin_ns - arm->recording->start_ns),
+            (double)(window->end_ns - arm->recording->start_ns), (int64_t)window->completions};
+        code = assay__trial_add_span(arm->recording->profile, assay__arm_trial(arm), &span);
+    }
+    return code;
+}
+
+static int keep_launch(struct assay__arm *arm, struct assay__launch *launch,
+                       struct assay__outcome *outcome)
+{
+    launch->state = outcome->code == 0                    ? ASSAY__TRIAL_OK
+                    : outcome->code == ASSAY_EINTERRUPTED ? ASSAY__TRIAL_INTERRUPTED
+                                                          : ASSAY__TRIAL_FAILED;
+    launch->reason = outcome->reason;
+    launch->log_tail = outcome->log_tail;
+    launch->warmup = outcome->summary.warmup;
+    launch->wall_ns = outcome->wall_ns;
+    launch->p50_ns = outcome->summary.p50;
+    const struct assay__outcome *one = outcome;
+    int code = keep_samples(arm, launch, outcome);
+    if (code == 0) code = keep_spans(arm, launch, outcome);
+    if (code == 0)
+        code = assay__launch_metrics(outcome, arm->options.warmup_plus_1 > 0, launch->metrics);
+    return code ? code
+                : assay__generation_metrics(&one, 1, arm->options.generate, arm->device,
+                                            launch->metrics);
+}
+
+static void keep_facts(struct assay__arm *arm, const struct assay__outcome *outcome)
+{
+    struct assay__trial *trial = assay__arm_trial(arm);
+    if (!outcome->facts.known || trial->engine_version[0]) return;
+    trial->engine_version = outcome->facts.version;
+    trial->engine_library = outcome->facts.library;
+    if (outcome->facts.threads > 0 && trial->option_count > 0 && arm->options.threads == 0) {
+        const char *text = assay__arena_printf(arm->recording->profile->arena,
+                                               "%d (engine's default)", outcome->facts.threads);
+        if (text) trial->options[0].value = text;
+    }
+}
+
+int assay__arm_launch(struct assay__arm *arm, struct assay_error *error)
+{
+    struct assay__request request;
+    if (assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,
+                        sizeof *arm->outcomes))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    struct assay__launch *launch = assay__trial_launch(arm->recording->profile,
+                                                       assay__arm_trial(arm));
+    if (!launch) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    launch->streams = arm->options.streams;
+    persist_launch(arm, launch);
+    make_request(arm, (int)arm->outcome_count + 1, &request);
+    struct assay__outcome *outcome = &arm->outcomes[arm->outcome_count++];
+    assay__launch_run(&request, outcome);
+    assay__recording_note(arm->recording, &outcome->store_error);
+    keep_facts(arm, outcome);
+    if (keep_launch(arm, launch, outcome))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the samples");
+    persist_launch(arm, launch);
+    return 0;
+}
+
+static void persist_samples(struct assay__arm *arm, const struct assay__launch *launch)
+{
+    struct assay_error error = {0};
+    for (int s = 0; arm->recording->store && launch->sample_count && s < launch->streams; s++) {
+        size_t first = launch->stream_offsets[s];
+        assay__store_add_samples(arm->recording->store, assay__arm_trial(arm)->id, launch->id, s,
+                                 launch->samples_ns + first, launch->stream_offsets[s + 1] - first,
+                                 &error);
+        assay__recording_note(arm->recording, &error);
+    }
+}
+
+int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct assay_error *error)
+{
+    if (assay__vec_grow((void **)&arm->outcomes, &arm->outcome_capacity, arm->outcome_count + 1,
+                        sizeof *arm->outcomes))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    struct assay__launch *launch = assay__trial_launch(arm->recording->profile,
+                                                       assay__arm_trial(arm));
+    if (!launch) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    struct assay__launch empty = *launch;
+    *launch = *kept;
+    *kept = empty;
+    kept->id = launch->id;
+    launch->id = empty.id;
+    if (assay__outcome_restore(launch, arm->options.warmup_plus_1 == 0,
+                               &arm->outcomes[arm->outcome_count]))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory for the samples");
+    arm->adopted++;
+    arm->outcome_count++;
+    persist_launch(arm, launch);
+    persist_samples(arm, launch);
+    return 0;
+}
+
+int assay__arm_extra(struct assay__arm *arm, struct assay_error *error)
+{
+    struct assay__request request;
+    if (assay__arm_interrupted(arm)) return 0;
+    make_request(arm, (int)arm->outcome_count + 1, &request);
+    request.watch = NULL;
+    request.store = NULL;
+    request.job.layers = ASSAY_LAYERS_OFF;
+    request.job.counters = false;
+    uint64_t begin_ns = assay__now_ns();
+    int code = assay__watch_extra(arm->watch, &request, error);
+    arm->extra_ns = assay__now_ns() - begin_ns;
+    return code;
+}

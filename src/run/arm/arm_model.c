@@ -1,0 +1,157 @@
+/* arm_model.c - the model of an arm: a file that is read, or a zoo model that is built into the recording's folder (once, when
+ * several arms run it) and read back. Then its workload is planned and it is described. Inputs larger than the machine's memory
+ * are refused. */
+#include "run/arm/arm_internal.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "model/inputs/generation_roles.h"
+#include "model/sha256.h"
+#include "zoo/model_open.h"
+#include "zoo/zoo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void tell(const struct assay__arm *arm, const char *phase)
+{
+    if (!arm->options.progress) return;
+    struct assay_progress progress = {phase, 0, arm->options.launches, -1};
+    arm->options.progress(arm->options.progress_context, &progress);
+}
+
+static int build_zoo(struct assay__arm *arm, const char *name, struct assay_error *error)
+{
+    char file[48];
+    snprintf(file, sizeof file, "model-%zu.onnx", arm->index + 1);
+    struct assay__model *built = NULL;
+    uint64_t start = assay__now_ns();
+    tell(arm, "building");
+    char folder[PATH_MAX];
+    if (arm->recording->folder[0] == '\0') /* says why there is none */
+        return assay__folder_temporary(folder, sizeof folder, error);
+    if (assay__path_join(arm->recording->folder, file, arm->model_path, sizeof arm->model_path))
+        return assay_error_set(error, ASSAY_ELIMIT, "the temporary folder's path is too long");
+    if (arm->recording->built_name && strcmp(arm->recording->built_name, name) == 0 &&
+        snprintf(arm->model_path, sizeof arm->model_path, "%s", arm->recording->built_path) > 0)
+        return 0; /* an arm before this one has built it */
+    int code = assay__zoo_build(name, &built, error);
+    if (code == 0) code = assay__model_write(built, arm->model_path, error);
+    if (code == 0) {
+        arm->recording->built_name = assay__arena_strdup(arm->recording->profile->arena, name);
+        arm->recording->built_path = assay__arena_strdup(arm->recording->profile->arena,
+                                                         arm->model_path);
+        if (!arm->recording->built_path) arm->recording->built_name = NULL;
+    }
+    /* Read back: the mapped file, not the builder's memory, is what the parent keeps. */
+    assay__model_free(built);
+    arm->building_ns = assay__now_ns() - start;
+    return code;
+}
+
+static bool is_given(const char *const *list, size_t count, const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    for (size_t i = 0; i < count && length; i++)
+        if (strncmp(list[i], name, length) == 0 && list[i][length] == '=') return true;
+    return false;
+}
+
+/* The length of the prompt when no option says it: that of the ids that were given, else the default. */
+static int64_t prompt_of(const struct assay__arm *arm)
+{
+    const struct assay_run_options *options = &arm->options;
+    const char *ids = arm->generation.ids, *symbol = NULL;
+    for (size_t i = 0; i < arm->model->graph.input_count; i++) {
+        const struct assay__value *input = &arm->model->graph.inputs[i];
+        if (strcmp(input->name, ids) == 0 && input->rank == 2 && input->dims[1].value < 0)
+            symbol = input->dims[1].symbol;
+    }
+    if (!symbol || is_given(options->inputs, options->input_count, ids) ||
+        is_given(options->shapes, options->shape_count, ids) ||
+        is_given(options->dims, options->dim_count, symbol))
+        return 0;
+    return ASSAY__GENERATE_PROMPT;
+}
+
+static int plan_workload(struct assay__arm *arm, struct assay__workload_options *plan,
+                         struct assay_error *error)
+{
+    if (arm->options.generate == 0)
+        return assay__workload_plan(arm->model, plan, &arm->workload, error);
+    int code = assay__generation_find(arm->model, arm->options.generate,
+                                      arm->recording->profile->arena, &arm->generation, error);
+    if (code) return code;
+    if (plan->sequence == 0) plan->sequence = prompt_of(arm);
+    code = assay__workload_plan(arm->model, plan, &arm->workload, error);
+    if (code == 0)
+        code = assay__generation_shape(arm->model, &arm->generation, arm->workload, error);
+    for (size_t i = 0; i < (code ? 0 : arm->workload->input_count); i++)
+        if (strcmp(arm->workload->inputs[i].name, arm->generation.ids) == 0)
+            arm->options.prompt = arm->workload->inputs[i].dims[1];
+    return code;
+}
+
+/* Inputs that cannot be held need not be tried: the machine would swap for minutes first. */
+static int check_memory(const struct assay__arm *arm, struct assay_error *error)
+{
+    double memory = arm->recording->profile->environment.memory_bytes, bytes = 0;
+    char needed[64], present[64];
+    for (size_t i = 0; i < arm->workload->input_count; i++)
+        bytes += (double)arm->workload->inputs[i].bytes;
+    if (!(memory > 0) || !(bytes > memory)) return 0; /* unknown memory refuses nothing */
+    assay__text_scaled(needed, sizeof needed, bytes, "B");
+    assay__text_scaled(present, sizeof present, memory, "B");
+    return assay_error_set(error, ASSAY_ELIMIT,
+                           "its inputs alone take %s, this machine has %s of memory: not tried",
+                           needed, present);
+}
+
+int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error)
+{
+    const char *name = arm->options.model;
+    bool zoo = !assay__file_exists(name) && assay__zoo_knows(name);
+    if (zoo) {
+        int code = build_zoo(arm, name, error);
+        if (code) return code;
+    } else if (snprintf(arm->model_path, sizeof arm->model_path, "%s", name) >=
+               (int)sizeof arm->model_path) {
+        return assay_error_set(error, ASSAY_ELIMIT, "the model's path is too long");
+    }
+    int code = assay__model_open(arm->model_path, &arm->model, NULL, error);
+    if (code) return code;
+    if (!assay__model_is_onnx(arm->model))
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "%s is a %s: no engine here runs it; `assay inspect` shows what it "
+                               "computes, moves and holds",
+                               name, arm->model->format);
+    code = assay__model_check(arm->model, error);
+    if (code) return code;
+    struct assay__workload_options plan = {
+        .batch = arm->options.batch,
+        .sequence = arm->options.sequence,
+        .dims = arm->options.dims,
+        .dim_count = arm->options.dim_count,
+        .shapes = arm->options.shapes,
+        .shape_count = arm->options.shape_count,
+        .files = arm->options.inputs,
+        .file_count = arm->options.input_count,
+        .seed = arm->options.seed,
+    };
+    code = plan_workload(arm, &plan, error);
+    if (!code) code = check_memory(arm, error);
+    if (code) return code;
+    code = assay__describe_model(arm->recording->profile, arm->model, arm->workload, name,
+                                 zoo ? "" : arm->model_path, &arm->costs, error);
+    if (code == 0 && arm->generation.tokens)
+        code = assay__describe_generation(arm->recording->profile, arm->model, arm->workload,
+                                          &arm->generation, &arm->costs, error);
+    if (code || !arm->options.hash) return code;
+    char digest[65];
+    code = assay__sha256_file(arm->model_path, digest, error);
+    if (code == 0)
+        arm->recording->profile->model.sha256 = assay__arena_strdup(arm->recording->profile->arena,
+                                                                    digest);
+    return code;
+}

@@ -1,0 +1,423 @@
+/* arms.c - see arms.h. */
+#include "run/arm/arms.h"
+
+#include "base/file.h"
+#include "base/vec.h"
+#include "run/trial/drift.h"
+#include "run/single_run.h"
+#include "run/trial/outputs.h"
+#include "run/watch/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FAILURES_MOST 2
+#define LIMITS_MOST 2.5 /* launch limits that the launches of one arm may take together */
+
+int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *whole,
+                      struct assay_error *error)
+{
+    *arms = (struct assay__arms){.whole = *whole};
+    return assay__recording_begin(&arms->recording, whole, error);
+}
+
+bool assay__arms_interrupted(const struct assay__arms *arms)
+{
+    return arms->whole.interrupt && *arms->whole.interrupt;
+}
+
+struct assay__trial *assay__arms_trial(const struct assay__arms *arms, size_t index)
+{
+    return &arms->recording.profile->trials[arms->trials[index]];
+}
+
+/* What the arm would have been called. */
+static int put_names(struct assay_profile *profile, struct assay__trial *trial,
+                     const struct assay_run_options *options)
+{
+    trial->options = assay__arena_array(profile->arena, options->tag_count + 2,
+                                        sizeof *trial->options);
+    if (!trial->options) return ASSAY_ENOMEM;
+    const char *const names[][2] = {{"label", options->label}, {"role", options->role}};
+    for (size_t i = 0; i < options->tag_count + 2; i++) {
+        const char *equals = i < 2 ? NULL : strchr(options->tags[i - 2], '=');
+        if (i < 2 ? !names[i][1] : !equals) continue;
+        struct assay__pair pair = {
+            i < 2 ? names[i][0]
+                  : assay__arena_strndup(profile->arena, options->tags[i - 2],
+                                         (size_t)(equals - options->tags[i - 2])),
+            assay__arena_strdup(profile->arena, i < 2 ? names[i][1] : equals + 1)};
+        if (!pair.key || !pair.value) return ASSAY_ENOMEM;
+        trial->options[trial->option_count++] = pair;
+    }
+    return 0;
+}
+
+/* A trial for an arm that never came to run. */
+static int add_failed(struct assay__arms *arms, const struct assay_run_options *options,
+                      const struct assay_error *why)
+{
+    struct assay_profile *profile = arms->recording.profile;
+    struct assay__trial *trial = assay__profile_trial(profile);
+    if (!trial) return ASSAY_ENOMEM;
+    const char *device = assay__arena_strdup(profile->arena,
+                                             options->device ? options->device : "cpu"),
+               *engine = assay__arena_strdup(profile->arena,
+                                             options->engine ? options->engine : "ort"),
+               *reason = assay__arena_strdup(profile->arena, why->message);
+    if (!device || !engine || !reason) return ASSAY_ENOMEM;
+    if (options->model && (!profile->model.name || !*profile->model.name)) { /* never read */
+        const char *base = strrchr(options->model, '/');
+        profile->model.name = assay__arena_strdup(profile->arena,
+                                                  base && base[1] ? base + 1 : options->model);
+        if (!profile->model.name) return ASSAY_ENOMEM;
+    }
+    trial->state = ASSAY__TRIAL_FAILED;
+    trial->device = device;
+    trial->engine = engine;
+    trial->reason = reason;
+    return put_names(profile, trial, options);
+}
+
+/* Where the arm's first outputs go, to be compared. */
+static void keep_outputs(struct assay__arms *arms, size_t index)
+{
+    char path[PATH_MAX], name[32];
+    snprintf(name, sizeof name, "outputs-%zu", index);
+    if (arms->recording.folder[0] &&
+        assay__path_join(arms->recording.folder, name, path, sizeof path) == 0 &&
+        mkdir(path, 0700) == 0)
+        assay__arm_keep_outputs(arms->items[index], path);
+}
+
+int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *options,
+                    size_t *index, struct assay_error *error)
+{
+    struct assay_error own = {0};
+    struct assay_run_options one = *options;
+    if (assay__vec_grow((void **)&arms->items, &arms->capacity, arms->count + 1,
+                        sizeof *arms->items) ||
+        assay__vec_grow((void **)&arms->trials, &arms->trial_capacity, arms->count + 1,
+                        sizeof *arms->trials))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    one.power = false; /* the machine's sensors are read once, for all */
+    size_t at = arms->count;
+    arms->items[at] = NULL;
+    arms->trials[at] = arms->recording.profile->trial_count;
+    int code = assay__arm_open(&arms->recording, &one, &arms->items[at], &own);
+    if (code == ASSAY_ENOMEM) return assay_error_set(error, code, "out of memory");
+    if (code && arms->recording.profile->trial_count == arms->trials[at])
+        code = add_failed(arms, options, &own);
+    if (code == ASSAY_ENOMEM) return assay_error_set(error, code, "out of memory");
+    arms->count++;
+    if (arms->items[at]) keep_outputs(arms, at);
+    if (index) *index = at;
+    if (arms->items[at] && arms->recording.store) {
+        struct assay_error stored = {0};
+        assay__store_put_trial(arms->recording.store, assay__arms_trial(arms, at), &stored);
+        assay__recording_note(&arms->recording, &stored);
+    }
+    return 0;
+}
+
+int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_options *options,
+                            const char *reason, size_t *index, struct assay_error *error)
+{
+    struct assay_error why = {0};
+    assay_error_set(&why, ASSAY_EUNSUPPORTED, "%s", reason);
+    size_t at = arms->count;
+    if (assay__vec_grow((void **)&arms->items, &arms->capacity, at + 1, sizeof *arms->items) ||
+        assay__vec_grow((void **)&arms->trials, &arms->trial_capacity, at + 1,
+                        sizeof *arms->trials))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    arms->items[at] = NULL;
+    arms->trials[at] = arms->recording.profile->trial_count;
+    if (add_failed(arms, options, &why))
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    arms->count++;
+    if (index) *index = at;
+    return 0;
+}
+
+int assay__arms_start(struct assay__arms *arms, struct assay_error *error)
+{
+    int code = assay__recording_store(&arms->recording, error);
+    if (code || !arms->whole.power) return code;
+    struct assay_run_options sensors = arms->whole;
+    sensors.memory = sensors.counters = false;
+    if (arms->count) sensors.launches *= (int)arms->count; /* room for the readings of all */
+    arms->whole = sensors;
+    struct assay__watch_plan plan = {&arms->whole, arms->recording.profile, NULL,
+                                     arms->recording.start_ns};
+    return assay__watch_begin(&plan, &arms->sensors, error);
+}
+
+/* --- launches --------------------------------------------------------------------------------- */
+
+/* The last launches failed, one after the other; or one took too long: so would the next. */
+static bool is_lost(const struct assay__arm *arm)
+{
+    size_t count = 0, failed = 0;
+    const struct assay__outcome *outcomes = assay__arm_outcomes(arm, &count);
+    if (count && outcomes[count - 1].code == ASSAY_ETIMEOUT) return true;
+    for (size_t i = count; i-- > 0 && outcomes[i].code;)
+        failed++;
+    return failed >= FAILURES_MOST;
+}
+
+/* Seconds that the arm's launches took together; 0 while they are within what one arm may take of everybody's time. */
+static double overdrawn_s(const struct assay__arm *arm)
+{
+    size_t count = 0;
+    double spent_s = 0, limit_s = assay__arm_options(arm)->launch_limit_s;
+    const struct assay__outcome *outcomes = assay__arm_outcomes(arm, &count);
+    for (size_t i = 0; i < count; i++)
+        spent_s += outcomes[i].life_s;
+    return limit_s > 0 && spent_s > LIMITS_MOST * limit_s ? spent_s : 0;
+}
+
+/* Says that there are fewer launches than asked for. */
+static int note_overdrawn(struct assay__arms *arms, size_t index)
+{
+    struct assay__arm *arm = arms->items[index];
+    struct assay__trial *trial = assay__arms_trial(arms, index);
+    struct assay__arena *arena = arms->recording.profile->arena;
+    double spent_s = overdrawn_s(arm);
+    size_t count = 0;
+    assay__arm_outcomes(arm, &count);
+    if (!(spent_s > 0) || (int)count >= assay__arm_options(arm)->launches || is_lost(arm)) return 0;
+    const char **notes = assay__arena_array(arena, trial->note_count + 1, sizeof *notes);
+    const char *note = assay__arena_printf(
+        arena, "no more than %zu launches: they took %.3g s, and the others wait (--launch-limit)",
+        count, spent_s);
+    if (!notes || !note) return ASSAY_ENOMEM;
+    if (trial->note_count) memcpy(notes, trial->notes, trial->note_count * sizeof *notes);
+    notes[trial->note_count++] = note;
+    trial->notes = notes;
+    return 0;
+}
+
+static int launch_one(struct assay__arms *arms, size_t index, struct assay_error *error)
+{
+    struct assay__arm *arm = arms->items[index];
+    size_t count = 0;
+    if (!arm || is_lost(arm) || overdrawn_s(arm) > 0 || assay__arms_interrupted(arms)) return 0;
+    assay__arm_outcomes(arm, &count);
+    assay__arm_share(arm, arms->sensors);
+    int code = count == 0 ? assay__arm_begin(arm, error) : 0;
+    if (code == 0) code = assay__arm_launch(arm, error);
+    /* an arm with a watch of its own tells that one: the shared sensors are read at its end here */
+    if (assay__arm_options(arm)->memory) assay__watch_ended(arms->sensors, 0);
+    if (code == 0 && count == 0 && arms->recording.store) { /* the engine's version is known now */
+        struct assay_error stored = {0};
+        assay__store_put_trial(arms->recording.store, assay__arms_trial(arms, index), &stored);
+        assay__recording_note(&arms->recording, &stored);
+    }
+    return code;
+}
+
+int assay__arms_round(struct assay__arms *arms, const size_t *indexes, size_t count, bool back,
+                      struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++)
+        code = launch_one(arms, indexes[back ? count - 1 - i : i], error);
+    return code;
+}
+
+int assay__arms_launch(struct assay__arms *arms, size_t first, size_t count, int launches,
+                       struct assay_error *error)
+{
+    int code = 0;
+    for (int round = 0; round < launches && code == 0; round++)
+        for (size_t i = 0; i < count && code == 0; i++)
+            code = launch_one(arms, first + (round % 2 ? count - 1 - i : i), error);
+    return code;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+int assay__arms_conclude(struct assay__arms *arms, size_t index, struct assay_error *error)
+{
+    struct assay__arm *arm = arms->items[index];
+    struct assay_error own = {0};
+    if (!arm || assay__arms_trial(arms, index)->state != ASSAY__TRIAL_RUNNING) return 0;
+    int code = assay__arm_extra(arm, error);
+    if (code == 0) code = note_overdrawn(arms, index);
+    if (code == 0) code = assay__arm_finish(arm, arms->sensors, &own);
+    if (code == ASSAY_ENOMEM) return assay_error_set(error, code, "out of memory for the metrics");
+    return 0; /* what else it says stands in the trial */
+}
+
+/* The worst of the outputs, each number by itself. */
+struct worst {
+    double most, l2, cosine, top1;
+    int64_t broken,
+        elements; /* of outputs that were compared; broken: not a number, or infinite, in one of the two only */
+    const char *reason; /* why one output was not compared; "" */
+};
+
+static struct worst worst_of(const struct assay__drift *drift)
+{
+    struct worst w = {NAN, NAN, NAN, NAN, 0, 0, ""};
+    for (size_t i = 0; i < drift->output_count; i++) {
+        const struct assay__drift_output *o = &drift->outputs[i];
+        bool compared = !*o->reason || o->broken;
+        w.broken += o->broken;
+        if (compared) w.elements += o->elements;
+        if (!compared) w.reason = o->reason;
+        w.most = fmax(w.most, o->max_absolute); /* fmax and fmin leave NaN out */
+        w.l2 = fmax(w.l2, o->relative_l2);
+        w.cosine = fmin(w.cosine, o->cosine);
+        w.top1 = fmin(w.top1, o->top1);
+    }
+    return w;
+}
+
+/* What must be said of the numbers, or instead of them. */
+static void say_worst(const struct worst *w, const char *reference, char *note, size_t note_size,
+                      char *missing, size_t size)
+{
+    missing[0] = '\0';
+    if (w->broken)
+        snprintf(missing, size,
+                 "%lld of %lld values are NaN or infinite, and not so in the outputs of %s",
+                 (long long)w->broken, (long long)w->elements, reference);
+    else if (*w->reason)
+        snprintf(missing, size, "%s", w->reason);
+    snprintf(note, note_size, "worst output, against %s on the same inputs%s%s", reference,
+             *missing ? "; not all were compared: " : "", missing);
+}
+
+static int put_drift(struct assay__trial *trial, const struct assay__drift *drift,
+                     const char *reference)
+{
+    char note[512], missing[256];
+    struct worst w = worst_of(drift);
+    say_worst(&w, reference, note, sizeof note, missing, sizeof missing);
+    const struct {
+        const char *name;
+        double value;
+        const char *missing;
+    } rows[] = {
+        {"drift.max_absolute", w.most, "no output could be compared"},
+        {"drift.relative_l2", w.l2, "no output could be compared, or the reference is all 0"},
+        {"drift.cosine", w.cosine, "no output could be compared, or one of the two is all 0"},
+        {"drift.top1", w.top1, "no output has a class axis, or the reference has no first class"},
+        {"drift.nonfinite", w.elements ? (double)w.broken : NAN, "no output could be compared"},
+    };
+    int code = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && code == 0; i++)
+        code = isfinite(rows[i].value)
+                   ? assay_metrics_derived(trial->metrics, rows[i].name, rows[i].value, "outputs",
+                                           note)
+                   : assay_metrics_unavailable(trial->metrics, rows[i].name,
+                                               *missing ? missing : rows[i].missing);
+    return code;
+}
+
+/* Its label, which tells two models on one device apart; else its device. */
+static const char *name_of(const struct assay__trial *trial)
+{
+    for (size_t i = 0; i < trial->option_count; i++)
+        if (strcmp(trial->options[i].key, "label") == 0) return trial->options[i].value;
+    return trial->device;
+}
+
+int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t index,
+                          struct assay_error *error)
+{
+    struct assay__drift drift = {0};
+    struct assay_error why = {0};
+    int code = 0;
+    if (index == reference || reference >= arms->count || index >= arms->count ||
+        !arms->items[reference] || !arms->items[index])
+        return 0;
+    struct assay__trial *trial = assay__arms_trial(arms, index);
+    if (assay__drift_folders(assay__arm_outputs(arms->items[reference]),
+                             assay__arm_outputs(arms->items[index]), &drift, &why))
+        code = assay_metrics_unavailable(trial->metrics, "drift.relative_l2", why.message);
+    else
+        code = put_drift(trial, &drift, name_of(assay__arms_trial(arms, reference)));
+    assay__drift_free(&drift);
+    return code ? assay_error_set(error, code, "out of memory for the drift") : 0;
+}
+
+/* Of the outputs that can be read as numbers; *elements is 0 when there is none. */
+static int count_nonfinite(const char *folder, struct assay__arena *arena, int64_t *broken,
+                           int64_t *elements, struct assay_error *error)
+{
+    struct assay__output *outputs = NULL;
+    size_t count = 0;
+    int code = *folder ? assay__outputs_read(folder, arena, &outputs, &count, error)
+                       : assay_error_set(error, ASSAY_ENOTFOUND, "no outputs were kept");
+    for (size_t i = 0; i < count && code == 0; i++) {
+        double *numbers = NULL;
+        int64_t own = 0;
+        if (*outputs[i].reason) continue;
+        code = assay__single_run_numbers(&outputs[i], &numbers, &own, error);
+        for (int64_t n = 0; n < own && code == 0; n++)
+            *broken += !isfinite(numbers[n]);
+        if (code == 0) *elements += own;
+        free(numbers);
+    }
+    return code;
+}
+
+int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_error *error)
+{
+    struct assay_error why = {0};
+    int64_t broken = 0, elements = 0;
+    char note[96];
+    if (index >= arms->count || !arms->items[index]) return 0;
+    struct assay_metrics *metrics = assay__arms_trial(arms, index)->metrics;
+    struct assay__arena *arena = assay__arena_new();
+    int code = arena ? count_nonfinite(assay__arm_outputs(arms->items[index]), arena, &broken,
+                                       &elements, &why)
+                     : ASSAY_ENOMEM;
+    assay__arena_free(arena);
+    snprintf(note, sizeof note, "of %lld numbers of the first outputs", (long long)elements);
+    if (code != ASSAY_ENOMEM)
+        code = code || !elements
+                   ? assay_metrics_unavailable(metrics, "outputs.nonfinite",
+                                               code ? why.message : "no output has numbers")
+                   : assay_metrics_measured(metrics, "outputs.nonfinite", (double)broken, "outputs",
+                                            note);
+    return code ? assay_error_set(error, code, "out of memory for the outputs") : 0;
+}
+
+int assay__arms_drift(struct assay__arms *arms, size_t reference, struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < arms->count && code == 0; i++)
+        code = assay__arms_drift_one(arms, reference, i, error);
+    return code;
+}
+
+int assay__arms_finish(struct assay__arms *arms, struct assay_profile **profile,
+                       struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < arms->count && code == 0; i++)
+        code = assay__arms_conclude(arms, i, error);
+    if (code) return code;
+    code = assay__recording_finish(&arms->recording, error);
+    *profile = arms->recording.profile;
+    arms->recording.profile = NULL;
+    if (assay__arms_interrupted(arms))
+        return assay_error_set(error, ASSAY_EINTERRUPTED, "interrupted");
+    return code;
+}
+
+void assay__arms_end(struct assay__arms *arms)
+{
+    for (size_t i = 0; i < arms->count; i++)
+        assay__arm_close(arms->items[i]);
+    free(arms->items);
+    free(arms->trials);
+    assay__watch_free(arms->sensors);
+    assay__recording_end(&arms->recording, arms->recording.profile == NULL);
+}

@@ -1,0 +1,321 @@
+/* launch.c - see launch.h; conversation.c reads what the worker says. While a window runs the
+ * parent is blocked in poll(); between windows it copies the samples out of the ring, stores them
+ * and decides what comes next. */
+#include "run/arm/launch.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "run/worker/channel.h"
+#include "run/arm/conversation.h"
+#include "run/worker/ring.h"
+#include "run/watch/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define EXIT_GRACE_NS 10000000000u /* an engine may take its time to close a session */
+#define INTERRUPT_POLL_MS \
+    500 /* a signal ends poll() at once; this is for one that came just before it */
+#define LOG_TAIL 2048
+
+static double cpu_seconds(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage)) return 0;
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+void assay__outcome_init(struct assay__outcome *outcome)
+{
+    *outcome = (struct assay__outcome){
+        .reason = "",
+        .remark = "",
+        .log_tail = "",
+        .facts = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, "", "", "", "", 0, false},
+        .memory = {NAN, NAN, NAN, NAN, NAN, NAN},
+        .layers = assay__layers_unknown(),
+        .open_ns = NAN,
+        .steps_ns = NAN,
+        .layers_ns = NAN,
+    };
+}
+
+void assay__outcome_free(struct assay__outcome *outcome)
+{
+    for (int s = 0; outcome->streams && !outcome->borrowed && s < outcome->stream_count; s++)
+        assay__samples_free(&outcome->streams[s]);
+    free(outcome->streams);
+    free(outcome->windows);
+    free(outcome->layers.items);
+    assay__tokens_free(&outcome->tokens);
+    outcome->streams = NULL;
+    outcome->windows = NULL;
+    outcome->layers.items = NULL;
+}
+
+/* The worker's stdout and stderr: a nameless file, so that nothing is left behind whatever happens.
+ */
+static int open_log(FILE **log)
+{
+    *log = tmpfile();
+    return *log ? fileno(*log) : open("/dev/null", O_WRONLY | O_CLOEXEC);
+}
+
+static const char *read_tail(FILE *log, struct assay__arena *arena)
+{
+    char text[LOG_TAIL + 1];
+    if (!log) return "";
+    off_t end = lseek(fileno(log), 0, SEEK_END);
+    if (end <= 0) return "";
+    off_t from = end > LOG_TAIL ? end - LOG_TAIL : 0;
+    ssize_t got = pread(fileno(log), text, LOG_TAIL, from);
+    if (got <= 0) return "";
+    size_t length = (size_t)got;
+    while (length > 0 &&
+           (text[length - 1] == '\n' || text[length - 1] == '\r' || text[length - 1] == ' '))
+        length--;
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < 0x20 && text[i] != '\n') text[i] = text[i] == '\t' ? ' ' : '?';
+    const char *tail = assay__arena_strndup(arena, text, length);
+    return tail ? tail : "";
+}
+
+static const char *last_line(const char *tail)
+{
+    const char *newline = strrchr(tail, '\n');
+    return newline ? newline + 1 : tail;
+}
+
+/* --- how it ended ----------------------------------------------------------------------------- */
+
+static void describe_exit(const struct assay__conversation *talk, char *out, size_t size)
+{
+    const struct assay__exit *status = &talk->outcome->exit;
+    if (!talk->outcome->exit_known)
+        snprintf(out, size, "worker did not exit");
+    else if (status->exited)
+        snprintf(out, size, "worker exited with status %d", status->status);
+    else if (status->oom)
+        snprintf(out, size,
+                 "worker ran out of memory: killed by the kernel's out-of-memory killer (SIGKILL)");
+    else if (status->signal == SIGKILL)
+        snprintf(out, size, "worker was killed from outside: %s",
+                 assay__signal_name(status->signal));
+    else
+        snprintf(out, size, "worker crashed: %s", assay__signal_name(status->signal));
+}
+
+/* The reason of a failed launch: what happened, in which phase, after how many samples, the last
+ * line of the log. */
+static void explain(struct assay__conversation *talk)
+{
+    struct assay__outcome *outcome = talk->outcome;
+    char what[768];
+    if (talk->error.code == ASSAY_ECRASH)
+        describe_exit(talk, what, sizeof what);
+    else
+        snprintf(what, sizeof what, "%s", talk->error.message);
+    /* A worker that could say what was wrong has said it; the log helps where it could not. */
+    bool silent = talk->error.code == ASSAY_ECRASH || talk->error.code == ASSAY_ETIMEOUT;
+    const char *line = !silent                ? ""
+                       : outcome->log_tail[0] ? last_line(outcome->log_tail)
+                                              : talk->last_log;
+    char samples[64] = "";
+    if (outcome->total > 0)
+        snprintf(samples, sizeof samples, " after %zu sample%s", outcome->total,
+                 outcome->total == 1 ? "" : "s");
+    outcome->code = talk->error.code;
+    outcome->reason = assay__arena_printf(talk->request->arena, "%s (while %s)%s%s%s", what,
+                                          talk->phase, samples, line[0] ? "; last log: " : "",
+                                          line);
+    if (!outcome->reason) outcome->reason = "the launch failed (out of memory for the reason)";
+}
+
+/* The latency was complete when the layer pass broke: the launch stands, its layers do not. */
+static bool only_layers_lost(struct assay__conversation *talk)
+{
+    struct assay__outcome *outcome = talk->outcome;
+    if (strcmp(talk->phase, ASSAY__PHASE_LAYERS) != 0 || outcome->total == 0) return false;
+    if (talk->error.code == ASSAY_EINTERRUPTED) return false;
+    outcome->layers.count = 0;
+    outcome->layers.method = "";
+    outcome->layers.reason = outcome->reason;
+    outcome->has_layers = true;
+    outcome->remark = outcome->reason;
+    outcome->reason = "";
+    outcome->code = 0;
+    return true;
+}
+
+static void finish(struct assay__conversation *talk, struct assay__child *child, FILE *log)
+{
+    struct assay__outcome *outcome = talk->outcome;
+    if (talk->error.code && talk->error.code != ASSAY_ECRASH && !talk->worker_leaves)
+        assay__process_kill(child, SIGKILL);
+    int code = assay__process_wait(child, EXIT_GRACE_NS, &outcome->exit);
+    if (code == ASSAY_ETIMEOUT) {
+        assay__process_kill(child, SIGKILL);
+        code = assay__process_wait(child, UINT64_MAX, &outcome->exit);
+        outcome->remark = "the worker did not exit by itself and was killed";
+    }
+    outcome->exit_known = code == 0;
+    /* What the worker had measured in an unfinished window is in our mapping. */
+    if (talk->error.code && strcmp(talk->phase, ASSAY__PHASE_MEASURING) == 0)
+        assay__conversation_take(talk);
+    outcome->log_tail = read_tail(log, talk->request->arena);
+    if (talk->error.code) {
+        explain(talk);
+        only_layers_lost(talk);
+    } else if (outcome->exit_known && !outcome->exit.exited) {
+        const char *remark = assay__arena_printf(
+            talk->request->arena,
+            "the worker died of %s while closing, after everything was measured",
+            assay__signal_name(outcome->exit.signal));
+        outcome->remark = remark ? remark : "";
+    }
+}
+
+/* --- the conversation ------------------------------------------------------------------------- */
+
+static bool interrupted(const struct assay__request *request)
+{
+    return request->interrupt && *request->interrupt;
+}
+
+/* Nothing came for a while: alive when the counts in the ring move. */
+static int silent(struct assay__conversation *talk, uint64_t *last_ns, uint64_t *progress)
+{
+    uint64_t now = assay__now_ns(), seen = assay__ring_progress(&talk->ring);
+    if (seen != *progress) {
+        *progress = seen;
+        *last_ns = now;
+    }
+    if ((double)(now - *last_ns) / 1e9 < talk->request->timeout_s) return 0;
+    return assay_error_set(&talk->error, ASSAY_ETIMEOUT,
+                           "worker hung: no sign of life for %g s; killed",
+                           talk->request->timeout_s);
+}
+
+/* However alive it is. */
+static bool too_long(struct assay__conversation *talk, uint64_t begin_ns)
+{
+    double limit_s = talk->request->limit_s;
+    if (!(limit_s > 0) || (double)(assay__now_ns() - begin_ns) / 1e9 < limit_s) return false;
+    assay_error_set(&talk->error, ASSAY_ETIMEOUT, "the launch took more than %g s; ended there",
+                    limit_s);
+    return true;
+}
+
+static int poll_ms(const struct assay__request *request, uint64_t last_ns, uint64_t begin_ns)
+{
+    uint64_t now_ns = assay__now_ns();
+    double left = request->timeout_s * 1e3 - (double)(now_ns - last_ns) / 1e6;
+    double whole = request->limit_s * 1e3 - (double)(now_ns - begin_ns) / 1e6;
+    if (request->limit_s > 0 && whole < left) left = whole;
+    int limit = request->interrupt ? INTERRUPT_POLL_MS : 600000;
+    return left < 1 ? 1 : left < limit ? (int)ceil(left) : limit;
+}
+
+static int converse(struct assay__conversation *talk)
+{
+    uint64_t begin_ns = assay__now_ns(), last_ns = begin_ns, progress = 0;
+    while (!talk->done && talk->error.code == 0) {
+        const char *line;
+        size_t length;
+        if (interrupted(talk->request))
+            return assay_error_set(&talk->error, ASSAY_EINTERRUPTED, "interrupted");
+        if (too_long(talk, begin_ns)) break;
+        int code = assay__channel_read(&talk->channel, poll_ms(talk->request, last_ns, begin_ns),
+                                       &line, &length);
+        if (code == ASSAY_EINTERRUPTED) continue;
+        if (code == ASSAY_ETIMEOUT) {
+            silent(talk, &last_ns, &progress);
+            continue;
+        }
+        if (code == ASSAY_ELIMIT)
+            return assay_error_set(&talk->error, ASSAY_EFORMAT,
+                                   "worker sent a line of more than %u bytes", ASSAY__CHANNEL_LINE);
+        if (code) return assay_error_set(&talk->error, ASSAY_ECRASH, "the worker died");
+        assay__conversation_hear(talk, line, length);
+        last_ns = assay__now_ns();
+    }
+    return talk->error.code;
+}
+
+static int start(struct assay__conversation *talk, struct assay__child *child, FILE **log)
+{
+    const struct assay__request *request = talk->request;
+    int code = assay__ring_create(&talk->ring, (uint32_t)request->job.streams, &talk->error);
+    if (code) return code;
+    int log_fd = open_log(log);
+    const char *const argv[] = {request->worker, NULL};
+    const char *environment[3] = {NULL};
+    size_t variables = 0;
+    if (request->temporary) environment[variables++] = request->temporary;
+    if (request->preload) environment[variables] = request->preload;
+    code = assay__process_start(argv, talk->ring.fd, log_fd, environment, child, &talk->error);
+    if (!*log && log_fd >= 0) close(log_fd);
+    if (code) return code;
+    assay__channel_open(&talk->channel, child->socket);
+    return 0;
+}
+
+static int send_job(struct assay__conversation *talk)
+{
+    struct assay__buf line = {0};
+    assay__job_write(&talk->request->job, &line);
+    int code = assay__channel_send(&talk->channel, &line, 30000);
+    assay__buf_free(&line);
+    if (code == ASSAY_EIO) return 0; /* it is gone: what it said before is still to be read */
+    return code ? assay_error_set(&talk->error, code, "worker does not take its job") : 0;
+}
+
+int assay__launch_run(const struct assay__request *request, struct assay__outcome *outcome)
+{
+    struct assay__child child = {.pid = -1, .socket = -1};
+    FILE *log = NULL;
+    assay__outcome_init(outcome);
+    struct assay__conversation talk = {.request = request,
+                                       .outcome = outcome,
+                                       .phase = ASSAY__PHASE_STARTING,
+                                       .ring = {.fd = -1},
+                                       .channel = {.fd = -1}};
+    double cpu = cpu_seconds();
+    uint64_t begin = outcome->begin_ns = assay__now_ns();
+    assay__disturbance_read(&outcome->before);
+    outcome->stream_count = request->job.streams;
+    outcome->streams = calloc((size_t)request->job.streams, sizeof *outcome->streams);
+    if (!outcome->streams)
+        assay_error_set(&talk.error, ASSAY_ENOMEM, "out of memory");
+    else
+        start(&talk, &child, &log);
+    if (talk.error.code) {
+        explain(&talk);
+    } else {
+        assay__watch_started(request->watch, request->launch, child.pid);
+        if (send_job(&talk) == 0) converse(&talk);
+        assay__watch_ended(request->watch, request->launch);
+        finish(&talk, &child, log);
+    }
+    assay__disturbance_read(&outcome->after);
+    outcome->life_s = (double)(assay__now_ns() - begin) / 1e9;
+    outcome->parent_cpu_s = cpu_seconds() - cpu;
+    int summed = assay__conversation_summarise(&talk);
+    if (summed == 0) summed = assay__tokens_summarise(&outcome->tokens);
+    if (summed && outcome->code == 0) {
+        outcome->code = ASSAY_ENOMEM;
+        outcome->reason = "out of memory for the statistics";
+    }
+    assay__channel_close(&talk.channel);
+    assay__ring_close(&talk.ring);
+    if (log) fclose(log);
+    return outcome->code;
+}

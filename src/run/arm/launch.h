@@ -1,0 +1,99 @@
+/* launch.h - the parent's side of one launch: start a worker, answer its windows, keep its samples,
+ * and say what became of it. The worker is treated as fallible: whatever it does (crash, hang, lie)
+ * ends as this launch's reason. */
+#ifndef ASSAY_RUN_ARM_LAUNCH_H
+#define ASSAY_RUN_ARM_LAUNCH_H
+
+#include "platform/platform.h"
+#include "profile/store.h"
+#include "run/watch/counters.h"
+#include "run/trial/token_stats.h"
+#include "run/trial/goal.h"
+#include "run/worker/job.h"
+#include "run/trial/summary.h"
+
+#include <assay/run.h>
+
+struct assay__watch;
+
+struct assay__request {
+    struct assay__job job;
+    struct assay__goal goal;
+    double timeout_s;
+    double limit_s; /* of the whole launch; 0: none */
+    const volatile int *interrupt;
+    assay_progress_fn *progress;
+    void *progress_context;
+    int launch, launches, trial; /* ids */
+    const char *worker;          /* path */
+    const char *temporary;       /* "TMPDIR=…" for the worker; NULL: ours */
+    const char *preload;         /* "LD_PRELOAD=…" for the worker; NULL: none */
+    struct assay__watch *watch;  /* told of the worker and its windows; NULL: nothing is watched */
+    struct assay__store *store;  /* NULL: not kept */
+    struct assay__arena *arena;  /* for what the outcome keeps */
+};
+
+struct assay__sample_window {
+    size_t first, count; /* samples of the first stream */
+    size_t completions;  /* of all streams */
+    double wall_ns;
+    uint64_t begin_ns, end_ns; /* our clock: the worker was told, the worker reported; 0 unknown */
+};
+
+struct assay__worker_facts {
+    double load_ns, compile_ns, create_ns, first_ns, loop_ns, clock_ns,
+        clock_step_ns; /* NaN unknown */
+    const char *load_reason, *version, *library, *provider;
+    int threads;
+    bool known;
+};
+
+struct assay__worker_memory {
+    double baseline, rss, peak, pss, arena, arena_peak; /* bytes; NaN unknown */
+};
+
+struct assay__tracked; /* run/watch/memory_track.h */
+
+struct assay__outcome {
+    int code;           /* 0, or why the launch failed */
+    const char *reason; /* "" when ok */
+    const char *remark; /* something to say although the launch is ok; "" */
+    const char *log_tail;
+    struct assay__samples *streams;
+    int stream_count;
+    bool borrowed; /* the streams' values stand in the document now */
+    struct assay__sample_window *windows;
+    size_t window_count, window_capacity;
+    size_t prerun, total;          /* iterations before measuring; samples kept */
+    double wall_ns;                /* of the windows */
+    struct assay__summary summary; /* of the samples kept */
+    size_t summarised;             /* how many samples the summary stands for */
+    struct assay__worker_facts facts;
+    struct assay__worker_memory memory;
+    struct assay__tokens tokens; /* of a generation */
+    struct assay__counted counted;
+    struct assay__layers layers; /* method "" when none came */
+    bool has_layers;
+    size_t layer_capacity;
+    struct assay__tracked *tracked; /* what the allocation tracker saw; NULL: it was not there */
+    double open_ns, steps_ns, layers_ns; /* real time the worker spent; NaN unknown */
+    struct assay__exit exit;
+    bool exit_known;
+    struct assay__disturbance before, warm, end, after;
+    bool warm_known;
+    uint64_t begin_ns; /* our clock: when the worker was started; 0 unknown */
+    double parent_cpu_s, life_s;
+    struct assay_error store_error; /* code 0: everything was persisted */
+};
+
+/** Runs the launch; the outcome is always filled. Returns outcome->code. */
+int assay__launch_run(const struct assay__request *request, struct assay__outcome *outcome);
+/** Nothing known yet. */
+void assay__outcome_init(struct assay__outcome *outcome);
+/** The outcome of a launch that a profile keeps: its samples (borrowed) and what its metrics tell; the rest stays unknown. 0 or
+ *  ASSAY_ENOMEM. */
+int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
+                           struct assay__outcome *outcome);
+void assay__outcome_free(struct assay__outcome *outcome);
+
+#endif

@@ -1,0 +1,55 @@
+/* launch_restore.c - a launch that an earlier capture kept, as an outcome again: its samples, and what its metrics tell of loading and memory. What
+ * is not kept with a launch (windows, clocks, counters of the machine, tokens) stays unknown. */
+#include "run/arm/launch.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double value_of(const struct assay__launch *launch, const char *name)
+{
+    const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
+                                                   : NULL;
+    return m && m->state != ASSAY_UNAVAILABLE ? m->value : (double)NAN;
+}
+
+/* Seconds of a metric in ns. */
+static double time_of(const struct assay__launch *launch, const char *name)
+{
+    return value_of(launch, name) * 1e9;
+}
+
+static void restore_facts(const struct assay__launch *launch, struct assay__outcome *outcome)
+{
+    outcome->facts.load_ns = time_of(launch, "timing.load");
+    outcome->facts.compile_ns = time_of(launch, "timing.compile");
+    outcome->facts.create_ns = time_of(launch, "timing.session");
+    outcome->facts.first_ns = time_of(launch, "timing.first");
+    outcome->memory.baseline = value_of(launch, "memory.baseline.worker");
+    outcome->memory.peak = outcome->memory.baseline + value_of(launch, "memory.peak.worker");
+    outcome->memory.pss = value_of(launch, "memory.pss.worker");
+    outcome->memory.arena_peak = value_of(launch, "memory.activation.arena");
+}
+
+int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
+                           struct assay__outcome *outcome)
+{
+    assay__outcome_init(outcome);
+    outcome->borrowed = true;
+    outcome->code = launch->state == ASSAY__TRIAL_OK ? 0 : ASSAY_ECRASH;
+    outcome->reason = launch->reason ? launch->reason : "";
+    outcome->log_tail = launch->log_tail ? launch->log_tail : "";
+    outcome->stream_count = launch->streams;
+    outcome->wall_ns = launch->wall_ns;
+    restore_facts(launch, outcome);
+    if (launch->sample_count && launch->streams > 0 && launch->stream_offsets) {
+        outcome->streams = calloc((size_t)launch->streams, sizeof *outcome->streams);
+        if (!outcome->streams) return ASSAY_ENOMEM;
+        for (int s = 0; s < launch->streams; s++) {
+            size_t first = launch->stream_offsets[s], count = launch->stream_offsets[s + 1] - first;
+            outcome->streams[s] = (struct assay__samples){launch->samples_ns + first, count, count};
+        }
+        outcome->total = outcome->summarised = launch->sample_count;
+    }
+    return assay__summary_compute(outcome->streams, outcome->streams ? launch->streams : 0,
+                                  find_warmup, true, NAN, &outcome->summary);
+}

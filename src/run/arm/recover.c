@@ -1,0 +1,220 @@
+/* recover.c - see recover.h. The launches' samples are made into outcomes again, and the code of a
+ * run that ended does the rest into a set of its own; from there the metrics are taken over with
+ * notes that say where they come from. What the samples do not tell (the pre-run, memory, layers)
+ * stays unknown. */
+#include "run/arm/recover.h"
+
+#include "run/trial/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECOVERED "recovered from the samples of a capture that did not end"
+
+static bool has_latency(const struct assay_metrics *metrics)
+{
+    const struct assay_metric *p50 = assay_metrics_get(metrics, "latency.p50");
+    return p50 && p50->state != ASSAY_UNAVAILABLE;
+}
+
+static const char *option(const struct assay__trial *trial, const char *key)
+{
+    for (size_t i = 0; i < trial->option_count; i++)
+        if (strcmp(trial->options[i].key, key) == 0) return trial->options[i].value;
+    return "";
+}
+
+/* A launch that did not end counts when none did. */
+static int code_of(const struct assay__trial *trial, const struct assay__launch *launch)
+{
+    if (launch->state == ASSAY__TRIAL_FAILED) return ASSAY_ECRASH;
+    for (size_t i = 0; launch->state != ASSAY__TRIAL_OK && i < trial->launch_count; i++)
+        if (trial->launches[i].state == ASSAY__TRIAL_OK && trial->launches[i].sample_count > 0)
+            return ASSAY_EINTERRUPTED;
+    return 0;
+}
+
+/* An outcome over the document's own samples. */
+static int restore(const struct assay__launch *launch, bool find_warmup,
+                   struct assay__outcome *outcome)
+{
+    outcome->borrowed = true;
+    outcome->stream_count = launch->streams;
+    if (launch->sample_count == 0 || launch->streams < 1 || !launch->stream_offsets) return 0;
+    outcome->streams = calloc((size_t)launch->streams, sizeof *outcome->streams);
+    if (!outcome->streams) return ASSAY_ENOMEM;
+    for (int s = 0; s < launch->streams; s++) {
+        size_t first = launch->stream_offsets[s], count = launch->stream_offsets[s + 1] - first;
+        outcome->streams[s] = (struct assay__samples){launch->samples_ns + first, count, count};
+    }
+    outcome->total = launch->sample_count;
+    /* The clock's step is told with the metrics, so it is not known: the grid of the samples counts. */
+    return assay__summary_compute(outcome->streams, launch->streams, find_warmup, true, NAN,
+                                  &outcome->summary);
+}
+
+/* The windows' wall time is not known: each stream was busy for its share of the samples' sum. */
+static double rate_of(const struct assay__outcome *outcome)
+{
+    const struct assay__summary *summary = &outcome->summary;
+    if (!(summary->sum_ns > 0)) return NAN;
+    return (double)outcome->stream_count * (double)summary->samples * 1e9 / summary->sum_ns;
+}
+
+static int put_rate(double rate, int streams, double batch, struct assay_metrics *metrics)
+{
+    char note[128];
+    if (!isfinite(rate)) return 0;
+    snprintf(note, sizeof note, "completions / sum of the samples, %d request%s in flight", streams,
+             streams == 1 ? "" : "s");
+    int code = streams == 1
+                   ? assay_metrics_measured(metrics, "throughput.inferences", rate, "clock", note)
+                   : assay_metrics_derived(metrics, "throughput.inferences", rate, "clock", note);
+    if (code || !(batch > 0)) return code;
+    return assay_metrics_derived(metrics, "throughput.samples", rate * batch, "clock",
+                                 "throughput.inferences x batch");
+}
+
+static int median_rate(const struct assay__outcome *const *used, size_t count, double *rate)
+{
+    double *rates = malloc((count + 1) * sizeof *rates);
+    size_t known = 0;
+    if (!rates) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(rate_of(used[i]))) rates[known++] = rate_of(used[i]);
+    assay__stats_sort(rates, known);
+    *rate = known ? assay__stats_median(rates, known) : NAN;
+    free(rates);
+    return 0;
+}
+
+static int put_warmup(const struct assay__outcome *const *used, size_t count,
+                      struct assay_metrics *metrics)
+{
+    char note[160];
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += used[i]->summary.warmup;
+    snprintf(note, sizeof note,
+             "how many iterations ran before measuring was not kept; %zu samples were found to be "
+             "warm-up in the data",
+             found);
+    return assay_metrics_unavailable(metrics, "latency.warmup", note);
+}
+
+/* Takes over what `to` does not know yet. */
+static int adopt(const struct assay_metrics *from, struct assay_metrics *to)
+{
+    int code = 0;
+    for (size_t i = 0; i < assay_metrics_count(from) && code == 0; i++) {
+        char note[512];
+        const struct assay_metric *one = assay_metrics_at(from, i),
+                                  *old = assay_metrics_get(to, one->name);
+        if (old && old->state != ASSAY_UNAVAILABLE) continue;
+        snprintf(note, sizeof note, "%s%s%s", RECOVERED, one->note[0] ? "; " : "", one->note);
+        if (one->state == ASSAY_UNAVAILABLE)
+            code = assay_metrics_unavailable(to, one->name, one->note);
+        else if (one->state == ASSAY_MEASURED)
+            code = assay_metrics_measured(to, one->name, one->value, one->source, note);
+        else
+            code = assay_metrics_derived(to, one->name, one->value, one->source, note);
+    }
+    return code;
+}
+
+static int recover_launch(const struct assay__outcome *outcome, struct assay__launch *launch)
+{
+    if (outcome->total == 0 || has_latency(launch->metrics)) return 0;
+    struct assay_metrics *own = assay_metrics_new();
+    int code = own ? assay__summary_metrics(&outcome->summary, "", own) : ASSAY_ENOMEM;
+    if (code == 0) code = put_rate(rate_of(outcome), outcome->stream_count, NAN, own);
+    if (code == 0) code = put_warmup(&outcome, 1, own);
+    if (code == 0) code = adopt(own, launch->metrics);
+    launch->warmup = outcome->summary.warmup;
+    launch->p50_ns = outcome->summary.p50;
+    assay_metrics_free(own);
+    return code;
+}
+
+/* The verdict, and that it rests on less than usual. */
+static int recover_stability(struct assay__trial_input *input, struct assay__stability *out)
+{
+    int code = assay__trial_stability(input);
+    const struct assay__stability *judged = &input->trial->stability;
+    if (code) return code;
+    const char **reasons = assay__arena_array(input->profile->arena, judged->reason_count + 1,
+                                              sizeof *reasons);
+    if (!reasons) return ASSAY_ENOMEM;
+    if (judged->reason_count)
+        memcpy(reasons, judged->reasons, judged->reason_count * sizeof *reasons);
+    reasons[judged->reason_count] = RECOVERED ": the windows are not compared";
+    *out = *judged;
+    out->reasons = reasons;
+    out->reason_count++;
+    return 0;
+}
+
+static int recover_metrics(const struct assay__trial_input *given, struct assay__trial *trial)
+{
+    struct assay__trial_input input = *given;
+    struct assay__trial own = *trial; /* the run's code writes here, not into what was stored */
+    const struct assay__outcome **used = calloc(input.outcome_count + 1, sizeof *used);
+    own.metrics = assay_metrics_new();
+    input.trial = &own;
+    size_t count = used && own.metrics ? assay__trial_used(&input, used) : 0;
+    int code = used && own.metrics ? 0 : ASSAY_ENOMEM;
+    if (code == 0 && count > 0) {
+        double rate = NAN;
+        input.streams = used[0]->stream_count;
+        code = assay__trial_latency(&input, used, count);
+        if (code == 0) code = put_warmup(used, count, own.metrics);
+        if (code == 0) code = median_rate(used, count, &rate);
+        if (code == 0) code = put_rate(rate, input.streams, (double)trial->batch, own.metrics);
+        if (code == 0) code = recover_stability(&input, &trial->stability);
+        if (code == 0) code = adopt(own.metrics, trial->metrics);
+    }
+    assay_metrics_free(own.metrics);
+    free(used);
+    return code;
+}
+
+static int recover_trial(struct assay_profile *profile, struct assay__trial *trial)
+{
+    const char *warmup = option(trial, "warmup");
+    bool forced = warmup[0] && strcmp(warmup, "detected") != 0;
+    struct assay__outcome *outcomes = calloc(trial->launch_count + 1, sizeof *outcomes);
+    struct assay__trial_input input = {
+        .profile = profile,
+        .outcomes = outcomes,
+        .outcome_count = trial->launch_count,
+        .precision = ASSAY__GOAL_PRECISION,
+        .warmup_forced = forced,
+        .overhead_run_s = NAN,
+    };
+    int code = outcomes ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < trial->launch_count && code == 0; i++) {
+        outcomes[i].code = code_of(trial, &trial->launches[i]);
+        code = restore(&trial->launches[i], !forced, &outcomes[i]);
+        if (code == 0) code = recover_launch(&outcomes[i], &trial->launches[i]);
+    }
+    if (code == 0) code = recover_metrics(&input, trial);
+    for (size_t i = 0; outcomes && i < trial->launch_count; i++)
+        assay__outcome_free(&outcomes[i]);
+    free(outcomes);
+    return code;
+}
+
+int assay__profile_recover(struct assay_profile *profile)
+{
+    int code = 0;
+    for (size_t t = 0; t < profile->trial_count && code == 0; t++) {
+        struct assay__trial *trial = &profile->trials[t];
+        size_t samples = 0;
+        for (size_t i = 0; i < trial->launch_count; i++)
+            samples += trial->launches[i].sample_count;
+        if (samples > 0 && !has_latency(trial->metrics)) code = recover_trial(profile, trial);
+    }
+    return code;
+}

@@ -1,0 +1,104 @@
+/* single_run.c - see once.h. */
+#include "run/single_run.h"
+
+#include "base/file.h"
+#include "model/inputs/npy.h"
+#include "model/tensor_data.h"
+#include "run/arm/launch.h"
+#include "run/worker/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TIMEOUT_S 300.0
+
+const char *assay__or_default(const char *text, const char *otherwise)
+{
+    return text && *text ? text : otherwise;
+}
+
+int assay__single_run_run(struct assay__single_run *work, const char *model, const char *what,
+                    struct assay__output **outputs, size_t *count, struct assay_error *error)
+{
+    const struct assay__drift_options *options = work->options;
+    const char *folder = assay__arena_printf(work->arena, "%s/%s", work->folder, what);
+    const char *temporary = assay__arena_printf(work->arena, "TMPDIR=%s", work->folder);
+    struct assay__outcome outcome;
+    if (!folder || !temporary) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    if (mkdir(folder, 0700)) return assay_error_set(error, ASSAY_EIO, "%s: cannot be made", folder);
+    struct assay__request request = {
+        .job = {.engine = assay__or_default(options->engine, "ort"),
+                .model = model,
+                .library = options->library,
+                .device = assay__or_default(options->device, "cpu"),
+                .optimization = "all",
+                .streams = 1,
+                .spinning = -1,
+                .warmup = 0,
+                .layers = ASSAY_LAYERS_OFF,
+                .inputs = work->workload->inputs,
+                .input_count = work->workload->input_count,
+                .outputs = folder},
+        .goal = {.iterations = 1,
+                 .precision = ASSAY__GOAL_PRECISION,
+                 .streams = 1,
+                 .capacity = ASSAY__RING_CAPACITY},
+        .timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S,
+        .interrupt = options->interrupt,
+        .progress = options->progress,
+        .progress_context = options->progress_context,
+        .launch = 1,
+        .launches = 1,
+        .trial = 1,
+        .worker = work->worker,
+        .temporary = temporary,
+        .arena = work->arena,
+    };
+    int code = assay__launch_run(&request, &outcome);
+    if (code) code = assay_error_set(error, code, "the %s model: %s", what, outcome.reason);
+    if (!code) work->version = outcome.facts.version;
+    assay__outcome_free(&outcome);
+    return code ? code : assay__outputs_read(folder, work->arena, outputs, count, error);
+}
+
+int assay__single_run_numbers(const struct assay__output *output, double **numbers, int64_t *elements,
+                        struct assay_error *error)
+{
+    struct assay__mapping mapping = {0};
+    struct assay__npy npy;
+    float *floats = NULL;
+    *numbers = NULL;
+    int code = assay__file_map(output->file, &mapping, error);
+    if (!code) code = assay__npy_parse(mapping.data, mapping.size, &npy, error);
+    if (code) goto out;
+    *elements = 1;
+    for (int i = 0; i < npy.rank; i++)
+        *elements *= npy.dims[i]; /* checked by the parser */
+    struct assay__tensor tensor = {.name = output->name,
+                                   .dtype = output->dtype,
+                                   .rank = npy.rank,
+                                   .dims = npy.dims,
+                                   .elements = *elements,
+                                   .data = npy.data,
+                                   .data_size = npy.data_size,
+                                   .location = "",
+                                   .nonzeros = -1};
+    struct assay__model none = {.path = "", .folder = "."};
+    *numbers = malloc(((size_t)*elements + 1) * sizeof **numbers);
+    floats = malloc(((size_t)*elements + 1) * sizeof *floats);
+    if (!*numbers || !floats) {
+        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory for output '%.100s'",
+                               output->name);
+    } else if (output->dtype == ASSAY__FLOAT64) {
+        memcpy(*numbers, npy.data, npy.data_size);
+    } else {
+        if (*elements) code = assay__tensor_floats(&none, &tensor, floats, error);
+        for (int64_t i = 0; i < *elements && !code; i++)
+            (*numbers)[i] = (double)floats[i];
+    }
+out:
+    free(floats);
+    assay__file_unmap(&mapping);
+    return code;
+}

@@ -1,0 +1,32 @@
+/* single_run.h - a model run once, in a worker process of its own, to look at its outputs: what drift and ranges share. */
+#ifndef ASSAY_RUN_SINGLE_RUN_H
+#define ASSAY_RUN_SINGLE_RUN_H
+
+#include "model/inputs/inputs.h"
+#include "run/trial/drift.h"
+#include "run/trial/outputs.h"
+
+#include <limits.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+struct assay__single_run {
+    struct assay__arena *arena;
+    const struct assay__drift_options *options;
+    struct assay__workload *workload; /* what it is fed with */
+    char worker[PATH_MAX];            /* assay__worker_locate found it */
+    char folder[PATH_MAX];            /* a private one, for everything */
+    const char *version;              /* of the engine, after a run */
+};
+
+/** One step of the model; its outputs in a folder called `what`, which names it in messages too. */
+int assay__single_run_run(struct assay__single_run *work, const char *model, const char *what,
+                    struct assay__output **outputs, size_t *count, struct assay_error *error);
+/** An output's numbers, whatever its type; free() them. */
+int assay__single_run_numbers(const struct assay__output *output, double **numbers, int64_t *elements,
+                        struct assay_error *error);
+const char *assay__or_default(const char *text, const char *otherwise);
+
+#endif

@@ -1,0 +1,490 @@
+/* describe.c - see describe.h. */
+#include "run/trial/describe.h"
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "platform/platform.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPERATORS_NAMED 4 /* in the reason why FLOPs are unknown */
+
+static int no_memory(struct assay_error *error)
+{
+    return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+}
+
+static const char *or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+static double known(double value)
+{
+    return value > 0 ? value : NAN;
+}
+
+int assay__describe_machine(struct assay_profile *profile, struct assay_error *error)
+{
+    struct assay__machine machine = {0};
+    int code = assay__machine_read(profile->arena, &machine);
+    if (code) return assay_error_set(error, code, "cannot read what machine this is");
+    struct assay__environment *out = &profile->environment;
+    out->host = or_empty(machine.host);
+    out->os = or_empty(machine.os);
+    out->kernel = or_empty(machine.kernel);
+    out->architecture = or_empty(machine.architecture);
+    out->cpu_model = or_empty(machine.cpu_model);
+    out->virtualized = or_empty(machine.virtualized);
+    out->governor = or_empty(machine.governor);
+    out->simd = or_empty(machine.simd);
+    out->container = or_empty(machine.container);
+    out->packages = machine.packages;
+    out->cores = machine.cores;
+    out->threads = machine.threads;
+    out->memory_bytes = known((double)machine.memory_bytes);
+    out->cpu_max_hz = known(machine.cpu_max_hz);
+    out->l1d_bytes = known((double)machine.l1d_bytes);
+    out->l2_bytes = known((double)machine.l2_bytes);
+    out->l3_bytes = known((double)machine.l3_bytes);
+    return 0;
+}
+
+/* --- the model -------------------------------------------------------------------------------- */
+
+static int describe_values(struct assay__arena *arena, const struct assay__value *values,
+                           size_t count, struct assay__tensor_info **out)
+{
+    struct assay__tensor_info *infos = assay__arena_array(arena, count, sizeof *infos);
+    if (!infos) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        size_t rank = values[i].rank > 0 ? (size_t)values[i].rank : 0;
+        int64_t *dims = assay__arena_array(arena, rank, sizeof *dims);
+        const char **symbols = assay__arena_array(arena, rank, sizeof *symbols);
+        infos[i].name = assay__arena_strdup(arena, values[i].name);
+        if (!dims || !symbols || !infos[i].name) return ASSAY_ENOMEM;
+        for (size_t d = 0; d < rank; d++) {
+            dims[d] = values[i].dims[d].value;
+            symbols[d] = assay__arena_strdup(arena, or_empty(values[i].dims[d].symbol));
+            if (!symbols[d]) return ASSAY_ENOMEM;
+        }
+        infos[i].dtype = assay__dtype_name(values[i].dtype);
+        infos[i].rank = values[i].rank;
+        infos[i].dims = dims;
+        infos[i].symbols = symbols;
+        infos[i].fill = "";
+    }
+    *out = infos;
+    return 0;
+}
+
+/* Graph inputs that are not initializers (old files list those too). */
+static int describe_inputs(struct assay_profile *profile, const struct assay__model *model)
+{
+    const struct assay__graph *graph = &model->graph;
+    struct assay__map *initial = assay__map_new();
+    struct assay__value *real = calloc(graph->input_count + 1, sizeof *real);
+    size_t count = 0;
+    int code = initial && real ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->initializer_count && code == 0; i++)
+        code = assay__map_set(initial, graph->initializers[i].name, i);
+    for (size_t i = 0; i < graph->input_count && code == 0; i++)
+        if (assay__map_get(initial, graph->inputs[i].name) == ASSAY__MAP_NONE)
+            real[count++] = graph->inputs[i];
+    if (code == 0) code = describe_values(profile->arena, real, count, &profile->model.inputs);
+    profile->model.input_count = code ? 0 : count;
+    free(real);
+    assay__map_free(initial);
+    return code;
+}
+
+static const char *opset_text(struct assay__arena *arena, const struct assay__model *model)
+{
+    struct assay__buf text = {0};
+    bool only = model->opset_count == 1 && or_empty(model->opsets[0].domain)[0] == '\0';
+    for (size_t i = 0; i < model->opset_count; i++) {
+        const char *domain = or_empty(model->opsets[i].domain);
+        if (i) assay__buf_puts(&text, ", ");
+        if (!only) assay__buf_printf(&text, "%s ", domain[0] ? domain : "ai.onnx");
+        assay__buf_printf(&text, "%lld", (long long)model->opsets[i].version);
+    }
+    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
+    assay__buf_free(&text);
+    return copy;
+}
+
+static int by_count(const void *left, const void *right)
+{
+    const struct assay__operator_info *a = left, *b = right;
+    if (a->count != b->count) return a->count < b->count ? 1 : -1;
+    return strcmp(a->op, b->op);
+}
+
+static int count_operators(struct assay_profile *profile, const struct assay__graph *graph,
+                           const struct assay__cost *costs)
+{
+    struct assay__map *index = assay__map_new();
+    struct assay__operator_info *list = NULL;
+    size_t count = 0, capacity = 0;
+    int code = index ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->node_count && code == 0; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        bool plain = node->domain[0] == '\0' || strcmp(node->domain, "ai.onnx") == 0;
+        const char *op = plain
+                             ? assay__arena_strdup(profile->arena, node->op)
+                             : assay__arena_printf(profile->arena, "%s:%s", node->domain, node->op);
+        size_t at = op ? assay__map_get(index, op) : ASSAY__MAP_NONE;
+        if (op && at == ASSAY__MAP_NONE) {
+            at = count;
+            code = assay__vec_grow((void **)&list, &capacity, count + 1, sizeof *list);
+            if (code == 0) list[count++] = (struct assay__operator_info){.op = op};
+            if (code == 0) code = assay__map_set(index, op, at);
+        }
+        if (!op) code = ASSAY_ENOMEM;
+        if (code) break;
+        list[at].count++;
+        list[at].flops += costs[i].flops; /* NaN, once in, stays: the sum is then unknown */
+        list[at].macs += costs[i].macs;
+        list[at].bytes += costs[i].bytes_read + costs[i].bytes_written;
+    }
+    struct assay__operator_info *kept = code ? NULL
+                                             : assay__arena_array(profile->arena, count,
+                                                                  sizeof *kept);
+    if (kept && count) {
+        qsort(list, count, sizeof *list, by_count);
+        memcpy(kept, list, count * sizeof *list);
+    }
+    profile->model.operators = kept;
+    profile->model.operator_count = kept ? count : 0;
+    free(list);
+    assay__map_free(index);
+    return kept ? 0 : ASSAY_ENOMEM;
+}
+
+/* "3 of 120 nodes have no known FLOP count: Foo, Bar" */
+static const char *unknown_reason(const struct assay_profile *profile,
+                                  const struct assay__model_costs *costs, bool flops,
+                                  const char *what)
+{
+    struct assay__buf text = {0};
+    size_t nodes = 0;
+    int kinds = 0;
+    for (size_t i = 0; i < costs->graph->node_count; i++)
+        nodes += !isfinite(flops ? costs->nodes[i].flops
+                                 : costs->nodes[i].bytes_read + costs->nodes[i].bytes_written);
+    for (size_t i = 0; i < profile->model.operator_count; i++) {
+        const struct assay__operator_info *op = &profile->model.operators[i];
+        if (isfinite(flops ? op->flops : op->bytes)) continue;
+        if (kinds++ < OPERATORS_NAMED)
+            assay__buf_printf(&text, "%s%s", kinds > 1 ? ", " : "", op->op);
+    }
+    const char *reason = assay__arena_printf(
+        profile->arena, "%zu of %zu nodes have no known %s: %s%s", nodes, costs->graph->node_count,
+        what, text.data ? text.data : "", kinds > OPERATORS_NAMED ? ", …" : "");
+    assay__buf_free(&text);
+    return reason ? reason : "out of memory";
+}
+
+/* The costs of every node with inputs of these shapes, and where `live` is given what is alive meanwhile and the shapes. */
+static int node_costs(struct assay_profile *profile, const struct assay__model *model,
+                      const struct assay__input_plan *inputs, size_t input_count,
+                      struct assay__cost *nodes, struct assay__model_costs *live,
+                      struct assay_error *error)
+{
+    struct assay__shapes *shapes = NULL;
+    struct assay__value *fixed = NULL;
+    struct assay__arena *arena = assay__arena_new(); /* of the inputs */
+    int code = 0;
+    if (!arena || assay__workload_values(inputs, input_count, arena, &fixed))
+        code = no_memory(error);
+    if (code == 0) code = assay__shapes_infer(model, fixed, input_count, &shapes, error);
+    if (code == 0) code = assay__cost_graph(model, shapes, nodes, error);
+    if (code == 0) code = assay__describe_cell(profile, model, shapes, error);
+    if (code == 0 && live) code = assay__describe_liveness(profile, model, shapes, live, error);
+    if (code == 0 && live) { /* for the layers, once they are known */
+        live->shapes = shapes;
+        live->shapes_arena = arena;
+        return 0;
+    }
+    assay__shapes_free(shapes);
+    assay__arena_free(arena);
+    return code;
+}
+
+static void sum_nodes(struct assay__model_costs *costs)
+{
+    costs->flops = costs->bytes = 0;
+    for (size_t i = 0; i < costs->graph->node_count; i++) {
+        costs->flops += costs->nodes[i].flops;
+        costs->bytes += costs->nodes[i].bytes_read + costs->nodes[i].bytes_written;
+    }
+}
+
+static int total_costs(struct assay_profile *profile, const struct assay__model *model,
+                       const struct assay__workload *workload, struct assay__model_costs *costs,
+                       struct assay_error *error)
+{
+    costs->nodes = calloc(model->graph.node_count + 1, sizeof *costs->nodes);
+    if (!costs->nodes) return no_memory(error);
+    int code = node_costs(profile, model, workload->inputs, workload->input_count, costs->nodes,
+                          costs, error);
+    if (code == 0) sum_nodes(costs);
+    return code;
+}
+
+static int index_nodes(struct assay__model_costs *costs)
+{
+    costs->by_name = assay__map_new();
+    int code = costs->by_name ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < costs->graph->node_count && code == 0; i++) {
+        const struct assay__node *node = &costs->graph->nodes[i];
+        const char *name = node->name[0] ? node->name : node->output_count ? node->outputs[0] : "";
+        if (name[0] && assay__map_get(costs->by_name, name) == ASSAY__MAP_NONE)
+            code = assay__map_set(costs->by_name, name, i);
+    }
+    /* An unnamed node may be called by any of its outputs; names proper come first. */
+    for (size_t i = 0; i < costs->graph->node_count && code == 0; i++)
+        for (size_t o = 0; o < costs->graph->nodes[i].output_count && code == 0; o++) {
+            const char *name = costs->graph->nodes[i].outputs[o];
+            if (name[0] && assay__map_get(costs->by_name, name) == ASSAY__MAP_NONE)
+                code = assay__map_set(costs->by_name, name, i);
+        }
+    return code;
+}
+
+static int add_consumer(struct assay__map *consumers, const char *value)
+{
+    if (value[0] == '\0') return 0;
+    size_t count = assay__map_get(consumers, value);
+    return assay__map_set(consumers, value, count == ASSAY__MAP_NONE ? 1 : count + 1);
+}
+
+static int count_consumers(struct assay__model_costs *costs)
+{
+    const struct assay__graph *graph = costs->graph;
+    costs->consumers = assay__map_new();
+    int code = costs->consumers ? 0 : ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->node_count; i++)
+        for (size_t v = 0; v < graph->nodes[i].input_count && code == 0; v++)
+            code = add_consumer(costs->consumers, graph->nodes[i].inputs[v]);
+    for (size_t i = 0; i < graph->output_count && code == 0; i++)
+        code = add_consumer(costs->consumers, graph->outputs[i].name);
+    return code;
+}
+
+size_t assay__costs_find(const struct assay__model_costs *costs, const char *node)
+{
+    return costs->by_name ? assay__map_get(costs->by_name, node) : ASSAY__MAP_NONE;
+}
+
+static void free_shapes(struct assay__model_costs *costs)
+{
+    assay__shapes_free(costs->shapes);
+    assay__arena_free(costs->shapes_arena);
+    costs->shapes = NULL;
+    costs->shapes_arena = NULL;
+}
+
+void assay__costs_free(struct assay__model_costs *costs)
+{
+    free(costs->nodes);
+    free(costs->live_bytes);
+    free_shapes(costs);
+    assay__map_free(costs->by_name);
+    assay__map_free(costs->consumers);
+    assay__map_free(costs->constants);
+    costs->nodes = NULL;
+    costs->live_bytes = NULL;
+    costs->by_name = costs->consumers = costs->constants = NULL;
+}
+
+static int describe_header(struct assay_profile *profile, const struct assay__model *model,
+                           const char *shown, const char *path)
+{
+    struct assay__model_info *info = &profile->model;
+    const char *base = strrchr(shown, '/');
+    char fingerprint[17] = "";
+    if (assay__model_fingerprint(model, fingerprint)) return ASSAY_ENOMEM;
+    info->name = assay__arena_strdup(profile->arena, base && base[1] ? base + 1 : shown);
+    info->path = assay__arena_strdup(profile->arena, path);
+    info->format = "onnx";
+    info->fingerprint = assay__arena_strdup(profile->arena, fingerprint);
+    info->node_count = (int64_t)model->graph.node_count;
+    info->ir_version = (int)model->ir_version;
+    info->opset = opset_text(profile->arena, model);
+    info->producer = assay__arena_printf(profile->arena, "%s%s%s", or_empty(model->producer),
+                                         or_empty(model->producer_version)[0] ? " " : "",
+                                         or_empty(model->producer_version));
+    if (!assay__model_parameters(model, &info->parameters, &info->weight_bytes)) {
+        info->parameters = -1;
+        info->weight_bytes = -1;
+    }
+    return info->name && info->path && info->fingerprint && info->opset && info->producer
+               ? 0
+               : ASSAY_ENOMEM;
+}
+
+int assay__describe_model(struct assay_profile *profile, const struct assay__model *model,
+                          const struct assay__workload *workload, const char *shown,
+                          const char *path, struct assay__model_costs *costs,
+                          struct assay_error *error)
+{
+    *costs = (struct assay__model_costs){.flops_reason = "",
+                                         .bytes_reason = "",
+                                         .live_peak_bytes = NAN,
+                                         .live_reason = "the size of its activations is not known",
+                                         .peak = assay__peak_unknown(),
+                                         .graph = &model->graph};
+    if (describe_header(profile, model, shown, path) || describe_inputs(profile, model) ||
+        describe_values(profile->arena, model->graph.outputs, model->graph.output_count,
+                        &profile->model.outputs))
+        return no_memory(error);
+    profile->model.output_count = model->graph.output_count;
+    int code = total_costs(profile, model, workload, costs, error);
+    if (code) return code;
+    if (count_operators(profile, &model->graph, costs->nodes) || index_nodes(costs) ||
+        count_consumers(costs) || assay__describe_constants(costs))
+        return no_memory(error);
+    if (!isfinite(costs->flops))
+        costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count");
+    if (!isfinite(costs->bytes))
+        costs->bytes_reason = unknown_reason(profile, costs, false, "byte count");
+    return 0;
+}
+
+/* --- a generation ----------------------------------------------------------------------------- */
+
+/* The sum over the decode steps, of which the costs of the first, a middle and the last are given. A decode step costs
+ * a + b x its cache length in every operator of a decoder, so the sum is steps x (first + last) / 2; the middle one says
+ * whether that holds for this model (NaN when not). */
+static double sum_of_steps(double first, double middle, double last, double steps, double at)
+{
+    double line = first + (last - first) * at;
+    if (!(fabs(middle - line) <= 1e-9 * fabs(line))) return NAN;
+    return steps * (first + last) / 2;
+}
+
+static void add_steps(const struct assay__cost *const *three, size_t node, double steps, double at,
+                      struct assay__cost *out)
+{
+    const struct assay__cost *first = &three[0][node], *middle = &three[1][node],
+                             *last = &three[2][node];
+    out->flops += sum_of_steps(first->flops, middle->flops, last->flops, steps, at);
+    out->macs += sum_of_steps(first->macs, middle->macs, last->macs, steps, at);
+    out->bytes_read += sum_of_steps(first->bytes_read, middle->bytes_read, last->bytes_read, steps,
+                                    at);
+    out->bytes_written += sum_of_steps(first->bytes_written, middle->bytes_written,
+                                       last->bytes_written, steps, at);
+}
+
+int assay__describe_generation(struct assay_profile *profile, const struct assay__model *model,
+                               const struct assay__workload *workload,
+                               const struct assay_generation *generation,
+                               struct assay__model_costs *costs, struct assay_error *error)
+{
+    const size_t count = model->graph.node_count;
+    const int64_t steps = generation->tokens - 1, middle = (1 + steps) / 2;
+    const int64_t tokens[3] = {1, middle, steps};
+    struct assay__cost *three[3] = {0};
+    struct assay__input_plan *plans = calloc(workload->input_count + 1, sizeof *plans);
+    int code = plans ? 0 : no_memory(error);
+    for (int i = 0; i < 3 && code == 0 && steps > 0; i++) {
+        three[i] = calloc(count + 1, sizeof *three[i]);
+        if (!three[i]) code = no_memory(error);
+        if (code == 0)
+            code = assay__generation_at(model, generation, workload, tokens[i], profile->arena,
+                                        plans, error);
+        if (code == 0)
+            code = node_costs(profile, model, plans, workload->input_count, three[i], NULL, error);
+    }
+    double at = steps > 1 ? (double)(middle - 1) / (double)(steps - 1) : 0;
+    for (size_t i = 0; i < count && code == 0 && steps > 0; i++)
+        add_steps((const struct assay__cost *const *)three, i, (double)steps, at, &costs->nodes[i]);
+    if (code == 0) sum_nodes(costs);
+    costs->live_peak_bytes = NAN;
+    costs->live_reason = "the cache grows with every token of a generation: profile one step of it";
+    costs->peak = assay__peak_unknown();
+    costs->peak.reason = costs->live_reason;
+    free_shapes(costs); /* they change from token to token */
+    if (code == 0 && count_operators(profile, &model->graph, costs->nodes)) code = no_memory(error);
+    if (code == 0 && !isfinite(costs->flops))
+        costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count at every length");
+    if (code == 0 && !isfinite(costs->bytes))
+        costs->bytes_reason = unknown_reason(profile, costs, false, "byte count at every length");
+    for (int i = 0; i < 3; i++)
+        free(three[i]);
+    free(plans);
+    return code;
+}
+
+/* --- the workload ----------------------------------------------------------------------------- */
+
+/* What the values are, once, and what led to them. The seed is the one the user may repeat the
+ * run with: each input's own is made from it. */
+static const char *fill_text(struct assay__arena *arena, const struct assay__input_plan *plan,
+                             uint64_t of_workload)
+{
+    unsigned long long seed = (unsigned long long)of_workload;
+    bool truth = plan->dtype == ASSAY__BOOL;
+    const char *text = NULL, *why = or_empty(plan->why);
+    switch (plan->fill) {
+    case ASSAY__FILL_UNIFORM:
+        text = assay__arena_printf(arena, "uniform [%g, %g), seed %llu", plan->low, plan->high,
+                                   seed);
+        break;
+    case ASSAY__FILL_INTEGERS:
+        text = truth ? assay__arena_printf(arena, "true and false at random, seed %llu", seed)
+                     : assay__arena_printf(arena, "integers %.0f to %.0f, seed %llu", plan->low,
+                                           plan->high, seed);
+        break;
+    case ASSAY__FILL_CONSTANT:
+        text = truth ? (plan->low != 0 ? "true everywhere" : "false everywhere")
+                     : assay__arena_printf(arena, "constant %.15g", plan->low);
+        break;
+    case ASSAY__FILL_RANGE:
+        text = plan->high > 0 ? assay__arena_printf(arena, "0, 1, 2, … to %.0f along the last axis",
+                                                    plan->high)
+                              : "0, 1, 2, … along the last axis";
+        break;
+    case ASSAY__FILL_FILE:
+        text = assay__arena_printf(arena, "file %s", or_empty(plan->file));
+        break;
+    case ASSAY__FILL_STRINGS:
+        text = assay__arena_printf(arena, "short words at random, seed %llu", seed);
+        break;
+    }
+    return text ? assay__arena_printf(arena, "%s%s%s", text, why[0] ? ": " : "", why) : NULL;
+}
+
+int assay__describe_workload(struct assay_profile *profile, struct assay__trial *trial,
+                             const struct assay__workload *workload, struct assay_error *error)
+{
+    struct assay__arena *arena = profile->arena;
+    trial->batch = workload->batch;
+    trial->inputs = assay__arena_array(arena, workload->input_count, sizeof *trial->inputs);
+    trial->notes = assay__arena_array(arena, workload->note_count + 8, sizeof *trial->notes);
+    if (!trial->inputs || !trial->notes) return no_memory(error);
+    for (size_t i = 0; i < workload->input_count; i++) {
+        const struct assay__input_plan *plan = &workload->inputs[i];
+        struct assay__tensor_info *info = &trial->inputs[i];
+        int64_t *dims = assay__arena_array(arena, (size_t)plan->rank, sizeof *dims);
+        info->name = assay__arena_strdup(arena, plan->name);
+        info->fill = fill_text(arena, plan, workload->seed);
+        if (!dims || !info->name || !info->fill) return no_memory(error);
+        for (int d = 0; d < plan->rank; d++)
+            dims[d] = plan->dims[d];
+        info->dtype = assay__dtype_name(plan->dtype);
+        info->rank = plan->rank;
+        info->dims = dims;
+    }
+    trial->input_count = workload->input_count;
+    for (size_t i = 0; i < workload->note_count; i++) {
+        trial->notes[i] = assay__arena_strdup(arena, workload->notes[i]);
+        if (!trial->notes[i]) return no_memory(error);
+    }
+    trial->note_count = workload->note_count;
+    return 0;
+}

@@ -1,0 +1,126 @@
+/* goal.c - see goal.h. Windows are bounded by time so that several streams end together and a model
+ * that slows down does not stretch them; their length is a tenth of the measurement and at most 1
+ * s: samples are persisted between windows, so a killed run loses no more than that. */
+#include "run/trial/goal.h"
+
+#include <math.h>
+
+#define WINDOW_LONGEST_S (ASSAY__GOAL_CAP_S / ASSAY__GOAL_WINDOWS)
+
+static double window_seconds(const struct assay__taken *taken)
+{
+    double by_count = (double)(ASSAY__GOAL_ITERATIONS / ASSAY__GOAL_WINDOWS) * taken->pace_ns / 1e9;
+    double seconds = ASSAY__GOAL_SECONDS / ASSAY__GOAL_WINDOWS;
+    if (by_count > seconds) seconds = by_count;
+    return fmin(seconds, WINDOW_LONGEST_S);
+}
+
+/* A window of about `seconds` within what is left; a rest shorter than half a window is joined to
+ * this one. */
+static void plan_time(const struct assay__goal *goal, double seconds, double left,
+                      struct assay__window_plan *plan)
+{
+    plan->seconds = left < 1.5 * seconds ? left : seconds;
+    plan->iterations = goal->capacity * (size_t)goal->streams;
+}
+
+static enum assay__decision next_count(const struct assay__goal *goal,
+                                       const struct assay__taken *taken,
+                                       struct assay__window_plan *plan)
+{
+    size_t wanted = (size_t)goal->iterations;
+    double left = goal->time_s > 0 ? goal->time_s - taken->wall_ns / 1e9 : INFINITY;
+    if (taken->samples >= wanted || (taken->windows && left <= 0)) return ASSAY__GOAL_STOP;
+    size_t size = (wanted + ASSAY__GOAL_WINDOWS - 1) / ASSAY__GOAL_WINDOWS;
+    if (size < 10) size = 10;
+    if (size > goal->capacity * (size_t)goal->streams)
+        size = goal->capacity * (size_t)goal->streams;
+    if (size > wanted - taken->samples) size = wanted - taken->samples;
+    *plan = (struct assay__window_plan){size, fmin(left, WINDOW_LONGEST_S)};
+    return ASSAY__GOAL_WINDOW;
+}
+
+static enum assay__decision next_time(const struct assay__goal *goal,
+                                      const struct assay__taken *taken,
+                                      struct assay__window_plan *plan)
+{
+    double left = goal->time_s - taken->wall_ns / 1e9;
+    if (taken->windows && left <= 0) return ASSAY__GOAL_STOP;
+    plan_time(goal, fmin(goal->time_s / ASSAY__GOAL_WINDOWS, WINDOW_LONGEST_S), left, plan);
+    return ASSAY__GOAL_WINDOW;
+}
+
+/* Seconds that the summary asks for: warm samples that warm-up took away, then precision. 0:
+ * enough. */
+static double judge(const struct assay__goal *goal, const struct assay__taken *taken)
+{
+    const struct assay__summary *summary = taken->summary;
+    double streams = goal->streams, pace = summary->mean / 1e9;
+    double warm_s = summary->sum_ns / 1e9 / streams, missing = 0;
+    if (warm_s < ASSAY__GOAL_SECONDS) missing = ASSAY__GOAL_SECONDS - warm_s;
+    if (summary->samples < ASSAY__GOAL_ITERATIONS) {
+        double by_count = (double)(ASSAY__GOAL_ITERATIONS - summary->samples) * pace / streams;
+        if (by_count > missing) missing = by_count;
+    }
+    int64_t more = assay__goal_missing(summary, goal->precision);
+    double by_precision = more < 0 ? window_seconds(taken) : (double)more * pace / streams;
+    return by_precision > missing ? by_precision : missing;
+}
+
+static enum assay__decision next_default(const struct assay__goal *goal,
+                                         const struct assay__taken *taken,
+                                         struct assay__window_plan *plan)
+{
+    double left = ASSAY__GOAL_CAP_S - taken->wall_ns / 1e9, window = window_seconds(taken);
+    /* A hard cap: no iteration is begun that would end beyond it, but one sample there is. */
+    if (taken->windows && left * 1e9 < taken->pace_ns) {
+        if (taken->samples >= goal->least) return ASSAY__GOAL_STOP;
+        *plan = (struct assay__window_plan){1, ASSAY__GOAL_CAP_S};
+        return ASSAY__GOAL_WINDOW;
+    }
+    bool least = taken->windows >= ASSAY__GOAL_WINDOWS &&
+                 taken->samples >= ASSAY__GOAL_ITERATIONS &&
+                 taken->wall_ns >= ASSAY__GOAL_SECONDS * 1e9;
+    if (least) {
+        if (!taken->summary) return ASSAY__GOAL_JUDGE;
+        double more = judge(goal, taken);
+        if (more <= 0) return ASSAY__GOAL_STOP;
+        window = fmin(fmax(more, window / 4), 4 * window);
+    }
+    plan_time(goal, window, left, plan);
+    double fits = taken->pace_ns > 0 ? floor(left * 1e9 / taken->pace_ns) : 0;
+    size_t most = fits < 1 ? 1 : fits < (double)goal->capacity ? (size_t)fits : goal->capacity;
+    plan->iterations = most * (size_t)goal->streams;
+    return ASSAY__GOAL_WINDOW;
+}
+
+enum assay__decision assay__goal_next(const struct assay__goal *goal,
+                                      const struct assay__taken *taken,
+                                      struct assay__window_plan *plan)
+{
+    if (goal->iterations > 0) return next_count(goal, taken, plan);
+    if (goal->time_s > 0) return next_time(goal, taken, plan);
+    return next_default(goal, taken, plan);
+}
+
+int64_t assay__goal_missing(const struct assay__summary *summary, double precision)
+{
+    if (summary->samples == 0 || !isfinite(summary->half_width)) return -1;
+    if (summary->half_width <= precision) return 0;
+    double ratio = summary->half_width / precision;
+    double more = ceil((double)summary->samples * (ratio * ratio - 1));
+    return more < 9e15 ? (int64_t)more : INT64_MAX;
+}
+
+double assay__goal_done(const struct assay__goal *goal, const struct assay__taken *taken)
+{
+    double done;
+    if (goal->iterations > 0)
+        done = (double)taken->samples / (double)goal->iterations;
+    else if (goal->time_s > 0)
+        done = taken->wall_ns / 1e9 / goal->time_s;
+    else
+        done = fmin(taken->wall_ns / 1e9 / fmax(window_seconds(taken) * ASSAY__GOAL_WINDOWS, 1e-9),
+                    0.99);
+    return fmin(done, 1.0);
+}

@@ -1,0 +1,55 @@
+/* goal.h - when to measure on and when to stop: the rule of `assay run` as a pure function of what
+ * was measured so far.
+ *
+ * Default: at least 1 s and 1,000 warm iterations in at least 10 windows, then until the half-width
+ * of the autocorrelation-corrected 95 % interval of the median is within 1 %; at most 10 s of
+ * measured time, which also holds below 1,000 iterations (but at least one sample). `iterations`:
+ * exactly so many. `time_s`: so long. Both: whichever is first. All times are the loop's clock, so
+ * a scripted clock gives the same decisions everywhere. */
+#ifndef ASSAY_RUN_TRIAL_GOAL_H
+#define ASSAY_RUN_TRIAL_GOAL_H
+
+#include "run/trial/summary.h"
+
+#include <stdint.h>
+
+#define ASSAY__GOAL_ITERATIONS 1000u
+#define ASSAY__GOAL_WINDOWS 10u
+#define ASSAY__GOAL_SECONDS 1.0
+#define ASSAY__GOAL_CAP_S 10.0
+#define ASSAY__GOAL_PRECISION 0.01
+
+struct assay__goal {
+    int64_t iterations; /* 0: by time and precision */
+    double time_s;      /* 0: default */
+    double precision;   /* relative half-width */
+    int streams;
+    size_t capacity; /* iterations a window holds, per stream */
+    size_t least;    /* samples that the cap of the default rule does not cut; 0: 1 */
+};
+
+struct assay__taken {
+    size_t windows, samples;              /* samples over all streams */
+    double wall_ns;                       /* of the windows together */
+    double pace_ns;                       /* of one iteration of one stream; a guess at first */
+    const struct assay__summary *summary; /* of exactly these samples, or NULL: not computed */
+};
+
+struct assay__window_plan {
+    size_t iterations; /* at most, over all streams */
+    double seconds;    /* the window ends at the first stamp at or past this */
+};
+
+enum assay__decision { ASSAY__GOAL_WINDOW, ASSAY__GOAL_JUDGE, ASSAY__GOAL_STOP };
+
+/** WINDOW: run *plan. JUDGE: compute the summary and ask again. STOP: enough. */
+enum assay__decision assay__goal_next(const struct assay__goal *goal,
+                                      const struct assay__taken *taken,
+                                      struct assay__window_plan *plan);
+/** How many more iterations would bring the interval within the precision (its width falls with the
+ * square root of the count); 0 met, -1 unknown. */
+int64_t assay__goal_missing(const struct assay__summary *summary, double precision);
+/** Share of the work done, 0…1, for progress bars. */
+double assay__goal_done(const struct assay__goal *goal, const struct assay__taken *taken);
+
+#endif

@@ -1,0 +1,61 @@
+/* token_stats.h - text generation as the thing measured: what the worker tells of its tokens, the statistics of one launch,
+ * and the metrics llm.* of a launch and of a trial. A whole generation (prompt, then token after token) is one inference
+ * of `run`; the times inside it come from the engine, in the same windows. */
+#ifndef ASSAY_RUN_TRIAL_TOKEN_STATS_H
+#define ASSAY_RUN_TRIAL_TOKEN_STATS_H
+
+#include "base/arena.h"
+#include "base/json.h"
+
+#include <assay/metric.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ASSAY__GENERATE_MOST 1000000 /* tokens of one generation */
+#define ASSAY__GENERATE_PROMPT 32    /* tokens of the prompt by default */
+#define ASSAY__GENERATE_LEAST 3u     /* generations measured, however long they take */
+#define ASSAY__GENERATED_IDS 1024u   /* ids that are kept of the first sequence */
+#define ASSAY__TOKEN_IDS "token_ids" /* the trial's option that holds them: "464 318 …" */
+
+/** What is known of one launch's tokens. Times in ns; NaN unknown. */
+struct assay__token_summary {
+    double ttft, ttft_p90, ttft_p99;
+    double itl, itl_p90, itl_p99, itl_first, itl_last; /* _first, _last: medians of quarters */
+    double prefill, decode, overall;                   /* tokens per second, all sequences */
+    double choose;
+    double generations, dropped;
+};
+
+struct assay__tokens {
+    int64_t tokens, prompt, batch; /* of one generation; 0: nothing was told */
+    double *times_ns;              /* generations x tokens, since each generation began */
+    size_t count, capacity;        /* values kept: at most VALUES_MOST and a generation */
+    size_t heard, expected;        /* values told, and announced */
+    double last_ns;                /* the last one told */
+    size_t dropped;                /* generations that the engine had no room for */
+    double choose_sum_ns;          /* mean of each window times its generations */
+    int64_t *ids;                  /* of the first sequence of the last generation */
+    size_t id_count;
+    struct assay__token_summary summary;
+};
+
+/** A "generation" and a "token_times" message. Everything is checked; what is wrong becomes the error. */
+void assay__tokens_hear(struct assay__tokens *tokens, int64_t asked, const struct assay__json *json,
+                        struct assay_error *error);
+void assay__tokens_hear_times(struct assay__tokens *tokens, const struct assay__json *json,
+                              struct assay_error *error);
+/** Fills the summary; 0 or ASSAY_ENOMEM. Without times everything in it is NaN. */
+int assay__tokens_summarise(struct assay__tokens *tokens);
+void assay__tokens_free(struct assay__tokens *tokens);
+
+struct assay__outcome;
+/** llm.* over these launches (the median over launches of each launch's value); nothing when the job did not generate.
+ *  `tokens` is what was asked. On a device other than "cpu" the notes say that the cache crosses the bus. */
+int assay__generation_metrics(const struct assay__outcome *const *used, size_t count,
+                              int64_t tokens, const char *device, struct assay_metrics *metrics);
+/** "464 318 …" of the last launch that told them, in the arena; "" none, NULL out of memory. */
+const char *assay__generation_ids(const struct assay__outcome *const *used, size_t count,
+                                  struct assay__arena *arena);
+
+#endif

@@ -1,0 +1,45 @@
+/* trial.h - from the launches' outcomes to the trial: latency over launches, layers that add up,
+ * metrics, stability, disturbances. Pure functions of the outcomes but for memory. */
+#ifndef ASSAY_RUN_TRIAL_TRIAL_H
+#define ASSAY_RUN_TRIAL_TRIAL_H
+
+#include "run/trial/describe.h"
+#include "run/arm/launch.h"
+
+struct assay__trial_input {
+    struct assay_profile *profile;
+    struct assay__trial *trial;
+    const struct assay__outcome *outcomes;
+    size_t outcome_count;
+    const struct assay__model_costs *costs;
+    const struct assay__workload *workload; /* NULL without a model */
+    double precision;
+    bool warmup_forced;
+    int streams;
+    double overhead_run_s; /* NaN unknown */
+    int64_t generate;      /* tokens of a generation; 0: an inference is one run */
+};
+
+/** Which outcomes the statistics rest on: the launches that ended well; else those that left
+ * samples. `used` has outcome_count entries. */
+size_t assay__trial_used(const struct assay__trial_input *input,
+                         const struct assay__outcome **used);
+/** The median over the used outcomes of a double at `offset` in struct assay__outcome, NaNs left
+ * out. */
+double assay__trial_median(const struct assay__outcome *const *used, size_t count, size_t offset);
+
+/** Median of the launches' medians, in ns; NaN. */
+double assay__trial_p50(const struct assay__outcome *const *used, size_t count);
+int assay__trial_layers(const struct assay__trial_input *input, double p50_ns);
+/** layers.* of one launch; puts nothing when it has no layer times. */
+int assay__launch_layers(const struct assay__outcome *outcome, struct assay_metrics *metrics);
+int assay__trial_latency(const struct assay__trial_input *input,
+                         const struct assay__outcome *const *used, size_t count);
+int assay__trial_metrics(const struct assay__trial_input *input);
+int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forced,
+                          struct assay_metrics *metrics);
+int assay__trial_stability(const struct assay__trial_input *input);
+/** disturbance.* metrics, and sentences in the environment. */
+int assay__trial_disturbances(const struct assay__trial_input *input);
+
+#endif

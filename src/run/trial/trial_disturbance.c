@@ -1,0 +1,200 @@
+/* trial_disturbance.c - what else happened on the machine while the launches ran: counters read
+ * before and after each launch, clocks read warm and at the end of the windows (an idle clock
+ * before the run says nothing), the worker's own resource usage. Beyond a threshold a metric also
+ * becomes a sentence; what cannot be observed is named. */
+#include "run/sentences.h"
+#include "run/trial/trial.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STEAL_SHARE 0.01
+#define OTHER_SHARE 0.05
+#define FREQUENCY_CHANGE 0.05
+#define SWITCHES_PER_S 100.0
+#define SWITCHES_LEAST 50.0 /* a rate out of fewer is an accident */
+
+struct totals {
+    double busy_s, idle_s, steal_s, ours_s, life_s, throttled_s, pressure_s;
+    bool cpu, steal, throttle, cgroup, frequency, temperature, pressure, usage;
+    double throttles, frequency_hz, frequency_change,
+        temperature_c; /* change: the largest of a launch, signed */
+    double switches, major, minor;
+    size_t launches, frequencies;
+};
+
+static void add_frequency(const struct assay__outcome *outcome, struct totals *sum)
+{
+    const struct assay__disturbance *warm = &outcome->warm, *end = &outcome->end;
+    if (!outcome->warm_known || !warm->frequency_known || !end->frequency_known ||
+        !(warm->frequency_hz > 0))
+        return;
+    double change = end->frequency_hz / warm->frequency_hz - 1;
+    sum->frequency_hz += (warm->frequency_hz + end->frequency_hz) / 2;
+    sum->frequencies++;
+    if (fabs(change) > fabs(sum->frequency_change)) sum->frequency_change = change;
+    sum->frequency = true;
+}
+
+static void add_usage(const struct assay__outcome *outcome, struct totals *sum)
+{
+    if (!outcome->exit_known) return;
+    sum->usage = true;
+    sum->ours_s += (double)(outcome->exit.user_ns + outcome->exit.system_ns) / 1e9;
+    sum->switches += (double)outcome->exit.involuntary_switches;
+    sum->major += (double)outcome->exit.major_faults;
+    sum->minor += (double)outcome->exit.minor_faults;
+}
+
+static void add(const struct assay__outcome *outcome, struct totals *sum)
+{
+    const struct assay__disturbance *a = &outcome->before, *b = &outcome->after;
+    sum->launches++;
+    sum->life_s += outcome->life_s;
+    sum->ours_s += outcome->parent_cpu_s;
+    if (a->cpu_known && b->cpu_known) {
+        sum->cpu = true;
+        sum->busy_s += b->cpu_busy_s - a->cpu_busy_s;
+        sum->idle_s += b->cpu_idle_s - a->cpu_idle_s;
+    }
+    if (a->steal_known && b->steal_known) {
+        sum->steal = true;
+        sum->steal_s += b->cpu_steal_s - a->cpu_steal_s;
+    }
+    if (a->throttle_known && b->throttle_known) {
+        sum->throttle = true;
+        sum->throttles += (double)b->throttle_count - (double)a->throttle_count;
+    }
+    if (a->cgroup_known && b->cgroup_known) {
+        sum->cgroup = true;
+        sum->throttled_s += ((double)b->cgroup_throttled_ns - (double)a->cgroup_throttled_ns) / 1e9;
+    }
+    if (a->pressure_known && b->pressure_known) {
+        sum->pressure = true;
+        sum->pressure_s += b->pressure_cpu_s - a->pressure_cpu_s;
+    }
+    if (b->temperature_known) {
+        sum->temperature_c = sum->temperature ? fmax(sum->temperature_c, b->temperature_c)
+                                              : b->temperature_c;
+        sum->temperature = true;
+    }
+    add_frequency(outcome, sum);
+    add_usage(outcome, sum);
+}
+
+static int put(struct assay_metrics *metrics, const char *name, bool known, double value,
+               const char *source, const char *note, const char *reason)
+{
+    if (!known || !isfinite(value)) return assay_metrics_unavailable(metrics, name, reason);
+    return assay_metrics_measured(metrics, name, value, source, note);
+}
+
+static int put_metrics(const struct totals *sum, double steal, double other,
+                       struct assay_metrics *metrics)
+{
+    static const char *const no_clock =
+        "no cpufreq on this host: the clock of the CPUs cannot be read";
+    static const char *const no_usage = "no worker ended, so its usage is not known";
+    double hz = sum->frequencies ? sum->frequency_hz / (double)sum->frequencies : NAN;
+    const struct {
+        const char *name;
+        bool known;
+        double value;
+        const char *source, *note, *reason;
+    } rows[] = {
+        {"disturbance.steal", sum->steal && sum->cpu, steal, "system",
+         "of all CPU time while the launches ran", "this system does not report steal time"},
+        {"disturbance.cpu_other", sum->cpu && sum->usage, other, "system",
+         "busy CPU time that is neither the worker's nor ours / all CPU time",
+         "this system does not report CPU time"},
+        {"disturbance.frequency", sum->frequency, hz, "cpufreq", "mean of warm and end readings",
+         no_clock},
+        {"disturbance.frequency_change", sum->frequency, sum->frequency_change, "cpufreq",
+         "end of the windows / after the pre-run - 1", no_clock},
+        {"disturbance.throttled", sum->cgroup, sum->throttled_s, "cgroup",
+         "CPU quota of the control group", "no CPU controller of a control group can be read"},
+        {"disturbance.context_switches", sum->usage, sum->switches, "rusage",
+         "involuntary, whole life of the workers", no_usage},
+        {"disturbance.page_faults_major", sum->usage, sum->major, "rusage",
+         "whole life of the workers, loading included", no_usage},
+        {"disturbance.page_faults_minor", sum->usage, sum->minor, "rusage",
+         "whole life of the workers, loading included", no_usage},
+        {"hardware.frequency", sum->frequency, hz, "cpufreq", "mean of warm and end readings",
+         no_clock},
+        {"hardware.temperature", sum->temperature, sum->temperature_c, "thermal",
+         "hottest reading after a launch", "no temperature sensor can be read"},
+    };
+    int code = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && code == 0; i++)
+        code = put(metrics, rows[i].name, rows[i].known, rows[i].value, rows[i].source,
+                   rows[i].note, rows[i].reason);
+    return code;
+}
+
+static void say_cpu(const struct totals *sum, double steal, double other,
+                    struct assay__sentences *said)
+{
+    if (sum->steal && steal > STEAL_SHARE)
+        assay__sentences_add(said, "the hypervisor took %.1f %% of the CPU time (steal)",
+                             steal * 100);
+    if (sum->cpu && sum->usage && other > OTHER_SHARE)
+        assay__sentences_add(said, "other processes used %.1f %% of the CPU time", other * 100);
+    if (sum->frequency && fabs(sum->frequency_change) > FREQUENCY_CHANGE)
+        assay__sentences_add(said, "the CPU clock changed by %+.1f %% while measuring",
+                             sum->frequency_change * 100);
+    if (sum->throttle && sum->throttles > 0)
+        assay__sentences_add(said, "the CPUs throttled %.0f times for heat", sum->throttles);
+    if (sum->cgroup && sum->throttled_s > 0)
+        assay__sentences_add(said, "the control group's CPU quota held the run up for %.3g s",
+                             sum->throttled_s);
+}
+
+static void say_worker(const struct totals *sum, struct assay__sentences *said)
+{
+    if (!sum->usage) return;
+    double per_s = sum->life_s > 0 ? sum->switches / sum->life_s : 0;
+    if (per_s > SWITCHES_PER_S && sum->switches >= SWITCHES_LEAST)
+        assay__sentences_add(
+            said, "the worker was switched out %.0f times per second against its will", per_s);
+    if (sum->major > 0)
+        assay__sentences_add(
+            said, "%.0f page fault%s of the worker waited for the disk (loading included)",
+            sum->major, sum->major == 1 ? "" : "s");
+}
+
+static void say_unknown(const struct totals *sum, struct assay__sentences *said)
+{
+    if (!sum->frequency) assay__sentences_add(said, "CPU clock: no cpufreq on this host");
+    if (!sum->throttle)
+        assay__sentences_add(said, "thermal throttling: no throttle counters on this host");
+    if (!sum->temperature) assay__sentences_add(said, "temperature: no sensor can be read");
+    if (!sum->steal) assay__sentences_add(said, "steal time: not reported by this system");
+    if (!sum->cpu)
+        assay__sentences_add(said, "competing load: CPU time is not reported by this system");
+    if (!sum->cgroup)
+        assay__sentences_add(said, "CPU quota: no control group with a CPU controller can be read");
+}
+
+int assay__trial_disturbances(const struct assay__trial_input *input)
+{
+    struct totals sum = {0};
+    for (size_t i = 0; i < input->outcome_count; i++)
+        add(&input->outcomes[i], &sum);
+    double all = sum.busy_s + sum.idle_s + sum.steal_s;
+    double steal = all > 0 ? sum.steal_s / all : NAN;
+    double other = all > 0 ? fmax(sum.busy_s - sum.ours_s, 0) / all : NAN;
+    struct assay__environment *environment = &input->profile->environment;
+    struct assay__sentences disturbances = {.arena = input->profile->arena},
+                            unknown = {.arena = input->profile->arena};
+    say_cpu(&sum, steal, other, &disturbances);
+    say_worker(&sum, &disturbances);
+    say_unknown(&sum, &unknown);
+    environment->disturbances = disturbances.items;
+    environment->disturbance_count = disturbances.count;
+    environment->unknown = unknown.items;
+    environment->unknown_count = unknown.count;
+    if (disturbances.failed || unknown.failed) return ASSAY_ENOMEM;
+    return put_metrics(&sum, steal, other, input->trial->metrics);
+}

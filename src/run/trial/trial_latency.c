@@ -1,0 +1,159 @@
+/* trial_latency.c - latency over launches. One launch: its own statistics. Several: p50 is the
+ * median of the launches' medians; every other percentile, the mean and the spread are the median
+ * over launches of the launch's own; min and max are over all. Iterations of different processes
+ * are never pooled. */
+#include "run/trial/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BETWEEN_LAUNCHES 5u
+
+size_t assay__trial_used(const struct assay__trial_input *input, const struct assay__outcome **used)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < input->outcome_count; i++)
+        if (input->outcomes[i].code == 0 && input->outcomes[i].total > 0)
+            used[count++] = &input->outcomes[i];
+    if (count > 0) return count;
+    for (size_t i = 0; i < input->outcome_count; i++)
+        if (input->outcomes[i].total > 0) used[count++] = &input->outcomes[i];
+    return count;
+}
+
+double assay__trial_median(const struct assay__outcome *const *used, size_t count, size_t offset)
+{
+    double *values = malloc((count + 1) * sizeof *values), median = NAN;
+    size_t known = 0;
+    if (!values) return NAN;
+    for (size_t i = 0; i < count; i++) {
+        const double *at = (const double *)(const void *)((const char *)used[i] + offset);
+        if (isfinite(*at)) values[known++] = *at;
+    }
+    assay__stats_sort(values, known);
+    if (known) median = assay__stats_median(values, known);
+    free(values);
+    return median;
+}
+
+double assay__trial_p50(const struct assay__outcome *const *used, size_t count)
+{
+    return assay__trial_median(used, count, offsetof(struct assay__outcome, summary.p50));
+}
+
+static int between(const struct assay__outcome *const *used, size_t count,
+                   struct assay_metrics *metrics)
+{
+    char note[256];
+    double *values = malloc((count + 1) * sizeof *values), coverage = NAN;
+    if (!values) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        values[i] = used[i]->summary.p50;
+    assay__stats_sort(values, count);
+    struct assay__interval interval = {0};
+    if (count >= BETWEEN_LAUNCHES)
+        interval = assay__stats_launch_interval(values, count, &coverage);
+    free(values);
+    if (!interval.known) {
+        snprintf(note, sizeof note,
+                 "needs at least %u launches, there %s %zu: the process is the unit of "
+                 "replication (--launches)",
+                 BETWEEN_LAUNCHES, count == 1 ? "is" : "are", count);
+        int code = assay_metrics_unavailable(metrics, "latency.between_low", note);
+        return code ? code : assay_metrics_unavailable(metrics, "latency.between_high", note);
+    }
+    snprintf(note, sizeof note, "order statistics of %zu launch medians, coverage %.4g %%", count,
+             coverage * 100);
+    int code = assay_metrics_derived(metrics, "latency.between_low", interval.low / 1e9, "clock",
+                                     note);
+    return code ? code
+                : assay_metrics_derived(metrics, "latency.between_high", interval.high / 1e9,
+                                        "clock", note);
+}
+
+/* A summary whose every field is the median over the launches' (min and max: over all; samples: of
+ * the launch that has fewest). */
+static struct assay__summary over_launches(const struct assay__outcome *const *used, size_t count)
+{
+    struct assay__summary all = used[0]->summary;
+    const size_t fields[] = {
+        offsetof(struct assay__summary, mean), offsetof(struct assay__summary, stddev),
+        offsetof(struct assay__summary, p05),  offsetof(struct assay__summary, p25),
+        offsetof(struct assay__summary, p50),  offsetof(struct assay__summary, p75),
+        offsetof(struct assay__summary, p90),  offsetof(struct assay__summary, p95),
+        offsetof(struct assay__summary, p99),  offsetof(struct assay__summary, p999),
+    };
+    for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
+        double *field = (double *)(void *)((char *)&all + fields[f]);
+        *field = assay__trial_median(used, count,
+                                     offsetof(struct assay__outcome, summary) + fields[f]);
+    }
+    size_t least = used[0]->summary.samples;
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__summary *one = &used[i]->summary;
+        all.min = fmin(all.min, one->min);
+        all.max = fmax(all.max, one->max);
+        if (one->samples < least) least = one->samples;
+    }
+    all.samples = least;
+    /* A percentile counts only when every launch supports it. */
+    for (size_t p = 0; assay__percentile_at(p); p++)
+        if (least < assay__stats_percentile_needs(assay__percentile_at(p)->q))
+            *(double *)(void *)((char *)&all + assay__percentile_at(p)->offset) = NAN;
+    return all;
+}
+
+static int several(const struct assay__outcome *const *used, size_t count,
+                   struct assay_metrics *metrics)
+{
+    static const char *const within =
+        "an interval within one process does not describe several: see latency.between_low and "
+        "_high";
+    char prefix[96];
+    struct assay__summary all = over_launches(used, count);
+    snprintf(prefix, sizeof prefix, "median over %zu launches of each launch's value; ", count);
+    all.interval.known = false;
+    size_t samples = 0;
+    for (size_t i = 0; i < count; i++)
+        samples += used[i]->summary.samples;
+    int code = assay__summary_metrics(&all, prefix, metrics);
+    if (code == 0)
+        code = assay_metrics_measured(metrics, "latency.samples", (double)samples, "clock",
+                                      "warm samples, all launches and streams");
+    if (code == 0)
+        code = assay_metrics_measured(metrics, "latency.min", all.min / 1e9, "clock",
+                                      "over all launches");
+    if (code == 0)
+        code = assay_metrics_measured(metrics, "latency.max", all.max / 1e9, "clock",
+                                      "over all launches");
+    if (code == 0) code = assay_metrics_unavailable(metrics, "latency.ci_low", within);
+    if (code == 0) code = assay_metrics_unavailable(metrics, "latency.ci_high", within);
+    return code;
+}
+
+int assay__trial_latency(const struct assay__trial_input *input,
+                         const struct assay__outcome *const *used, size_t count)
+{
+    struct assay_metrics *metrics = input->trial->metrics;
+    struct assay__summary none = {0};
+    size_t found = 0, prerun = 0;
+    int code;
+    if (count == 0)
+        code = assay__summary_metrics(&none, "", metrics);
+    else if (count == 1)
+        code = assay__summary_metrics(
+            &used[0]->summary, used[0]->code ? "from the samples before the launch failed; " : "",
+            metrics);
+    else
+        code = several(used, count, metrics);
+    for (size_t i = 0; i < count; i++) {
+        found += used[i]->summary.warmup;
+        prerun += used[i]->prerun;
+    }
+    if (code == 0)
+        code = assay__summary_warmup_metric(prerun, input->warmup_forced, input->streams, found,
+                                            metrics);
+    if (code == 0) code = between(used, count, metrics);
+    return code;
+}

@@ -1,0 +1,255 @@
+/* trial_layers.c - the layers of a trial from those of its launches: per layer the median over the
+ * launches, and
+ *   layers + engine + unattributed = latency.p50, exactly,
+ * by definition of unattributed (signed). Nothing is scaled here. A layer's FLOPs are the sum of
+ * the original nodes it came from, its bytes their sum less what stays inside the layer, when all
+ * of them are known. */
+#include "run/trial/trial.h"
+
+#include "run/trial/layer_match.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUSED_MOST 256u /* original nodes of one layer; beyond it FLOPs and bytes stay unknown */
+
+/* One launch's layers, and where lead's layers stand among them. */
+struct joined {
+    const struct assay__layers *layers;
+    size_t *where;
+    int launch; /* its id */
+};
+
+/* The first launch with layers leads; those with the same layers join. */
+static int gather(const struct assay__trial_input *input, struct joined *out, size_t *count)
+{
+    for (size_t i = 0; i < input->outcome_count; i++) {
+        const struct assay__layers *layers = &input->outcomes[i].layers;
+        if (layers->count == 0 || input->outcomes[i].code) continue;
+        size_t *where = calloc(layers->count, sizeof *where);
+        const struct assay__layers *lead = *count ? out[0].layers : layers;
+        int code = where ? assay__layers_match(lead, layers, where) : ASSAY_ENOMEM;
+        if (code == 0) {
+            int launch = i < input->trial->launch_count ? input->trial->launches[i].id : (int)i + 1;
+            out[(*count)++] = (struct joined){layers, where, launch};
+            continue;
+        }
+        free(where);
+        if (code != ASSAY_ENOTFOUND) return code;
+    }
+    return 0;
+}
+
+/* What is to be said of the layers: the first remark, and of which launch it is. */
+static const char *remark(const struct assay__trial_input *input, size_t joined)
+{
+    size_t with = 0;
+    const char *first = "";
+    struct assay__arena *arena = input->profile->arena;
+    for (size_t i = 0; i < input->outcome_count; i++) {
+        const struct assay__layers *layers = &input->outcomes[i].layers;
+        with += layers->count > 0 && input->outcomes[i].code == 0;
+        if (!layers->reason[0] || first[0]) continue;
+        first = input->outcome_count == 1
+                    ? layers->reason
+                    : assay__arena_printf(arena, "Launch %zu: %s", i + 1, layers->reason);
+        if (!first) return NULL;
+    }
+    if (with > 0 && input->streams > 1) { /* layers are timed alone, the latency is not */
+        first = assay__arena_printf(
+            arena,
+            "%s%sLayers were timed with one request in flight; the latency is that of %d: the "
+            "difference is in unattributed.",
+            first, first[0] ? " " : "", input->streams);
+        if (!first) return NULL;
+    }
+    if (with == joined) return first;
+    return assay__arena_printf(arena, "%s%s%zu of %zu launches ran other layers and are left out.",
+                               first, first[0] ? " " : "", with - joined, with);
+}
+
+static double median_finite(double *values, size_t count)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i])) values[known++] = values[i];
+    assay__stats_sort(values, known);
+    return known ? assay__stats_median(values, known) : NAN;
+}
+
+#define MERGE(out, field)                        \
+    do {                                         \
+        for (size_t m = 0; m < count; m++)       \
+            scratch[m] = lists[m].layers->field; \
+        (out) = median_finite(scratch, count);   \
+    } while (0)
+
+/* What a layer of several nodes does not move: a value that one of them writes and only they read
+ * stays inside (once written, once read by each). NaN when a node of several outputs makes that
+ * unclear. */
+static double inside_bytes(const struct assay__model_costs *costs, const size_t *nodes,
+                           size_t count)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct assay__node *node = &costs->graph->nodes[nodes[i]];
+        size_t inside = 0;
+        for (size_t o = 0; o < node->output_count; o++)
+            for (size_t j = 0; j < count; j++)
+                for (size_t v = 0; v < costs->graph->nodes[nodes[j]].input_count; v++)
+                    inside += strcmp(costs->graph->nodes[nodes[j]].inputs[v], node->outputs[o]) ==
+                              0;
+        if (inside == 0) continue;
+        if (node->output_count != 1) return NAN;
+        size_t readers = assay__map_get(costs->consumers, node->outputs[0]);
+        bytes += (double)(inside + (readers == inside)) * costs->nodes[nodes[i]].bytes_written;
+    }
+    return bytes;
+}
+
+/* The most that is alive while one of the nodes runs; NaN when one is unknown. */
+static double most_live(const struct assay__model_costs *costs, const size_t *nodes, size_t count)
+{
+    double most = costs->live_bytes ? 0 : NAN;
+    for (size_t i = 0; i < count && isfinite(most); i++) {
+        double bytes = costs->live_bytes[nodes[i]];
+        if (!(bytes <= most)) most = bytes;
+    }
+    return most;
+}
+
+static int layer_cost(struct assay__arena *arena, const struct assay__model_costs *costs,
+                      struct assay__layer *layer)
+{
+    double flops = 0, bytes = 0, weights = 0;
+    size_t nodes[FUSED_MOST];
+    if (!costs || !costs->nodes || layer->from_count == 0 || layer->from_count > FUSED_MOST)
+        return 0;
+    for (size_t i = 0; i < layer->from_count; i++) {
+        nodes[i] = assay__costs_find(costs, layer->from[i]);
+        if (nodes[i] == ASSAY__MAP_NONE) return 0;
+        const struct assay__cost *cost = &costs->nodes[nodes[i]];
+        flops += cost->flops;
+        bytes += cost->bytes_read + cost->bytes_written;
+        weights += cost->bytes_weights;
+    }
+    layer->weight_bytes = weights;
+    layer->live_bytes = most_live(costs, nodes, layer->from_count);
+    if (layer->from_count > 1) bytes -= inside_bytes(costs, nodes, layer->from_count);
+    if (!isfinite(layer->flops)) layer->flops = flops;
+    if (!isfinite(layer->bytes)) layer->bytes = bytes;
+    return assay__describe_layer(arena, costs, nodes, layer->from_count, layer);
+}
+
+/* u such that (s + u) == p in doubles: the sum closes to the last bit. */
+static double remainder_exact(double p, double s)
+{
+    double u = p - s;
+    for (int i = 0; i < 4 && s + u != p; i++)
+        u = nextafter(u, s + u < p ? INFINITY : -INFINITY);
+    return u;
+}
+
+static int merge_items(const struct assay__trial_input *input, const struct joined *lists,
+                       size_t count, double *scratch, double p50_ns)
+{
+    struct assay__layers *out = &input->trial->layers;
+    const struct assay__layers *lead = lists[0].layers;
+    struct assay__arena *arena = input->profile->arena;
+    struct assay__layer *items = assay__arena_array(arena, lead->count, sizeof *items);
+    double *times_ns = assay__arena_array(arena, lead->count * count, sizeof *times_ns);
+    int *ids = assay__arena_array(arena, count, sizeof *ids), code = 0;
+    if (!items || !times_ns || !ids) return ASSAY_ENOMEM;
+    for (size_t m = 0; m < count; m++)
+        ids[m] = lists[m].launch;
+    for (size_t i = 0; i < lead->count && code == 0; i++) {
+        items[i] = lead->items[i];
+        items[i].launch_times_ns = times_ns + i * count;
+        for (size_t m = 0; m < count; m++)
+            times_ns[i * count + m] = lists[m].layers->items[lists[m].where[i]].time_ns;
+        MERGE(items[i].time_ns, items[lists[m].where[i]].time_ns);
+        MERGE(items[i].host_enqueue_ns, items[lists[m].where[i]].host_enqueue_ns);
+        items[i].share = items[i].time_ns / p50_ns;
+        code = layer_cost(arena, input->costs, &items[i]);
+    }
+    out->items = items;
+    out->count = lead->count;
+    out->launch_ids = ids;
+    out->launch_count = count;
+    return code;
+}
+
+static int merge(const struct assay__trial_input *input, const struct joined *lists, size_t count,
+                 double *scratch, double p50_ns)
+{
+    struct assay__layers *out = &input->trial->layers;
+    double sum = 0;
+    size_t timed = 0;
+    int code = merge_items(input, lists, count, scratch, p50_ns);
+    if (code) return code;
+    out->method = lists[0].layers->method;
+    for (size_t i = 0; i < out->count; i++) {
+        if (!isfinite(out->items[i].time_ns)) continue;
+        sum += out->items[i].time_ns;
+        timed++;
+    }
+    MERGE(out->engine_ns, engine_ns);
+    MERGE(out->scale_factor, scale_factor);
+    MERGE(out->slowdown, slowdown);
+    MERGE(out->spread, spread);
+    MERGE(out->contention, contention);
+    for (size_t m = 0; m < count; m++) {
+        out->sessions += lists[m].layers->sessions;
+        out->discarded += lists[m].layers->discarded;
+    }
+    if (isfinite(out->engine_ns)) sum += out->engine_ns;
+    if ((timed > 0 || isfinite(out->engine_ns)) && isfinite(p50_ns))
+        out->unattributed_ns = remainder_exact(p50_ns, sum);
+    return 0;
+}
+
+int assay__trial_layers(const struct assay__trial_input *input, double p50_ns)
+{
+    struct joined *lists = calloc(input->outcome_count + 1, sizeof *lists);
+    double *scratch = calloc(input->outcome_count + 1, sizeof *scratch);
+    size_t count = 0;
+    if (input->costs) input->trial->peak = input->costs->peak;
+    int code = lists && scratch ? gather(input, lists, &count) : ASSAY_ENOMEM;
+    if (code == 0 && count > 0) code = merge(input, lists, count, scratch, p50_ns);
+    const char *said = code ? "" : remark(input, count);
+    if (!said) code = ASSAY_ENOMEM;
+    if (code == 0 && !*said && !count && input->generate > 0)
+        said = "layers are not timed while it generates: profile one step without --generate, such "
+               "as gpt2:phase=decode,past=32";
+    if (code == 0) input->trial->layers.reason = said;
+    for (size_t i = 0; i < count; i++)
+        free(lists[i].where);
+    free(scratch);
+    free(lists);
+    return code;
+}
+
+int assay__launch_layers(const struct assay__outcome *outcome, struct assay_metrics *metrics)
+{
+    const struct assay__layers *layers = &outcome->layers;
+    double sum = 0;
+    size_t timed = 0;
+    for (size_t i = 0; i < layers->count; i++) {
+        if (!isfinite(layers->items[i].time_ns)) continue;
+        sum += layers->items[i].time_ns;
+        timed++;
+    }
+    if (!isfinite(layers->engine_ns) || !isfinite(outcome->summary.p50)) return 0;
+    double rest = outcome->summary.p50 - sum - layers->engine_ns;
+    int code = timed ? assay_metrics_derived(metrics, "layers.sum", sum / 1e9, layers->method,
+                                             "sum over the layers of this launch")
+                     : assay_metrics_unavailable(metrics, "layers.sum", "no layer was timed");
+    if (code == 0)
+        code = assay_metrics_measured(metrics, "layers.engine", layers->engine_ns / 1e9,
+                                      layers->method, "");
+    if (code == 0)
+        code = assay_metrics_derived(metrics, "layers.unattributed", rest / 1e9, layers->method,
+                                     "latency.p50 - layers.sum - layers.engine");
+    return code;
+}

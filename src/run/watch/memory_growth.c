@@ -1,0 +1,109 @@
+/* memory_growth.c - see memory_growth.h. The slope is Theil's and Sen's: the median of the slopes of all pairs of marks, which a cache
+ * that fills once does not move. Its interval is Sen's (1968): with N = n (n - 1) / 2 pairs and sigma² = n (n - 1) (2 n + 5) / 18, the
+ * slopes of rank (N ∓ 1.96 sigma) / 2. That takes the marks as independent, which they need not be; so the interval reaches at least twice
+ * the quartile range of the marks about the line, over the whole length, to either side. At most 300 evenly spaced marks are used.
+ *
+ * A leak goes on; a cache or a pool that fills grows too, but less and less. So the marks are cut into thirds, and growth counts as
+ * steady only when the last third has at least 2/3 of the slope of each third before it. Where it has not, the answer is the last third's
+ * slope and the interval is stretched to hold 0.
+ *
+ * Smallest growth that would have shown: adding b to every slope moves the interval and the thirds' slopes by b, so steady growth of b
+ * beside these marks shows when low + b > 0 and last + b >= 2/3 (other + b), that is b >= 2 other - 3 last. Growth that comes in blocks
+ * is a staircase: about two steps in each third are needed to be told from a single step. */
+#include "run/watch/memory_growth.h"
+
+#include "base/stats.h"
+
+#include <assay/error.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define POINTS 300u
+#define STEADY (2.0 / 3.0) /* of an earlier third's slope, at least */
+#define STEPS 8.0          /* of a staircase, at least */
+
+static size_t points_of(size_t count)
+{
+    return count < POINTS ? count : POINTS;
+}
+
+/* The slopes of all pairs of at most 300 marks, sorted. `slopes` has room for them all. */
+static size_t fill_slopes(const int64_t *live_bytes, size_t count, double *slopes)
+{
+    size_t points = points_of(count), at = 0;
+    for (size_t i = 0; i < points; i++)
+        for (size_t j = i + 1; j < points; j++) {
+            size_t from = i * (count - 1) / (points - 1), to = j * (count - 1) / (points - 1);
+            slopes[at++] = (double)(live_bytes[to] - live_bytes[from]) / (double)(to - from);
+        }
+    assay__stats_sort(slopes, at);
+    return at;
+}
+
+/* scratch: at least `points`. */
+static void widen(const int64_t *live_bytes, size_t count, double *scratch,
+                  struct assay__growth *growth)
+{
+    size_t points = points_of(count);
+    for (size_t i = 0; i < points; i++) {
+        size_t at = i * (count - 1) / (points - 1);
+        scratch[i] = (double)(live_bytes[at] - live_bytes[0]) - growth->bytes * (double)at;
+    }
+    assay__stats_sort(scratch, points);
+    double quartiles = assay__stats_percentile(scratch, points, 0.75) -
+                       assay__stats_percentile(scratch, points, 0.25);
+    double reach = 2 * quartiles / (double)(count - 1);
+    growth->low = fmin(growth->low, growth->bytes - reach);
+    growth->high = fmax(growth->high, growth->bytes + reach);
+}
+
+static bool is_flat(const int64_t *live_bytes, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (live_bytes[i] != live_bytes[0]) return false;
+    return true;
+}
+
+/* Is it going on, and what would have shown? `thirds`: their slopes, in order. */
+static void judge(const double thirds[3], struct assay__growth *growth)
+{
+    double sign = growth->bytes < 0 ? -1 : 1;
+    double last = sign * thirds[2], before = fmax(sign * thirds[0], sign * thirds[1]);
+    bool shown = growth->low > 0 || growth->high < 0;
+    growth->settled = shown && last < STEADY * before;
+    if (shown && !growth->settled) {
+        growth->smallest = fmax(growth->high - growth->bytes, growth->bytes - growth->low);
+        return;
+    }
+    growth->smallest = fmax(0, fmax(-growth->low, 2 * fmax(thirds[0], thirds[1]) - 3 * thirds[2]));
+    if (!growth->settled) return;
+    growth->bytes = thirds[2];
+    growth->low = fmin(fmin(growth->low, thirds[2]), 0);
+    growth->high = fmax(fmax(growth->high, thirds[2]), 0);
+}
+
+int assay__memory_growth(const int64_t *live_bytes, size_t count, struct assay__growth *growth)
+{
+    *growth = (struct assay__growth){NAN, NAN, NAN, NAN, NAN, false, false, NAN};
+    if (count < ASSAY__GROWTH_LEAST) return 0;
+    size_t points = points_of(count);
+    double *slopes = malloc(points * (points - 1) / 2 * sizeof *slopes), thirds[3];
+    if (!slopes) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < 3; i++) {
+        size_t from = i * count / 3, to = (i + 1) * count / 3;
+        thirds[i] = assay__stats_median(slopes, fill_slopes(live_bytes + from, to - from, slopes));
+    }
+    size_t pairs = fill_slopes(live_bytes, count, slopes);
+    double n = (double)points, reach = 1.96 * sqrt(n * (n - 1) * (2 * n + 5) / 18);
+    double low = floor(((double)pairs - reach) / 2), high = ceil(((double)pairs + reach) / 2);
+    growth->bytes = assay__stats_median(slopes, pairs);
+    growth->low = slopes[low > 0 ? (size_t)low : 0];
+    growth->high = slopes[high < (double)pairs ? (size_t)high : pairs - 1];
+    widen(live_bytes, count, slopes, growth);
+    growth->flat = is_flat(live_bytes, count);
+    growth->total = (double)(live_bytes[count - 1] - live_bytes[0]);
+    growth->every = floor((double)count / STEPS);
+    judge(thirds, growth);
+    free(slopes);
+    return 0;
+}

@@ -1,0 +1,392 @@
+/* memory_metrics.c - see memory_metrics.h. */
+#include "run/watch/memory_metrics.h"
+
+#include "base/text.h"
+#include "run/builds.h"
+#include "run/watch/memory_track.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- series ------------------------------------------------------------------------------------- */
+
+static bool is_whole(const struct assay__series *series)
+{
+    const char *tail = strrchr(series->channel->name, '.');
+    return tail && strcmp(tail, ".used") == 0;
+}
+
+/* "memory.rss" -> "memory.rss.worker", "memory.gpu0.process" -> "memory.device.gpu0", "….used" -> "memory.device.gpu0.all" */
+static const char *series_name(struct assay__arena *arena, const struct assay__series *series)
+{
+    const struct assay__channel *channel = series->channel;
+    if (strcmp(series->ops->name, "nvml") == 0)
+        return assay__arena_printf(arena, "memory.device.%s%s", channel->rail,
+                                   is_whole(series) ? ".all" : "");
+    return assay__arena_printf(arena, "%s.worker", channel->name);
+}
+
+/* count: readings that are kept. The cost is that of all of them. */
+static const char *cost_note(struct assay__arena *arena, struct assay__sampler *sampler,
+                             size_t count)
+{
+    const char *many = count == 1 ? "" : "s";
+    char each[64], share[64];
+    struct assay__sampler_cost cost;
+    struct assay__probe_cost probe;
+    assay__sampler_cost(sampler, &cost);
+    assay__sampler_probe_cost(sampler, 0, &probe);
+    if (!(probe.mean_ns >= 0)) return "";
+    assay__text_scaled(each, sizeof each, probe.mean_ns / 1e9, "s");
+    if (strcmp(probe.ops->name, "process-pss") == 0)
+        return assay__arena_printf(arena, "%zu reading%s between windows, %s%s", count, many, each,
+                                   count == 1 ? "" : " each");
+    double percent = cost.wall_ns ? 100 * (double)cost.cpu_ns / (double)cost.wall_ns : NAN;
+    if (percent >= 0.005)
+        snprintf(share, sizeof share, "; %.2f %% of a core", percent);
+    else
+        snprintf(share, sizeof share, "%s", percent >= 0 ? "; < 0.01 % of a core" : "");
+    return assay__arena_printf(arena, "%zu reading%s, %s%s%s", count, many, each,
+                               count == 1 ? "" : " each", share);
+}
+
+/* Behind the last window come the sessions of the layer pass, which are not the model's memory, and the end of the process, which leaves
+ * readings without a value: neither is part of the series. The proportional set size is read between windows: the reading right behind
+ * the last one is its last. A device is read so seldom that a short run may have no other reading than the one behind it. */
+static size_t without_tail(const struct assay__series *series, uint64_t window_end_ns)
+{
+    size_t count = series->count, after = strcmp(series->ops->name, "process-pss") == 0 ? 1 : 0;
+    size_t least = strcmp(series->ops->name, "nvml") == 0 ? 2 : 1;
+    while (window_end_ns && count > least && count > after &&
+           series->times_ns[count - 1 - after] > window_end_ns)
+        count--;
+    while (count > 0 && !isfinite(series->values[count - 1]))
+        count--;
+    return count;
+}
+
+static int keep_one(const struct assay__watch_plan *plan, struct assay__sampler *sampler,
+                    const struct assay__series *series, size_t count, int launch)
+{
+    struct assay__arena *arena = plan->profile->arena;
+    const struct assay__channel *channel = series->channel;
+    bool known = count > 0;
+    const char *reason = known                ? cost_note(arena, sampler, count)
+                         : series->reason[0]  ? series->reason
+                         : channel->reason[0] ? channel->reason
+                                              : "no reading succeeded";
+    struct assay__series_info info = {
+        .launch = launch,
+        .name = series_name(arena, series),
+        .quantity = channel->quantity,
+        .rail = strcmp(series->ops->name, "nvml") == 0 ? channel->rail : "worker",
+        .unit = channel->unit,
+        .probe = series->ops->name,
+        .source = channel->source,
+        .state = known ? ASSAY_MEASURED : ASSAY_UNAVAILABLE,
+        .note = reason,
+        .counter = channel->kind == ASSAY__CHANNEL_COUNTER,
+        .period_s = series->period_s,
+        .period_is_bound = series->period_is_bound,
+        .count = count,
+    };
+    info.quantity = assay__arena_strdup(arena, info.quantity);
+    info.rail = assay__arena_strdup(arena, info.rail);
+    info.unit = assay__arena_strdup(arena, info.unit);
+    info.source = assay__arena_strdup(arena, info.source);
+    info.note = info.note ? assay__arena_strdup(arena, info.note) : NULL;
+    info.times_ns = assay__arena_array(arena, info.count, sizeof *info.times_ns);
+    info.values = assay__arena_array(arena, info.count, sizeof *info.values);
+    if (!info.name || !info.quantity || !info.rail || !info.unit || !info.source || !info.note ||
+        !info.times_ns || !info.values)
+        return ASSAY_ENOMEM;
+    for (size_t i = 0; i < info.count; i++) {
+        info.times_ns[i] = (double)series->times_ns[i] - (double)plan->origin_ns;
+        info.values[i] = series->values[i];
+    }
+    return assay__trial_add_series(plan->profile, plan->trial, &info);
+}
+
+static double peak_of(const struct assay__series *series, size_t count)
+{
+    double peak = NAN;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(series->values[i]) && !(series->values[i] <= peak)) peak = series->values[i];
+    return peak;
+}
+
+/* What a channel of NVML says: the worker's own peak is added up, the growth of a whole GPU is compared. */
+static int see_device(const struct assay__watch_plan *plan, const struct assay__series *series,
+                      size_t count, double *device, struct assay__memory_seen *seen)
+{
+    double peak = peak_of(series, count);
+    if (is_whole(series)) {
+        double growth = count > 1 ? peak - series->values[0] : NAN;
+        if (!isfinite(growth) || growth <= seen->device_growth) return 0;
+        seen->device_growth = growth;
+        seen->device_rail = assay__arena_strdup(plan->profile->arena, series->channel->rail);
+        return seen->device_rail ? 0 : ASSAY_ENOMEM;
+    }
+    if (isfinite(peak)) *device = isfinite(*device) ? *device + peak : peak;
+    if (isfinite(peak) || seen->device_reason[0] || !series->reason[0]) return 0;
+    seen->device_reason = assay__arena_strdup(plan->profile->arena, series->reason);
+    return seen->device_reason ? 0 : ASSAY_ENOMEM;
+}
+
+int assay__memory_keep_series(const struct assay__watch_plan *plan, struct assay__sampler *sampler,
+                              int launch, struct assay__memory_seen *seen)
+{
+    double device = NAN;
+    int code = 0;
+    for (size_t i = 0; i < assay__sampler_count(sampler) && code == 0; i++) {
+        struct assay__series series;
+        assay__sampler_series(sampler, i, &series);
+        size_t count = without_tail(&series, seen->window_end_ns);
+        code = keep_one(plan, sampler, &series, count, launch);
+        if (code == 0 && strcmp(series.ops->name, "nvml") == 0)
+            code = see_device(plan, &series, count, &device, seen);
+    }
+    if (isfinite(device) && !(device <= seen->device_peak)) seen->device_peak = device;
+    if (code || assay__sampler_probe_count(sampler) == 0) return code;
+    struct assay__probe_cost cost;
+    assay__sampler_probe_cost(sampler, 0, &cost);
+    if (strcmp(cost.ops->name, "nvml") != 0 || seen->device_reason[0] || !cost.reason[0]) return 0;
+    seen->device_reason = assay__arena_strdup(plan->profile->arena, cost.reason);
+    return seen->device_reason ? 0 : ASSAY_ENOMEM;
+}
+
+/* --- metrics ------------------------------------------------------------------------------------ */
+
+/* What can be known of a device's memory, by the name that the engine gives it. */
+enum device_memory {
+    OF_HOST,   /* it is the CPU */
+    OF_NVIDIA, /* an NVIDIA GPU, or a device of a kind that is not known */
+    OF_ANY,    /* a GPU of any maker */
+    OF_OTHER   /* never an NVIDIA GPU */
+};
+
+static enum device_memory device_memory_of(const char *device)
+{
+    static const struct {
+        const char *begins;
+        enum device_memory memory;
+    } kinds[] = {
+        {"webgpu", OF_ANY},     {"directml", OF_ANY}, {"openvino", OF_OTHER}, {"coreml", OF_OTHER},
+        {"migraphx", OF_OTHER}, {"rocm", OF_OTHER},   {"qnn", OF_OTHER},      {"vitisai", OF_OTHER},
+    };
+    const char *name = assay__build_device(device);
+    if (assay__build_on_cpu(device)) return OF_HOST;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strncmp(name, kinds[i].begins, strlen(kinds[i].begins)) == 0) return kinds[i].memory;
+    return OF_NVIDIA;
+}
+
+bool assay__memory_asks_nvml(const char *device)
+{
+    enum device_memory memory = device_memory_of(device);
+    return memory == OF_NVIDIA || memory == OF_ANY;
+}
+
+static int put_device_unknown(enum device_memory memory, const char *device,
+                              const struct assay__memory_seen *seen, struct assay_metrics *metrics)
+{
+    char reason[256];
+    if (memory == OF_NVIDIA)
+        snprintf(reason, sizeof reason, "%s",
+                 seen->device_reason[0] ? seen->device_reason
+                                        : "nothing here tells the device memory of a process");
+    else
+        snprintf(reason, sizeof reason,
+                 "nothing here tells what a process takes of the memory of %.64s; for NVIDIA GPUs "
+                 "NVML would",
+                 device);
+    return assay_metrics_unavailable(metrics, "memory.peak.device", reason);
+}
+
+/* On the CPU the trial's own rows stand: no device, and the total is the worker's. */
+static int put_device(const struct assay__watch_plan *plan, const struct assay__memory_seen *seen,
+                      struct assay_metrics *metrics)
+{
+    const char *name = assay__build_device(plan->trial->device);
+    enum device_memory memory = device_memory_of(name);
+    int code;
+    if (memory == OF_HOST) return 0;
+    if (isfinite(seen->device_peak))
+        code = assay_metrics_measured(metrics, "memory.peak.device", seen->device_peak, "NVML",
+                                      "of the worker alone, greatest reading");
+    else if (seen->device_growth > 0 && memory == OF_NVIDIA) {
+        char note[256];
+        snprintf(note, sizeof note,
+                 "greatest reading of all that is in use on %.40s less the one when the worker "
+                 "started: NVML does not list the worker, and others would be in it",
+                 seen->device_rail);
+        code = assay_metrics_derived(metrics, "memory.peak.device", seen->device_growth, "NVML",
+                                     note);
+    } else
+        code = put_device_unknown(memory, name, seen, metrics);
+    const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker"),
+                              *device = assay_metrics_get(metrics, "memory.peak.device");
+    if (code || !host || !device) return code;
+    if (host->state == ASSAY_UNAVAILABLE)
+        return assay_metrics_unavailable(metrics, "memory.total", host->note);
+    if (device->state != ASSAY_UNAVAILABLE)
+        return assay_metrics_derived(metrics, "memory.total", host->value + device->value,
+                                     "process, NVML", "memory.peak.worker + memory.peak.device");
+    return assay_metrics_unavailable(metrics, "memory.total", device->note);
+}
+
+static const char *const tracked_names[] = {
+    "memory.allocations",   "memory.allocated",         "memory.growth",     "memory.heap.peak",
+    "memory.fragmentation", "memory.arena.allocations", "memory.arena.held", "overhead.allocations",
+};
+
+static int put_untracked(const char *reason, struct assay_metrics *metrics)
+{
+    int code = 0;
+    for (size_t i = 0; i < sizeof tracked_names / sizeof tracked_names[0] && code == 0; i++)
+        code = assay_metrics_unavailable(metrics, tracked_names[i], reason);
+    return code;
+}
+
+/* What the slope rests on, what it says and what it would have missed. */
+static void growth_note(const struct assay__tracked *tracked, char *note, size_t size)
+{
+    const struct assay__allocations *seen = &tracked->seen;
+    char total[64], least[64], often[64], slope[128];
+    long long marks = (long long)tracked->marks;
+    assay__text_scaled(total, sizeof total, fabs(tracked->growth_total), "B");
+    assay__text_scaled(least, sizeof least, tracked->growth_smallest, "B");
+    snprintf(slope, sizeof slope,
+             "slope of live bytes over %lld inferences (Theil-Sen), 95 %% interval %.3g to %.3g B",
+             marks, seen->growth_low, seen->growth_high);
+    if (tracked->growth_every > 1)
+        snprintf(often, sizeof often, "once in %.0f inferences", tracked->growth_every);
+    else
+        snprintf(often, sizeof often, "with every inference");
+    if (tracked->growth_flat)
+        snprintf(note, size,
+                 "live bytes were the same after each of %lld inferences: no growth shown; a block "
+                 "lost %s would have",
+                 marks, often);
+    else if (tracked->growth_settled)
+        snprintf(note, size,
+                 "slope in the last third of %lld inferences: live bytes %s by %s in all, but ever "
+                 "less: no steady growth",
+                 marks, tracked->growth_total < 0 ? "fell" : "rose", total);
+    else if (seen->growth_low > 0 || seen->growth_high < 0)
+        snprintf(note, size, "%s: it %s, by %s in all, and no less in the last third", slope,
+                 seen->growth_low > 0 ? "grows" : "shrinks", total);
+    else if (tracked->growth_smallest > 0)
+        snprintf(note, size,
+                 "%s: no growth shown; %s per inference or more would have, if it came %s", slope,
+                 least, often);
+    else
+        snprintf(note, size, "%s: no growth shown; a block lost %s would have", slope, often);
+}
+
+static int put_growth(const struct assay__tracked *tracked, struct assay_metrics *metrics)
+{
+    char note[384];
+    if (!isfinite(tracked->seen.growth_bytes))
+        return assay_metrics_unavailable(metrics, "memory.growth",
+                                         "too few inferences were tracked: 10 are needed");
+    growth_note(tracked, note, sizeof note);
+    return assay_metrics_derived(metrics, "memory.growth", tracked->seen.growth_bytes, "tracker",
+                                 note);
+}
+
+static int put_heap(const struct assay__tracked *tracked, struct assay_metrics *metrics)
+{
+    const struct assay__allocations *seen = &tracked->seen;
+    double peak = NAN;
+    for (size_t i = 0; i < seen->phase_count; i++)
+        if (!(seen->phases[i].peak_live_bytes <= peak)) peak = seen->phases[i].peak_live_bytes;
+    char note[160];
+    snprintf(note, sizeof note, "sizes as asked for, from the session's creation on%s",
+             tracked->dropped > 0 ? "; some found no room in the tracker's table" : "");
+    int code = isfinite(peak)
+                   ? assay_metrics_measured(metrics, "memory.heap.peak", peak, "tracker", note)
+                   : assay_metrics_unavailable(metrics, "memory.heap.peak", "nothing was tracked");
+    if (code) return code;
+    if (!(seen->heap_bytes > 0))
+        return assay_metrics_unavailable(metrics, "memory.fragmentation",
+                                         "the C library does not tell what its allocator holds "
+                                         "(mallinfo2 of glibc 2.33 or later)");
+    return assay_metrics_derived(metrics, "memory.fragmentation",
+                                 1 - seen->heap_used_bytes / seen->heap_bytes, "mallinfo2",
+                                 "1 - in use / held by the C library's allocator, at the end");
+}
+
+static int put_arena(const struct assay__tracked *tracked, double inferences,
+                     struct assay_metrics *metrics)
+{
+    static const char *const silent = "the engine does not tell how its arena is used";
+    char note[128];
+    snprintf(note, sizeof note, "over the warm inferences; the arena grew %.0f time%s meanwhile",
+             tracked->arena_extensions, tracked->arena_extensions == 1 ? "" : "s");
+    int code = isfinite(tracked->arena_allocations) && inferences > 0
+                   ? assay_metrics_derived(metrics, "memory.arena.allocations",
+                                           tracked->arena_allocations / inferences, "engine", note)
+                   : assay_metrics_unavailable(metrics, "memory.arena.allocations", silent);
+    if (code) return code;
+    return isfinite(tracked->arena_held)
+               ? assay_metrics_measured(metrics, "memory.arena.held", tracked->arena_held, "engine",
+                                        "at the end of the tracked launch")
+               : assay_metrics_unavailable(metrics, "memory.arena.held", silent);
+}
+
+static int put_tracked(const struct assay__tracked *tracked, double slowdown,
+                       struct assay_metrics *metrics)
+{
+    const struct assay__allocation_phase *warm = NULL;
+    for (size_t i = 0; i < tracked->seen.phase_count; i++)
+        if (strcmp(tracked->seen.phases[i].name, "warm") == 0) warm = &tracked->seen.phases[i];
+    double inferences = warm && warm->inferences > 0 ? (double)warm->inferences : NAN;
+    double count = warm ? warm->count / inferences : NAN,
+           bytes = warm ? warm->bytes / inferences : NAN;
+    static const char *const none = "no warm inference was tracked";
+    static const char *const how =
+        "malloc and its relatives, all threads; without what the engine's arena hands out";
+    int code = isfinite(count)
+                   ? assay_metrics_derived(metrics, "memory.allocations", count, "tracker", how)
+                   : assay_metrics_unavailable(metrics, "memory.allocations", none);
+    if (code == 0)
+        code = isfinite(bytes)
+                   ? assay_metrics_derived(metrics, "memory.allocated", bytes, "tracker", how)
+                   : assay_metrics_unavailable(metrics, "memory.allocated", none);
+    if (code == 0) code = put_growth(tracked, metrics);
+    if (code == 0) code = put_heap(tracked, metrics);
+    if (code == 0) code = put_arena(tracked, inferences, metrics);
+    if (code) return code;
+    return isfinite(slowdown)
+               ? assay_metrics_derived(metrics, "overhead.allocations", slowdown, "clock",
+                                       "median latency with the tracker / latency.p50")
+               : assay_metrics_unavailable(
+                     metrics, "overhead.allocations",
+                     "allocations are counted with one request in flight: not to be compared with the latency of several");
+}
+
+int assay__memory_metrics(const struct assay__watch_plan *plan,
+                          const struct assay__trial_input *input,
+                          const struct assay__memory_seen *seen)
+{
+    struct assay__trial *trial = input->trial;
+    struct assay_metrics *metrics = trial->metrics;
+    const struct assay_metric *p50 = assay_metrics_get(metrics, "latency.p50");
+    double slowdown = p50 && p50->value > 0 && input->streams <= 1
+                          ? seen->tracked_ns / 1e9 / p50->value
+                          : NAN;
+    int code = put_device(plan, seen, metrics);
+    if (code) return code;
+    if (seen->tracked) {
+        trial->allocations = seen->tracked->seen;
+        trial->allocations.slowdown = slowdown;
+        return put_tracked(seen->tracked, slowdown, metrics);
+    }
+    const char *reason = seen->tracked_reason[0] ? seen->tracked_reason
+                                                 : "the run ended before allocations were counted";
+    trial->allocations = assay__allocations_unknown();
+    trial->allocations.reason = reason;
+    return put_untracked(reason, metrics);
+}

@@ -1,0 +1,295 @@
+/* memory_track.c - see memory_track.h. */
+#include "run/watch/memory_track.h"
+
+#include "base/file.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+#define LIBRARY "libassay-track.so"
+#define ITERATIONS_MOST 1000.0
+#define PRERUN_MOST \
+    2000.0 /* what an engine builds up slowly is no growth: pools, caches by thread */
+#define PRERUN_LEAST 20.0
+#define PRERUN_NS 5e8 /* at the pace of the plain run */
+#define ITERATIONS_LEAST 3.0
+#define ITERATIONS_GROWTH 12.0 /* that growth needs, while an inference is no longer than … */
+#define GROWTH_NS 2.5e8
+#define SPENT_NS 1e9   /* at the pace of the plain run; the tracker makes it longer */
+#define SLOW_NS 5e7    /* an inference this long needs no pre-run of its own */
+#define CONFIRM_NS 6e9 /* growth that shows is looked at once more, for so long */
+#define CONFIRM_MOST 6000.0
+#define LIST_MOST 4096u
+
+#ifndef ASSAY_SANITIZED
+#define ASSAY_SANITIZED 0
+#endif
+
+/* --- what it saw -------------------------------------------------------------------------------- */
+
+static int bad(struct assay_error *error)
+{
+    return assay_error_set(error, ASSAY_EFORMAT, "worker sent allocations that cannot be");
+}
+
+static bool is_count(double value)
+{
+    return value >= 0 && value <= 1e18;
+}
+
+static const char *kept(struct assay__arena *arena, const struct assay__json *object,
+                        const char *key)
+{
+    return assay__arena_strdup(arena, assay__json_get_string(object, key, ""));
+}
+
+static int read_phases(const struct assay__json *list, struct assay__arena *arena,
+                       struct assay__allocations *out, struct assay_error *error)
+{
+    size_t count = list ? list->count : 0;
+    if (count > LIST_MOST) return bad(error);
+    out->phases = assay__arena_array(arena, count, sizeof *out->phases);
+    if (!out->phases) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    for (const struct assay__json *item = list ? list->first : NULL; item; item = item->next) {
+        struct assay__allocation_phase *phase = &out->phases[out->phase_count++];
+        *phase = (struct assay__allocation_phase){
+            .name = kept(arena, item, "name"),
+            .inferences = assay__json_get_integer(item, "inferences", -1),
+            .count = assay__json_get_number(item, "count", NAN),
+            .bytes = assay__json_get_number(item, "bytes", NAN),
+            .freed_count = assay__json_get_number(item, "freed_count", NAN),
+            .freed_bytes = assay__json_get_number(item, "freed_bytes", NAN),
+            .live_bytes = assay__json_get_number(item, "live", NAN),
+            .peak_live_bytes = assay__json_get_number(item, "peak", NAN),
+        };
+        if (!phase->name) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        if (!phase->name[0] || phase->inferences < 0 || !is_count(phase->count) ||
+            !is_count(phase->bytes) || !is_count(phase->freed_count) ||
+            !is_count(phase->freed_bytes))
+            return bad(error);
+    }
+    return 0;
+}
+
+static int read_classes(const struct assay__json *list, struct assay__arena *arena,
+                        struct assay__allocations *out, struct assay_error *error)
+{
+    size_t count = list ? list->count : 0;
+    if (count > LIST_MOST) return bad(error);
+    out->classes = assay__arena_array(arena, count, sizeof *out->classes);
+    if (!out->classes) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    for (const struct assay__json *item = list ? list->first : NULL; item; item = item->next) {
+        int64_t power = assay__json_get_integer(item, "class", -1);
+        struct assay__allocation_class *class = &out->classes[out->class_count++];
+        if (power < 0 || power >= 64) return bad(error);
+        *class = (struct assay__allocation_class){
+            .phase = kept(arena, item, "phase"),
+            .low_bytes = power ? ldexp(1, (int)power) : 0,
+            .high_bytes = power < 47 ? ldexp(1, (int)power + 1) : INFINITY,
+            .count = assay__json_get_number(item, "count", NAN),
+            .bytes = assay__json_get_number(item, "bytes", NAN),
+        };
+        if (!class->phase) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        if (!is_count(class->count) || !is_count(class->bytes)) return bad(error);
+    }
+    return 0;
+}
+
+static int read_sites(const struct assay__json *list, struct assay__arena *arena,
+                      struct assay__allocations *out, struct assay_error *error)
+{
+    size_t count = list ? list->count : 0;
+    if (count > LIST_MOST) return bad(error);
+    out->sites = assay__arena_array(arena, count, sizeof *out->sites);
+    if (!out->sites) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    for (const struct assay__json *item = list ? list->first : NULL; item; item = item->next) {
+        struct assay__allocation_site *site = &out->sites[out->site_count++];
+        *site = (struct assay__allocation_site){
+            .phase = kept(arena, item, "phase"),
+            .site = kept(arena, item, "site"),
+            .count = assay__json_get_number(item, "count", NAN),
+            .bytes = assay__json_get_number(item, "bytes", NAN),
+            .live_bytes = assay__json_get_number(item, "live", NAN),
+        };
+        if (!site->phase || !site->site)
+            return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+        if (!is_count(site->count) || !is_count(site->bytes)) return bad(error);
+    }
+    return 0;
+}
+
+int assay__tracked_read(const struct assay__json *json, struct assay__arena *arena,
+                        struct assay__tracked **tracked, struct assay_error *error)
+{
+    struct assay__tracked *out = assay__arena_alloc(arena, sizeof *out);
+    if (!out) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    struct assay__allocations *seen = &out->seen;
+    *seen = assay__allocations_unknown();
+    seen->reason = "";
+    seen->growth_bytes = assay__json_get_number(json, "growth", NAN);
+    seen->growth_low = assay__json_get_number(json, "growth_low", NAN);
+    seen->growth_high = assay__json_get_number(json, "growth_high", NAN);
+    seen->heap_bytes = assay__json_get_number(json, "heap", NAN);
+    seen->heap_used_bytes = assay__json_get_number(json, "heap_used", NAN);
+    out->growth_smallest = assay__json_get_number(json, "growth_smallest", NAN);
+    out->growth_every = assay__json_get_number(json, "growth_every", NAN);
+    out->growth_total = assay__json_get_number(json, "growth_total", NAN);
+    out->growth_flat = assay__json_get_bool(json, "growth_flat", false);
+    out->growth_settled = assay__json_get_bool(json, "growth_settled", false);
+    out->marks = assay__json_get_integer(json, "marks", 0);
+    out->dropped = assay__json_get_number(json, "dropped", NAN);
+    out->arena_allocations = assay__json_get_number(json, "arena_allocations", NAN);
+    out->arena_extensions = assay__json_get_number(json, "arena_extensions", NAN);
+    out->arena_held = assay__json_get_number(json, "arena_held", NAN);
+    if (seen->growth_low > seen->growth_high || seen->heap_used_bytes > seen->heap_bytes)
+        return bad(error);
+    int code = read_phases(assay__json_get(json, "phases"), arena, seen, error);
+    if (code == 0) code = read_classes(assay__json_get(json, "classes"), arena, seen, error);
+    if (code == 0) code = read_sites(assay__json_get(json, "sites"), arena, seen, error);
+    if (code == 0) *tracked = out;
+    return code;
+}
+
+/* --- the launch --------------------------------------------------------------------------------- */
+
+/* Tools that own malloc themselves: in front of or behind another one neither would see what it should. */
+static bool owns_malloc(const char *preloaded)
+{
+    static const char *const tools[] = {"vgpreload",         "valgrind",  "asan",  "tsan",
+                                        "libtcmalloc_debug", "heaptrack", "memray"};
+    for (size_t i = 0; i < sizeof tools / sizeof tools[0]; i++)
+        if (strstr(preloaded, tools[i])) return true;
+    return false;
+}
+
+static int find_library(const char *worker, char *out, size_t out_size, struct assay_error *error)
+{
+    char folder[PATH_MAX];
+    const char *given = getenv("ASSAY_TRACK_LIBRARY");
+    if (given && given[0]) {
+        if (!assay__file_exists(given) || strlen(given) >= out_size)
+            return assay_error_set(error, ASSAY_ENOTFOUND, "ASSAY_TRACK_LIBRARY=%s is not a file",
+                                   given);
+        memcpy(out, given, strlen(given) + 1);
+        return 0;
+    }
+    if (assay__path_folder(worker, folder, sizeof folder) ||
+        assay__path_join(folder, LIBRARY, out, out_size))
+        return assay_error_set(error, ASSAY_ELIMIT, "the worker's path is too long");
+    if (assay__file_exists(out)) return 0;
+    return assay_error_set(error, ASSAY_ENOTFOUND,
+                           "the allocation tracker " LIBRARY " is not beside the worker (%s): "
+                           "install it there or set ASSAY_TRACK_LIBRARY",
+                           folder);
+}
+
+int assay__track_preload(const char *worker, struct assay__arena *arena, const char **preload,
+                         struct assay_error *error)
+{
+    char library[PATH_MAX];
+    const char *variable = assay__preload_variable();
+    if (!variable)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "the allocation tracker needs a system that can load a library in "
+                               "front of the C library (Linux)");
+    if (ASSAY_SANITIZED)
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "this build of assay is for sanitizers, which own malloc: a plain "
+                               "build counts allocations");
+    const char *already = getenv(variable);
+    if (already && owns_malloc(already))
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "another tool owns malloc (%s=%.120s): run without it", variable,
+                               already);
+    int code = find_library(worker, library, sizeof library, error);
+    if (code) return code;
+    if (strpbrk(library, " :"))
+        return assay_error_set(error, ASSAY_EUNSUPPORTED,
+                               "%s cannot name a library whose path has blanks or colons (%s)",
+                               variable, library);
+    *preload = assay__arena_printf(arena, "%s=%s%s%s", variable, library,
+                                   already && already[0] ? ":" : "", already ? already : "");
+    return *preload ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+}
+
+static int64_t prerun_of(double p50_ns)
+{
+    double iterations = floor(PRERUN_NS / p50_ns);
+    if (iterations > PRERUN_MOST) iterations = PRERUN_MOST;
+    if (iterations < PRERUN_LEAST) iterations = p50_ns >= SLOW_NS ? 1 : PRERUN_LEAST;
+    return (int64_t)iterations;
+}
+
+static void shorten(struct assay__request *request, double p50_ns)
+{
+    double iterations = floor(SPENT_NS / p50_ns);
+    if (iterations > ITERATIONS_MOST) iterations = ITERATIONS_MOST;
+    if (iterations < ITERATIONS_LEAST) iterations = ITERATIONS_LEAST;
+    if (iterations < ITERATIONS_GROWTH && p50_ns <= GROWTH_NS) iterations = ITERATIONS_GROWTH;
+    request->goal.iterations = (int64_t)iterations;
+    request->goal.time_s = 0;
+    if (request->job.warmup < 0) request->job.warmup = prerun_of(p50_ns);
+    request->job.allocations = true;
+    request->job.streams = request->goal.streams = 1; /* others in flight would be in every mark */
+    request->job.counters = false;
+    request->job.layers = ASSAY_LAYERS_OFF;
+    request->job.outputs = NULL;
+    request->watch = NULL;
+    request->store = NULL;
+}
+
+/* A pool that fills looks like a leak to who looks shortly. What shows as growth is looked at again in a launch of its own: behind a
+ * pre-run that is longer, and over more inferences. A second launch that fails leaves the first one's answer. */
+static void confirm(struct assay__request *own, struct assay__tracked **tracked, double *latency_ns)
+{
+    struct assay__outcome outcome;
+    const struct assay__tracked *first = *tracked;
+    double most = fmin(floor(CONFIRM_NS / *latency_ns), CONFIRM_MOST);
+    double had = (double)own->goal.iterations + (double)own->job.warmup;
+    if (!(first->seen.growth_low > 0 || first->seen.growth_high < 0) || !(most > 1.5 * had)) return;
+    own->job.warmup = (int64_t)(most * 2 / 3);
+    own->goal.iterations = (int64_t)(most / 3);
+    if (assay__launch_run(own, &outcome) == 0 && outcome.tracked) {
+        *tracked = outcome.tracked;
+        *latency_ns = outcome.summary.p50;
+    }
+    assay__outcome_free(&outcome);
+}
+
+int assay__track_launch(const struct assay__request *request, double p50_ns,
+                        struct assay__tracked **tracked, double *latency_ns, const char **reason)
+{
+    struct assay__request own = *request;
+    struct assay_error error = {0};
+    struct assay__outcome outcome;
+    *tracked = NULL;
+    *latency_ns = NAN;
+    *reason = "";
+    if (!(p50_ns > 0)) {
+        *reason = "no measured launch ended well";
+        return 0;
+    }
+    int code = assay__track_preload(request->worker, request->arena, &own.preload, &error);
+    if (code) {
+        *reason = assay__arena_strdup(request->arena, error.message);
+        return *reason ? 0 : ASSAY_ENOMEM;
+    }
+    shorten(&own, p50_ns);
+    code = assay__launch_run(&own, &outcome);
+    if (code == 0 && outcome.tracked) {
+        *tracked = outcome.tracked;
+        *latency_ns = outcome.summary.p50;
+        confirm(&own, tracked, latency_ns);
+    } else {
+        *reason = assay__arena_printf(
+            request->arena, "the launch with the allocation tracker failed: %s",
+            outcome.reason[0] ? outcome.reason : "the worker told nothing");
+    }
+    assay__outcome_free(&outcome);
+    return *reason ? 0 : ASSAY_ENOMEM;
+}

@@ -1,0 +1,98 @@
+/* sensors.h - from what the sampler read around the measured windows to metrics, series and sentences: power, energy,
+ * temperature, clocks, throttling. Functions of the sampler's columns and the windows alone, so that a test with a
+ * scripted clock knows every number.
+ *
+ * Only the measured windows count. Energy is summed over them; an average is energy (or a gauge's integral) over their
+ * time together. Peaks, and whether the time was too short for the source, are judged on a launch's stretch from its
+ * first window to its last: the pauses between windows are a few milliseconds, in which nothing draws more power. */
+#ifndef ASSAY_RUN_WATCH_SENSORS_H
+#define ASSAY_RUN_WATCH_SENSORS_H
+
+#include "probe/sampler/sampler.h"
+#include "run/sentences.h"
+#include "run/trial/trial.h"
+
+#define ASSAY__RAIL_PARTS 64 /* rails that are added up, at most */
+
+struct assay__sensor_window {
+    int launch;                /* id */
+    uint64_t begin_ns, end_ns; /* the sampler's clock */
+    size_t completions;
+    const double
+        *samples_ns; /* of the window, when one stream ran; NULL: only their number is known */
+    size_t sample_count;
+};
+
+struct assay__sensors {
+    struct assay__sampler *sampler;     /* not running */
+    const struct assay__series *series; /* all of its channels; assay__sensors_compute fills it */
+    size_t series_count;
+    struct assay_profile *profile;
+    struct assay__trial *trial;
+    uint64_t origin_ns;                  /* times in the profile count from here */
+    uint64_t idle_begin_ns, idle_end_ns; /* equal: there was no idle window */
+    const char *idle_reason;             /* why not */
+    double interval_s;
+    const struct assay__sensor_window *windows; /* in time order */
+    size_t window_count;
+    const char *cuda_order,
+        *cuda_visible; /* CUDA_DEVICE_ORDER, CUDA_VISIBLE_DEVICES; NULL: unset */
+};
+
+/** A channel (or a rail) over all measured windows. */
+struct assay__sensed {
+    bool available;
+    char reason[320]; /* why not */
+    char note[400];   /* what must be said; "" */
+    double seconds, growth, average, peak, least;
+    enum assay__window_method method;
+    size_t index; /* of the series */
+    size_t completions;
+    size_t peak_index; /* of the series that peak and least are of */
+    double idle_w;     /* rails: NaN unknown */
+    char idle_reason[256];
+    char idle_note[320]; /* what must be said of it; "" */
+    bool idle_same;      /* it read one and the same, idle and at work: no net energy */
+};
+
+/** The rails that the workload ran on: their energies are added up. */
+struct assay__rails {
+    const char *names[ASSAY__RAIL_PARTS];
+    size_t count;
+    bool whole_machine; /* the last resort: more than the processor is in it */
+    char reason[1200];  /* why there are none; "" */
+    char remark[480];   /* about the choice; "" */
+    char kind;          /* the device's: 'c' CPU, 'g' GPU, 'n' NPU */
+    char gpu[24];       /* "gpu0" when it is known which; else "" */
+};
+
+void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
+                           struct assay__sensed *sensed);
+/** Energy (J) and power (W) of a rail, with its idle power. */
+void assay__sensed_rail(const struct assay__sensors *sensors, const char *rail,
+                        struct assay__sensed *sensed);
+/** Whether the channel was read less often than asked, because a reading costs too much. */
+bool assay__series_seldom(const struct assay__sensors *sensors, const struct assay__series *series);
+/** The channel that samples the power of a rail; SIZE_MAX: none that was read. */
+size_t assay__sensors_sampled(const struct assay__sensors *sensors, const char *rail);
+void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__rails *rails);
+/** The i-th rail that has an energy or power channel, in the probes' order; NULL past the end. */
+const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t index);
+/** Whether a rail was read at all. */
+bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *rail);
+/** The channel that tells the temperature or the clock of the processor that the workload ran on; SIZE_MAX: none. */
+size_t assay__sensors_temperature(const struct assay__sensors *sensors,
+                                  const struct assay__rails *rails);
+size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails);
+
+int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails);
+/** energy.inference.gross of each launch, into the launch's own metrics. */
+int assay__sensors_launches(const struct assay__sensors *sensors, const struct assay__rails *rails);
+int assay__sensors_series(const struct assay__sensors *sensors, const struct assay__rails *rails);
+/** Sentences into the profile's environment. */
+int assay__sensors_throttling(const struct assay__sensors *sensors,
+                              const struct assay__rails *rails);
+/** All of these. 0 or ASSAY_ENOMEM. */
+int assay__sensors_compute(const struct assay__sensors *sensors);
+
+#endif

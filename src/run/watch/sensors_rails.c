@@ -1,0 +1,594 @@
+/* sensors_rails.c - one channel or rail over all measured windows, and the choice of the rail that a device stands on.
+ *
+ * A CPU's energy is that of its packages and, where it is counted beside them, of the memory (dram). Parts of a package
+ * (core, uncore) are in it already. A CUDA device is NVML's GPU of the same number. The whole machine (psys, a power
+ * meter, the battery) is the last resort, and marked: more than the processor is in it. */
+#include "run/watch/sensors.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SELDOM 1.1      /* times the interval: less is not worth a word */
+#define REASON_EACH 170 /* characters of each probe's reason */
+#define IDLE_CHANGE 0.1 /* from the first third of the idle window to the last: not idle yet */
+#define THIRD_PERIODS_TOLD 3
+#define THIRD_PERIODS_USED 9.5 /* 10, as far as a period can be measured */
+
+/* --- over the windows --------------------------------------------------------------------------- */
+
+/* Index of the first reading at or after a time; count: none. */
+static size_t first_at(const struct assay__series *series, uint64_t time_ns)
+{
+    size_t low = 0, high = series->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (series->times_ns[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The value on the straight line between two readings; NaN: one of them is missing. */
+static double value_at(const struct assay__series *series, uint64_t time_ns)
+{
+    size_t after = first_at(series, time_ns);
+    if (after == series->count) return NAN;
+    if (series->times_ns[after] == time_ns) return series->values[after];
+    if (after == 0) return NAN;
+    double step = (double)(series->times_ns[after] - series->times_ns[after - 1]);
+    double part = (double)(time_ns - series->times_ns[after - 1]) / step;
+    return series->values[after - 1] + part * (series->values[after] - series->values[after - 1]);
+}
+
+/* A counter's growth in its unit, a gauge's integral over seconds. */
+static double growth_of(const struct assay__series *series, uint64_t begin_ns, uint64_t end_ns)
+{
+    double value = value_at(series, begin_ns), integral = 0;
+    if (series->channel->kind == ASSAY__CHANNEL_COUNTER) return value_at(series, end_ns) - value;
+    uint64_t time_ns = begin_ns;
+    for (size_t i = first_at(series, begin_ns); i < series->count && series->times_ns[i] < end_ns;
+         i++) {
+        integral += (value + series->values[i]) / 2 * (double)(series->times_ns[i] - time_ns) *
+                    1e-9;
+        value = series->values[i];
+        time_ns = series->times_ns[i];
+    }
+    return integral + (value + value_at(series, end_ns)) / 2 * (double)(end_ns - time_ns) * 1e-9;
+}
+
+static void refuse(struct assay__sensed *sensed, const char *reason)
+{
+    sensed->available = false;
+    snprintf(sensed->reason, sizeof sensed->reason, "%s", reason);
+    sensed->growth = sensed->average = sensed->peak = sensed->least = NAN;
+}
+
+/* The windows of one launch, from `first` on; the stretch is what the sampler says of all of them together. Returns the index
+ * behind the last. */
+static size_t add_launch(const struct assay__sensors *sensors, size_t first,
+                         const struct assay__window *stretch, struct assay__sensed *sensed)
+{
+    size_t end = first;
+    const struct assay__series *series = stretch->available ? &sensors->series[stretch->index]
+                                                            : NULL;
+    for (; end < sensors->window_count &&
+           sensors->windows[end].launch == sensors->windows[first].launch;
+         end++) {
+        const struct assay__sensor_window *window = &sensors->windows[end];
+        double seconds = (double)(window->end_ns - window->begin_ns) * 1e-9;
+        sensed->seconds += seconds;
+        sensed->completions += window->completions;
+        if (!stretch->available) continue;
+        double growth = growth_of(series, window->begin_ns, window->end_ns);
+        /* A counter's reading may be missing at an inner edge, where the stretch has an answer. */
+        sensed->growth += isnan(growth) ? stretch->average * seconds : growth;
+    }
+    if (!stretch->available) {
+        if (!*sensed->reason) refuse(sensed, stretch->reason);
+        return end;
+    }
+    sensed->peak = fmax(sensed->peak, stretch->greatest); /* fmax ignores NaN */
+    sensed->least = fmin(sensed->least, stretch->least);
+    if (!*sensed->note) snprintf(sensed->note, sizeof sensed->note, "%s", stretch->note);
+    if (stretch->method == ASSAY__WINDOW_SAMPLED || sensed->method == ASSAY__WINDOW_NONE) {
+        sensed->method = stretch->method;
+        sensed->index = stretch->index;
+    }
+    return end;
+}
+
+static void over_windows(const struct assay__sensors *sensors, size_t index, const char *rail,
+                         struct assay__sensed *sensed)
+{
+    *sensed = (struct assay__sensed){
+        .available = true, .index = index, .peak = NAN, .least = NAN, .idle_w = NAN};
+    for (size_t first = 0, end; first < sensors->window_count; first = end) {
+        const struct assay__sensor_window *windows = sensors->windows;
+        struct assay__window stretch;
+        for (end = first + 1;
+             end < sensors->window_count && windows[end].launch == windows[first].launch; end++) {
+        }
+        uint64_t begin_ns = windows[first].begin_ns, end_ns = windows[end - 1].end_ns;
+        if (rail)
+            assay__sampler_energy(sensors->sampler, rail, begin_ns, end_ns, true, &stretch);
+        else
+            assay__sampler_window(sensors->sampler, index, begin_ns, end_ns, true, &stretch);
+        end = add_launch(sensors, first, &stretch, sensed);
+    }
+    if (sensors->window_count == 0) refuse(sensed, "nothing was measured");
+    if (!sensed->available || *sensed->reason) {
+        char reason[sizeof sensed->reason];
+        memcpy(reason, sensed->reason, sizeof reason);
+        refuse(sensed, reason); /* a later launch must not leave half a sum behind */
+        return;
+    }
+    sensed->average = sensed->growth / sensed->seconds;
+    sensed->peak_index = sensed->index;
+}
+
+void assay__sensed_channel(const struct assay__sensors *sensors, size_t index,
+                           struct assay__sensed *sensed)
+{
+    over_windows(sensors, index, NULL, sensed);
+}
+
+bool assay__series_seldom(const struct assay__sensors *sensors, const struct assay__series *series)
+{
+    return series->count > 0 && series->interval_s > SELDOM * sensors->interval_s;
+}
+
+size_t assay__sensors_sampled(const struct assay__sensors *sensors, const char *rail)
+{
+    for (size_t i = 0; i < sensors->series_count; i++) {
+        const struct assay__channel *channel = sensors->series[i].channel;
+        if (strcmp(channel->quantity, "power") == 0 && strcmp(channel->rail, rail) == 0 &&
+            channel->kind == ASSAY__CHANNEL_GAUGE && sensors->series[i].count > 0)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/* A counter that is read seldom hides a peak between two readings; samples of the rail's power show it. */
+static void peak_of_samples(const struct assay__sensors *sensors, const char *rail,
+                            struct assay__sensed *sensed)
+{
+    struct assay__sensed sampled;
+    size_t index = assay__sensors_sampled(sensors, rail);
+    if (!sensed->available || sensed->method != ASSAY__WINDOW_COUNTER || index == SIZE_MAX ||
+        !assay__series_seldom(sensors, &sensors->series[sensed->index]))
+        return;
+    assay__sensed_channel(sensors, index, &sampled);
+    if (!sampled.available || isnan(sampled.peak)) return;
+    sensed->peak = sampled.peak;
+    sensed->least = sampled.least;
+    sensed->peak_index = index;
+}
+
+/* Power that still changes from the first third of the idle window to the last (clocks that stay high for seconds after what ran
+ * before): said, and the last third is the baseline. */
+static void sense_settling(const struct assay__sensors *sensors, const char *rail,
+                           struct assay__sensed *sensed)
+{
+    struct assay__window first, last;
+    uint64_t third_ns = (sensors->idle_end_ns - sensors->idle_begin_ns) / 3;
+    assay__sampler_energy(sensors->sampler, rail, sensors->idle_begin_ns,
+                          sensors->idle_begin_ns + third_ns, false, &first);
+    assay__sampler_energy(sensors->sampler, rail, sensors->idle_end_ns - third_ns,
+                          sensors->idle_end_ns, false, &last);
+    if (!first.available || !last.available || first.index != last.index) return;
+    double periods = last.seconds / sensors->series[last.index].period_s;
+    double most = fmax(first.average, last.average);
+    /* One update more or less of a counter at either end is no change of power. */
+    double noise = last.method == ASSAY__WINDOW_COUNTER ? 2 / periods : 0;
+    if (!(fabs(last.average - first.average) > (IDLE_CHANGE + noise) * most) ||
+        !(periods >= THIRD_PERIODS_TOLD))
+        return;
+    bool used = periods >= THIRD_PERIODS_USED;
+    char before[160];
+    snprintf(before, sizeof before, "%.150s", sensed->idle_note);
+    snprintf(sensed->idle_note, sizeof sensed->idle_note,
+             "idle power %s from %.3g W in the first third of the time to %.3g W in the last%s%s%s",
+             last.average < first.average ? "fell" : "rose", first.average, last.average,
+             used ? ", which is the baseline" : ", which is too short for a baseline",
+             *before ? "; " : "", before);
+    if (used) sensed->idle_w = last.average;
+}
+
+static void sense_idle(const struct assay__sensors *sensors, const char *rail,
+                       struct assay__sensed *sensed)
+{
+    struct assay__window idle;
+    assay__sampler_energy(sensors->sampler, rail, sensors->idle_begin_ns, sensors->idle_end_ns,
+                          false, &idle);
+    snprintf(sensed->idle_reason, sizeof sensed->idle_reason, "%s", idle.reason);
+    if (!idle.available) return;
+    sensed->idle_w = idle.average;
+    snprintf(sensed->idle_note, sizeof sensed->idle_note, "%.300s", idle.note);
+    sensed->idle_same = sensed->available && sensed->method == ASSAY__WINDOW_SAMPLED &&
+                        idle.method == ASSAY__WINDOW_SAMPLED && idle.least == idle.greatest &&
+                        sensed->least == idle.least && sensed->peak == idle.greatest;
+    sense_settling(sensors, rail, sensed);
+}
+
+void assay__sensed_rail(const struct assay__sensors *sensors, const char *rail,
+                        struct assay__sensed *sensed)
+{
+    over_windows(sensors, SIZE_MAX, rail, sensed);
+    peak_of_samples(sensors, rail, sensed);
+    if (sensors->idle_end_ns <= sensors->idle_begin_ns) {
+        snprintf(sensed->idle_reason, sizeof sensed->idle_reason, "%s", sensors->idle_reason);
+        return;
+    }
+    sense_idle(sensors, rail, sensed);
+}
+
+/* --- rails -------------------------------------------------------------------------------------- */
+
+static bool tells_power(const struct assay__channel *channel)
+{
+    return strcmp(channel->quantity, "energy") == 0 || strcmp(channel->quantity, "power") == 0;
+}
+
+const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t index)
+{
+    for (size_t i = 0; i < sensors->series_count; i++) {
+        const struct assay__channel *channel = sensors->series[i].channel;
+        bool seen = false;
+        if (!tells_power(channel) || !*channel->rail) continue;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = tells_power(sensors->series[k].channel) &&
+                   strcmp(sensors->series[k].channel->rail, channel->rail) == 0;
+        if (!seen && index-- == 0) return channel->rail;
+    }
+    return NULL;
+}
+
+/* Whether the rail was read at all, so that the sampler's reason is worth more than the list of probes. */
+bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *rail)
+{
+    for (size_t i = 0; i < sensors->series_count; i++) {
+        const struct assay__series *series = &sensors->series[i];
+        if (tells_power(series->channel) && strcmp(series->channel->rail, rail) == 0 &&
+            series->count > 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_package(const char *rail)
+{
+    return strcmp(rail, "package") == 0 || strncmp(rail, "package-", 8) == 0;
+}
+
+static bool is_memory(const char *rail)
+{
+    return strcmp(rail, "dram") == 0 || strncmp(rail, "dram-", 5) == 0;
+}
+
+static bool is_cpu(const char *rail)
+{
+    return strcmp(rail, "cpu") == 0;
+}
+
+static bool is_socket(const char *rail)
+{
+    return strstr(rail, ".esocket") != NULL; /* the amd_energy driver's */
+}
+
+static bool is_gpu(const char *rail)
+{
+    return strncmp(rail, "gpu", 3) == 0 && rail[3 + strspn(rail + 3, "0123456789")] == '\0';
+}
+
+static bool is_npu(const char *rail)
+{
+    return strncmp(rail, "npu", 3) == 0 || strcmp(rail, "ane") == 0;
+}
+
+static bool is_psys(const char *rail)
+{
+    return strcmp(rail, "psys") == 0;
+}
+
+static bool is_machine(const char *rail)
+{
+    return strcmp(rail, "system") == 0 || strstr(rail, "power_meter") != NULL;
+}
+
+/* Adds the rails that match. working: only those that were read. */
+static void take(const struct assay__sensors *sensors, bool (*match)(const char *rail),
+                 bool working, size_t most, struct assay__rails *rails)
+{
+    const char *rail;
+    for (size_t i = 0; (rail = assay__sensors_rail_at(sensors, i)) != NULL; i++)
+        if (match(rail) && rails->count < most && rails->count < ASSAY__RAIL_PARTS &&
+            (!working || assay__sensors_rail_read(sensors, rail)))
+            rails->names[rails->count++] = rail;
+}
+
+static bool any_works(const struct assay__sensors *sensors, const struct assay__rails *rails)
+{
+    for (size_t i = 0; i < rails->count; i++)
+        if (assay__sensors_rail_read(sensors, rails->names[i])) return true;
+    return false;
+}
+
+/* --- the device --------------------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (strncmp(text, *words, strlen(*words)) == 0) return true;
+    return false;
+}
+
+static long number_of(const char *device)
+{
+    const char *colon = strrchr(device, ':');
+    return colon && isdigit((unsigned char)colon[1]) ? strtol(colon + 1, NULL, 10) : 0;
+}
+
+/* NVML's number of CUDA's device n; -1: not known. */
+static long nvml_number(const char *visible, long n)
+{
+    if (!visible) return n;
+    for (; n > 0 && visible; n--) {
+        visible = strchr(visible, ',');
+        if (visible) visible++;
+    }
+    if (!visible || !isdigit((unsigned char)*visible)) return -1;
+    return strtol(visible, NULL, 10);
+}
+
+static void choose_cuda(const struct assay__sensors *sensors, const char *device,
+                        struct assay__rails *rails)
+{
+    struct assay__rails gpus = {.count = 0};
+    take(sensors, is_gpu, false, ASSAY__RAIL_PARTS, &gpus);
+    long n = gpus.count == 1 && !sensors->cuda_visible
+                 ? number_of(device)
+                 : nvml_number(sensors->cuda_visible, number_of(device));
+    if (n < 0) {
+        snprintf(rails->reason, sizeof rails->reason,
+                 "which GPU ran it is not known: CUDA_VISIBLE_DEVICES does not name it by number");
+        return;
+    }
+    snprintf(rails->gpu, sizeof rails->gpu, "gpu%ld", n);
+    for (size_t i = 0; i < gpus.count; i++)
+        if (strcmp(gpus.names[i], rails->gpu) == 0) rails->names[rails->count++] = gpus.names[i];
+    bool by_bus = sensors->cuda_order && strcmp(sensors->cuda_order, "PCI_BUS_ID") == 0;
+    if (gpus.count > 1 && rails->count && !by_bus)
+        snprintf(rails->remark, sizeof rails->remark,
+                 "CUDA and NVML count the GPUs alike only with CUDA_DEVICE_ORDER=PCI_BUS_ID");
+}
+
+static void choose_only_gpu(const struct assay__sensors *sensors, struct assay__rails *rails)
+{
+    take(sensors, is_gpu, false, ASSAY__RAIL_PARTS, rails);
+    if (rails->count > 1) {
+        rails->count = 0;
+        snprintf(rails->reason, sizeof rails->reason, "which of the cards ran it is not known");
+    }
+    if (rails->count == 1) snprintf(rails->gpu, sizeof rails->gpu, "%s", rails->names[0]);
+}
+
+static void choose_cpu(const struct assay__sensors *sensors, struct assay__rails *rails)
+{
+    static bool (*const order[])(const char *) = {is_package, is_socket, is_cpu};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        rails->count = 0;
+        take(sensors, order[i], false, ASSAY__RAIL_PARTS, rails);
+        if (!any_works(sensors, rails)) continue;
+        if (order[i] == is_package) take(sensors, is_memory, true, ASSAY__RAIL_PARTS, rails);
+        return;
+    }
+    rails->count = 0;
+    take(sensors, is_package, false, ASSAY__RAIL_PARTS, rails); /* for its reason */
+}
+
+/* --- why there is none -------------------------------------------------------------------------- */
+
+static const char *probe_reason(const struct assay__sensors *sensors,
+                                const struct assay__probe_cost *probe)
+{
+    const char *reason = NULL;
+    for (size_t i = 0; i < sensors->series_count; i++) {
+        const struct assay__series *series = &sensors->series[i];
+        if (series->ops != probe->ops || !tells_power(series->channel)) continue;
+        if (series->count > 0) return "what it reads is something else's";
+        if (!reason) reason = series->channel->reason;
+    }
+    return reason && *reason ? reason : *probe->reason ? probe->reason : "it reads no power here";
+}
+
+/* The start of the reason: what was read all the same. */
+static size_t explain_others(const struct assay__sensors *sensors, struct assay__rails *rails)
+{
+    const char *rail;
+    size_t size = sizeof rails->reason, used = 0, others = 0;
+    used += (size_t)snprintf(rails->reason, size, "no energy counter or power sensor");
+    for (size_t i = 0; (rail = assay__sensors_rail_at(sensors, i)) != NULL && used < size / 4; i++)
+        if (assay__sensors_rail_read(sensors, rail))
+            used += (size_t)snprintf(rails->reason + used, size - used, "%s%.60s",
+                                     others++ ? ", " : " of the processor (", rail);
+    if (others)
+        used += (size_t)snprintf(rails->reason + used, size - used,
+                                 " %s read, but %s not known to be its own)",
+                                 others == 1 ? "was" : "were", others == 1 ? "is" : "are");
+    return used;
+}
+
+/* The device's own rail is there, but cannot be read: that is the reason. */
+static bool explain_candidate(const struct assay__sensors *sensors, struct assay__rails *rails)
+{
+    for (size_t i = 0; rails->count && i < sensors->series_count; i++) {
+        const struct assay__series *series = &sensors->series[i];
+        if (!tells_power(series->channel) || !*series->channel->reason ||
+            strcmp(series->channel->rail, rails->names[0]) != 0)
+            continue;
+        snprintf(rails->reason, sizeof rails->reason, "%s: %s", rails->names[0],
+                 series->channel->reason);
+        return true;
+    }
+    return false;
+}
+
+/* The probes that could tell the power of such a device. */
+static const char *const *probes_of(char kind)
+{
+    static const char *const of_cpu[] = {"rapl", "hwmon", "powermetrics", "battery", NULL};
+    static const char *const of_gpu[] = {"nvml", "gpu", "powermetrics", "battery", NULL};
+    static const char *const of_npu[] = {"accel", "powermetrics", "battery", NULL};
+    return kind == 'c' ? of_cpu : kind == 'g' ? of_gpu : of_npu;
+}
+
+static void explain(const struct assay__sensors *sensors, struct assay__rails *rails)
+{
+    const char *const *wanted = probes_of(rails->kind);
+    if (explain_candidate(sensors, rails)) return;
+    size_t used = explain_others(sensors, rails), listed = 0;
+    for (; *wanted; wanted++)
+        for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
+            struct assay__probe_cost probe;
+            assay__sampler_probe_cost(sensors->sampler, i, &probe);
+            if (strcmp(probe.ops->name, *wanted) != 0) continue;
+            const char *reason = probe_reason(sensors, &probe);
+            if (strstr(reason, "which is macOS's")) continue; /* another system's: no way to it */
+            int more = snprintf(rails->reason + used, sizeof rails->reason - used, "%s%s: %.*s%s",
+                                listed++ ? "; " : ": ", probe.ops->name, REASON_EACH, reason,
+                                strlen(reason) > REASON_EACH ? "…" : "");
+            used += more > 0 ? (size_t)more : 0;
+            if (used >= sizeof rails->reason) used = sizeof rails->reason - 1;
+        }
+}
+
+/* Whether every rail has an answer; else why not ("" when there is nothing to say). */
+static bool all_answer(const struct assay__sensors *sensors, const struct assay__rails *rails,
+                       char *why, size_t size)
+{
+    *why = '\0';
+    for (size_t i = 0; i < rails->count; i++) {
+        struct assay__sensed sensed;
+        assay__sensed_rail(sensors, rails->names[i], &sensed);
+        if (sensed.available) continue;
+        snprintf(why, size, "%s: %s", rails->names[i], sensed.reason);
+        return false;
+    }
+    if (rails->count) return true;
+    for (const char *const *wanted = probes_of(rails->kind); *wanted && !*why; wanted++)
+        for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
+            struct assay__probe_cost probe;
+            assay__sampler_probe_cost(sensors->sampler, i, &probe);
+            if (probe.blocked && strcmp(probe.ops->name, *wanted) == 0)
+                snprintf(why, size, "%s: %s", probe.ops->name, probe.reason);
+        }
+    return false;
+}
+
+/* The whole machine's power, where it has an answer and the rails have none. why: of the rails. */
+static bool choose_last_resort(const struct assay__sensors *sensors, const char *why,
+                               struct assay__rails *rails)
+{
+    static bool (*const last_resorts[])(const char *) = {is_psys, is_machine};
+    for (size_t i = 0; i < sizeof last_resorts / sizeof last_resorts[0]; i++) {
+        struct assay__rails last = {.kind = rails->kind, .whole_machine = true};
+        struct assay__sensed sensed = {.available = false};
+        take(sensors, last_resorts[i], true, 1, &last);
+        if (last.count) assay__sensed_rail(sensors, last.names[0], &sensed);
+        if (!sensed.available) continue;
+        memcpy(last.gpu, rails->gpu, sizeof last.gpu);
+        snprintf(last.remark, sizeof last.remark,
+                 "the whole machine's, as nothing tells the processor's own%s%.380s%s",
+                 *why ? " (" : "", why, *why ? ")" : "");
+        for (char *part = last.remark; (part = strchr(part, ';')) != NULL;)
+            *part = ','; /* parts of a note are set apart by it */
+        *rails = last;
+        return true;
+    }
+    return false;
+}
+
+void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__rails *rails)
+{
+    static const char *const by_number[] = {"cuda", "tensorrt", "nv", "rocm", "migraphx", NULL};
+    static const char *const gpus[] = {"webgpu", "dml", "openvino:gpu", "coreml:gpu", NULL};
+    static const char *const npus[] = {"openvino:npu", "qnn", "vitisai", "coreml:ane", NULL};
+    const char *device = sensors->trial->device, *slash = strrchr(device, '/');
+    if (slash) device = slash + 1; /* "build/cuda:0" */
+    *rails = (struct assay__rails){.kind = 'c'};
+    if (begins(device, by_number)) {
+        rails->kind = 'g';
+        choose_cuda(sensors, device, rails);
+    } else if (begins(device, gpus)) {
+        rails->kind = 'g';
+        choose_only_gpu(sensors, rails);
+    } else if (begins(device, npus)) {
+        rails->kind = 'n';
+        take(sensors, is_npu, false, 1, rails);
+    } else {
+        choose_cpu(sensors, rails);
+    }
+    char why[440];
+    if (*rails->reason || all_answer(sensors, rails, why, sizeof why) ||
+        choose_last_resort(sensors, why, rails) || any_works(sensors, rails))
+        return; /* rails that were read and have no answer have their own reasons */
+    explain(sensors, rails);
+    rails->count = 0;
+}
+
+/* --- temperature and clock ---------------------------------------------------------------------- */
+
+static bool channel_has(const struct assay__series *series, const char *quantity, const char *part)
+{
+    return strcmp(series->channel->quantity, quantity) == 0 && series->count > 0 &&
+           strstr(series->channel->name, part) != NULL;
+}
+
+/* The first channel of the quantity whose name holds the earliest of the words. */
+static size_t by_words(const struct assay__sensors *sensors, const char *quantity,
+                       const char *const *words, const char *rail)
+{
+    for (; *words; words++)
+        for (size_t i = 0; i < sensors->series_count; i++) {
+            const struct assay__series *series = &sensors->series[i];
+            if (channel_has(series, quantity, *words) &&
+                (!rail || strcmp(series->channel->rail, rail) == 0))
+                return i;
+        }
+    return SIZE_MAX;
+}
+
+size_t assay__sensors_temperature(const struct assay__sensors *sensors,
+                                  const struct assay__rails *rails)
+{
+    static const char *const of_cpu[] = {"coretemp.package",
+                                         "k10temp.tdie",
+                                         "k10temp.tctl",
+                                         "zenpower.tdie",
+                                         "x86_pkg_temp",
+                                         "cpu-thermal",
+                                         "cpu_thermal",
+                                         "soc-thermal",
+                                         "soc_thermal",
+                                         "acpitz",
+                                         NULL};
+    static const char *const any[] = {"", NULL};
+    if (rails->kind == 'g')
+        return *rails->gpu ? by_words(sensors, "temperature", any, rails->gpu) : SIZE_MAX;
+    return rails->kind == 'c' ? by_words(sensors, "temperature", of_cpu, NULL) : SIZE_MAX;
+}
+
+size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails)
+{
+    static const char *const of_cpu[] = {"clock.mean", "clock.p", NULL};
+    static const char *const of_gpu[] = {".sm", ".graphics", ".sclk", "", NULL};
+    static const char *const of_npu[] = {"clock.accel", NULL};
+    if (rails->kind == 'g')
+        return *rails->gpu ? by_words(sensors, "clock", of_gpu, rails->gpu) : SIZE_MAX;
+    return by_words(sensors, "clock", rails->kind == 'c' ? of_cpu : of_npu, NULL);
+}

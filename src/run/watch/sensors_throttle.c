@@ -1,0 +1,193 @@
+/* sensors_throttle.c - what held the processors back while it was measured, as sentences with numbers and times: counts of
+ * thermal throttling, time that a CPU quota took, NVML's reasons for slow clocks, the system's thermal pressure, limits below
+ * what the hardware can do, and a clock that falls while the temperature rises. A sentence replaces the coarser one of the
+ * same subject that was made from the readings around the launches. Times count from the beginning of the run. */
+#include "run/watch/sensors.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CLOCK_FALL 0.05
+#define LIMIT_BELOW 0.99 /* of the hardware's highest clock */
+#define WARMER_C 1.0     /* a rise that is more than a sensor's step */
+#define PART 0.1         /* the first and the last tenth are compared */
+
+struct saying {
+    const struct assay__sensors *sensors;
+    struct assay__sentences said;
+};
+
+/* Sentences so far, less those that hold `about`: a better one follows. */
+static void drop(struct saying *to, const char *about)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < to->said.count; i++)
+        if (!strstr(to->said.items[i], about)) to->said.items[kept++] = to->said.items[i];
+    to->said.count = kept;
+}
+
+static bool measured_at(const struct assay__sensors *sensors, uint64_t time_ns)
+{
+    size_t low = 0, high = sensors->window_count; /* the first window that ends at or after it */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sensors->windows[middle].end_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < sensors->window_count && sensors->windows[low].begin_ns <= time_ns;
+}
+
+static double seconds_in(const struct assay__sensors *sensors, uint64_t time_ns)
+{
+    return (double)(int64_t)(time_ns - sensors->origin_ns) * 1e-9;
+}
+
+/* Growth from the first window's begin to the last one's end, and when it was first seen to grow. */
+static double grown(const struct assay__sensors *sensors, const struct assay__series *series,
+                    double *first_s)
+{
+    uint64_t begin_ns = sensors->windows[0].begin_ns,
+             end_ns = sensors->windows[sensors->window_count - 1].end_ns;
+    double start = NAN, last = NAN;
+    *first_s = NAN;
+    for (size_t i = 0; i < series->count; i++) {
+        if (!isfinite(series->values[i]) || series->times_ns[i] > end_ns) continue;
+        if (series->times_ns[i] <= begin_ns || isnan(start)) start = series->values[i];
+        if (series->times_ns[i] > begin_ns && series->values[i] > start && isnan(*first_s))
+            *first_s = seconds_in(sensors, series->times_ns[i]);
+        last = series->values[i];
+    }
+    return last - start;
+}
+
+static void say_counts(struct saying *to, const struct assay__series *series)
+{
+    const struct assay__channel *channel = series->channel;
+    double first_s, growth = grown(to->sensors, series, &first_s);
+    if (!(growth > 0)) return;
+    if (strcmp(channel->name, "count.throttled.core") == 0 ||
+        strcmp(channel->name, "count.throttled.package") == 0) {
+        drop(to, "times for heat");
+        assay__sentences_add(&to->said, "the %s throttled %.0f times for heat, first at %.3g s",
+                             strcmp(channel->rail, "core") == 0 ? "CPU cores" : "CPU package",
+                             growth, first_s);
+    } else if (strcmp(channel->name, "time.throttled") == 0) {
+        drop(to, "CPU quota held the run up");
+        assay__sentences_add(
+            &to->said,
+            "the control group's CPU quota held the run up for %.3g s of CPU time, "
+            "first at %.3g s",
+            growth, first_s);
+    }
+}
+
+/* "gpu0: power-cap" as a share of the samples in the windows. */
+static void say_state(struct saying *to, const struct assay__series *series)
+{
+    const struct assay__channel *channel = series->channel;
+    const char *slow = strstr(channel->name, ".slow.");
+    bool pressure = strcmp(channel->name, "state.thermal-pressure") == 0;
+    size_t seen = 0, on = 0, worst = 0, first = 0, known = 0;
+    if ((!slow && !pressure) || (slow && strcmp(slow, ".slow.idle") == 0)) return;
+    while (channel->states && channel->states[known])
+        known++;
+    for (size_t i = 0; i < series->count; i++) {
+        double value = series->values[i];
+        if (!isfinite(value) || !measured_at(to->sensors, series->times_ns[i])) continue;
+        seen++;
+        if (!(value > 0)) continue;
+        if (on++ == 0) first = i;
+        if ((size_t)value > worst && (size_t)value < known) worst = (size_t)value;
+    }
+    if (!on) return;
+    double share = 100 * (double)on / (double)seen,
+           at_s = seconds_in(to->sensors, series->times_ns[first]);
+    if (slow)
+        assay__sentences_add(&to->said,
+                             "%s held its clocks down (%s) in %.0f %% of the measured readings, "
+                             "first at %.3g s",
+                             channel->rail, slow + 6, share, at_s);
+    else
+        assay__sentences_add(&to->said,
+                             "thermal pressure was up to '%s' in %.0f %% of the measured readings, "
+                             "first at %.3g s",
+                             worst ? channel->states[worst] : "above nominal", share, at_s);
+}
+
+/* The last known value of a channel of that probe; NaN. */
+static double last_of(const struct assay__sensors *sensors, const char *probe, const char *name)
+{
+    double last = NAN;
+    for (size_t i = 0; i < sensors->series_count; i++) {
+        const struct assay__series *series = &sensors->series[i];
+        if (strcmp(series->ops->name, probe) != 0 || strcmp(series->channel->name, name) != 0)
+            continue;
+        for (size_t k = 0; k < series->count; k++)
+            if (isfinite(series->values[k])) last = series->values[k];
+    }
+    return last;
+}
+
+static void say_limit(struct saying *to)
+{
+    double limit = last_of(to->sensors, "cpufreq", "limit.greatest");
+    double most = last_of(to->sensors, "cpufreq", "hardware.greatest");
+    if (limit > 0 && most > 0 && limit < LIMIT_BELOW * most)
+        assay__sentences_add(&to->said,
+                             "the CPU clock is limited to %.2f GHz of %.2f GHz "
+                             "(cpufreq/scaling_max_freq)",
+                             limit / 1e9, most / 1e9);
+}
+
+/* Mean of the first and of the last tenth of the time from the first window to the last. */
+static bool ends_of(const struct assay__sensors *sensors, size_t index, double *begin, double *end)
+{
+    uint64_t begin_ns = sensors->windows[0].begin_ns,
+             end_ns = sensors->windows[sensors->window_count - 1].end_ns;
+    uint64_t part_ns = (uint64_t)((double)(end_ns - begin_ns) * PART);
+    struct assay__window first, last;
+    if (index == SIZE_MAX) return false;
+    assay__sampler_window(sensors->sampler, index, begin_ns, begin_ns + part_ns, true, &first);
+    assay__sampler_window(sensors->sampler, index, end_ns - part_ns, end_ns, true, &last);
+    *begin = first.average;
+    *end = last.average;
+    return first.available && last.available;
+}
+
+static void say_falling(struct saying *to, const struct assay__rails *rails)
+{
+    double hz, hz_end, warm, hot;
+    if (!ends_of(to->sensors, assay__sensors_clock(to->sensors, rails), &hz, &hz_end) ||
+        !ends_of(to->sensors, assay__sensors_temperature(to->sensors, rails), &warm, &hot))
+        return;
+    if (!(hz_end < hz * (1 - CLOCK_FALL)) || !(hot > warm + WARMER_C)) return;
+    if (rails->kind == 'c') drop(to, "the CPU clock changed by");
+    assay__sentences_add(
+        &to->said,
+        "the clock of %s fell by %.0f %% (%.2f to %.2f GHz) over the run while its "
+        "temperature rose from %.0f to %.0f °C, as when it is throttled",
+        rails->kind == 'c' ? "the CPU" : rails->gpu, (1 - hz_end / hz) * 100, hz / 1e9,
+        hz_end / 1e9, warm, hot);
+}
+
+int assay__sensors_throttling(const struct assay__sensors *sensors,
+                              const struct assay__rails *rails)
+{
+    struct assay__environment *environment = &sensors->profile->environment;
+    struct saying to = {sensors, {.arena = sensors->profile->arena}};
+    if (sensors->window_count == 0) return 0;
+    for (size_t i = 0; i < environment->disturbance_count; i++)
+        assay__sentences_add(&to.said, "%s", environment->disturbances[i]);
+    for (size_t i = 0; i < sensors->series_count; i++) {
+        say_counts(&to, &sensors->series[i]);
+        say_state(&to, &sensors->series[i]);
+    }
+    if (rails->kind == 'c') say_limit(&to);
+    say_falling(&to, rails);
+    environment->disturbances = to.said.items;
+    environment->disturbance_count = to.said.count;
+    return to.said.failed ? ASSAY_ENOMEM : 0;
+}

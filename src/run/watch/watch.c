@@ -1,0 +1,94 @@
+/* watch.c - see watch.h: the table of watchers, and each event told to all that take part. */
+#include "run/watch/watch.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+static const struct assay__watcher_ops *const rows[] = {
+    &assay__watch_memory, &assay__watch_counters,
+    &assay__watch_sensors,  /* its score rests on what those before it put */
+    &assay__watch_conclude, /* last: it needs what the others put */
+};
+#define ROWS (sizeof rows / sizeof rows[0])
+
+struct assay__watch {
+    struct assay__watcher *watchers[ROWS]; /* NULL: does not take part */
+};
+
+int assay__watch_begin(const struct assay__watch_plan *plan, struct assay__watch **watch,
+                       struct assay_error *error)
+{
+    bool any = false;
+    *watch = NULL;
+    for (size_t i = 0; i < ROWS; i++)
+        any |= rows[i]->wanted(plan->options);
+    if (!any) return 0;
+    struct assay__watch *made = calloc(1, sizeof *made);
+    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    for (size_t i = 0; i < ROWS; i++) {
+        if (!rows[i]->wanted(plan->options)) continue;
+        int code = rows[i]->begin(plan, &made->watchers[i], error);
+        if (code) {
+            assay__watch_free(made);
+            return code;
+        }
+    }
+    *watch = made;
+    return 0;
+}
+
+void assay__watch_started(struct assay__watch *watch, int launch, pid_t worker)
+{
+    for (size_t i = 0; watch && i < ROWS; i++)
+        if (watch->watchers[i] && rows[i]->started)
+            rows[i]->started(watch->watchers[i], launch, worker);
+}
+
+void assay__watch_window_begins(struct assay__watch *watch, int launch)
+{
+    for (size_t i = 0; watch && i < ROWS; i++)
+        if (watch->watchers[i] && rows[i]->window_begins)
+            rows[i]->window_begins(watch->watchers[i], launch, assay__now_ns());
+}
+
+void assay__watch_window_ends(struct assay__watch *watch, int launch, size_t completions)
+{
+    uint64_t now_ns = assay__now_ns();
+    for (size_t i = 0; watch && i < ROWS; i++)
+        if (watch->watchers[i] && rows[i]->window_ends)
+            rows[i]->window_ends(watch->watchers[i], launch, now_ns, completions);
+}
+
+void assay__watch_ended(struct assay__watch *watch, int launch)
+{
+    for (size_t i = 0; watch && i < ROWS; i++)
+        if (watch->watchers[i] && rows[i]->ended) rows[i]->ended(watch->watchers[i], launch);
+}
+
+int assay__watch_extra(struct assay__watch *watch, const struct assay__request *request,
+                       struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; watch && i < ROWS && code == 0; i++)
+        if (watch->watchers[i] && rows[i]->extra)
+            code = rows[i]->extra(watch->watchers[i], request, error);
+    return code;
+}
+
+int assay__watch_finish(struct assay__watch *watch, const struct assay__trial_input *input,
+                        struct assay_error *error)
+{
+    int code = 0;
+    for (size_t i = 0; watch && i < ROWS && code == 0; i++)
+        if (watch->watchers[i] && rows[i]->finish)
+            code = rows[i]->finish(watch->watchers[i], input, error);
+    return code;
+}
+
+void assay__watch_free(struct assay__watch *watch)
+{
+    for (size_t i = 0; watch && i < ROWS; i++)
+        if (watch->watchers[i]) rows[i]->free(watch->watchers[i]);
+    free(watch);
+}

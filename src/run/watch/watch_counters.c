@@ -1,0 +1,353 @@
+/* watch_counters.c - the processor's and the kernel's counters, per inference. The worker counts (worker_counters.c); here what the
+ * launches said becomes metrics:
+ *   counter = Σ growth / Σ inferences, over the counted slices of all launches that know it.
+ * A counter that took turns with others was scaled by enabled / running time: derived, and the note says for how much of the time it
+ * really counted. A counter that must move while a processor works (cycles, instructions, branches, CPU time) and does not is a
+ * fault, not 0. */
+#include "run/watch/watch.h"
+
+#include "platform/posix_cpu.h"
+#include "probe/probe.h"
+#include "run/watch/counters_class.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONTROLLER_CHANNELS 2
+#define WHOLE_SHARE 0.9995 /* counted for (almost) all of the time: nothing to say */
+
+struct assay__watcher {
+    const struct assay__trial_input *input;
+    const struct assay__outcome *used[1000]; /* launches that told of counters */
+    size_t used_count;
+    double share;    /* the least over the counters; NaN */
+    double seconds;  /* of an inference, in the counted slices; NaN */
+    bool user_space; /* what the kernel did for the worker is not in the counts */
+
+    /* The memory controllers' counters are the whole machine's: read here, at the edges of the latency's windows. */
+    struct assay__arena *arena;
+    const struct assay__probe_ops *uncore;
+    struct assay__probe *controllers;
+    struct assay__probe_reading before[CONTROLLER_CHANNELS];
+    uint64_t before_ns;
+    double moved, moved_s;
+    const char *moved_reason; /* why nothing is known; "" */
+};
+
+static const struct row {
+    const char *event, *metric;
+    bool must_move;
+} rows[] = {
+    {"cycles", "hardware.cycles", true},
+    {"instructions", "hardware.instructions", true},
+    {"cache-references", "hardware.cache_references", false},
+    {"cache-misses", "hardware.cache_misses", false},
+    {"llc-loads", "hardware.llc_loads", false},
+    {"llc-load-misses", "hardware.llc_load_misses", false},
+    {"branches", "hardware.branches", true},
+    {"branch-misses", "hardware.branch_misses", false},
+    {"stalled-frontend", "hardware.stalled_frontend", false},
+    {"stalled-backend", "hardware.stalled_backend", false},
+    {"task-clock", "hardware.task_clock", true},
+    {"page-faults", "hardware.page_faults", false},
+    {"context-switches", "hardware.context_switches", false},
+    {"migrations", "hardware.migrations", false},
+};
+#define ROWS (sizeof rows / sizeof rows[0])
+
+static bool wanted(const struct assay_run_options *options)
+{
+    return options->counters;
+}
+
+static int begin(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
+                 struct assay_error *error)
+{
+    (void)plan;
+    struct assay__watcher *w = *watcher = calloc(1, sizeof *w);
+    if (!w) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    w->arena = assay__arena_new();
+    w->uncore = assay__probe_find("uncore");
+    int code = w->arena ? w->uncore->open(w->arena, &w->controllers, error)
+                        : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    w->moved_reason = code ? "" : w->uncore->reason(w->controllers);
+    return code;
+}
+
+/* --- memory controllers ----------------------------------------------------------------------- */
+
+static bool controllers_there(const struct assay__watcher *w)
+{
+    const struct assay__channel *channels;
+    return w->uncore->channels(w->controllers, &channels) == CONTROLLER_CHANNELS &&
+           !w->moved_reason[0];
+}
+
+static void window_begins(struct assay__watcher *w, int launch, uint64_t now_ns)
+{
+    (void)launch;
+    if (!controllers_there(w)) return;
+    w->uncore->read(w->controllers, w->before);
+    w->before_ns = now_ns;
+}
+
+static void window_ends(struct assay__watcher *w, int launch, uint64_t now_ns, size_t completions)
+{
+    struct assay__probe_reading now[CONTROLLER_CHANNELS];
+    (void)launch, (void)completions;
+    if (!controllers_there(w)) return;
+    w->uncore->read(w->controllers, now);
+    for (size_t i = 0; i < CONTROLLER_CHANNELS; i++) {
+        double grown = now[i].value - w->before[i].value;
+        if (!isfinite(grown) || grown < 0) /* one half of it would look like the whole */
+            w->moved_reason = now[i].reason[0]         ? now[i].reason
+                              : w->before[i].reason[0] ? w->before[i].reason
+                                                       : "a counter that went backwards";
+        else
+            w->moved += grown;
+    }
+    w->moved_s += (double)(now_ns - w->before_ns) * 1e-9;
+}
+
+/* The fastest that DRAM was ever measured at here; NaN: never. */
+static double memory_ceiling(const struct assay_profile *profile)
+{
+    double best = NAN;
+    for (size_t i = 0; i < profile->ceiling_count; i++) {
+        const struct assay__ceiling_info *ceiling = &profile->ceilings[i];
+        if (strncmp(ceiling->name, "bandwidth.dram.", 15) == 0 && isfinite(ceiling->value))
+            best = fmax(isnan(best) ? 0 : best, ceiling->value);
+    }
+    return best;
+}
+
+static int put_controllers(struct assay__watcher *w)
+{
+    struct assay_metrics *metrics = w->input->trial->metrics;
+    double rate = w->moved / w->moved_s, ceiling = memory_ceiling(w->input->profile);
+    const char *reason = w->moved_reason[0] ? w->moved_reason
+                         : w->moved > 0     ? ""
+                                            : "the memory controllers' counters did not move";
+    if (reason[0]) {
+        int code = assay_metrics_unavailable(metrics, "memory.bandwidth.controller", reason);
+        return code ? code
+                    : assay_metrics_unavailable(metrics, "hardware.memory_controller", reason);
+    }
+    int code = assay_metrics_measured(
+        metrics, "memory.bandwidth.controller", rate, "perf_event (uncore_imc)",
+        "read and written by the whole machine while it was measured, "
+        "not by the worker alone");
+    if (code) return code;
+    if (!isfinite(ceiling))
+        return assay_metrics_unavailable(
+            metrics, "hardware.memory_controller",
+            "no bandwidth ceiling of this machine's memory was measured: assay devices --ceilings");
+    return assay_metrics_derived(metrics, "hardware.memory_controller", rate / ceiling,
+                                 "perf_event (uncore_imc)",
+                                 "memory.bandwidth.controller / the highest measured bandwidth of "
+                                 "DRAM");
+}
+
+/* --- one counter ------------------------------------------------------------------------------ */
+
+struct total {
+    double grown, completions, wall_ns, share;
+    const char *source, *reason;
+};
+
+static const struct assay__counted_event *find(const struct assay__outcome *outcome,
+                                               const char *name)
+{
+    for (size_t i = 0; i < outcome->counted.event_count; i++)
+        if (strcmp(outcome->counted.events[i].name, name) == 0) return &outcome->counted.events[i];
+    return NULL;
+}
+
+static struct total add_up(const struct assay__watcher *w, const char *name)
+{
+    struct total total = {.share = 1, .source = "", .reason = ""};
+    for (size_t i = 0; i < w->used_count; i++) {
+        const struct assay__counted_event *event = find(w->used[i], name);
+        if (!event) continue;
+        if (!isfinite(event->grown)) {
+            if (!total.reason[0]) total.reason = event->reason;
+            continue;
+        }
+        total.grown += event->grown;
+        total.completions += (double)event->completions;
+        total.wall_ns += event->wall_ns;
+        if (event->share < total.share) total.share = event->share;
+        total.source = event->source;
+    }
+    return total;
+}
+
+static int put_counter(struct assay__watcher *w, const struct row *row)
+{
+    struct assay_metrics *metrics = w->input->trial->metrics;
+    struct total total = add_up(w, row->event);
+    if (w->used_count == 0)
+        return assay_metrics_unavailable(metrics, row->metric,
+                                         "no launch lasted until its counters were read");
+    if (!(total.completions > 0))
+        return assay_metrics_unavailable(metrics, row->metric,
+                                         total.reason[0] ? total.reason : "it was not counted");
+    if (row->must_move && total.grown == 0)
+        return assay_metrics_unavailable(
+            metrics, row->metric,
+            "it stayed at 0 while inferences ran: the counter is there but does not count, as in "
+            "some virtual machines");
+    w->user_space |= strstr(total.source, "user space") != NULL;
+    w->share = fmin(w->share, total.share);
+    w->seconds = total.wall_ns * 1e-9 / total.completions;
+    double value = total.grown / total.completions;
+    if (total.share >= WHOLE_SHARE)
+        return assay_metrics_measured(metrics, row->metric, value, total.source, "");
+    char note[160];
+    snprintf(
+        note, sizeof note,
+        "count x enabled / running time: it took turns with others and was counted for %.0f %% "
+        "of the time",
+        100 * total.share);
+    return assay_metrics_derived(metrics, row->metric, value, total.source, note);
+}
+
+/* --- what follows from them ------------------------------------------------------------------- */
+
+static const struct assay_metric *get(const struct assay__watcher *w, const char *name)
+{
+    return assay_metrics_get(w->input->trial->metrics, name);
+}
+
+static bool known(const struct assay_metric *metric)
+{
+    return metric && metric->state != ASSAY_UNAVAILABLE;
+}
+
+static int put_hit_rate(struct assay__watcher *w)
+{
+    struct assay_metrics *metrics = w->input->trial->metrics;
+    const struct assay_metric *misses = get(w, "hardware.cache_misses"),
+                              *references = get(w, "hardware.cache_references");
+    if (!known(misses) || !known(references))
+        return assay_metrics_unavailable(metrics, "cache.hit_rate",
+                                         known(misses) ? references->note : misses->note);
+    if (!(references->value > 0) || misses->value > references->value)
+        return assay_metrics_unavailable(metrics, "cache.hit_rate",
+                                         "the counts of cache references and misses do not go "
+                                         "together: more misses than references, or none at all");
+    return assay_metrics_derived(metrics, "cache.hit_rate", 1 - misses->value / references->value,
+                                 references->source,
+                                 "1 - hardware.cache_misses / hardware.cache_references (of the "
+                                 "last level on most processors)");
+}
+
+/* Only where cycles and CPU time cover the same: the kernel's part is in both or was not counted. */
+static int put_frequency(struct assay__watcher *w)
+{
+    const struct assay_metric *cycles = get(w, "hardware.cycles"),
+                              *clock = get(w, "hardware.task_clock");
+    if (!known(cycles) || !known(clock) || w->user_space) return 0;
+    return assay_metrics_derived(w->input->trial->metrics, "hardware.frequency",
+                                 cycles->value / clock->value, cycles->source,
+                                 "hardware.cycles / hardware.task_clock: while the worker ran");
+}
+
+static int put_bandwidth(struct assay__watcher *w)
+{
+    struct assay_metrics *metrics = w->input->trial->metrics;
+    const struct assay_metric *misses = get(w, "hardware.llc_load_misses");
+    double line = (double)assay__cache_line_bytes();
+    char note[200];
+    if (!known(misses))
+        return assay_metrics_unavailable(metrics, "memory.bandwidth.llc", misses->note);
+    snprintf(
+        note, sizeof note,
+        "hardware.llc_load_misses x %.0f B / time of an inference while counted: a lower bound, "
+        "since prefetches and writes may not be counted",
+        line);
+    return assay_metrics_derived(metrics, "memory.bandwidth.llc", misses->value * line / w->seconds,
+                                 misses->source, note);
+}
+
+static int put_overhead(struct assay__watcher *w)
+{
+    struct assay_metrics *metrics = w->input->trial->metrics;
+    double on = 0, off = 0;
+    for (size_t i = 0; i < w->used_count; i++) {
+        on += w->used[i]->counted.on_ns;
+        off += w->used[i]->counted.off_ns;
+    }
+    if (!(on > 0 && off > 0))
+        return assay_metrics_unavailable(metrics, "overhead.counters",
+                                         "no slice with counters and no slice without was timed");
+    return assay_metrics_measured(
+        metrics, "overhead.counters", on / off, "clock",
+        "medians of slices with the counters on over slices with them off, in turns; the latency "
+        "was measured with them off");
+}
+
+static int put_derived(struct assay__watcher *w)
+{
+    struct assay_metrics *metrics = w->input->trial->metrics;
+    int code = assay_metrics_ratio(metrics, "hardware.ipc", get(w, "hardware.instructions"),
+                                   get(w, "hardware.cycles"),
+                                   "hardware.instructions / hardware.cycles");
+    if (code == 0)
+        code = assay_metrics_ratio(metrics, "hardware.branch_miss_rate",
+                                   get(w, "hardware.branch_misses"), get(w, "hardware.branches"),
+                                   "hardware.branch_misses / hardware.branches");
+    if (code == 0 && isfinite(w->seconds))
+        code = assay_metrics_measured(
+            metrics, "hardware.elapsed", w->seconds, "clock",
+            "wall time of the counted slices / inferences in them: what the counts per second and "
+            "the CPUs are derived from; the latency is that of other windows");
+    const struct assay_metric *clock = get(w, "hardware.task_clock");
+    if (code == 0 && known(clock))
+        code = assay_metrics_derived(
+            metrics, "hardware.cpus_busy", clock->value / w->seconds, clock->source,
+            "hardware.task_clock / hardware.elapsed: both of the counted slices");
+    else if (code == 0)
+        code = assay_metrics_unavailable(metrics, "hardware.cpus_busy", clock->note);
+    if (code == 0) code = put_hit_rate(w);
+    if (code == 0) code = put_frequency(w);
+    if (code == 0) code = put_bandwidth(w);
+    if (code == 0) code = put_controllers(w);
+    if (code == 0) code = put_overhead(w);
+    return code;
+}
+
+static int finish(struct assay__watcher *w, const struct assay__trial_input *input,
+                  struct assay_error *error)
+{
+    const size_t most = sizeof w->used / sizeof w->used[0];
+    w->input = input;
+    w->share = w->seconds = NAN;
+    for (size_t i = 0; i < input->outcome_count && w->used_count < most; i++)
+        if (input->outcomes[i].counted.known) w->used[w->used_count++] = &input->outcomes[i];
+    int code = 0;
+    for (size_t i = 0; i < ROWS && code == 0; i++)
+        code = put_counter(w, &rows[i]);
+    if (code == 0) code = put_derived(w);
+    if (code == 0) code = assay__counters_classes(input, w->used, w->used_count);
+    return code ? assay_error_set(error, code, "out of memory for the counters") : 0;
+}
+
+static void end(struct assay__watcher *watcher)
+{
+    if (watcher && watcher->controllers) watcher->uncore->close(watcher->controllers);
+    if (watcher) assay__arena_free(watcher->arena);
+    free(watcher);
+}
+
+const struct assay__watcher_ops assay__watch_counters = {
+    .name = "counters",
+    .wanted = wanted,
+    .begin = begin,
+    .window_begins = window_begins,
+    .window_ends = window_ends,
+    .finish = finish,
+    .free = end,
+};

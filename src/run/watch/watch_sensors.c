@@ -1,0 +1,289 @@
+/* watch_sensors.c - power, energy, temperature, clocks and throttling while a workload runs: the life of the sampler. It
+ * is opened before the first launch, measures how often its sources update, watches the idle machine, goes on through
+ * all launches and ends before anything else of the run's own is started. What the readings mean is in sensors_*.c.
+ *
+ * A source whose reading costs more than 0.15 % of a core at the interval is read less often, and at the edges: when the
+ * idle machine begins and ends to be watched, when the first window of a launch begins, when a launch has ended.
+ *
+ * Not read here: the PCIe link, its traffic (20 ms of waiting for each reading) and the counters of processes, which have
+ * a watcher of their own. */
+#include "run/watch/sensors.h"
+#include "run/watch/watch.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define INTERVAL_S 0.1
+#define INTERVAL_LEAST_S 1e-4
+#define IDLE_S 3.0
+#define THIRDS_LEAST_NS 1000000000u
+#define SLICE_NS 20000000u        /* how long Ctrl-C waits at most */
+#define CALIBRATE_NS 600000000u   /* a source that updates ten times a second shows three gaps */
+#define CALIBRATE_EACH_NS 500000u /* twice as fast as RAPL's millisecond */
+#define MOST_SHARE 0.0015    /* of a core, for one probe; with the readings at the edges 0.2 % */
+#define CAPACITY_LEAST 4096u /* samples per channel */
+#define CAPACITY_MOST (1u << 16) /* the sampler thins beyond that */
+#define FIRST_SLICE_NS 1000000
+#define FIRST_MOST_NS 2000000000 /* a probe that blocks is given up before */
+#define EXPECTED_S 12.0          /* of a launch whose time is not given */
+
+struct assay__watcher {
+    struct assay__watch_plan plan;
+    struct assay__sampler *sampler;
+    double interval_s;
+    int begun; /* the last launch whose first window has begun */
+    uint64_t idle_begin_ns, idle_end_ns;
+    const char *idle_reason;
+};
+
+static bool wanted(const struct assay_run_options *options)
+{
+    return options->power;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(word, *words) == 0) return true;
+    return false;
+}
+
+/* Memory is another watcher's business; of the counts only those of throttling. The state of the PCIe link costs five times
+ * what all else of NVML does (160 µs of 190 on an H200) and says nothing of power. */
+static bool channel_wanted(void *context, const struct assay__probe_ops *ops,
+                           const struct assay__channel *channel)
+{
+    static const char *const quantities[] = {
+        "energy", "power", "temperature", "clock", "utilization", "fan", "state", "time", NULL};
+    (void)context, (void)ops;
+    if (strstr(channel->name, ".pcie-")) return false;
+    return is_one_of(channel->quantity, quantities) ||
+           strncmp(channel->name, "count.throttled", 15) == 0;
+}
+
+static int add_probes(struct assay__sampler *sampler, struct assay_error *error)
+{
+    static const char *const left_out[] = {"perf", "nvml-pcie", NULL};
+    int code = 0;
+    for (size_t i = 0; assay__probe_at(i) && code == 0; i++)
+        if (!is_one_of(assay__probe_at(i)->name, left_out))
+            code = assay__sampler_add(sampler, assay__probe_at(i), channel_wanted, NULL, error);
+    return code;
+}
+
+/* Power or energy can be read: an idle baseline and the sources' periods are of use. */
+static bool has_power(struct assay__sampler *sampler)
+{
+    for (size_t i = 0; i < assay__sampler_count(sampler); i++) {
+        struct assay__series series;
+        assay__sampler_series(sampler, i, &series);
+        if (series.available && (strcmp(series.channel->quantity, "energy") == 0 ||
+                                 strcmp(series.channel->quantity, "power") == 0))
+            return true;
+    }
+    return false;
+}
+
+static void tell(const struct assay_run_options *options, double done)
+{
+    struct assay_progress progress = {"watching the idle machine", 0, options->launches, done};
+    if (options->progress) options->progress(options->progress_context, &progress);
+}
+
+/* Until everything was read once: a window that begins earlier would have no answer. That is the reading at the edge. */
+static void wait_first(struct assay__sampler *sampler)
+{
+    struct assay__sampler_cost cost = {.ticks = 0};
+    const struct timespec slice = {0, FIRST_SLICE_NS};
+    for (uint64_t waited_ns = 0; waited_ns < FIRST_MOST_NS; waited_ns += FIRST_SLICE_NS) {
+        assay__sampler_cost(sampler, &cost);
+        if (cost.ticks) return;
+        nanosleep(&slice, NULL);
+    }
+}
+
+static void watch_idle(struct assay__watcher *watcher, double seconds)
+{
+    const struct assay_run_options *options = watcher->plan.options;
+    wait_first(watcher->sampler);
+    uint64_t begin_ns = assay__now_ns(), length_ns = (uint64_t)(seconds * 1e9), now_ns = begin_ns;
+    bool stopped = false;
+    uint64_t thirds = 0; /* at their ends everything is read: power that has not settled shows */
+    while (now_ns - begin_ns < length_ns && !stopped) {
+        if (length_ns >= THIRDS_LEAST_NS && (now_ns - begin_ns) / (length_ns / 3) > thirds) {
+            thirds++;
+            assay__sampler_nudge(watcher->sampler);
+        }
+        uint64_t rest_ns = length_ns - (now_ns - begin_ns);
+        struct timespec slice = {0, (long)(rest_ns < SLICE_NS ? rest_ns : SLICE_NS)};
+        tell(options, (double)(now_ns - begin_ns) / (double)length_ns);
+        nanosleep(&slice, NULL);
+        now_ns = assay__now_ns();
+        stopped = options->interrupt && *options->interrupt;
+    }
+    watcher->idle_begin_ns = begin_ns;
+    watcher->idle_end_ns = now_ns;
+    assay__sampler_nudge(watcher->sampler);
+}
+
+static size_t capacity_for(const struct assay_run_options *options, double interval_s,
+                           double idle_s)
+{
+    double launch_s = options->time_s > 0 ? options->time_s + 2 : EXPECTED_S;
+    double samples = (idle_s + launch_s * options->launches) / interval_s;
+    if (!(samples > CAPACITY_LEAST)) return CAPACITY_LEAST;
+    return samples < CAPACITY_MOST ? (size_t)samples : CAPACITY_MOST;
+}
+
+static int open_sampler(struct assay__watcher *watcher, double idle_s, struct assay_error *error)
+{
+    struct assay__sampler_options options = {
+        .size = sizeof options,
+        .interval_ns = (uint64_t)(watcher->interval_s * 1e9),
+        .most_share = MOST_SHARE,
+        .capacity = capacity_for(watcher->plan.options, watcher->interval_s, idle_s)};
+    int code = assay__sampler_new(&options, &watcher->sampler, error);
+    return code ? code : add_probes(watcher->sampler, error);
+}
+
+static void end(struct assay__watcher *watcher)
+{
+    if (!watcher) return;
+    assay__sampler_free(watcher->sampler);
+    free(watcher);
+}
+
+static int begin(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
+                 struct assay_error *error)
+{
+    const struct assay_run_options *options = plan->options;
+    double interval_s = options->interval_s == 0 ? INTERVAL_S : options->interval_s;
+    double idle_s = options->idle_plus_1_s == 0 ? IDLE_S : options->idle_plus_1_s - 1;
+    *watcher = NULL;
+    if (!(interval_s >= INTERVAL_LEAST_S) || !isfinite(interval_s) || !(idle_s >= -1e-9) ||
+        !isfinite(idle_s))
+        return assay_error_set(error, ASSAY_EINVAL,
+                               "the sensors are read at most every 0.1 ms, and the idle machine is "
+                               "watched for no less than 0 s");
+    struct assay__watcher *made = calloc(1, sizeof *made);
+    if (!made) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    made->plan = *plan;
+    made->interval_s = interval_s;
+    made->idle_reason = "no idle baseline was taken (--idle 0)";
+    int code = open_sampler(made, idle_s, error);
+    bool power = code == 0 && has_power(made->sampler);
+    if (power) assay__sampler_calibrate(made->sampler, CALIBRATE_NS, CALIBRATE_EACH_NS);
+    if (code == 0) code = assay__sampler_start(made->sampler, error);
+    if (code == 0 && !power)
+        made->idle_reason = "no idle baseline was taken: nothing here tells power or energy";
+    else if (code == 0 && idle_s > 1e-9)
+        watch_idle(made, idle_s);
+    if (code)
+        end(made);
+    else
+        *watcher = made;
+    return code;
+}
+
+/* What is read seldom is read at the edges of a launch: between readings a counter is taken as a straight line. */
+static void window_begins(struct assay__watcher *watcher, int launch, uint64_t now_ns)
+{
+    (void)now_ns;
+    if (watcher->begun == launch) return;
+    watcher->begun = launch;
+    assay__sampler_nudge(watcher->sampler);
+}
+
+static void ended(struct assay__watcher *watcher, int launch)
+{
+    (void)launch;
+    watcher->begun = 0; /* the next one may bear the same number: another arm's */
+    assay__sampler_nudge(watcher->sampler);
+}
+
+/* Before what others start on their own: the sensors' time is over. */
+static int extra(struct assay__watcher *watcher, const struct assay__request *request,
+                 struct assay_error *error)
+{
+    (void)request, (void)error;
+    assay__sampler_stop(watcher->sampler);
+    return 0;
+}
+
+/* --- the windows ------------------------------------------------------------------------------ */
+
+static struct assay__sensor_window window_of(const struct assay__outcome *outcome, int launch,
+                                             const struct assay__sample_window *window)
+{
+    struct assay__sensor_window made = {.launch = launch,
+                                        .begin_ns = window->begin_ns,
+                                        .end_ns = window->end_ns,
+                                        .completions = window->completions};
+    const struct assay__samples *samples = outcome->stream_count == 1 ? outcome->streams : NULL;
+    if (samples && samples->values && window->first + window->count <= samples->count) {
+        made.samples_ns = samples->values + window->first;
+        made.sample_count = window->count;
+    }
+    return made;
+}
+
+/* All windows of the launches that the statistics rest on; the caller frees. NULL: out of memory. */
+static struct assay__sensor_window *collect(const struct assay__trial_input *input, size_t *count)
+{
+    const struct assay__outcome **used = calloc(input->outcome_count + 1, sizeof *used);
+    size_t used_count = used ? assay__trial_used(input, used) : 0, total = 0;
+    for (size_t i = 0; i < used_count; i++)
+        total += used[i]->window_count;
+    struct assay__sensor_window *windows = used ? calloc(total + 1, sizeof *windows) : NULL;
+    *count = 0;
+    for (size_t i = 0; windows && i < used_count; i++)
+        for (size_t w = 0; w < used[i]->window_count; w++) {
+            const struct assay__sample_window *window = &used[i]->windows[w];
+            if (window->begin_ns && window->end_ns > window->begin_ns)
+                windows[(*count)++] = window_of(used[i], (int)(used[i] - input->outcomes) + 1,
+                                                window);
+        }
+    free(used);
+    return windows;
+}
+
+static int finish(struct assay__watcher *watcher, const struct assay__trial_input *input,
+                  struct assay_error *error)
+{
+    size_t count = 0;
+    assay__sampler_stop(watcher->sampler);
+    struct assay__sensor_window *windows = collect(input, &count);
+    if (!windows) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    struct assay__sensors sensors = {
+        .sampler = watcher->sampler,
+        .profile = input->profile,
+        .trial = input->trial,
+        .origin_ns = watcher->plan.origin_ns,
+        .idle_begin_ns = watcher->idle_begin_ns,
+        .idle_end_ns = watcher->idle_end_ns,
+        .idle_reason = watcher->idle_reason,
+        .interval_s = watcher->interval_s,
+        .windows = windows,
+        .window_count = count,
+        .cuda_order = getenv("CUDA_DEVICE_ORDER"),
+        .cuda_visible = getenv("CUDA_VISIBLE_DEVICES"),
+    };
+    int code = assay__sensors_compute(&sensors);
+    free(windows);
+    return code ? assay_error_set(error, code, "out of memory") : 0;
+}
+
+const struct assay__watcher_ops assay__watch_sensors = {
+    .name = "sensors",
+    .wanted = wanted,
+    .begin = begin,
+    .window_begins = window_begins,
+    .ended = ended,
+    .extra = extra,
+    .finish = finish,
+    .free = end,
+};

@@ -1,0 +1,56 @@
+/* job.h - what the parent asks of a worker: one JSON object, the first line on the socket. Then the
+ * worker talks and the parent answers each "window" line. One object per line:
+ *
+ *   worker -> {"phase": "loading"}        or "first" (it failed), "warming up", "layers"
+ *             {"log": "…"}                a line for people
+ *             {"facts": {load_ns, compile_ns, create_ns, load_reason, version, library, provider,
+ *                        threads, first_ns, loop_ns, clock_ns, clock_step_ns}}
+ *             {"window": {"index": 0, "prerun": 10240}}
+ *                                         stands in the ring; 0 is the pre-run, which is not kept
+ *   parent -> {"window": {"iterations": n, "seconds": s, "rewarm": 2}}
+ *             or {"stop": {"latency_ns": x}}
+ *             before each "window" of a job that generates, after the pre-run's (which is not told):
+ *             {"generation": {tokens, prompt, batch, generations, dropped, choose_ns, ids: [ … ]}}
+ *             {"token_times": [ns, …]} …  generations x tokens, since each generation began
+ *   worker -> {"memory": {baseline, rss, peak, pss, arena, arena_peak}}     bytes, null unknown
+ *             {"layers": {method, reason, engine_ns, scale_factor, slowdown, spread, contention,
+ *                         sessions, discarded}}
+ *             {"layer": {name, op, provider, time_ns, host_enqueue_ns, flops, bytes, state, note,
+ *                        from: [ … ], counters: [ … ]}} …
+ *             {"counters": {slices, on_ns, off_ns, layer_events: [index, …], events: [{name, grown,
+ *                           completions, wall_ns, share, source, reason}, …]}}   before "layers"
+ *             {"allocations": {growth, …, phases: [ … ], classes: [ … ], sites: [ … ]}}
+ *                                         of a job that asks for it (memory_track.h)
+ *             {"done": {open_ns, steps_ns, layers_ns}}      real time spent; then it exits
+ *             {"error": {"code": -8, "message": "…"}}       instead of any of these; it exits */
+#ifndef ASSAY_RUN_WORKER_JOB_H
+#define ASSAY_RUN_WORKER_JOB_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "model/inputs/inputs.h"
+
+#include <assay/engine.h>
+#include <stdint.h>
+
+struct assay__job {
+    const char *engine, *model, *library, *device, *optimization, *cpus,
+        *script; /* NULL: default */
+    int threads, streams, spinning;
+    int64_t warmup; /* -1: by time */
+    enum assay_layer_method layers;
+    struct assay__input_plan *inputs;
+    size_t input_count;
+    const char *outputs; /* folder for the outputs of the first inference (outputs.h); NULL: none */
+    struct assay_generation generation; /* tokens 0: a step is one run */
+    bool counters;    /* count cycles, instructions, … of the windows and of the layer pass */
+    bool allocations; /* tell what the allocation tracker, which was loaded before, has seen */
+    bool strict;      /* no node may run on the CPU instead of the device */
+    const char *provider_options; /* "key=value;key=value"; NULL: none */
+};
+
+void assay__job_write(const struct assay__job *job, struct assay__buf *out);
+int assay__job_read(const char *text, size_t length, struct assay__arena *arena,
+                    struct assay__job *job, struct assay_error *error);
+
+#endif

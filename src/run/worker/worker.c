@@ -1,0 +1,583 @@
+/* worker.c - one launch from the inside (protocol: job.h). In order: baseline memory, pinning,
+ * inputs, session, first inference, pre-run, windows as the parent asks for them, memory, layers,
+ * done. The peak is read before the layer pass, whose extra sessions must not count. Whatever fails
+ * is one "error" line; the parent copes with everything worse. */
+#include "run/worker/worker.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "platform/platform.h"
+#include "probe/live.h"
+#include "run/assignment.h"
+#include "run/worker/channel.h"
+#include "run/devices.h"
+#include "run/trial/token_stats.h"
+#include "run/worker/job.h"
+#include "run/trial/outputs.h"
+#include "run/worker/streams.h"
+#include "run/worker/worker_counters.h"
+#include "run/worker/worker_allocations.h"
+
+#include <assay/engine.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEND_TIMEOUT_MS 60000
+#define TENSOR_ALIGNMENT 64u
+#define TIMES_PER_LINE 512u
+
+struct worker {
+    struct assay__channel channel;
+    struct assay__arena *arena;
+    struct assay__job job;
+    struct assay__ring ring;
+    const struct assay_engine_ops *engine;
+    struct assay_session *session;
+    struct assay__streams *streams;
+    struct assay_tensor *inputs;
+    struct assay__worker_counters *counters; /* NULL: nothing is counted */
+    struct assay__memory baseline;
+    uint64_t open_ns, first_ns, first_real_ns, layers_ns;
+    double loop_ns, clock_ns, clock_step_ns;
+    struct assay_error error;
+};
+
+/* A message is one object with one member: open, the caller writes the value, close and send. */
+struct message {
+    struct assay__buf text;
+    struct assay__json_writer writer;
+};
+
+static struct assay__json_writer *message_open(struct message *message, const char *key)
+{
+    *message = (struct message){0};
+    assay__json_start(&message->writer, &message->text, false);
+    assay__json_object(&message->writer);
+    assay__json_key(&message->writer, key);
+    return &message->writer;
+}
+
+static int message_send(struct worker *worker, struct message *message)
+{
+    assay__json_object_end(&message->writer);
+    int code = assay__channel_send(&worker->channel, &message->text, SEND_TIMEOUT_MS);
+    assay__buf_free(&message->text);
+    return code ? assay_error_set(&worker->error, code, "the parent is gone") : 0;
+}
+
+static int send_phase(struct worker *worker, const char *phase)
+{
+    struct message message;
+    assay__json_string(message_open(&message, "phase"), phase);
+    return message_send(worker, &message);
+}
+
+static void send_error(struct worker *worker)
+{
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, "error");
+    assay__json_object(out);
+    assay__json_put_integer(out, "code", worker->error.code);
+    assay__json_put_string(out, "message", worker->error.message);
+    assay__json_object_end(out);
+    message_send(worker, &message);
+}
+
+static void forward_log(void *context, enum assay_log_level level, const char *domain,
+                        const char *text)
+{
+    struct message message;
+    (void)level;
+    (void)domain;
+    assay__json_string(message_open(&message, "log"), text);
+    message_send(context, &message);
+}
+
+/* A job that asks for devices (devices.h) or who runs which node (assignment.h) is done at once. */
+static int read_job(struct worker *worker, bool *devices)
+{
+    const char *line;
+    size_t length;
+    int code;
+    do
+        code = assay__channel_read(&worker->channel, -1, &line, &length);
+    while (code == ASSAY_EINTERRUPTED);
+    if (code) return assay_error_set(&worker->error, code, "no job came");
+    if (assay__devices_asked(line, length)) {
+        *devices = true;
+        return assay__devices_answer(&worker->channel, line, length, &worker->error);
+    }
+    if (assay__assignment_asked(line, length)) {
+        *devices = true;
+        return assay__assignment_answer(&worker->channel, line, length, &worker->error);
+    }
+    code = assay__job_read(line, length, worker->arena, &worker->job, &worker->error);
+    if (code) return code;
+    if (worker->job.streams < 1) worker->job.streams = 1;
+    return assay__ring_open(&worker->ring, ASSAY__WORKER_SHARED, (uint32_t)worker->job.streams,
+                            &worker->error);
+}
+
+/* Inputs are shared read-only by all streams and stay for the life of the process. */
+static int make_inputs(struct worker *worker)
+{
+    const struct assay__job *job = &worker->job;
+    worker->inputs = assay__arena_array(worker->arena, job->input_count, sizeof *worker->inputs);
+    if (!worker->inputs) return assay_error_set(&worker->error, ASSAY_ENOMEM, "out of memory");
+    for (size_t i = 0; i < job->input_count; i++) {
+        const struct assay__input_plan *plan = &job->inputs[i];
+        struct assay_tensor *tensor = &worker->inputs[i];
+        *tensor = (struct assay_tensor){.name = plan->name,
+                                        .dtype = (int)plan->dtype,
+                                        .rank = plan->rank,
+                                        .dims = plan->dims,
+                                        .data_size = plan->bytes};
+        if (plan->dtype == ASSAY__STRING) {
+            const char **strings = NULL;
+            int code = assay__input_strings(plan, worker->arena, &strings, &tensor->string_count);
+            if (code)
+                return assay_error_set(&worker->error, code,
+                                       "cannot make the strings of input '%s'", plan->name);
+            tensor->strings = strings;
+            continue;
+        }
+        size_t size = (plan->bytes + TENSOR_ALIGNMENT) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
+        tensor->data = size > plan->bytes ? aligned_alloc(TENSOR_ALIGNMENT, size) : NULL;
+        if (!tensor->data)
+            return assay_error_set(&worker->error, ASSAY_ENOMEM,
+                                   "out of memory for input '%s' (%zu bytes)", plan->name,
+                                   plan->bytes);
+        int code = assay__input_fill(plan, tensor->data, &worker->error);
+        if (code) return code;
+    }
+    return 0;
+}
+
+static int open_session(struct worker *worker)
+{
+    const struct assay__job *job = &worker->job;
+    worker->engine = assay_engine_find(job->engine);
+    if (!worker->engine)
+        return assay_error_set(&worker->error, ASSAY_ENOTFOUND, "no engine is called '%s'",
+                               job->engine);
+    struct assay_session_options options = {
+        .size = sizeof options,
+        .model_path = job->model,
+        .library = job->library,
+        .device = job->device,
+        .optimization = job->optimization,
+        .threads = job->threads,
+        .streams = job->streams,
+        .spinning = job->spinning,
+        .inputs = worker->inputs,
+        .input_count = job->input_count,
+        .script = job->script,
+        .generation = job->generation.tokens > 0 ? &job->generation : NULL,
+        .strict = job->strict,
+        .provider_options = job->provider_options,
+    };
+    if (job->allocations) {
+        worker->engine = assay__allocations_engine(worker->engine, &worker->error);
+        if (!worker->engine) return worker->error.code;
+    }
+    if (options.generation && !worker->engine->tokens)
+        return assay_error_set(&worker->error, ASSAY_EUNSUPPORTED,
+                               "engine '%s' cannot generate with a cache", job->engine);
+    uint64_t start = assay__now_ns();
+    int code = worker->engine->open(&options, &worker->session, &worker->error);
+    worker->open_ns = assay__now_ns() - start;
+    return code;
+}
+
+static int step_failed(struct worker *worker, int code)
+{
+    const char *text = worker->engine->step_error ? worker->engine->step_error(worker->session)
+                                                  : NULL;
+    return assay_error_set(&worker->error, code < 0 ? code : ASSAY_EENGINE, "%s",
+                           text && text[0] ? text : "an inference failed");
+}
+
+static int first_step(struct worker *worker)
+{
+    const struct assay_engine_ops *engine = worker->engine;
+    uint64_t real = assay__now_ns();
+    uint64_t start = engine->now_ns ? engine->now_ns(worker->session) : real;
+    int code = engine->step(worker->session, 0);
+    if (code) {
+        send_phase(worker, "first"); /* told only now: the parent must sleep while it runs */
+        return step_failed(worker, code);
+    }
+    uint64_t end = assay__now_ns();
+    worker->first_real_ns = end - real;
+    worker->first_ns = (engine->now_ns ? engine->now_ns(worker->session) : end) - start;
+    return 0;
+}
+
+static int send_facts(struct worker *worker)
+{
+    struct assay_session_facts facts = {.load_ns = NAN, .compile_ns = NAN, .create_ns = NAN};
+    worker->engine->facts(worker->session, &facts);
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, "facts");
+    assay__json_object(out);
+    assay__json_put_number(out, "load_ns", facts.load_ns);
+    assay__json_put_number(out, "compile_ns", facts.compile_ns);
+    assay__json_put_number(out, "create_ns",
+                           isfinite(facts.create_ns) ? facts.create_ns : (double)worker->open_ns);
+    assay__json_put_string(out, "load_reason", facts.load_reason);
+    assay__json_put_string(out, "version", facts.version);
+    assay__json_put_string(out, "library", facts.library);
+    assay__json_put_string(out, "provider", facts.provider);
+    assay__json_put_integer(out, "threads", facts.threads);
+    assay__json_put_number(out, "first_ns", (double)worker->first_ns);
+    assay__json_put_number(out, "loop_ns", worker->loop_ns);
+    assay__json_put_number(out, "clock_ns", worker->clock_ns);
+    assay__json_put_number(out, "clock_step_ns", worker->clock_step_ns);
+    assay__json_object_end(out);
+    return message_send(worker, &message);
+}
+
+static int send_window(struct worker *worker, int64_t index, size_t prerun)
+{
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, "window");
+    assay__json_object(out);
+    assay__json_put_integer(out, "index", index);
+    assay__json_put_integer(out, "prerun", (int64_t)prerun);
+    assay__json_object_end(out);
+    return message_send(worker, &message);
+}
+
+/* What the generations of the last window took, token by token, less the first `skip` of them (untimed ones that warmed
+ * up). Lines are short: a parent that reads them needs little memory. */
+static int send_tokens(struct worker *worker, size_t skip, bool tell)
+{
+    struct assay_token_times times = {0};
+    if (worker->job.generation.tokens < 1) return 0;
+    int code = worker->engine->tokens(worker->session, &times, &worker->error);
+    if (code || !tell) return code;
+    if (skip > times.generations) skip = times.generations;
+    size_t tokens = (size_t)times.tokens, count = (times.generations - skip) * tokens;
+    const uint64_t *ns = times.ns + skip * tokens;
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, "generation");
+    assay__json_object(out);
+    assay__json_put_integer(out, "tokens", times.tokens);
+    assay__json_put_integer(out, "prompt", times.prompt);
+    assay__json_put_integer(out, "batch", times.batch);
+    assay__json_put_integer(out, "generations", (int64_t)(times.generations - skip));
+    assay__json_put_integer(out, "dropped", (int64_t)times.dropped);
+    assay__json_put_number(out, "choose_ns", times.choose_ns);
+    assay__json_key(out, "ids");
+    assay__json_array(out);
+    for (size_t i = 0; i < tokens && i < ASSAY__GENERATED_IDS; i++)
+        assay__json_integer(out, times.ids[i]);
+    assay__json_array_end(out);
+    assay__json_object_end(out);
+    code = message_send(worker, &message);
+    for (size_t at = 0; at < count && code == 0; at += TIMES_PER_LINE) {
+        out = message_open(&message, "token_times");
+        assay__json_array(out);
+        for (size_t i = at; i < count && i < at + TIMES_PER_LINE; i++)
+            assay__json_unsigned(out, ns[i]);
+        assay__json_array_end(out);
+        code = message_send(worker, &message);
+    }
+    return code;
+}
+
+/* The parent's answer to a window: another one (*stop false) or the end with the launch's median.
+ */
+struct answer {
+    bool stop;
+    int64_t iterations, rewarm;
+    double seconds, latency_ns;
+};
+
+static int read_answer(struct worker *worker, struct answer *answer)
+{
+    const char *line;
+    size_t length;
+    int code;
+    do
+        code = assay__channel_read(&worker->channel, -1, &line, &length);
+    while (code == ASSAY_EINTERRUPTED);
+    if (code) return assay_error_set(&worker->error, code, "the parent is gone");
+    /* Its own arena: the answers of a long launch must not grow the worker. */
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__json *root = NULL;
+    if (!arena) return assay_error_set(&worker->error, ASSAY_ENOMEM, "out of memory");
+    code = assay__json_parse(arena, line, length, &root, &worker->error);
+    const struct assay__json *window = assay__json_get(root, "window"),
+                             *stop = assay__json_get(root, "stop");
+    if (code == 0 && !window && !stop)
+        code = assay_error_set(&worker->error, ASSAY_EFORMAT,
+                               "the parent's answer is neither a window nor a stop");
+    if (code == 0)
+        *answer = (struct answer){
+            .stop = stop != NULL,
+            .iterations = assay__json_get_integer(window, "iterations", 1),
+            .rewarm = assay__json_get_integer(window, "rewarm", 0),
+            .seconds = assay__json_get_number(window, "seconds", INFINITY),
+            .latency_ns = assay__json_get_number(stop, "latency_ns", NAN),
+        };
+    assay__arena_free(arena);
+    return code;
+}
+
+static int measure(struct worker *worker, double *latency_ns)
+{
+    size_t prerun = 0;
+    int code = send_phase(worker, "warming up");
+    if (code == 0)
+        code = assay__streams_start(worker->engine, worker->session, &worker->ring,
+                                    &worker->streams, &worker->error);
+    if (code) return code;
+    code = assay__streams_prerun(worker->streams, worker->job.warmup, &prerun);
+    if (code) return step_failed(worker, code);
+    if (worker->job.allocations) assay__allocations_warm(worker->session);
+    code = send_tokens(worker, 0, false); /* the record starts anew */
+    if (code == 0) code = send_window(worker, 0, prerun);
+    for (int64_t index = 1; code == 0; index++) {
+        struct answer answer = {0};
+        code = read_answer(worker, &answer);
+        if (code) return code;
+        *latency_ns = answer.latency_ns;
+        if (answer.stop) break;
+        code = assay__streams_window(worker->streams,
+                                     answer.iterations > 0 ? (size_t)answer.iterations : 1,
+                                     answer.seconds, (int)answer.rewarm);
+        if (code) return step_failed(worker, code);
+        code = send_tokens(worker, answer.rewarm > 0 ? (size_t)answer.rewarm : 0, true);
+        if (code == 0) code = send_window(worker, index, prerun);
+    }
+    return code;
+}
+
+static double known_bytes(bool known, uint64_t bytes)
+{
+    return known ? (double)bytes : NAN;
+}
+
+/* Another machine's files in place of /proc do not tell of this process: what they hold is another's memory. */
+static void read_own_memory(struct assay__memory *memory)
+{
+    memset(memory, 0, sizeof *memory);
+    if (!assay__live_refused()) assay__memory_read(memory);
+}
+
+static int send_memory(struct worker *worker)
+{
+    struct assay__memory now;
+    double arena = NAN, arena_peak = NAN;
+    read_own_memory(&now);
+    if (worker->engine->memory) worker->engine->memory(worker->session, &arena, &arena_peak);
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, "memory");
+    assay__json_object(out);
+    assay__json_put_number(out, "baseline",
+                           known_bytes(worker->baseline.rss_known, worker->baseline.rss_bytes));
+    assay__json_put_number(out, "rss", known_bytes(now.rss_known, now.rss_bytes));
+    assay__json_put_number(out, "peak", known_bytes(now.peak_known, now.peak_rss_bytes));
+    assay__json_put_number(out, "pss", known_bytes(now.pss_known, now.pss_bytes));
+    assay__json_put_number(out, "arena", arena);
+    assay__json_put_number(out, "arena_peak", arena_peak);
+    assay__json_object_end(out);
+    return message_send(worker, &message);
+}
+
+static int send_allocations(struct worker *worker)
+{
+    if (!worker->job.allocations) return 0;
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, "allocations");
+    int code = assay__allocations_write(worker->session, out, &worker->error);
+    if (code == 0) return message_send(worker, &message);
+    assay__buf_free(&message.text);
+    return code;
+}
+
+static int still_counting(void *worker)
+{
+    return send_phase(worker, "counting");
+}
+
+/* The same loop once more, with the counters (worker_counters.h). */
+static int count_inferences(struct worker *worker, double latency_ns)
+{
+    struct message message;
+    if (!worker->counters) return 0;
+    int code = still_counting(worker);
+    if (code) return code;
+    code = assay__worker_counters_run(worker->counters, worker->engine, worker->session, latency_ns,
+                                      still_counting, worker, &worker->error);
+    if (code) return worker->error.code ? code : step_failed(worker, code);
+    assay__worker_counters_write(worker->counters, message_open(&message, "counters"));
+    return message_send(worker, &message);
+}
+
+static void put_layer_counters(struct worker *worker, const struct assay_layer *layer,
+                               struct assay__json_writer *out)
+{
+    const struct assay_layer_counters *counters = assay__worker_counters_layers(worker->counters);
+    if (!counters || !layer->counters) return;
+    assay__json_key(out, "counters");
+    assay__json_array(out);
+    for (size_t i = 0; i < counters->count; i++)
+        assay__json_number(out, layer->counters[i]);
+    assay__json_array_end(out);
+}
+
+static int send_layer(struct worker *worker, const struct assay_layer *layer)
+{
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, "layer");
+    assay__json_object(out);
+    assay__json_put_string(out, "name", layer->name);
+    assay__json_put_string(out, "op", layer->op);
+    assay__json_put_string(out, "provider", layer->provider);
+    assay__json_put_number(out, "time_ns", layer->time_ns);
+    assay__json_put_number(out, "host_enqueue_ns", layer->host_enqueue_ns);
+    assay__json_put_number(out, "flops", layer->flops);
+    assay__json_put_number(out, "bytes", layer->bytes);
+    assay__json_put_string(out, "state", assay_state_name(layer->state));
+    assay__json_put_string(out, "note", layer->note);
+    assay__json_key(out, "from");
+    assay__json_array(out);
+    for (size_t i = 0; i < layer->from_count; i++)
+        assay__json_string(out, layer->from[i]);
+    assay__json_array_end(out);
+    put_layer_counters(worker, layer, out);
+    assay__json_object_end(out);
+    return message_send(worker, &message);
+}
+
+static int send_layer_result(struct worker *worker, const struct assay_layer_result *result)
+{
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, "layers");
+    assay__json_object(out);
+    assay__json_put_string(out, "method", result->method);
+    assay__json_put_string(out, "reason", result->reason);
+    assay__json_put_number(out, "engine_ns", result->engine_ns);
+    assay__json_put_number(out, "scale_factor", result->scale_factor);
+    assay__json_put_number(out, "slowdown", result->slowdown);
+    assay__json_put_number(out, "spread", result->spread);
+    assay__json_put_number(out, "contention", result->contention);
+    assay__json_put_integer(out, "sessions", result->sessions);
+    assay__json_put_integer(out, "discarded", result->discarded);
+    assay__json_put_string(out, "counter_note", result->counter_note);
+    assay__json_object_end(out);
+    int code = message_send(worker, &message);
+    for (size_t i = 0; i < result->layer_count && code == 0; i++)
+        code = send_layer(worker, &result->layers[i]);
+    return code;
+}
+
+/* A failed layer pass does not fail the launch: its latency stands. */
+static int time_layers(struct worker *worker, double latency_ns)
+{
+    if (worker->job.layers == ASSAY_LAYERS_OFF) return 0;
+    int code = send_phase(worker, "layers");
+    if (code) return code;
+    struct assay_layer_options options = {
+        .size = sizeof options,
+        .method = worker->job.layers,
+        .latency_ns = latency_ns,
+        .counters = assay__worker_counters_layers(worker->counters)};
+    struct assay_layer_result result = {
+        .engine_ns = NAN, .scale_factor = NAN, .slowdown = NAN, .spread = NAN, .contention = NAN};
+    struct assay_error error = {0};
+    uint64_t start = assay__now_ns();
+    if (!worker->engine->layers)
+        code = assay_error_set(&error, ASSAY_EUNSUPPORTED, "engine '%s' cannot time layers",
+                               worker->engine->name);
+    else
+        code = worker->engine->layers(worker->session, &options, &result, &error);
+    worker->layers_ns = assay__now_ns() - start;
+    if (code)
+        result = (struct assay_layer_result){.method = "",
+                                             .reason = error.message,
+                                             .engine_ns = NAN,
+                                             .scale_factor = NAN,
+                                             .slowdown = NAN,
+                                             .spread = NAN,
+                                             .contention = NAN};
+    return send_layer_result(worker, &result);
+}
+
+static int send_done(struct worker *worker)
+{
+    struct message message;
+    struct assay__json_writer *out = message_open(&message, "done");
+    assay__json_object(out);
+    assay__json_put_number(out, "open_ns", (double)worker->open_ns);
+    assay__json_put_number(out, "steps_ns",
+                           (double)(worker->first_real_ns +
+                                    assay__streams_spent_ns(worker->streams) +
+                                    assay__worker_counters_spent_ns(worker->counters)));
+    assay__json_put_number(out, "layers_ns", (double)worker->layers_ns);
+    assay__json_object_end(out);
+    return message_send(worker, &message);
+}
+
+static int work(struct worker *worker)
+{
+    double latency_ns = NAN;
+    bool devices = false;
+    int code = read_job(worker, &devices);
+    if (code || devices) return code;
+    assay_log_set(forward_log, worker, ASSAY_LOG_INFO);
+    /* Measured while nothing else runs in this process: an engine's spinning threads would be in
+     * it. */
+    worker->loop_ns = assay__loop_cost_ns();
+    assay__clock_measure(&worker->clock_ns, &worker->clock_step_ns);
+    read_own_memory(&worker->baseline);
+    if (worker->job.cpus) code = assay__cpus_pin(worker->job.cpus, &worker->error);
+    if (code == 0 && worker->job.counters) /* before there are threads to miss */
+        code = assay__worker_counters_open(worker->arena, &worker->job, &worker->counters,
+                                           &worker->error);
+    if (code == 0) code = send_phase(worker, "loading");
+    if (code == 0) code = make_inputs(worker);
+    if (code == 0) code = open_session(worker);
+    if (code == 0) code = first_step(worker);
+    if (code == 0 && worker->job.outputs)
+        code = assay__outputs_write(worker->engine, worker->session, worker->job.outputs,
+                                    &worker->error);
+    if (code == 0) code = send_facts(worker);
+    if (code == 0) code = measure(worker, &latency_ns);
+    if (code == 0) code = send_memory(worker);
+    if (code == 0) code = send_allocations(worker);
+    if (code == 0) code = count_inferences(worker, latency_ns);
+    if (code == 0) code = time_layers(worker, latency_ns);
+    if (code == 0) code = send_done(worker);
+    return code;
+}
+
+int assay__worker_main(void)
+{
+    static struct worker worker;
+    /* Ctrl-C reaches the whole process group; the parent decides what it means for us. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    assay__channel_open(&worker.channel, ASSAY__WORKER_SOCKET);
+    worker.ring.fd = -1;
+    worker.arena = assay__arena_new();
+    int code = worker.arena ? work(&worker)
+                            : assay_error_set(&worker.error, ASSAY_ENOMEM, "out of memory");
+    if (code) send_error(&worker);
+    assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
+    assay__streams_stop(worker.streams);
+    assay__worker_counters_close(worker.counters);
+    if (worker.engine) worker.engine->close(worker.session);
+    for (size_t i = 0; worker.inputs && i < worker.job.input_count; i++)
+        free(worker.inputs[i].data);
+    assay__ring_close(&worker.ring);
+    assay__arena_free(worker.arena);
+    assay__channel_close(&worker.channel);
+    return code ? 1 : 0;
+}

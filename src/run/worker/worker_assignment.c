@@ -1,0 +1,159 @@
+/* worker_assignment.c - the child's side of assignment.h. Nodes are sent in lines of some hundred; the last error of the engine's
+ * log is added to its message, since a provider often says why only there. */
+#include "run/assignment.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "run/worker/channel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SEND_TIMEOUT_MS 60000
+#define NODES_PER_LINE 256u
+#define DIMS_MOST 256u
+
+struct telling {
+    struct assay__channel *channel;
+    struct assay__buf line; /* of nodes that are not sent yet */
+    struct assay__json_writer out;
+    size_t pending;
+    bool introduced;
+    char log[512];
+    struct assay_error *error;
+};
+
+static int send(struct telling *tell, struct assay__buf *line)
+{
+    int code = line->failed ? ASSAY_ENOMEM
+                            : assay__channel_send(tell->channel, line, SEND_TIMEOUT_MS);
+    assay__buf_free(line);
+    return code ? assay_error_set(tell->error, code, "the parent is gone") : 0;
+}
+
+static int send_nodes(struct telling *tell)
+{
+    if (tell->pending == 0) return 0;
+    assay__json_array_end(&tell->out);
+    assay__json_object_end(&tell->out);
+    tell->pending = 0;
+    return send(tell, &tell->line);
+}
+
+/* Before any node: a record may name none. */
+static int introduce(void *context, const char *target, const char *version)
+{
+    struct telling *tell = context;
+    struct assay__buf line = {0};
+    struct assay__json_writer out;
+    tell->introduced = true;
+    assay__json_start(&out, &line, false);
+    assay__json_object(&out);
+    assay__json_put_string(&out, "target", target ? target : "");
+    assay__json_put_string(&out, "version", version ? version : "");
+    assay__json_object_end(&out);
+    return send(tell, &line);
+}
+
+static int on_node(void *context, const struct assay_assigned_node *node)
+{
+    struct telling *tell = context;
+    int code = tell->introduced ? 0 : introduce(tell, node->target, node->version);
+    if (code) return code;
+    struct assay__json_writer *out = &tell->out;
+    if (tell->pending++ == 0) {
+        assay__json_start(out, &tell->line, false);
+        assay__json_object(out);
+        assay__json_key(out, "nodes");
+        assay__json_array(out);
+    }
+    assay__json_array(out);
+    assay__json_string(out, node->name ? node->name : "");
+    assay__json_string(out, node->op ? node->op : "");
+    assay__json_string(out, node->domain ? node->domain : "");
+    assay__json_string(out, node->provider ? node->provider : "");
+    assay__json_integer(out, (int64_t)node->subgraph);
+    assay__json_array_end(out);
+    return tell->pending < NODES_PER_LINE ? 0 : send_nodes(tell);
+}
+
+static void on_log(void *context, enum assay_log_level level, const char *domain, const char *text)
+{
+    struct telling *tell = context;
+    (void)domain;
+    if (level == ASSAY_LOG_ERROR) snprintf(tell->log, sizeof tell->log, "%s", text);
+}
+
+bool assay__assignment_asked(const char *line, size_t length)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__json *root = NULL;
+    bool asked = arena && assay__json_parse(arena, line, length, &root, NULL) == 0 &&
+                 assay__json_get(root, "assignment") != NULL;
+    assay__arena_free(arena);
+    return asked;
+}
+
+/* "dims": [["batch", 1], …] */
+static size_t read_dims(const struct assay__json *list, const char **names, int64_t *values)
+{
+    size_t count = 0;
+    for (const struct assay__json *pair = list ? list->first : NULL; pair && count < DIMS_MOST;
+         pair = pair->next) {
+        const struct assay__json *name = pair->first, *value = name ? name->next : NULL;
+        if (!value || !name->string || !value->is_integer) continue;
+        names[count] = name->string;
+        values[count++] = value->integer;
+    }
+    return count;
+}
+
+static int answer(struct telling *tell, const struct assay__json *root)
+{
+    const char *names[DIMS_MOST], *name = assay__json_get_string(root, "engine", "");
+    int64_t values[DIMS_MOST];
+    struct assay_assignment_options options = {
+        .size = sizeof options,
+        .model_path = assay__json_get_string(root, "model", NULL),
+        .library = assay__json_get_string(root, "library", NULL),
+        .device = assay__json_get_string(root, "device", NULL),
+        .optimization = assay__json_get_string(root, "optimization", NULL),
+        .dim_names = names,
+        .dim_values = values,
+        .dim_count = read_dims(assay__json_get(root, "dims"), names, values),
+        .about = introduce,
+    };
+    const struct assay_engine_ops *engine = assay_engine_find(name);
+    if (!engine)
+        return assay_error_set(tell->error, ASSAY_ENOTFOUND, "no engine is called '%s'", name);
+    if (!engine->assignment)
+        return assay_error_set(tell->error, ASSAY_EUNSUPPORTED,
+                               "engine '%s' cannot say which nodes run where", name);
+    int code = engine->assignment(&options, on_node, tell, tell->error);
+    if (code && tell->log[0] && !strstr(tell->error->message, tell->log)) {
+        struct assay_error own = *tell->error;
+        assay_error_set(tell->error, code, "%.150s; %.90s", own.message, tell->log);
+    }
+    return code ? code : send_nodes(tell);
+}
+
+int assay__assignment_answer(struct assay__channel *channel, const char *line, size_t length,
+                             struct assay_error *error)
+{
+    struct telling tell = {.channel = channel, .error = error};
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__json *root = NULL;
+    int code = arena ? assay__json_parse(arena, line, length, &root, error)
+                     : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
+    assay_log_set(on_log, &tell, ASSAY_LOG_ERROR);
+    if (!code) code = answer(&tell, root);
+    assay_log_set(NULL, NULL, ASSAY_LOG_ERROR);
+    if (!code) {
+        struct assay__buf done = {0};
+        assay__buf_puts(&done, "{\"done\":true}");
+        code = send(&tell, &done);
+    }
+    assay__buf_free(&tell.line);
+    assay__arena_free(arena);
+    return code;
+}
