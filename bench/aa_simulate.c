@@ -1,10 +1,13 @@
-/* aa_simulate.c - how often comparisons claim what is not there and find what is, on the fake engine (bench/aa_simulation.h).
+/* aa_simulate.c - how often comparisons claim what is not there and find what is, on the fake
+ * engine (bench/aa_simulation.h).
  *
  *   aa_simulate [COMPARISONS [JOBS]]
  *
- * Prints a Markdown table, with 95 % intervals (Wilson 1927), and exits with 1 when a bound is missed: at most 5.5 % of comparisons of equal
- * programs claim a difference, at least 95 % find a slow-down of 5 %. Kinds that are marked (…) are beyond what the bounds are for and
- * show where the method ends. The work is shared out over processes, kind by kind; the numbers do not depend on it. */
+ * Prints a Markdown table, with 95 % intervals (Wilson 1927), and exits with 1 when a bound is
+ * missed: at most 5.5 % of comparisons of equal programs claim a difference, at least 95 % find a
+ * slow-down of 5 %. Kinds that are marked (…) are beyond what the bounds are for and show where the
+ * method ends. The work is shared out over processes, kind by kind; the numbers do not depend on
+ * it. */
 #include "aa_simulation.h"
 
 #include "base/clock.h"
@@ -96,14 +99,14 @@ static int share_out(size_t count, size_t jobs, struct result *results)
 static int print(const struct result *results, size_t count)
 {
     int missed = 0;
-    printf(
-        "Simulated: %zu comparisons of each kind for each share (%zu for \"shown at that\" and for kinds in brackets), %d launches of %.1f s per "
-        "arm. In %%, 95 %% intervals.\n\n",
-        count, part_of(count), AA_LAUNCHES, AA_TIME_S);
-    printf(
-        "| noise | level | launches differ by | A/A: claimed | A/A: recommended | 5 %% slower: found "
-        "| said it could show | shown at that | A/A: pairs would claim |\n"
-        "|---|---|---|---|---|---|---|---|---|\n");
+    printf("Simulated: %zu comparisons of each kind for each share (%zu for \"shown at that\" and "
+           "for kinds in brackets), %d launches of %.1f s per "
+           "arm. In %%, 95 %% intervals.\n\n",
+           count, part_of(count), AA_LAUNCHES, AA_TIME_S);
+    printf("| noise | level | launches differ by | A/A: claimed | A/A: recommended | 5 %% slower: "
+           "found "
+           "| said it could show | shown at that | A/A: pairs would claim |\n"
+           "|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < AA_KINDS; i++) {
         const struct aa_kind *kind = &aa_kinds[i];
         const struct result *r = &results[i];

@@ -1,9 +1,11 @@
-/* aa_simulation.h - comparisons of the fake engine with itself, in process: how often `assay compare` would claim a difference that is not
- * there, and find one that is. For bench/aa_simulate.c (10,000 of each kind) and tests/unit/test_comparison_power.c (few, seeded).
+/* aa_simulation.h - comparisons of the fake engine with itself, in process: how often `assay
+ * compare` would claim a difference that is not there, and find one that is. For
+ * bench/aa_simulate.c (10,000 of each kind) and tests/unit/test_comparison_power.c (few, seeded).
  *
- * Two arms, launches in the order of run/arm/arms.c (a b, b a, …). Each launch is a session of the fake engine and goes the way
- * of a worker's: first inference, pre-run, windows by the goal of `--time`, warm-up cut, median; then come a process's start and
- * end. The machine has one state for the whole comparison (fake-engine.md). The verdict is that of assay__comparison(). */
+ * Two arms, launches in the order of run/arm/arms.c (a b, b a, …). Each launch is a session of the
+ * fake engine and goes the way of a worker's: first inference, pre-run, windows by the goal of
+ * `--time`, warm-up cut, median; then come a process's start and end. The machine has one state for
+ * the whole comparison (fake-engine.md). The verdict is that of assay__comparison(). */
 #ifndef ASSAY_BENCH_AA_SIMULATION_H
 #define ASSAY_BENCH_AA_SIMULATION_H
 
@@ -30,8 +32,8 @@ struct aa_kind {
     bool judged; /* the bounds hold for it; else it shows where the method ends */
 };
 
-/* Levels: launches of ONNX Runtime on a quiet machine differ by 0.5 to 2 % (doc/results/comparisons.md). A comparison takes 9 to 10 s
- * of the machine's time. */
+/* Levels: launches of ONNX Runtime on a quiet machine differ by 0.5 to 2 %
+ * (doc/results/comparisons.md). A comparison takes 9 to 10 s of the machine's time. */
 static const struct aa_kind aa_kinds[] = {
     {"white", "white=0.03;launch=0.015", "each step 3 %, each launch 1.5 %", true},
     {"drift up", "white=0.03;launch=0.01;machine_drift=0.06:10s", "the machine slows down by 6 %",
@@ -174,7 +176,8 @@ static inline double aa_median(double *values, size_t count)
     return assay__stats_median(values, count);
 }
 
-/* What a trial says of itself: the medians over its launches (run/trial/trial_metrics.c, run/trial/trial_latency.c). */
+/* What a trial says of itself: the medians over its launches (run/trial/trial_metrics.c,
+ * run/trial/trial_latency.c). */
 static inline int aa_conclude(struct assay__trial *trial)
 {
     double medians[AA_LAUNCHES], rates[AA_LAUNCHES];
@@ -190,7 +193,8 @@ static inline int aa_conclude(struct assay__trial *trial)
                                          aa_median(rates, AA_LAUNCHES), "clock", "");
 }
 
-/* Wilcoxon's signed ranks of the rounds' ratios, two-sided at 4.88 % with ten pairs (W <= 8): not what assay does, for comparison only. */
+/* Wilcoxon's signed ranks of the rounds' ratios, two-sided at 4.88 % with ten pairs (W <= 8): not
+ * what assay does, for comparison only. */
 static inline bool aa_pairs(const struct assay_profile *profile)
 {
     double ratios[AA_LAUNCHES];
@@ -231,8 +235,9 @@ static inline int aa_judge(const struct assay_profile *profile, struct aa_verdic
     return code;
 }
 
-/* One comparison: the second arm is `slower` (0.05: 5 %) than the first. Every number follows from `seed`. Not alternating: all launches
- * of the first arm, then all of the second, as a user's two commands would run. */
+/* One comparison: the second arm is `slower` (0.05: 5 %) than the first. Every number follows from
+ * `seed`. Not alternating: all launches of the first arm, then all of the second, as a user's two
+ * commands would run. */
 static inline int aa_compare(struct aa_bench *bench, const struct aa_kind *kind, bool alternate,
                              double slower, uint64_t seed, struct aa_verdict *out,
                              struct assay_error *error)
@@ -264,8 +269,9 @@ struct aa_counts {
     double smallest, spread; /* means */
 };
 
-/* `count` comparisons, seeds first … first + count - 1. slower NaN: each gets the smallest difference that another one, of the same
- * kind and without a difference, said it could have shown. */
+/* `count` comparisons, seeds first … first + count - 1. slower NaN: each gets the smallest
+ * difference that another one, of the same kind and without a difference, said it could have
+ * shown. */
 static inline int aa_run(const struct aa_kind *kind, double slower, uint64_t first, size_t count,
                          struct aa_counts *counts, struct assay_error *error)
 {

@@ -1,9 +1,11 @@
-/* bare_loop.c - the peer that assay run is held against: the shortest C loop over an ONNX Runtime session that a
- * careful person would write. No worker, no shared memory, no statistics beyond a median.
+/* bare_loop.c - the peer that assay run is held against: the shortest C loop over an ONNX Runtime
+ * session that a careful person would write. No worker, no shared memory, no statistics beyond a
+ * median.
  *
  *   bare_loop LIBRARY MODEL SECONDS THREADS
  *
- * Inputs are float32 (others: exit 2), symbolic dimensions are 1, values uniform in [-1, 1). Prints one JSON object. */
+ * Inputs are float32 (others: exit 2), symbolic dimensions are 1, values uniform in [-1, 1). Prints
+ * one JSON object. */
 #include "engine/ort/ort_abi.h"
 
 #include <stdio.h>

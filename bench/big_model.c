@@ -1,4 +1,5 @@
-/* big_model.c - writes a model with 2 GB of external data: a chain of MatMuls on 1 x 8192, each with a 268 MB weight.
+/* big_model.c - writes a model with 2 GB of external data: a chain of MatMuls on 1 x 8192, each
+ * with a 268 MB weight.
  *
  *   big_model PATH.onnx
  *

@@ -1,9 +1,10 @@
-/* ceilings.c - prints this processor's ceilings as a table; bench_ceilings.py holds it against likwid-bench.
+/* ceilings.c - prints this processor's ceilings as a table; bench_ceilings.py holds it against
+ * likwid-bench.
  *
  *   ceilings [--only PREFIX] [--budget SECONDS] [--cached] [--plain]
  *
- * --cached uses and writes the user's file; otherwise everything is measured now. --plain: name, value, low,
- * median, high, repeats, threads and working set in base units, separated by tabs. */
+ * --cached uses and writes the user's file; otherwise everything is measured now. --plain: name,
+ * value, low, median, high, repeats, threads and working set in base units, separated by tabs. */
 #include "base/text.h"
 #include "ceiling/ceiling.h"
 

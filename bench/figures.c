@@ -1,5 +1,6 @@
-/* figures.c - how long a figure takes as SVG and how large it is, kind by kind, on data that is larger than usual: 100,000 samples, 1,000
- * and 100,000 layers. One line each: name, milliseconds (the least of 5), bytes. Status 1 when one takes more than 50 ms. */
+/* figures.c - how long a figure takes as SVG and how large it is, kind by kind, on data that is
+ * larger than usual: 100,000 samples, 1,000 and 100,000 layers. One line each: name, milliseconds
+ * (the least of 5), bytes. Status 1 when one takes more than 50 ms. */
 #include "base/clock.h"
 #include "base/stats.h"
 #include "report/figure/figure.h"

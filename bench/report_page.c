@@ -1,5 +1,6 @@
-/* report_page.c - how long the HTML page takes to write, and how large it is: a made-up profile of so many layers and samples, rendered again
- * and again in memory, then written once. Prints JSON: {"median_s", "min_s", "max_s", "write_s", "bytes"}.
+/* report_page.c - how long the HTML page takes to write, and how large it is: a made-up profile of
+ * so many layers and samples, rendered again and again in memory, then written once. Prints JSON:
+ * {"median_s", "min_s", "max_s", "write_s", "bytes"}.
  *
  * report_page LAYERS SAMPLES ROUNDS [FILE] */
 #include "base/arena.h"
@@ -146,9 +147,10 @@ int main(int argc, char **argv)
         return 3;
     }
     assay__stats_sort(times, (size_t)rounds);
-    printf(
-        "{\"median_s\": %.6f, \"min_s\": %.6f, \"max_s\": %.6f, \"write_s\": %.6f, \"bytes\": %zu}\n",
-        assay__stats_median(times, (size_t)rounds), times[0], times[rounds - 1], write_s, length);
+    printf("{\"median_s\": %.6f, \"min_s\": %.6f, \"max_s\": %.6f, \"write_s\": %.6f, \"bytes\": "
+           "%zu}\n",
+           assay__stats_median(times, (size_t)rounds), times[0], times[rounds - 1], write_s,
+           length);
     assay_free(text);
     assay_profile_close(profile);
     return 0;

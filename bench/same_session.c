@@ -1,6 +1,7 @@
-/* same_session.c - assay's measured loop against the shortest C loop, over one and the same ONNX Runtime session, in
- * alternating blocks of one process. Two processes of one model differ by some percent through their memory layout alone;
- * here that luck is shared, so the ratio shows what our loop adds.
+/* same_session.c - assay's measured loop against the shortest C loop, over one and the same ONNX
+ * Runtime session, in alternating blocks of one process. Two processes of one model differ by some
+ * percent through their memory layout alone; here that luck is shared, so the ratio shows what our
+ * loop adds.
  *
  *   same_session MODEL BLOCKS
  *

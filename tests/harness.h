@@ -1,4 +1,5 @@
-/* harness.h - a small test harness: an explicit list of tests, one process per test, a time limit, skip only with a reason.
+/* harness.h - a small test harness: an explicit list of tests, one process per test, a time limit,
+ * skip only with a reason.
  *
  *   static void test_adds(void) { CHECK_INT(1 + 1, 2); }
  *   int main(int argc, char **argv)
@@ -7,8 +8,9 @@
  *       return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
  *   }
  *
- * Exit status 0 when nothing failed. The last line is "N passed, N failed, N skipped". Arguments select tests by name;
- * --nofork runs them in this process (debuggers). ASSAY_TEST_TIMEOUT_S overrides the limit (sanitizers, valgrind). */
+ * Exit status 0 when nothing failed. The last line is "N passed, N failed, N skipped". Arguments
+ * select tests by name; --nofork runs them in this process (debuggers). ASSAY_TEST_TIMEOUT_S
+ * overrides the limit (sanitizers, valgrind). */
 #ifndef ASSAY_TESTS_HARNESS_H
 #define ASSAY_TESTS_HARNESS_H
 

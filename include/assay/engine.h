@@ -1,6 +1,7 @@
-/* engine.h - the software that runs a model, behind a small table of functions. Built-in engines stand in one array
- * (src/engine/engines.c); adding one is a new file and a row there. A session runs in the worker process.
- * Any runtime can also be measured through a plain callback: see measure.h. */
+/* engine.h - the software that runs a model, behind a small table of functions. Built-in engines
+ * stand in one array (src/engine/engines.c); adding one is a new file and a row there. A session
+ * runs in the worker process. Any runtime can also be measured through a plain callback: see
+ * measure.h. */
 #ifndef ASSAY_ENGINE_H
 #define ASSAY_ENGINE_H
 
@@ -26,7 +27,8 @@ struct assay_tensor {
     size_t string_count;
 };
 
-/** Text generation with the model's own cache: what a step is then, and which inputs and outputs play which part. */
+/** Text generation with the model's own cache: what a step is then, and which inputs and outputs
+ *  play which part. */
 struct assay_generation {
     int64_t tokens;  /* made by one step (a whole generation), >= 1 */
     const char *ids; /* input [batch, prompt], int64 or int32 */
@@ -55,14 +57,15 @@ struct assay_session_options {
     const char *device;       /* "cpu", "cuda:0"; NULL: "cpu" */
     const char *optimization; /* "none" | "basic" | "extended" | "all"; NULL: "all" */
     int threads;              /* 0: the engine's default */
-    int streams; /* requests in flight: step() is called from that many threads, stream 0 … n-1; 0 means 1 */
+    /* requests in flight: step() is called from that many threads, stream 0 … n-1; 0 means 1 */
+    int streams;
     int spinning; /* -1 engine's default, 0 off, 1 on */
-    const struct assay_tensor
-        *inputs; /* one set, shared read-only by all streams; outlives the session */
+    /* one set, shared read-only by all streams; outlives the session */
+    const struct assay_tensor *inputs;
     size_t input_count;
     const char *script; /* fake engine only: its script */
-    const struct assay_generation
-        *generation; /* NULL: a step is one run; else a whole generation, one stream; borrowed */
+    /* NULL: a step is one run; else a whole generation, one stream; borrowed */
+    const struct assay_generation *generation;
     bool strict; /* the device runs every node: one that would run on the CPU instead is an error */
     const char *provider_options; /* of the device's provider: "key=value;key=value"; NULL: none */
 };
@@ -87,7 +90,8 @@ enum assay_layer_method {
     ASSAY_LAYERS_ENGINE
 };
 
-/** Counters that an engine may read at the edges of its layers, in a pass of its own: they count between begin and end only. */
+/** Counters that an engine may read at the edges of its layers, in a pass of its own: they count
+ *  between begin and end only. */
 struct assay_layer_counters {
     size_t count;
     void (*begin)(void *context);
@@ -113,11 +117,13 @@ struct assay_layer {
     const char *note;        /* "" or e.g. "alone, hot cache" or why it is unavailable */
     const char *const *from; /* nodes of the original model */
     size_t from_count;
-    /* what each counter of the options grew by in one run, NaN unknown; noise may put it a little below 0; NULL: nothing known */
+    /* what each counter of the options grew by in one run, NaN unknown; noise may put it a little
+     * below 0; NULL: nothing known */
     const double *counters;
 };
 
-/** Strings and arrays belong to the session and live until it is closed or layers() is called again. */
+/** Strings and arrays belong to the session and live until it is closed or layers() is called
+ *  again. */
 struct assay_layer_result {
     const char *method; /* really used */
     const char *reason; /* "" or what must be said */
@@ -144,8 +150,8 @@ struct assay_device {
     const char *hardware; /* the card or adapter behind it, as its driver names it; "" unknown */
     bool software;        /* the adapter is a program on the CPU (SwiftShader, llvmpipe) */
     const char *note;     /* how hardware and software are known; "" */
-    bool
-        offered; /* the library has the provider: it was tried; false: the row only says what is missing */
+    /* the library has the provider: it was tried; false: the row only says what is missing */
+    bool offered;
 };
 typedef int assay_device_fn(void *context, const struct assay_device *device);
 
@@ -166,9 +172,10 @@ struct assay_arena_use {
     double held_bytes;  /* taken from the system now */
 };
 
-/* --- which provider gets which node ------------------------------------------------------------- */
+/* --- which provider gets which node ----------------------------------------------------------- */
 
-/** What a session would be made of. Strings are borrowed; NULL: the default, as in the session's options. */
+/** What a session would be made of. Strings are borrowed; NULL: the default, as in the session's
+ *  options. */
 struct assay_assignment_options {
     size_t size;
     const char *model_path, *library, *device, *optimization, *provider_options;
@@ -176,8 +183,9 @@ struct assay_assignment_options {
     const char *const *dim_names;
     const int64_t *dim_values;
     size_t dim_count;
-    /* optional: told before any node, with found's context, of the device's own provider and the engine's version: a record may name no
-     * node at all. A value other than 0 ends it and is returned. */
+    /* optional: told before any node, with found's context, of the device's own provider and the
+     * engine's version: a record may name no node at all. A value other than 0 ends it and is
+     * returned. */
     int (*about)(void *context, const char *target, const char *version);
 };
 
@@ -197,13 +205,15 @@ struct assay_engine_ops {
     size_t size;
     const char *name;
     const char *summary;
-    /** Calls back for every device this engine could offer here, available or not (with the reason). */
+    /** Calls back for every device this engine could offer here, available or not (with the
+     *  reason). */
     int (*devices)(const char *library, assay_device_fn *found, void *context,
                    struct assay_error *error);
     /** Loads the model and creates what is needed to run it. */
     int (*open)(const struct assay_session_options *options, struct assay_session **session,
                 struct assay_error *error);
-    /** One inference, host to host, synchronised. No allocation, lock or I/O of ours inside. 0 or a code; text by error(). */
+    /** One inference, host to host, synchronised. No allocation, lock or I/O of ours inside. 0 or a
+     *  code; text by error(). */
     int (*step)(struct assay_session *session, int stream);
     /** What the last failed step() said. */
     const char *(*step_error)(struct assay_session *session);
@@ -219,17 +229,19 @@ struct assay_engine_ops {
     /** optional: bytes the engine's own arena holds / held at its peak; NaN unknown. */
     void (*memory)(struct assay_session *session, double *arena_bytes, double *arena_peak_bytes);
     void (*close)(struct assay_session *session); /* NULL legal */
-    /** optional: of a session with `generation`; the record starts anew. Borrowed until the next step. */
+    /** optional: of a session with `generation`; the record starts anew. Borrowed until the next
+     *  step. */
     int (*tokens)(struct assay_session *session, struct assay_token_times *times,
                   struct assay_error *error);
-    /** optional: devices(), told of each device before it is tried, so that a parent knows which one a crash belongs to. */
+    /** optional: devices(), told of each device before it is tried, so that a parent knows which
+     *  one a crash belongs to. */
     int (*devices_each)(const char *library, assay_device_about_fn *about, assay_device_fn *found,
                         void *context, struct assay_error *error);
     /** optional: how the engine's own arena is used. */
     void (*arena_use)(struct assay_session *session, struct assay_arena_use *use);
-    /** optional: makes a session of its own, without inputs, tells of every node after the engine's first simplifications which
-     *  provider got it, and closes it. ASSAY_EUNSUPPORTED: this build of the engine cannot say. A non-zero value of `found` ends
-     *  it and is returned. */
+    /** optional: makes a session of its own, without inputs, tells of every node after the engine's
+     *  first simplifications which provider got it, and closes it. ASSAY_EUNSUPPORTED: this build
+     *  of the engine cannot say. A non-zero value of `found` ends it and is returned. */
     int (*assignment)(const struct assay_assignment_options *options, assay_assigned_fn *found,
                       void *context, struct assay_error *error);
 };

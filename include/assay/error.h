@@ -1,5 +1,6 @@
 /* error.h - one list makes the values, the names and the texts. Values are pinned: append only.
- * Functions return 0 or a negative ASSAY_E*; the detail goes to the caller's struct assay_error (may be NULL). */
+ * Functions return 0 or a negative ASSAY_E*; the detail goes to the caller's struct assay_error
+ * (may be NULL). */
 #ifndef ASSAY_ERROR_H
 #define ASSAY_ERROR_H
 
@@ -37,7 +38,8 @@ ASSAY_API const char *assay_error_name(int code);
 ASSAY_API const char *assay_error_text(int code);
 
 /** Fills *error (may be NULL) and returns code, so that callers can `return assay_error_set(...)`.
- *  Control characters in the formatted text are replaced by '?' : messages may quote untrusted names. */
+ *  Control characters in the formatted text are replaced by '?' : messages may quote untrusted
+ *  names. */
 ASSAY_API int assay_error_set(struct assay_error *error, int code, const char *format, ...)
     ASSAY_PRINTF(3, 4);
 

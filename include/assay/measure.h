@@ -1,5 +1,6 @@
-/* measure.h - the measured loop, for a caller's own callback: any runtime can be timed with the same care (warm-up found in the data, windows,
- * autocorrelation-corrected interval, loop cost measured) and ends in the same metrics. In process, one stream. */
+/* measure.h - the measured loop, for a caller's own callback: any runtime can be timed with the
+ * same care (warm-up found in the data, windows, autocorrelation-corrected interval, loop cost
+ * measured) and ends in the same metrics. In process, one stream. */
 #ifndef ASSAY_MEASURE_H
 #define ASSAY_MEASURE_H
 
@@ -16,18 +17,20 @@ typedef uint64_t assay_clock_fn(void *context);
 /** Zero or NULL means default everywhere (set size = sizeof). */
 struct assay_measure_options {
     size_t size;
-    int64_t
-        warmup_plus_1; /* N + 1 to force N warm-up iterations; 0: at least 10, and its end found in the data */
+    /* N + 1 to force N warm-up iterations; 0: at least 10, and its end found in the data */
+    int64_t warmup_plus_1;
     int64_t iterations; /* 0: decided by time and precision */
-    double
-        time_s; /* 0: at least 1 s and 1,000 iterations, until the median's interval is within 1 %, at most 10 s */
+    /* 0: at least 1 s and 1,000 iterations, until the median's interval is within 1 %, at most 10
+     * s */
+    double time_s;
     double precision;      /* half-width of the median's interval, relative; 0: 0.01 */
     assay_clock_fn *clock; /* NULL: the real clock */
     void *clock_context;
 };
 
-/** Runs and fills a fresh metric set (assay_metrics_free it): timing.first, latency.*, throughput.inferences, overhead.loop
- *  and .clock. The samples are not kept. NULL options: defaults. Returns 0, a code of ours, or what the step returned. */
+/** Runs and fills a fresh metric set (assay_metrics_free it): timing.first, latency.*,
+ *  throughput.inferences, overhead.loop and .clock. The samples are not kept. NULL options:
+ *  defaults. Returns 0, a code of ours, or what the step returned. */
 ASSAY_API int assay_measure(assay_step_fn *step, void *context,
                             const struct assay_measure_options *options,
                             struct assay_metrics **metrics, struct assay_error *error);

@@ -40,18 +40,20 @@ struct assay_metric_info {
 /** The table row of a name or NULL. `power.average.RAIL` rows match by their prefix. */
 ASSAY_API const struct assay_metric_info *assay_metric_lookup(const char *name);
 
-/** An ordered set of metrics that owns its strings (a name stands once: putting it again replaces it). */
+/** An ordered set of metrics that owns its strings (a name stands once: putting it again replaces
+ *  it). */
 struct assay_metrics;
 ASSAY_API struct assay_metrics *assay_metrics_new(void);
 ASSAY_API void assay_metrics_free(struct assay_metrics *set);
 ASSAY_API size_t assay_metrics_count(const struct assay_metrics *set);
 ASSAY_API const struct assay_metric *assay_metrics_at(const struct assay_metrics *set,
                                                       size_t index);
-/** NULL when no metric of that name was put. Borrowed until the set dies or the name is put again. */
+/** NULL when no metric of that name was put. Borrowed until the set dies or the name is put
+ *  again. */
 ASSAY_API const struct assay_metric *assay_metrics_get(const struct assay_metrics *set,
                                                        const char *name);
-/** Copies the metric. A non-finite value, or state unavailable, is stored as unavailable (value NaN).
- *  Returns 0, ASSAY_ENOMEM, or ASSAY_EINVAL for an unavailable metric without a note. */
+/** Copies the metric. A non-finite value, or state unavailable, is stored as unavailable (value
+ *  NaN). Returns 0, ASSAY_ENOMEM, or ASSAY_EINVAL for an unavailable metric without a note. */
 ASSAY_API int assay_metrics_put(struct assay_metrics *set, const struct assay_metric *metric);
 /** Shorthands; the unit comes from the metric table. */
 ASSAY_API int assay_metrics_measured(struct assay_metrics *set, const char *name, double value,

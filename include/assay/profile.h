@@ -8,7 +8,8 @@
 
 struct assay_profile;
 
-/** Reads a profile: untrusted input, opened read-only and defensively. ASSAY_ENEWER for a newer schema. */
+/** Reads a profile: untrusted input, opened read-only and defensively. ASSAY_ENEWER for a newer
+ *  schema. */
 ASSAY_API int assay_profile_open(const char *path, struct assay_profile **profile,
                                  struct assay_error *error);
 ASSAY_API void assay_profile_close(struct assay_profile *profile);

@@ -1,4 +1,5 @@
-/* report.h - rendering a profile. A pure function of the profile: the same text on every machine. */
+/* report.h - rendering a profile. A pure function of the profile: the same text on every
+ * machine. */
 #ifndef ASSAY_REPORT_H
 #define ASSAY_REPORT_H
 
@@ -9,16 +10,18 @@
 
 struct assay_report_options {
     size_t size;
-    const char *
-        format; /* "text" | "json" | "csv" | "markdown" | "junit" | "html" | "model-explorer"; NULL: text */
+    /* "text" | "json" | "csv" | "markdown" | "junit" | "html" | "model-explorer"; NULL: text */
+    const char *format;
     int columns; /* text: width; 0: 80 */
     bool color, ascii;
     int top; /* layers shown in text and Markdown; 0: 20; -1: all */
-    /* csv: "metrics" | "layers" | "layer-times" | "peak" | "steps" | "groups" | "launches" | "samples" | "series" | "spans" |
-     * "allocations" | "counters" | "ceilings" | "sweep" | "comparison" | "tune"; NULL: metrics */
+    /* csv: "metrics" | "layers" | "layer-times" | "peak" | "steps" | "groups" | "launches" |
+     * "samples" | "series" | "spans" | "allocations" | "counters" | "ceilings" | "sweep" |
+     * "comparison" | "tune"; NULL: metrics */
     const char *table;
-    /* "basic": verdicts, score, three recommendations; "detailed": and bottlenecks, opportunities, environment. Of text it is all that
-     * is shown, of json it is added, the other formats have one form. NULL: the whole profile */
+    /* "basic": verdicts, score, three recommendations; "detailed": and bottlenecks, opportunities,
+     * environment. Of text it is all that is shown, of json it is added, the other formats have one
+     * form. NULL: the whole profile */
     const char *detail;
 };
 

@@ -26,7 +26,8 @@ struct assay_ceiling {
     const char *measured_at; /* UTC, ISO 8601; "" unknown */
 };
 
-/** Called on the caller's own thread when the metrics of a trial stand and before the profile is kept: what it adds is kept. 0 or ASSAY_ENOMEM. */
+/** Called on the caller's own thread when the metrics of a trial stand and before the profile is
+ *  kept: what it adds is kept. 0 or ASSAY_ENOMEM. */
 typedef int assay_conclude_fn(void *context, struct assay_profile *profile, size_t trial);
 
 /** Zero or NULL means default everywhere (set size = sizeof). */
@@ -55,8 +56,9 @@ struct assay_run_options {
     const char *script;             /* fake engine */
     assay_progress_fn *progress;
     void *progress_context;
-    const volatile int *
-        interrupt; /* set to non-zero to stop; the partial profile is kept and ASSAY_EINTERRUPTED returned with *profile set */
+    /* set to non-zero to stop; the partial profile is kept and ASSAY_EINTERRUPTED returned with
+     * *profile set */
+    const volatile int *interrupt;
     int64_t generate;    /* > 0: an inference generates so many tokens with the model's cache */
     int64_t prompt;      /* tokens of its prompt; 0: `sequence`, else 32 */
     const char *command; /* what the profile is called a profile of; NULL: "run" */
@@ -73,11 +75,12 @@ struct assay_run_options {
     size_t tag_count;
     assay_conclude_fn *conclude; /* NULL: none */
     void *conclude_context;
-    double
-        launch_limit_s; /* a launch that takes longer as a whole is killed; what it has measured stays; 0: none */
+    /* a launch that takes longer as a whole is killed; what it has measured stays; 0: none */
+    double launch_limit_s;
 };
 
-/** Returns 0 with *profile (assay_profile_close it). When launches failed the profile is there too (trial state failed) and the code says why. */
+/** Returns 0 with *profile (assay_profile_close it). When launches failed the profile is there too
+ *  (trial state failed) and the code says why. */
 ASSAY_API int assay_run(const struct assay_run_options *options, struct assay_profile **profile,
                         struct assay_error *error);
 

@@ -1,4 +1,5 @@
-/* advise.c - see advise.h. A rule whose inputs are not all there is not called: what is missing is said instead. */
+/* advise.c - see advise.h. A rule whose inputs are not all there is not called: what is missing is
+ * said instead. */
 #include "advise/advise.h"
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
-/* advise.h - what to change: every rule of the tables evaluated over one trial of a profile. A function of the profile and, where it is
- * still there, of the model's file: nothing is run. */
+/* advise.h - what to change: every rule of the tables evaluated over one trial of a profile. A
+ * function of the profile and, where it is still there, of the model's file: nothing is run. */
 #ifndef ASSAY_ADVISE_H
 #define ASSAY_ADVISE_H
 
@@ -8,14 +8,16 @@
 /** The table of rules over all families; NULL past the end. */
 const struct assay__rule *assay__rule_at(size_t index);
 const struct assay__rule *assay__rule_find(const char *id);
-/** Names of what a rule needs, as it stands in doc/rules.md: "layers, costs"; "the profile" when it needs nothing more. */
+/** Names of what a rule needs, as it stands in doc/rules.md: "layers, costs"; "the profile" when it
+ *  needs nothing more. */
 void assay__rule_needs(struct assay__buf *out, const struct assay__rule *rule);
 /** The table of doc/rules.md. */
 void assay__rules_markdown(struct assay__buf *out);
 
-/** Evaluates all rules (only: these ids, when count is not 0; they must exist) over trial `index` (SIZE_MAX: the first one that ran).
- *  model: a file to read instead of the one the profile names; NULL. The profile's findings become those that were found, by
- *  potential. Free the advice before the profile. ASSAY_ENOTFOUND: no such trial; ASSAY_ENOMEM. */
+/** Evaluates all rules (only: these ids, when count is not 0; they must exist) over trial `index`
+ *  (SIZE_MAX: the first one that ran). model: a file to read instead of the one the profile names;
+ *  NULL. The profile's findings become those that were found, by potential. Free the advice before
+ *  the profile. ASSAY_ENOTFOUND: no such trial; ASSAY_ENOMEM. */
 struct assay__advise_options {
     size_t trial;
     const char *model;

@@ -1,7 +1,9 @@
-/* advise_model.c - the model behind a profile, for the rules that look at its graph: opened by the path or the zoo name that the profile holds,
- * and taken only when it is the same graph (fingerprint). Its inputs get the shapes of the trial. No weight is read.
+/* advise_model.c - the model behind a profile, for the rules that look at its graph: opened by the
+ * path or the zoo name that the profile holds, and taken only when it is the same graph
+ * (fingerprint). Its inputs get the shapes of the trial. No weight is read.
  *
- * A reader is a node of the main graph, or a node with bodies whose body reads the value; outputs of the model count as readers too. */
+ * A reader is a node of the main graph, or a node with bodies whose body reads the value; outputs
+ * of the model count as readers too. */
 #include "advise/rule.h"
 
 #include "base/file.h"

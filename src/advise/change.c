@@ -1,9 +1,11 @@
 /* change.c - see change.h.
  *
- * Limits of drift. An option of the session may order sums differently, no more: float32 sums of some thousand terms agree to about 1e-6, and a deep
- * network loses another two digits. Optimisation replaces operators by fused ones, some of which approximate. float16 has 11 bits (5e-4 per rounding), int8 per channel 8 (4e-3 per
- * weight); what is left of that after all layers may reach the limits given here. A limit says that the numbers are of the expected kind, not that the
- * model is still good at its task: that only its own test data can say. */
+ * Limits of drift. An option of the session may order sums differently, no more: float32 sums of
+ * some thousand terms agree to about 1e-6, and a deep network loses another two digits.
+ * Optimisation replaces operators by fused ones, some of which approximate. float16 has 11 bits
+ * (5e-4 per rounding), int8 per channel 8 (4e-3 per weight); what is left of that after all layers
+ * may reach the limits given here. A limit says that the numbers are of the expected kind, not that
+ * the model is still good at its task: that only its own test data can say. */
 #include "advise/change.h"
 
 #include <math.h>

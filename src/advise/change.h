@@ -1,5 +1,6 @@
-/* change.h - what a finding would have one try: one option of the session, another batch, another form from the zoo, or a rewrite of the model.
- * Advice that is to be measured applies it and runs both; a finding whose change is NONE asks for work that a program cannot do by itself. */
+/* change.h - what a finding would have one try: one option of the session, another batch, another
+ * form from the zoo, or a rewrite of the model. Advice that is to be measured applies it and runs
+ * both; a finding whose change is NONE asks for work that a program cannot do by itself. */
 #ifndef ASSAY_ADVISE_CHANGE_H
 #define ASSAY_ADVISE_CHANGE_H
 
@@ -37,8 +38,8 @@ void assay__change_words(struct assay__buf *out, const struct assay__change *cha
 bool assay__change_same(const struct assay__change *a, const struct assay__change *b);
 /** True when the change is of the model: then write a rewritten copy and run that. */
 bool assay__change_is_rewrite(const struct assay__change *change);
-/** How far the outputs may be from those without the change (relative L2 of the worst output) for the advice to stand; NaN: outputs cannot be compared, as
- *  the inputs are others. */
+/** How far the outputs may be from those without the change (relative L2 of the worst output) for
+ *  the advice to stand; NaN: outputs cannot be compared, as the inputs are others. */
 double assay__change_drift_limit(enum assay__change_kind kind);
 /** Makes the change in the options of a run. False when it is none of those (NONE, a rewrite). */
 bool assay__change_options(const struct assay__change *change, struct assay_run_options *options);

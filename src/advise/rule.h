@@ -1,11 +1,14 @@
-/* rule.h - one rule of the advice: what it needs, what it looks for, and what it concludes. A rule is a row in a table of its family
- * (rules_<family>.c); adding a family is a file and a row in advise.c.
+/* rule.h - one rule of the advice: what it needs, what it looks for, and what it concludes. A rule
+ * is a row in a table of its family (rules_<family>.c); adding a family is a file and a row in
+ * advise.c.
  *
- * A rule gives one of three answers: a finding, nothing found, or "not evaluated" with the input that is missing. Its conclusion rests on
- * the numbers of this profile, which it puts down as evidence: there is no finding without.
+ * A rule gives one of three answers: a finding, nothing found, or "not evaluated" with the input
+ * that is missing. Its conclusion rests on the numbers of this profile, which it puts down as
+ * evidence: there is no finding without.
  *
- * The potential speed-up is Amdahl's: with a share s of the latency made l times as fast it is 1 / (1 - s + s / l). It is what the change
- * could give at most or, where the rule says so, at a stated local gain: a potential, to be measured, never a promise. Where power is known, so is the
+ * The potential speed-up is Amdahl's: with a share s of the latency made l times as fast it is 1 /
+ * (1 - s + s / l). It is what the change could give at most or, where the rule says so, at a stated
+ * local gain: a potential, to be measured, never a promise. Where power is known, so is the
  * potential energy saving of an inference: 1 - 1 / gain, at unchanged power. */
 #ifndef ASSAY_ADVISE_RULE_H
 #define ASSAY_ADVISE_RULE_H
@@ -16,7 +19,8 @@
 #include "cost/roofline.h"
 #include "profile/profile.h"
 
-/* A comparison of ten launches a side shows differences of one to two percent: a smaller potential cannot be verified. */
+/* A comparison of ten launches a side shows differences of one to two percent: a smaller potential
+ * cannot be verified. */
 #define ASSAY__GAIN_LEAST 1.02
 #define ASSAY__GAIN_MEDIUM 1.1 /* severity by potential: what users notice … */
 #define ASSAY__GAIN_HIGH 1.5   /* … and what changes a choice of machine */
@@ -53,8 +57,8 @@ struct assay__rule_result {
     struct assay__finding finding; /* FOUND */
     struct assay__change change;   /* FOUND: what could be tried */
     bool estimated; /* the potential rests on an assumed cost, not on the profile alone */
-    const char
-        *gain_of; /* what the potential is of: "latency"; "samples per second", "time per token" */
+    /* what the potential is of: "latency"; "samples per second", "time per token" */
+    const char *gain_of;
 };
 
 /** Everything the rules see. Strings they make lie in the profile's arena. */
@@ -85,8 +89,8 @@ struct assay__rule {
     const char *title;
     const char *looks; /* what it looks for, with its thresholds; for doc/rules.md */
     unsigned needs;    /* enum assay__need */
-    const char
-        *effort; /* "small": an option; "medium": a file is made anew; "large": the model changes */
+    /* "small": an option; "medium": a file is made anew; "large": the model changes */
+    const char *effort;
     enum assay__rule_outcome (*evaluate)(struct assay__advice *advice,
                                          struct assay__rule_result *result);
     /** What could be tried, once it is found; NULL: nothing that a program can do by itself. */
@@ -100,7 +104,8 @@ extern const struct assay__rule assay__rules_target[], assay__rules_batch[],
 
 /* --- what rules are written with -------------------------------------------------------------- */
 
-/** 1 / (1 - share + share / local); local may be INFINITY. NaN when one of them is unknown, or all of the time would vanish. */
+/** 1 / (1 - share + share / local); local may be INFINITY. NaN when one of them is unknown, or all
+ *  of the time would vanish. */
 double assay__amdahl(double share, double local);
 /** Value of a metric of the trial; NaN unknown. */
 double assay__advice_metric(const struct assay__advice *advice, const char *name);
@@ -112,7 +117,8 @@ const char *assay__advice_scaled(struct assay__advice *advice, double value, con
 double assay__advice_time(const struct assay__layer *layer);
 /** Is the layer's operator one of these ("Conv|Gemm")? */
 bool assay__op_among(const char *op, const char *ops);
-/** Sum of the times of the layers whose operator is one of these, over the latency; *count of them. */
+/** Sum of the times of the layers whose operator is one of these, over the latency; *count of
+ *  them. */
 double assay__advice_share(const struct assay__advice *advice, const char *ops, size_t *count);
 bool assay__advice_on_host(const struct assay__advice *advice); /* runs on the CPU */
 
@@ -122,7 +128,8 @@ void assay__rule_evidence(struct assay__advice *advice, struct assay__rule_resul
 /** The concrete change. */
 void assay__rule_advice(struct assay__advice *advice, struct assay__rule_result *result,
                         const char *format, ...) ASSAY_PRINTF(3, 4);
-/** Found, with that potential (NaN: not known before it is tried). Below ASSAY__GAIN_LEAST: nothing. */
+/** Found, with that potential (NaN: not known before it is tried). Below ASSAY__GAIN_LEAST:
+ *  nothing. */
 enum assay__rule_outcome assay__rule_found(struct assay__rule_result *result, double gain);
 /** Not evaluated, as this metric is not known: its own reason is given. */
 enum assay__rule_outcome assay__rule_without(struct assay__advice *advice,
@@ -132,7 +139,8 @@ enum assay__rule_outcome assay__rule_missing(struct assay__rule_result *result, 
 
 /* the graph; only with ASSAY__NEED_MODEL */
 size_t assay__advice_producer(const struct assay__advice *advice, const char *value);
-/** The one node that reads what this one makes; SIZE_MAX: none, several, or it is an output of the model. */
+/** The one node that reads what this one makes; SIZE_MAX: none, several, or it is an output of the
+ *  model. */
 size_t assay__advice_only_reader(const struct assay__advice *advice, size_t node);
 /** What people know the node by. */
 const char *assay__advice_node_name(const struct assay__node *node);

@@ -1,4 +1,5 @@
-/* rule_changes.c - changes that several rules would have one try. Each leaves the change at NONE where it is made already, or cannot be made. */
+/* rule_changes.c - changes that several rules would have one try. Each leaves the change at NONE
+ * where it is made already, or cannot be made. */
 #include "judge/comparison.h"
 #include "advise/rule.h"
 

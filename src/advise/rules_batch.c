@@ -1,4 +1,5 @@
-/* rules_batch.c - rules about the size of the work: batch, symbolic dimensions, sizes between powers of two. */
+/* rules_batch.c - rules about the size of the work: batch, symbolic dimensions, sizes between
+ * powers of two. */
 #include "advise/rule.h"
 
 #include "base/text.h"
@@ -15,8 +16,9 @@
 #define STEP_LOSS 0.9  /* samples per second that a size must keep of its smaller neighbour's */
 #define NAMES_MOST 4   /* in a sentence */
 
-/* What an inference costs however many samples it holds: the engine's part, the calls of layers, and the weights that memory-bound layers read
- * (NaN: no memory-bound layer says how much of its bytes are weights). */
+/* What an inference costs however many samples it holds: the engine's part, the calls of layers,
+ * and the weights that memory-bound layers read (NaN: no memory-bound layer says how much of its
+ * bytes are weights). */
 static double fixed_ns(const struct assay__advice *a, double *engine_ns, double *weights_ns)
 {
     const struct assay__layers *layers = &a->trial->layers;
@@ -35,7 +37,8 @@ static double fixed_ns(const struct assay__advice *a, double *engine_ns, double 
     return *engine_ns + (isnan(*weights_ns) ? 0 : *weights_ns);
 }
 
-/* "about all of an inference (15.2 µs)", "62 % of …": layers are timed in a run of their own, whose times may add up to more than the latency. */
+/* "about all of an inference (15.2 µs)", "62 % of …": layers are timed in a run of their own, whose
+ * times may add up to more than the latency. */
 static void say_fixed(struct assay__advice *a, struct assay__rule_result *r, double share,
                       double engine_ns, double weights_ns)
 {
@@ -79,7 +82,8 @@ static const struct assay__tensor_info *trial_input(const struct assay__advice *
     return NULL;
 }
 
-/* "batch=1" of the n-th named symbolic dimension of the model's inputs, each symbol once; NULL past the last one. */
+/* "batch=1" of the n-th named symbolic dimension of the model's inputs, each symbol once; NULL past
+ * the last one. */
 static const char *fixed_dim(const struct assay__advice *a, size_t n, size_t *symbolic)
 {
     const struct assay__model_info *m = &a->profile->model;
@@ -158,7 +162,8 @@ static bool is_usable(const struct assay__trial *trial)
     return trial->state == ASSAY__TRIAL_OK && trial->batch > 0 && isfinite(samples_of(trial));
 }
 
-/* The trial on the same device with the largest power of two below this batch, at most a factor of two away. */
+/* The trial on the same device with the largest power of two below this batch, at most a factor of
+ * two away. */
 static const struct assay__trial *power_below(const struct assay_profile *p,
                                               const struct assay__trial *trial)
 {
@@ -220,7 +225,8 @@ const struct assay__rule assay__rules_batch[] = {
     {"dynamic-shapes", "batch", "note", "The model's shapes are symbolic",
      "an input with a symbolic dimension", 0, "medium", dynamic_shapes, fix_dims},
     {"size-steps", "batch", "low", "Sizes between powers of two cost more here",
-     "a batch with less than 90 % of the samples per second of the power of two below it, as measured",
+     "a batch with less than 90 % of the samples per second of the power of two below it, as "
+     "measured",
      ASSAY__NEED_TRIALS, "small", size_steps, power_of_two},
     {0},
 };

@@ -1,4 +1,5 @@
-/* rules_bound.c - rules about what bounds the layers: calls, memory, kernels far below their roof, and the operators known for it. */
+/* rules_bound.c - rules about what bounds the layers: calls, memory, kernels far below their roof,
+ * and the operators known for it. */
 #include "advise/rule.h"
 
 #include "base/text.h"
@@ -27,11 +28,14 @@
 #define GATHERS "Gather|GatherElements|GatherND|EmbedLayerNormalization"
 #define NORMS                                                                                    \
     "Softmax|LogSoftmax|LayerNormalization|SkipLayerNormalization|SimplifiedLayerNormalization|" \
-    "RMSNormalization|InstanceNormalization|GroupNormalization|BatchNormalization|ReduceMean|LpNormalization"
+    "RMSNormalization|InstanceNormalization|GroupNormalization|BatchNormalization|ReduceMean|"   \
+    "LpNormalization"
 
-/* What shares are taken of. Layers are timed in a run of their own, which may be slower than the unprofiled median, and some engines run them side by side: where their
- * times add up to more than the latency, a share of the latency would pass 1 and the potential 1 / (1 - share) be lost; their sum is the whole then. Bodies' holders
- * stand for the layers inside them, which are counted themselves. */
+/* What shares are taken of. Layers are timed in a run of their own, which may be slower than the
+ * unprofiled median, and some engines run them side by side: where their times add up to more than
+ * the latency, a share of the latency would pass 1 and the potential 1 / (1 - share) be lost; their
+ * sum is the whole then. Bodies' holders stand for the layers inside them, which are counted
+ * themselves. */
 static double whole_ns(const struct assay__advice *a)
 {
     const struct assay__layers *layers = &a->trial->layers;
@@ -104,10 +108,10 @@ static enum assay__rule_outcome memory_bound(struct assay__advice *a, struct ass
     say_whole(a, r);
     assay__rule_evidence(a, r, "they reach %s %% of the memory's roof: only fewer bytes help",
                          assay__digits(100 * least / time, 3).text);
-    assay__rule_advice(
-        a, r,
-        "move fewer bytes: 16-bit or int8 numbers, fused operators, a larger batch per reading of the "
-        "weights; the potential is that of half the bytes");
+    assay__rule_advice(a, r,
+                       "move fewer bytes: 16-bit or int8 numbers, fused operators, a larger batch "
+                       "per reading of the "
+                       "weights; the potential is that of half the bytes");
     return assay__rule_found(r, assay__amdahl(share, MEMORY_LOCAL));
 }
 
@@ -170,11 +174,11 @@ static enum assay__rule_outcome utilization(struct assay__advice *a, struct assa
         add_far(a, i, LOW_GOAL, &far);
     if (!far.count) return ASSAY__RULE_NOTHING;
     say_far(a, r, &far, "layers");
-    assay__rule_advice(
-        a, r,
-        "other kernels: another build or provider of the engine, shapes that are multiples of the vector width, "
-        "another layout; the potential is that of %.0f %% of the roof",
-        LOW_GOAL * 100);
+    assay__rule_advice(a, r,
+                       "other kernels: another build or provider of the engine, shapes that are "
+                       "multiples of the vector width, "
+                       "another layout; the potential is that of %.0f %% of the roof",
+                       LOW_GOAL * 100);
     return assay__rule_found(r, saved_gain(a, far.saved));
 }
 
@@ -196,11 +200,11 @@ static enum assay__rule_outcome depthwise(struct assay__advice *a, struct assay_
             add_far(a, a->layer_of[i], LOW_GOAL, &far);
     if (!far.count || far.time < DEPTHWISE_SHARE * whole_ns(a)) return ASSAY__RULE_NOTHING;
     say_far(a, r, &far, "depthwise convolutions");
-    assay__rule_advice(
-        a, r,
-        "depthwise convolutions use few of the arithmetic units: full convolutions of fewer channels, or a "
-        "device with kernels for them; the potential is that of %.0f %% of the roof",
-        LOW_GOAL * 100);
+    assay__rule_advice(a, r,
+                       "depthwise convolutions use few of the arithmetic units: full convolutions "
+                       "of fewer channels, or a "
+                       "device with kernels for them; the potential is that of %.0f %% of the roof",
+                       LOW_GOAL * 100);
     return assay__rule_found(r, saved_gain(a, far.saved));
 }
 
@@ -227,10 +231,10 @@ static enum assay__rule_outcome gathers(struct assay__advice *a, struct assay__r
     assay__rule_evidence(a, r, "%zu gathering layers take %s %% of %s", count,
                          assay__digits(share * 100, 3).text, whole_name(a));
     say_whole(a, r);
-    assay__rule_advice(
-        a, r,
-        "look rows up in a smaller table (16-bit or int8 rows, fewer of them), or several rows at once; the "
-        "potential is that of half the bytes");
+    assay__rule_advice(a, r,
+                       "look rows up in a smaller table (16-bit or int8 rows, fewer of them), or "
+                       "several rows at once; the "
+                       "potential is that of half the bytes");
     return assay__rule_found(r, assay__amdahl(share, GATHER_LOCAL));
 }
 
@@ -250,16 +254,17 @@ static enum assay__rule_outcome norms(struct assay__advice *a, struct assay__rul
     say_whole(a, r);
     assay__rule_evidence(a, r, "their roofs would allow %s less",
                          assay__advice_scaled(a, saved / 1e9, "s"));
-    assay__rule_advice(
-        a, r,
-        "fused operators (SkipLayerNormalization, attention with its Softmax inside), which pass over the "
-        "data once; the potential is that of the roof");
+    assay__rule_advice(a, r,
+                       "fused operators (SkipLayerNormalization, attention with its Softmax "
+                       "inside), which pass over the "
+                       "data once; the potential is that of the roof");
     return assay__rule_found(r, saved_gain(a, saved));
 }
 
 /* --- vector lanes ----------------------------------------------------------------------------- */
 
-/* float32 numbers in a register of the widest instruction set that the environment names; 0 unknown. */
+/* float32 numbers in a register of the widest instruction set that the environment names; 0
+ * unknown. */
 static int lanes_of(const char *simd)
 {
     if (!simd || !*simd) return 0;
@@ -314,16 +319,19 @@ static enum assay__rule_outcome lanes(struct assay__advice *a, struct assay__rul
 
 const struct assay__rule assay__rules_bound[] = {
     {"dispatch-bound", "bound", "medium", "Calling layers takes longer than computing them",
-     "8 or more layers bound by overhead which, with the engine's cost per run, take 30 % of the latency or more; potential of half the calls",
+     "8 or more layers bound by overhead which, with the engine's cost per run, take 30 % of the "
+     "latency or more; potential of half the calls",
      CEILED, "large", dispatch, assay__try_batch},
     {"memory-bound", "bound", "medium", "The memory is the limit",
-     "memory-bound layers with 50 % of the latency or more, at 50 % of their roof or more; potential of half the bytes",
+     "memory-bound layers with 50 % of the latency or more, at 50 % of their roof or more; "
+     "potential of half the bytes",
      CEILED, "medium", memory_bound, assay__try_weights_int8},
     {"low-utilization", "bound", "medium", "Layers run far below what the device can do",
      "layers of 20 µs or more below 30 % of their roof, but Scan, Loop and If; potential of 60 %",
      CEILED, "large", utilization, NULL},
     {"depthwise", "bound", "medium", "Depthwise convolutions leave the device idle",
-     "depthwise convolutions below 30 % of their roof with 10 % of the latency or more; potential of 60 %",
+     "depthwise convolutions below 30 % of their roof with 10 % of the latency or more; potential "
+     "of 60 %",
      CEILED | ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "large", depthwise, NULL},
     {"gathers", "bound", "medium", "Time goes into looking rows up",
      "gathering layers with 20 % of the latency or more; potential of half the bytes", TIMED,

@@ -1,4 +1,5 @@
-/* rules_device.c - rules about an accelerator and the way to it: nodes that ran elsewhere, copies, a device that waits. On the CPU they find nothing. */
+/* rules_device.c - rules about an accelerator and the way to it: nodes that ran elsewhere, copies,
+ * a device that waits. On the CPU they find nothing. */
 #include "advise/rule.h"
 
 #include "base/text.h"
@@ -48,11 +49,11 @@ static enum assay__rule_outcome fallback(struct assay__advice *a, struct assay__
     if (share > 0)
         assay__rule_evidence(a, r, "they take %s %% of the latency",
                              assay__digits(share * 100, 3).text);
-    assay__rule_advice(
-        a, r,
-        "exchange these operators for ones that %s has, or give the graph up to where they begin to it (assay "
-        "check MODEL names them)",
-        a->trial->device);
+    assay__rule_advice(a, r,
+                       "exchange these operators for ones that %s has, or give the graph up to "
+                       "where they begin to it (assay "
+                       "check MODEL names them)",
+                       a->trial->device);
     return assay__rule_found(r, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
 }
 
@@ -72,9 +73,9 @@ static enum assay__rule_outcome copies(struct assay__advice *a, struct assay__ru
     if (share > 0)
         assay__rule_evidence(a, r, "they take %s %% of the latency",
                              assay__digits(share * 100, 3).text);
-    assay__rule_advice(
-        a, r,
-        "keep the data on the device: no operator of the CPU between two of the device, shapes as constants");
+    assay__rule_advice(a, r,
+                       "keep the data on the device: no operator of the CPU between two of the "
+                       "device, shapes as constants");
     return assay__rule_found(r, share > 0 ? assay__amdahl(share, (double)INFINITY) : NAN);
 }
 
@@ -90,9 +91,9 @@ static enum assay__rule_outcome io_binding(struct assay__advice *a, struct assay
     assay__rule_evidence(a, r, "copying inputs takes %s, outputs %s: %s %% of the latency",
                          assay__advice_scaled(a, in, "s"), assay__advice_scaled(a, out, "s"),
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(
-        a, r,
-        "bind inputs and outputs to memory of the device (I/O binding), and fetch only what the host reads");
+    assay__rule_advice(a, r,
+                       "bind inputs and outputs to memory of the device (I/O binding), and fetch "
+                       "only what the host reads");
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 
@@ -110,11 +111,11 @@ static enum assay__rule_outcome device_idle(struct assay__advice *a, struct assa
         assay__rule_evidence(a, r, "a kernel takes %s, the gap after it %s",
                              assay__advice_scaled(a, kernel, "s"),
                              assay__advice_scaled(a, gap, "s"));
-    assay__rule_advice(
-        a, r,
-        "larger batches, fused kernels, recorded graphs of launches; the potential is that of a device busy for "
-        "%.0f %% of the time",
-        IDLE_GOAL * 100);
+    assay__rule_advice(a, r,
+                       "larger batches, fused kernels, recorded graphs of launches; the potential "
+                       "is that of a device busy for "
+                       "%.0f %% of the time",
+                       IDLE_GOAL * 100);
     return assay__rule_found(r, IDLE_GOAL / busy);
 }
 

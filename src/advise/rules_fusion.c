@@ -1,5 +1,6 @@
-/* rules_fusion.c - rules about groups of nodes that engines can run as one, and did not. A group is found in the graph; it was missed when its nodes ran as
- * several layers. One fused pass takes at least as long as the longest of them, so that the rest of the group's time is the potential. */
+/* rules_fusion.c - rules about groups of nodes that engines can run as one, and did not. A group is
+ * found in the graph; it was missed when its nodes ran as several layers. One fused pass takes at
+ * least as long as the longest of them, so that the rest of the group's time is the potential. */
 #include "advise/rule.h"
 
 #include "base/text.h"
@@ -122,7 +123,8 @@ static bool attention(const struct assay__advice *a, size_t node, struct group *
 
 /* --- were they fused? ------------------------------------------------------------------------- */
 
-/* Layers that hold nodes of the group; what their times are together, and the longest. A layer that was counted before is not counted again. */
+/* Layers that hold nodes of the group; what their times are together, and the longest. A layer that
+ * was counted before is not counted again. */
 static size_t layers_of(const struct assay__advice *a, const struct group *group, bool *taken,
                         double *sum, double *longest)
 {
@@ -195,9 +197,9 @@ static enum assay__rule_outcome fuse_activation(struct assay__advice *a,
 static enum assay__rule_outcome fuse_layer_norm(struct assay__advice *a,
                                                 struct assay__rule_result *r)
 {
-    assay__rule_advice(
-        a, r,
-        "export with opset 17 or newer, where LayerNormalization is one operator, or --opt extended");
+    assay__rule_advice(a, r,
+                       "export with opset 17 or newer, where LayerNormalization is one operator, "
+                       "or --opt extended");
     return missed(a, r, layer_norm, "of the nodes of a layer normalisation");
 }
 
@@ -211,10 +213,10 @@ static enum assay__rule_outcome fuse_gelu(struct assay__advice *a, struct assay_
 static enum assay__rule_outcome fuse_attention(struct assay__advice *a,
                                                struct assay__rule_result *r)
 {
-    assay__rule_advice(
-        a, r,
-        "use the fused operator: ONNX Runtime's transformers optimizer makes Attention or MultiHeadAttention of "
-        "them, opset 23 has Attention");
+    assay__rule_advice(a, r,
+                       "use the fused operator: ONNX Runtime's transformers optimizer makes "
+                       "Attention or MultiHeadAttention of "
+                       "them, opset 23 has Attention");
     return missed(a, r, attention, "of MatMul, Softmax, MatMul");
 }
 

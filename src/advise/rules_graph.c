@@ -1,5 +1,6 @@
-/* rules_graph.c - rules about nodes that need not be there: conversions and moves, pairs of them that undo each other, weights nobody reads. Where the
- * layers were timed, a node that the engine removed by itself is no finding, and the potential is the time of those that ran. */
+/* rules_graph.c - rules about nodes that need not be there: conversions and moves, pairs of them
+ * that undo each other, weights nobody reads. Where the layers were timed, a node that the engine
+ * removed by itself is no finding, and the potential is the time of those that ran. */
 #include "advise/rule.h"
 
 #include "base/text.h"
@@ -236,13 +237,15 @@ const struct assay__rule assay__rules_graph[] = {
     {"casts", "graph", "medium", "Time goes into converting types",
      "Cast layers with 3 % of the latency or more", TIMED, "large", casts, NULL},
     {"moves", "graph", "medium", "Time goes into copying tensors",
-     "layers that only copy (Concat, Split, Slice, Pad, Tile, Expand) with 10 % of the latency or more",
+     "layers that only copy (Concat, Split, Slice, Pad, Tile, Expand) with 10 % of the latency or "
+     "more",
      TIMED, "large", moves, NULL},
     {"cast-chain", "graph", "low", "Casts of casts",
      "a Cast that only another Cast reads, and that the engine runs", ASSAY__NEED_MODEL, "medium",
      cast_chain, assay__try_optimization},
     {"view-chain", "graph", "low", "Reshapes of reshapes",
-     "a Reshape, Flatten, Squeeze or Unsqueeze that only another one reads, and that the engine runs",
+     "a Reshape, Flatten, Squeeze or Unsqueeze that only another one reads, and that the engine "
+     "runs",
      ASSAY__NEED_MODEL, "medium", view_chain, assay__try_optimization},
     {"transpose-pair", "graph", "low", "Transposes of transposes",
      "a Transpose that only another Transpose reads, and that the engine runs", ASSAY__NEED_MODEL,

@@ -1,4 +1,5 @@
-/* rules_machine.c - rules about the machine and what else it did: clocks, heat, neighbours, faults; and how far the numbers can be trusted. */
+/* rules_machine.c - rules about the machine and what else it did: clocks, heat, neighbours, faults;
+ * and how far the numbers can be trusted. */
 #include "advise/rule.h"
 
 #include "base/text.h"
@@ -33,10 +34,10 @@ static enum assay__rule_outcome heat(struct assay__advice *a, struct assay__rule
     if (!r->finding.evidence_count)
         return isfinite(change) ? ASSAY__RULE_NOTHING
                                 : assay__rule_without(a, r, "disturbance.frequency_change");
-    assay__rule_advice(
-        a, r,
-        "better cooling, a power limit that the machine can hold, or pauses between runs; measure short runs and "
-        "long ones apart");
+    assay__rule_advice(a, r,
+                       "better cooling, a power limit that the machine can hold, or pauses between "
+                       "runs; measure short runs and "
+                       "long ones apart");
     return assay__rule_found(r, fell ? 1 / (1 + change) : NAN);
 }
 
@@ -52,10 +53,10 @@ static enum assay__rule_outcome clock_below(struct assay__advice *a, struct assa
     assay__rule_evidence(a, r, "the CPUs ran at %s of %s; governor '%s'",
                          assay__advice_scaled(a, hz, "Hz"), assay__advice_scaled(a, most, "Hz"),
                          governor && *governor ? governor : "not known");
-    assay__rule_advice(
-        a, r,
-        "let the clock rise: cpupower frequency-set -g performance, turbo on; the highest clock is one core's, all "
-        "cores together may not reach it");
+    assay__rule_advice(a, r,
+                       "let the clock rise: cpupower frequency-set -g performance, turbo on; the "
+                       "highest clock is one core's, all "
+                       "cores together may not reach it");
     return assay__rule_found(r, most / hz);
 }
 
@@ -72,10 +73,10 @@ static enum assay__rule_outcome governor(struct assay__advice *a, struct assay__
     if (isfinite(first))
         assay__rule_evidence(a, r, "the first inference took %s",
                              assay__advice_scaled(a, first, "s"));
-    assay__rule_advice(
-        a, r,
-        "for steady latencies: cpupower frequency-set -g performance; other governors are slow to raise the clock "
-        "after a pause");
+    assay__rule_advice(a, r,
+                       "for steady latencies: cpupower frequency-set -g performance; other "
+                       "governors are slow to raise the clock "
+                       "after a pause");
     return assay__rule_found(r, NAN);
 }
 
@@ -122,10 +123,10 @@ static enum assay__rule_outcome switches(struct assay__advice *a, struct assay__
     assay__rule_evidence(a, r, "%s context switches in an inference of %s",
                          assay__digits(each, 3).text,
                          assay__advice_scaled(a, a->p50_ns / 1e9, "s"));
-    assay__rule_advice(
-        a, r,
-        "fewer threads than cores, or cores of its own (--cpus LIST); threads that sleep between layers switch too: "
-        "compare with and without --no-spinning");
+    assay__rule_advice(a, r,
+                       "fewer threads than cores, or cores of its own (--cpus LIST); threads that "
+                       "sleep between layers switch too: "
+                       "compare with and without --no-spinning");
     return assay__rule_found(r, NAN);
 }
 
@@ -138,10 +139,10 @@ static enum assay__rule_outcome faults(struct assay__advice *a, struct assay__ru
     assay__rule_evidence(a, r, "%s page faults in a warm inference", assay__digits(each, 3).text);
     assay__rule_evidence(a, r, "estimated at %.3g µs each: %s %% of the latency", FAULT_S * 1e6,
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(
-        a, r,
-        "keep memory between inferences: the engine's arena on, outputs bound to memory of the caller, "
-        "MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ high");
+    assay__rule_advice(a, r,
+                       "keep memory between inferences: the engine's arena on, outputs bound to "
+                       "memory of the caller, "
+                       "MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ high");
     r->estimated = true;
     return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
@@ -155,9 +156,9 @@ static enum assay__rule_outcome major_faults(struct assay__advice *a, struct ass
     if (isfinite(a->profile->environment.memory_bytes))
         assay__rule_evidence(a, r, "the machine has %s of memory",
                              assay__advice_scaled(a, a->profile->environment.memory_bytes, "B"));
-    assay__rule_advice(
-        a, r,
-        "read the model's file once before measuring; when it goes on, the memory is too small for the workload");
+    assay__rule_advice(a, r,
+                       "read the model's file once before measuring; when it goes on, the memory "
+                       "is too small for the workload");
     return assay__rule_found(r, NAN);
 }
 
@@ -190,10 +191,10 @@ static enum assay__rule_outcome unstable(struct assay__advice *a, struct assay__
         assay__rule_evidence(a, r, "the latency varies by %s %% (standard deviation over mean)",
                              assay__digits(cv * 100, 3).text);
     if (!r->finding.evidence_count) return ASSAY__RULE_NOTHING;
-    assay__rule_advice(
-        a, r,
-        "compare nothing with this run: quiet the machine, pin the worker (--cpus LIST), use several launches "
-        "(--launches 10)");
+    assay__rule_advice(a, r,
+                       "compare nothing with this run: quiet the machine, pin the worker (--cpus "
+                       "LIST), use several launches "
+                       "(--launches 10)");
     return assay__rule_found(r, NAN);
 }
 
@@ -214,10 +215,10 @@ static enum assay__rule_outcome tail(struct assay__advice *a, struct assay__rule
     assay__rule_evidence(a, r, "p99 is %s, %s times the median of %s",
                          assay__advice_scaled(a, p99, "s"), assay__digits(p99 / p50, 3).text,
                          assay__advice_scaled(a, p50, "s"));
-    assay__rule_advice(
-        a, r,
-        "one thread less than there are cores, cores of its own (--cpus LIST), the governor 'performance'; see the "
-        "disturbances of the report");
+    assay__rule_advice(a, r,
+                       "one thread less than there are cores, cores of its own (--cpus LIST), the "
+                       "governor 'performance'; see the "
+                       "disturbances of the report");
     return assay__rule_found(r, NAN);
 }
 

@@ -1,5 +1,6 @@
-/* rules_precision.c - rules about number formats. Compute-bound layers gain what the device's ceilings of the two formats differ by, memory-bound
- * ones what their bytes shrink by; layers that are bound by neither gain nothing. */
+/* rules_precision.c - rules about number formats. Compute-bound layers gain what the device's
+ * ceilings of the two formats differ by, memory-bound ones what their bytes shrink by; layers that
+ * are bound by neither gain nothing. */
 #include "advise/rule.h"
 
 #include "base/text.h"
@@ -8,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A layer below that of its roof is held up by something else, which another format does not change. */
+/* A layer below that of its roof is held up by something else, which another format does not
+ * change. */
 #define ROOF_NEAR 0.3
 /* A format whose ceiling is not that much higher is not worth its rounding. */
 #define FORMAT_RATIO 1.2
@@ -22,7 +24,8 @@ static const char *bare(const char *device)
     return slash ? slash + 1 : device;
 }
 
-/* Ceiling of a format on the trial's device: "compute.float16.all-cores", or ".matmul" behind an engine; NaN unknown. */
+/* Ceiling of a format on the trial's device: "compute.float16.all-cores", or ".matmul" behind an
+ * engine; NaN unknown. */
 static double ceiling_of(const struct assay__advice *a, const char *type)
 {
     static const char *const suffixes[] = {"all-cores", "matmul"};
@@ -136,9 +139,9 @@ static enum assay__rule_outcome weights_int8(struct assay__advice *a, struct ass
     assay__rule_evidence(
         a, r, "%zu memory-bound layers read %s of float32 weights in %s %% of the latency", count,
         assay__advice_scaled(a, bytes, "B"), assay__digits(100 * time / a->p50_ns, 3).text);
-    assay__rule_advice(
-        a, r,
-        "store the weights as int8 and compare the outputs: assay make --from MODEL --int8 weights -o FILE");
+    assay__rule_advice(a, r,
+                       "store the weights as int8 and compare the outputs: assay make --from MODEL "
+                       "--int8 weights -o FILE");
     double share = saved / a->p50_ns;
     return assay__rule_found(r, share < 1 ? 1 / (1 - share) : NAN);
 }
@@ -148,7 +151,8 @@ static enum assay__rule_outcome products_int8(struct assay__advice *a, struct as
     const struct assay__layers *layers = &a->trial->layers;
     double ratio = ceiling_of(a, "int8") / ceiling_of(a, "float32"), time = 0;
     size_t count = 0;
-    /* Tried on three convolutional models, integer convolutions of the CPU were five times slower (doc/results/verified.md). */
+    /* Tried on three convolutional models, integer convolutions of the CPU were five times slower
+     * (doc/results/verified.md). */
     const char *ops = assay__advice_on_host(a) ? MATRIX : PRODUCTS;
     if (strcmp(a->roofline.type, "float32") != 0) return ASSAY__RULE_NOTHING;
     if (!isfinite(ratio))
@@ -166,9 +170,9 @@ static enum assay__rule_outcome products_int8(struct assay__advice *a, struct as
                          assay__digits(share * 100, 3).text);
     assay__rule_evidence(a, r, "the int8 ceiling is %s times the float32 one",
                          assay__digits(ratio, 3).text);
-    assay__rule_advice(
-        a, r,
-        "integer products, activations quantised while running: assay make --from MODEL --int8 dynamic -o FILE; compare the outputs");
+    assay__rule_advice(a, r,
+                       "integer products, activations quantised while running: assay make --from "
+                       "MODEL --int8 dynamic -o FILE; compare the outputs");
     return assay__rule_found(r, assay__amdahl(share, ratio));
 }
 
@@ -203,15 +207,18 @@ static enum assay__rule_outcome float64(struct assay__advice *a, struct assay__r
 
 const struct assay__rule assay__rules_precision[] = {
     {"float16", "precision", "medium", "float16 would be faster on this device",
-     "a float32 model on a device whose float16 ceiling is 1.2 times as high or more; layers at 30 % of their roof or more count; the CPU only on Arm",
+     "a float32 model on a device whose float16 ceiling is 1.2 times as high or more; layers at 30 "
+     "% of their roof or more count; the CPU only on Arm",
      CEILED, "medium", float16, to_float16},
     {"bfloat16", "precision", "medium", "bfloat16 would be faster on this device",
      "the same with bfloat16", CEILED, "medium", bfloat16, NULL},
     {"weights-int8", "precision", "medium", "Memory-bound layers read float32 weights",
-     "memory-bound products and gathers with float32 weights, at 30 % of their roof or more; three quarters of those bytes go",
+     "memory-bound products and gathers with float32 weights, at 30 % of their roof or more; three "
+     "quarters of those bytes go",
      CEILED, "medium", weights_int8, assay__try_weights_int8},
     {"products-int8", "precision", "medium", "Compute-bound products could be integer products",
-     "compute-bound products at 30 % of their roof or more, and an int8 ceiling 1.2 times the float32 one or more; convolutions count except on the CPU",
+     "compute-bound products at 30 % of their roof or more, and an int8 ceiling 1.2 times the "
+     "float32 one or more; convolutions count except on the CPU",
      CEILED, "medium", products_int8, to_dynamic_int8},
     {"float64", "precision", "medium", "Weights are float64", "a weight tensor of float64",
      ASSAY__NEED_MODEL | ASSAY__NEED_SHAPES, "medium", float64, NULL},

@@ -1,5 +1,6 @@
-/* rules_require.c - the thresholds of a requirement table as rules: floors are missed below 0.8 of what is required, budgets are near from 0.8 on and exceeded
- * above 1. What is missing to the requirement is no potential: none is stated. */
+/* rules_require.c - the thresholds of a requirement table as rules: floors are missed below 0.8 of
+ * what is required, budgets are near from 0.8 on and exceeded above 1. What is missing to the
+ * requirement is no potential: none is stated. */
 #include "advise/rule.h"
 
 #include "base/text.h"
@@ -41,9 +42,9 @@ static enum assay__rule_outcome budget(struct assay__advice *a, struct assay__ru
 
 static enum assay__rule_outcome memory(struct assay__advice *a, struct assay__rule_result *r)
 {
-    return budget(
-        a, r, "memory.budget_share", "peak memory",
-        "a smaller batch, 16-bit or int8 weights, fewer requests in flight; assay memory MODEL shows where it goes");
+    return budget(a, r, "memory.budget_share", "peak memory",
+                  "a smaller batch, 16-bit or int8 weights, fewer requests in flight; assay memory "
+                  "MODEL shows where it goes");
 }
 
 static enum assay__rule_outcome power(struct assay__advice *a, struct assay__rule_result *r)

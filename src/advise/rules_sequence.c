@@ -1,4 +1,5 @@
-/* rules_sequence.c - rules about work over time: recurrent cells, sparse wirings, text generation. */
+/* rules_sequence.c - rules about work over time: recurrent cells, sparse wirings, text
+ * generation. */
 #include "advise/rule.h"
 
 #include "judge/comparison.h"
@@ -35,10 +36,10 @@ static enum assay__rule_outcome unrolled(struct assay__advice *a, struct assay__
     assay__rule_evidence(a, r, "the engine's cost per run is %s, %s %% of the latency",
                          assay__advice_scaled(a, layers->engine_ns / 1e9, "s"),
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(
-        a, r,
-        "compare with the same cell as one Scan (form=scan of the zoo): one node for the engine; its steps may cost "
-        "more than is saved");
+    assay__rule_advice(a, r,
+                       "compare with the same cell as one Scan (form=scan of the zoo): one node "
+                       "for the engine; its steps may cost "
+                       "more than is saved");
     return assay__rule_found(r, assay__amdahl(share, (double)INFINITY));
 }
 
@@ -54,10 +55,10 @@ static enum assay__rule_outcome scanned(struct assay__advice *a, struct assay__r
         a, r, "the Scan of %lld steps takes %s %% of the latency: %s per step",
         (long long)cell->steps, assay__digits(share * 100, 3).text,
         assay__advice_scaled(a, share * a->p50_ns / 1e9 / (double)cell->steps, "s"));
-    assay__rule_advice(
-        a, r,
-        "compare with the unrolled form (form=unrolled of the zoo): the engine optimises across steps, for a longer "
-        "start and a larger graph");
+    assay__rule_advice(a, r,
+                       "compare with the unrolled form (form=unrolled of the zoo): the engine "
+                       "optimises across steps, for a longer "
+                       "start and a larger graph");
     return assay__rule_found(r, NAN);
 }
 
@@ -80,10 +81,10 @@ static enum assay__rule_outcome sparse(struct assay__advice *a, struct assay__ru
         assay__digits(100 * needed / flops, 3).text);
     assay__rule_evidence(a, r, "%zu products take %s %% of the latency", count,
                          assay__digits(share * 100, 3).text);
-    assay__rule_advice(
-        a, r,
-        "leave missing synapses out: smaller products per group of neurons, or a sparse kernel; products that are "
-        "bound by calls gain nothing");
+    assay__rule_advice(a, r,
+                       "leave missing synapses out: smaller products per group of neurons, or a "
+                       "sparse kernel; products that are "
+                       "bound by calls gain nothing");
     return assay__rule_found(r, assay__amdahl(share, flops / needed));
 }
 
@@ -105,10 +106,10 @@ static enum assay__rule_outcome cache(struct assay__advice *a, struct assay__rul
     assay__rule_evidence(a, r,
                          "a token takes %s in the first quarter of a generation and %s in the last",
                          assay__advice_scaled(a, first, "s"), assay__advice_scaled(a, last, "s"));
-    assay__rule_advice(
-        a, r,
-        "do not copy the cache with every token: one buffer for past and present (GroupQueryAttention, "
-        "past_present_share_buffer), a window, or a cache of 16 or 8 bits");
+    assay__rule_advice(a, r,
+                       "do not copy the cache with every token: one buffer for past and present "
+                       "(GroupQueryAttention, "
+                       "past_present_share_buffer), a window, or a cache of 16 or 8 bits");
     r->gain_of = "time per token";
     return assay__rule_found(r, isfinite(all) ? all / first : NAN);
 }
@@ -141,15 +142,16 @@ static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__ru
         a, r, "every token reads %s of weights: at %s that alone takes %s %% of a token's %s",
         assay__advice_scaled(a, weights, "B"), assay__advice_scaled(a, most, "B/s"),
         assay__digits(share * 100, 3).text, assay__advice_scaled(a, token, "s"));
-    assay__rule_advice(
-        a, r,
-        "fewer bytes per token: int8 weights (assay make --from MODEL --int8 weights -o FILE), several sequences at "
-        "once (--batch); the potential is that of a quarter of the bytes");
+    assay__rule_advice(a, r,
+                       "fewer bytes per token: int8 weights (assay make --from MODEL --int8 "
+                       "weights -o FILE), several sequences at "
+                       "once (--batch); the potential is that of a quarter of the bytes");
     r->gain_of = "time per token";
     return assay__rule_found(r, assay__amdahl(share, 4));
 }
 
-/* The zoo's model in the other form: the same weights, so the same outputs. Nobody but the zoo can make it. */
+/* The zoo's model in the other form: the same weights, so the same outputs. Nobody but the zoo can
+ * make it. */
 static void other_form(const struct assay__advice *a, struct assay__change *change)
 {
     const struct assay__model_info *m = &a->profile->model;
@@ -170,7 +172,8 @@ static void other_form(const struct assay__advice *a, struct assay__change *chan
 
 const struct assay__rule assay__rules_sequence[] = {
     {"cell-unrolled", "sequence", "note", "An unrolled cell makes the engine's graph long",
-     "a recurrent cell of 8 steps or more, unrolled, with 5 % of the latency or more in the engine's cost per run",
+     "a recurrent cell of 8 steps or more, unrolled, with 5 % of the latency or more in the "
+     "engine's cost per run",
      TIMED, "medium", unrolled, other_form},
     {"cell-scan", "sequence", "note", "A Scan keeps the engine from optimising across steps",
      "a recurrent cell of 8 steps or more as a Scan with half of the latency or more", TIMED,
@@ -181,7 +184,8 @@ const struct assay__rule assay__rules_sequence[] = {
      "the last quarter of a generation 1.2 times as slow as the first or more", 0, "large", cache,
      NULL},
     {"decode-bandwidth", "sequence", "medium", "A token's time goes into reading the weights",
-     "weights over the memory's bandwidth take 40 % of a token's time or more; potential of int8 weights",
+     "weights over the memory's bandwidth take 40 % of a token's time or more; potential of int8 "
+     "weights",
      0, "medium", decode, assay__try_weights_int8},
     {0},
 };

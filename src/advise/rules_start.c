@@ -1,4 +1,5 @@
-/* rules_start.c - rules about what happens before the first warm inference. Their gain is of the start, not of the latency: none is stated. */
+/* rules_start.c - rules about what happens before the first warm inference. Their gain is of the
+ * start, not of the latency: none is stated. */
 #include "advise/rule.h"
 
 #include "base/text.h"
@@ -18,10 +19,10 @@ static enum assay__rule_outcome cold_start(struct assay__advice *a, struct assay
     if (session < COLD_LEAST_S || session < COLD_TIMES * p50) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "creating the session takes %s, as long as %.0f inferences",
                          assay__advice_scaled(a, session, "s"), session / p50);
-    assay__rule_advice(
-        a, r,
-        "keep one session for many inferences; for short-lived processes weights as external data that is mapped, "
-        "and a model that is optimised already");
+    assay__rule_advice(a, r,
+                       "keep one session for many inferences; for short-lived processes weights as "
+                       "external data that is mapped, "
+                       "and a model that is optimised already");
     return assay__rule_found(r, NAN);
 }
 
@@ -34,10 +35,10 @@ static enum assay__rule_outcome compile(struct assay__advice *a, struct assay__r
     if (own < COMPILE_LEAST_S || own < COMPILE_SHARE * session) return ASSAY__RULE_NOTHING;
     assay__rule_evidence(a, r, "optimising and compiling the graph takes %s of the session's %s",
                          assay__advice_scaled(a, own, "s"), assay__advice_scaled(a, session, "s"));
-    assay__rule_advice(
-        a, r,
-        "optimise once and keep the result: optimized_model_filepath, then --opt none; on accelerators the "
-        "provider's cache (ep.context_enable)");
+    assay__rule_advice(a, r,
+                       "optimise once and keep the result: optimized_model_filepath, then --opt "
+                       "none; on accelerators the "
+                       "provider's cache (ep.context_enable)");
     return assay__rule_found(r, NAN);
 }
 
@@ -49,9 +50,9 @@ static enum assay__rule_outcome first(struct assay__advice *a, struct assay__rul
     assay__rule_evidence(a, r, "the first inference takes %s, %s times a warm one (%s)",
                          assay__advice_scaled(a, own, "s"), assay__digits(own / p50, 3).text,
                          assay__advice_scaled(a, p50, "s"));
-    assay__rule_advice(
-        a, r,
-        "run one inference of every shape before the first request: memory, kernels and clocks are then warm");
+    assay__rule_advice(a, r,
+                       "run one inference of every shape before the first request: memory, kernels "
+                       "and clocks are then warm");
     return assay__rule_found(r, NAN);
 }
 

@@ -1,9 +1,10 @@
 /* arena.c - a chain of chunks; allocation bumps a pointer, freeing frees the chain.
  *
- * Chunks double from 4 KiB to 1 MiB, so a small document costs little and a large one few calls; a request that
- * is larger than the next chunk gets a chunk of its own behind the current one, so the current one is not wasted.
- * Under AddressSanitizer the unused tail of each chunk and a red zone behind each allocation are poisoned.
- * Limits: one allocation is at most 2^40 bytes (anything larger is a lie in a file, not a need). Not thread-safe. */
+ * Chunks double from 4 KiB to 1 MiB, so a small document costs little and a large one few calls; a
+ * request that is larger than the next chunk gets a chunk of its own behind the current one, so the
+ * current one is not wasted. Under AddressSanitizer the unused tail of each chunk and a red zone
+ * behind each allocation are poisoned. Limits: one allocation is at most 2^40 bytes (anything
+ * larger is a lie in a file, not a need). Not thread-safe. */
 #include "base/arena.h"
 
 #include "base/checked.h"
@@ -76,8 +77,8 @@ void assay__arena_free(struct assay__arena *arena)
     free(arena);
 }
 
-/* calloc gives zeroed pages from the kernel without touching them, so zeroing costs nothing for large chunks. A small one
- * it would have to fill with zeros, also the part that is never used. */
+/* calloc gives zeroed pages from the kernel without touching them, so zeroing costs nothing for
+ * large chunks. A small one it would have to fill with zeros, also the part that is never used. */
 static struct chunk *chunk_new(size_t size)
 {
     bool clean = size >= ARENA_CLEAN_CHUNK;

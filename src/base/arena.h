@@ -1,4 +1,5 @@
-/* arena.h - many allocations, one free. Memory is zeroed. Every function returns NULL when out of memory. */
+/* arena.h - many allocations, one free. Memory is zeroed. Every function returns NULL when out of
+ * memory. */
 #ifndef ASSAY_BASE_ARENA_H
 #define ASSAY_BASE_ARENA_H
 

@@ -1,6 +1,7 @@
-/* binomial.c - Binomial(n, 1/2): tail sums from the largest term down, which is exact to rounding for every n.
- * The largest term comes from log-factorials: a running sum below 256, Stirling's series above (three terms: error
- * below 1e-17 there). lgamma() is not used because it writes a global variable. */
+/* binomial.c - Binomial(n, 1/2): tail sums from the largest term down, which is exact to rounding
+ * for every n. The largest term comes from log-factorials: a running sum below 256, Stirling's
+ * series above (three terms: error below 1e-17 there). lgamma() is not used because it writes a
+ * global variable. */
 #include "base/binomial.h"
 
 #include <math.h>
@@ -26,7 +27,8 @@ double assay__binomial_half_cdf(size_t n, size_t k)
     double term = exp(log_factorial(n) - log_factorial(k) - log_factorial(n - k) -
                       (double)n * 0.69314718055994530942);
     double sum = term;
-    /* C(n, i - 1) = C(n, i) i / (n - i + 1); the terms fall faster than a geometric series below the middle */
+    /* C(n, i - 1) = C(n, i) i / (n - i + 1); the terms fall faster than a geometric series below
+     * the middle */
     for (size_t i = k; i > 0 && term > sum * 1e-18; i--) {
         term *= (double)i / (double)(n - i + 1);
         sum += term;

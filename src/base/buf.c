@@ -1,4 +1,5 @@
-/* buf.c - the growable buffer: capacity doubles, one byte is always kept for the terminating NUL, errors stick. */
+/* buf.c - the growable buffer: capacity doubles, one byte is always kept for the terminating NUL,
+ * errors stick. */
 #include "base/buf.h"
 
 #include "base/checked.h"

@@ -1,5 +1,6 @@
-/* buf.h - a growable text or byte buffer. Errors stick: after a failed allocation `failed` is set, later
- * calls do nothing, and the caller checks once at the end. Always NUL-terminated when not failed. */
+/* buf.h - a growable text or byte buffer. Errors stick: after a failed allocation `failed` is set,
+ * later calls do nothing, and the caller checks once at the end. Always NUL-terminated when not
+ * failed. */
 #ifndef ASSAY_BASE_BUF_H
 #define ASSAY_BASE_BUF_H
 

@@ -1,7 +1,8 @@
 /* clock.c - what a clock read costs, and sleeping.
  *
- * The cost is the lowest mean of several rounds of back-to-back reads (the lowest, because only disturbance can
- * make a round slower). The step is the smallest positive difference between two reads that follow each other. */
+ * The cost is the lowest mean of several rounds of back-to-back reads (the lowest, because only
+ * disturbance can make a round slower). The step is the smallest positive difference between two
+ * reads that follow each other. */
 #include "base/clock.h"
 
 #include <errno.h>

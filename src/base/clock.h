@@ -1,5 +1,5 @@
-/* clock.h - the one clock of the program: CLOCK_MONOTONIC in nanoseconds (about 23 ns a read through the vDSO).
- * POSIX on Linux and macOS alike, so it needs no platform file. */
+/* clock.h - the one clock of the program: CLOCK_MONOTONIC in nanoseconds (about 23 ns a read
+ * through the vDSO). POSIX on Linux and macOS alike, so it needs no platform file. */
 #ifndef ASSAY_BASE_CLOCK_H
 #define ASSAY_BASE_CLOCK_H
 

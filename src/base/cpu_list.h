@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/** Calls back for each CPU of the list; false when it is malformed or empty (some may have been called back by then). */
+/** Calls back for each CPU of the list; false when it is malformed or empty (some may have been
+ *  called back by then). */
 bool assay__cpu_list_each(const char *list, void (*each)(void *context, unsigned cpu),
                           void *context);
 

@@ -1,4 +1,5 @@
-/* error.c - names and texts of the error codes, and the one function that fills a struct assay_error. */
+/* error.c - names and texts of the error codes, and the one function that fills a struct
+ * assay_error. */
 #include <assay/error.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* file.c - files mapped for reading, small files read whole, files written whole or not at all, folders of ours.
- * Limit: a file that someone shortens while it is mapped raises SIGBUS on access, as with every mapping. */
+/* file.c - files mapped for reading, small files read whole, files written whole or not at all,
+ * folders of ours. Limit: a file that someone shortens while it is mapped raises SIGBUS on access,
+ * as with every mapping. */
 #include "base/file.h"
 
 #include "base/buf.h"
@@ -254,8 +255,9 @@ void assay__folder_remove(const char *path)
     rmdir(path);
 }
 
-/* Folders are named assay-PID-HOST-XXXXXX. HOST, a hash of the machine's name, is there because a folder for temporary
- * files can be shared between machines or containers, where the same number is another process. */
+/* Folders are named assay-PID-HOST-XXXXXX. HOST, a hash of the machine's name, is there because a
+ * folder for temporary files can be shared between machines or containers, where the same number is
+ * another process. */
 static void name_of_process(char *out, size_t out_size, long pid)
 {
     char host[256] = "";
@@ -280,7 +282,8 @@ static bool left_by_dead(const char *name)
     return kill((pid_t)pid, 0) == -1 && errno == ESRCH;
 }
 
-/* What a killed process could not remove itself. One pass over the folder; failures are left to the next time. */
+/* What a killed process could not remove itself. One pass over the folder; failures are left to the
+ * next time. */
 static void remove_left_behind(const char *base)
 {
     DIR *entries = opendir(base);

@@ -1,4 +1,5 @@
-/* file.h - files mapped for reading, small files read whole, and files written so that a failure leaves no torso. */
+/* file.h - files mapped for reading, small files read whole, and files written so that a failure
+ * leaves no torso. */
 #ifndef ASSAY_BASE_FILE_H
 #define ASSAY_BASE_FILE_H
 
@@ -12,27 +13,34 @@ struct assay__mapping {
     size_t size;
 };
 
-/** Maps a regular file read-only. Clear errors for: missing, a directory, not a regular file, empty, no permission. */
+/** Maps a regular file read-only. Clear errors for: missing, a directory, not a regular file,
+ *  empty, no permission. */
 int assay__file_map(const char *path, struct assay__mapping *mapping, struct assay_error *error);
 void assay__file_unmap(struct assay__mapping *mapping);
-/** Reads at most `limit` bytes of a (small, possibly /proc) file into a fresh NUL-terminated string; free() it. */
+/** Reads at most `limit` bytes of a (small, possibly /proc) file into a fresh NUL-terminated
+ *  string; free() it. */
 int assay__file_read(const char *path, size_t limit, char **text, size_t *length,
                      struct assay_error *error);
-/** Writes a temporary beside `path`, fsyncs, renames over it. ENOSPC and the like become one clear message. */
+/** Writes a temporary beside `path`, fsyncs, renames over it. ENOSPC and the like become one clear
+ *  message. */
 int assay__file_write(const char *path, const void *data, size_t size, struct assay_error *error);
-/** Could assay__file_write write there? Makes a temporary beside `path` and removes it; 0, or what it would fail with. */
+/** Could assay__file_write write there? Makes a temporary beside `path` and removes it; 0, or what
+ *  it would fail with. */
 int assay__file_writable(const char *path, struct assay_error *error);
 bool assay__file_exists(const char *path);
 /** The folder part of a path ("." when it has none), into `out`. 0 or ASSAY_ELIMIT. */
 int assay__path_folder(const char *path, char *out, size_t out_size);
 /** folder + "/" + name. 0 or ASSAY_ELIMIT. */
 int assay__path_join(const char *folder, const char *name, char *out, size_t out_size);
-/** Makes the folder of a file in a cache, and the one above it ("~/.cache" may not be there yet); what is there already is fine. */
+/** Makes the folder of a file in a cache, and the one above it ("~/.cache" may not be there yet);
+ *  what is there already is fine. */
 int assay__folder_for(const char *path, struct assay_error *error);
-/** A fresh private folder under $TMPDIR (else /tmp); the caller removes it with assay__folder_remove. Its name holds our
- *  process id: such folders of ours whose process was killed are removed on the way. */
+/** A fresh private folder under $TMPDIR (else /tmp); the caller removes it with
+ *  assay__folder_remove. Its name holds our process id: such folders of ours whose process was
+ *  killed are removed on the way. */
 int assay__folder_temporary(char *out, size_t out_size, struct assay_error *error);
-/** Removes the files in a folder we made, and the folder. Not recursive below one level of folders. */
+/** Removes the files in a folder we made, and the folder. Not recursive below one level of
+ *  folders. */
 void assay__folder_remove(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
-/* json.h - JSON out (a writer into a buffer), JSON in as a stream of tokens (traces of gigabytes: nothing is
- * built), and JSON in as a small tree (job descriptions, our own messages).
- * Input is untrusted: depth is limited (64), numbers are range-checked, strings are validated as UTF-8 and
+/* json.h - JSON out (a writer into a buffer), JSON in as a stream of tokens (traces of gigabytes:
+ * nothing is built), and JSON in as a small tree (job descriptions, our own messages). Input is
+ * untrusted: depth is limited (64), numbers are range-checked, strings are validated as UTF-8 and
  * lone surrogates become U+FFFD. */
 #ifndef ASSAY_BASE_JSON_H
 #define ASSAY_BASE_JSON_H

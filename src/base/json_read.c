@@ -1,10 +1,11 @@
 /* json_read.c - JSON (RFC 8259) as a stream of tokens over memory, in constant space.
  *
- * A small state machine: what may come next, and one bit per nesting level (object or array). Tokens point into the
- * input; nothing is copied. Escapes and numbers are checked by their grammar here; UTF-8 is checked when a string is
- * decoded (assay__json_unescape), where bad bytes, lone surrogates and U+0000 (which a C string cannot hold) become
- * U+FFFD. Limits: depth 64, 400 characters per number, numbers that a finite double holds. A byte order mark is
- * skipped. Exactly one value; anything after it is an error. */
+ * A small state machine: what may come next, and one bit per nesting level (object or array).
+ * Tokens point into the input; nothing is copied. Escapes and numbers are checked by their grammar
+ * here; UTF-8 is checked when a string is decoded (assay__json_unescape), where bad bytes, lone
+ * surrogates and U+0000 (which a C string cannot hold) become U+FFFD. Limits: depth 64, 400
+ * characters per number, numbers that a finite double holds. A byte order mark is skipped. Exactly
+ * one value; anything after it is an error. */
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -68,8 +69,9 @@ static bool in_object(const struct assay__json_reader *reader)
     return reader->depth > 0 && (reader->is_object >> (reader->depth - 1) & 1);
 }
 
-/* Where the next byte stands that ends or interrupts a plain run: a quote, a backslash or a control character.
- * Eight bytes at a time by the has-zero-byte trick: (x - 0x01…) & ~x & 0x80… is non-zero when a byte of x is zero. */
+/* Where the next byte stands that ends or interrupts a plain run: a quote, a backslash or a control
+ * character. Eight bytes at a time by the has-zero-byte trick: (x - 0x01…) & ~x & 0x80… is non-zero
+ * when a byte of x is zero. */
 static size_t plain_run(const char *text, size_t at, size_t length)
 {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
@@ -158,8 +160,9 @@ static size_t number_end(const struct assay__json_reader *reader, size_t at)
     return end;
 }
 
-/* Exact fast path: at most 15 digits and a power of ten that a double holds exactly, so that one correctly rounded
- * division gives the correctly rounded value (Clinger 1990). False when strtod must do it. */
+/* Exact fast path: at most 15 digits and a power of ten that a double holds exactly, so that one
+ * correctly rounded division gives the correctly rounded value (Clinger 1990). False when strtod
+ * must do it. */
 static bool simple_number(const char *text, size_t length, double *value)
 {
     static const double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -342,7 +345,8 @@ static uint32_t hex4(const char *text)
     return code;
 }
 
-/* Decodes the escape at text[0] == '\\'; returns the bytes it took. The reader has checked its grammar. */
+/* Decodes the escape at text[0] == '\\'; returns the bytes it took. The reader has checked its
+ * grammar. */
 static size_t decode_escape(const char *text, size_t length, char out[4], size_t *written)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";

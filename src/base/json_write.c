@@ -1,10 +1,11 @@
 /* json_write.c - the JSON writer: into a buffer, optionally indented by two spaces.
  *
- * Numbers are the shortest of %.15g, %.16g and %.17g that reads back to the same double; integers that a double
- * holds exactly are written without exponent up to 2^53; non-finite values are null (JSON has no NaN). Strings are
- * escaped and bytes that are not UTF-8 become U+FFFD, so the output is always valid JSON. Characters that drive a terminal or turn the reading order
- * are escaped too: a document that is shown as it is does no harm.
- * Nesting deeper than ASSAY__JSON_DEPTH marks the buffer as failed. */
+ * Numbers are the shortest of %.15g, %.16g and %.17g that reads back to the same double; integers
+ * that a double holds exactly are written without exponent up to 2^53; non-finite values are null
+ * (JSON has no NaN). Strings are escaped and bytes that are not UTF-8 become U+FFFD, so the output
+ * is always valid JSON. Characters that drive a terminal or turn the reading order are escaped too:
+ * a document that is shown as it is does no harm. Nesting deeper than ASSAY__JSON_DEPTH marks the
+ * buffer as failed. */
 #include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"

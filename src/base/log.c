@@ -1,4 +1,5 @@
-/* log.c - lines to a callback. The setting is process-wide and meant to be made once, before threads start. */
+/* log.c - lines to a callback. The setting is process-wide and meant to be made once, before
+ * threads start. */
 #include "base/log.h"
 
 #include <stdarg.h>

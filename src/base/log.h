@@ -1,4 +1,5 @@
-/* log.h - how the library's own code logs; where the lines go is the caller's choice (assay/log.h). */
+/* log.h - how the library's own code logs; where the lines go is the caller's choice
+ * (assay/log.h). */
 #ifndef ASSAY_BASE_LOG_H
 #define ASSAY_BASE_LOG_H
 

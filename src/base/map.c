@@ -1,12 +1,12 @@
 /* map.c - string to size_t by open addressing with linear probing and backward-shift deletion.
  *
- * The hash multiplies 8 bytes at a time into 128 bits and folds them (the way of wyhash), keyed per map from the clock, an
- * address and a counter: who does not know the keys cannot choose names that collide. Looking up names is most of what the
- * analysis of a graph does, so this is worth its care.
- * The load stays below 3/4. Keys are borrowed. Not thread-safe.
+ * The hash multiplies 8 bytes at a time into 128 bits and folds them (the way of wyhash), keyed per
+ * map from the clock, an address and a counter: who does not know the keys cannot choose names that
+ * collide. Looking up names is most of what the analysis of a graph does, so this is worth its
+ * care. The load stays below 3/4. Keys are borrowed. Not thread-safe.
  *
- * A map over names keeps the values of interned keys in an array by their number; the hash table then only holds keys
- * that are not among the names. */
+ * A map over names keeps the values of interned keys in an array by their number; the hash table
+ * then only holds keys that are not among the names. */
 #include "base/map.h"
 
 #include "base/checked.h"
@@ -228,7 +228,8 @@ bool assay__map_remove(struct assay__map *map, const char *key)
     size_t mask = map->capacity - 1;
     size_t hole = find(map, key, hash_of(map, key));
     if (!map->slots[hole].key) return false;
-    /* Move back every follower whose home does not lie cyclically in (hole, at]: then no probe crosses a gap. */
+    /* Move back every follower whose home does not lie cyclically in (hole, at]: then no probe
+     * crosses a gap. */
     for (size_t at = (hole + 1) & mask; map->slots[at].key; at = (at + 1) & mask) {
         size_t home = (size_t)map->slots[at].hash & mask;
         if (((at - home) & mask) >= ((at - hole) & mask)) {

@@ -1,8 +1,9 @@
 /* metric.c - the metric and its ordered set.
  *
- * The set owns its strings: each entry keeps one heap block with name, unit, source and note, so replacing an entry
- * frees the old block (a monitor may put the same names for days). The unit of a known name comes from the table.
- * `power.average.RAIL` rows of the table end in ".RAIL" and match any single or dotted suffix. */
+ * The set owns its strings: each entry keeps one heap block with name, unit, source and note, so
+ * replacing an entry frees the old block (a monitor may put the same names for days). The unit of a
+ * known name comes from the table. `power.average.RAIL` rows of the table end in ".RAIL" and match
+ * any single or dotted suffix. */
 #include "base/map.h"
 #include "base/metric_table.h"
 #include "base/vec.h"
@@ -195,7 +196,8 @@ int assay_metrics_ratio(struct assay_metrics *set, const char *name,
         snprintf(reason, sizeof reason, "%s is zero", denominator->name);
         return assay_metrics_unavailable(set, name, reason);
     }
-    /* What rests on an estimate is an estimate; what rests on a published value says so by its formula. */
+    /* What rests on an estimate is an estimate; what rests on a published value says so by its
+     * formula. */
     bool estimate = numerator->state == ASSAY_ESTIMATED || denominator->state == ASSAY_ESTIMATED;
     struct assay_metric metric = {name,      numerator->value / denominator->value,
                                   NULL,      estimate ? ASSAY_ESTIMATED : ASSAY_DERIVED,

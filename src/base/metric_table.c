@@ -1,6 +1,7 @@
-/* metric_table.c - every metric name, its base unit and one plain sentence. A name means one thing: where there are
- * two readings there are two names. Rows that end in ".RAIL" match every rail (power.average.package, …).
- * doc/metrics.md explains the definitions at length; a test checks that it lists every row with the same unit. */
+/* metric_table.c - every metric name, its base unit and one plain sentence. A name means one thing:
+ * where there are two readings there are two names. Rows that end in ".RAIL" match every rail
+ * (power.average.package, …). doc/metrics.md explains the definitions at length; a test checks that
+ * it lists every row with the same unit. */
 #include "base/metric_table.h"
 
 const struct assay_metric_info assay__metric_table[] = {
@@ -34,7 +35,8 @@ const struct assay_metric_info assay__metric_table[] = {
      "Upper end of the 95 % interval of the trial's median between launches."},
     {"latency.samples", "count", "Warm samples the statistics rest on."},
     {"latency.warmup", "count",
-     "Inferences not counted: those before measuring, and the first samples where warm-up was found."},
+     "Inferences not counted: those before measuring, and the first samples where warm-up was "
+     "found."},
     {"latency.preprocess", "s", "Part of an inference spent preparing its input."},
     {"latency.transfer_in", "s", "Part of an inference spent copying input to the device."},
     {"latency.execute", "s", "Part of an inference spent executing on the device."},
@@ -94,7 +96,8 @@ const struct assay_metric_info assay__metric_table[] = {
     {"memory.total", "B", "All memory allocated for the run, host and device."},
     {"memory.unified_peak", "B", "Peak of unified memory."},
     {"memory.bandwidth", "B/s",
-     "Bytes moved over latency.p50, or read from memory-controller counters; the source says which."},
+     "Bytes moved over latency.p50, or read from memory-controller counters; the source says "
+     "which."},
     {"memory.bandwidth.controller", "B/s",
      "Bytes that the memory controllers of the whole machine moved, over time."},
     {"memory.bandwidth.llc", "B/s",
@@ -164,7 +167,8 @@ const struct assay_metric_info assay__metric_table[] = {
     {"npu.rate", "FLOP/s", "Rate of the neural processor, from a source that reports it."},
     {"npu.cycles", "count", "Cycles of the neural processor, from a source that reports it."},
     {"score.efficiency", "points",
-     "0 to 100: 40 % speed, 40 % operations per watt, 20 % memory efficiency; unavailable if a part is."},
+     "0 to 100: 40 % speed, 40 % operations per watt, 20 % memory efficiency; unavailable if a "
+     "part is."},
     /* what measuring cost */
     {"layers.sum", "s", "Time of all timed layers of one launch together."},
     {"layers.engine", "s", "The engine's fixed cost per run, outside every layer."},

@@ -1,4 +1,5 @@
-/* metric_table.h - the one table of metric names; doc/metrics.md is its prose and a test keeps the two equal. */
+/* metric_table.h - the one table of metric names; doc/metrics.md is its prose and a test keeps the
+ * two equal. */
 #ifndef ASSAY_BASE_METRIC_TABLE_H
 #define ASSAY_BASE_METRIC_TABLE_H
 

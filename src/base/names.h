@@ -1,5 +1,6 @@
-/* names.h - distinct strings, numbered from 0 in order of arrival. Each lies once in one block, with its number in front
- * of it, so that a pointer that came from here leads to its number without looking at the text. */
+/* names.h - distinct strings, numbered from 0 in order of arrival. Each lies once in one block,
+ * with its number in front of it, so that a pointer that came from here leads to its number without
+ * looking at the text. */
 #ifndef ASSAY_BASE_NAMES_H
 #define ASSAY_BASE_NAMES_H
 
@@ -17,7 +18,8 @@ struct assay__names {
     size_t count, capacity;
 };
 
-/** Room for `count` strings that take `length` bytes together, each with its terminator. NULL: out of memory. */
+/** Room for `count` strings that take `length` bytes together, each with its terminator. NULL: out
+ *  of memory. */
 struct assay__names *assay__names_new(size_t count, size_t length);
 void assay__names_free(struct assay__names *names);
 /** The one copy of the text; the text itself when there is no room left for it. */
@@ -30,8 +32,8 @@ static inline size_t assay__names_count(const struct assay__names *names)
     return names ? names->count : 0;
 }
 
-/** Number of a pointer that assay__names_add gave; SIZE_MAX: it is none. A pointer into the middle of a text is told from
- *  one to its start by `starts`. */
+/** Number of a pointer that assay__names_add gave; SIZE_MAX: it is none. A pointer into the middle
+ *  of a text is told from one to its start by `starts`. */
 static inline size_t assay__names_own(const struct assay__names *names, const char *text)
 {
     size_t start = (size_t)((uintptr_t)text - (uintptr_t)names->block);

@@ -1,5 +1,5 @@
-/* options_read.h - reading a caller's options struct that may be older or newer than this library (first
- * member: size_t size). */
+/* options_read.h - reading a caller's options struct that may be older or newer than this library
+ * (first member: size_t size). */
 #ifndef ASSAY_BASE_OPTIONS_READ_H
 #define ASSAY_BASE_OPTIONS_READ_H
 

@@ -1,5 +1,5 @@
-/* random.c - xoshiro256** (Blackman and Vigna 2018) seeded by splitmix64: small, fast, the same on every machine.
- * For synthetic inputs and tests, never for secrets. */
+/* random.c - xoshiro256** (Blackman and Vigna 2018) seeded by splitmix64: small, fast, the same on
+ * every machine. For synthetic inputs and tests, never for secrets. */
 #include "base/stats.h"
 
 #include <math.h>
@@ -42,7 +42,8 @@ double assay__random_unit(struct assay__random *random)
     return (double)(assay__random_u64(random) >> 11) * 0x1p-53;
 }
 
-/* Box and Muller; the second value is not kept, so that the sequence depends on the seed and the count only. */
+/* Box and Muller; the second value is not kept, so that the sequence depends on the seed and the
+ * count only. */
 double assay__random_normal(struct assay__random *random)
 {
     double radius = sqrt(-2 * log(1 - assay__random_unit(random)));

@@ -1,5 +1,5 @@
-/* stats.c - statistics of a set of numbers: percentiles, centre, spread, the interval of the median. doc/metrics.md
- * holds the definitions; no normality is assumed anywhere. */
+/* stats.c - statistics of a set of numbers: percentiles, centre, spread, the interval of the
+ * median. doc/metrics.md holds the definitions; no normality is assumed anywhere. */
 #include "base/stats.h"
 
 #include "base/binomial.h"
@@ -76,8 +76,9 @@ double assay__stats_mad(const double *values, size_t count, double median, doubl
     return assay__stats_median(scratch, count);
 }
 
-/* With at most one of n queries over the latency bound, the claim "a share q is within" holds with 99 % confidence
- * when P(X <= 1) <= 0.01 for X ~ Binomial(n, 1 - q): q^n + n (1 - q) q^(n - 1) <= 0.01. */
+/* With at most one of n queries over the latency bound, the claim "a share q is within" holds with
+ * 99 % confidence when P(X <= 1) <= 0.01 for X ~ Binomial(n, 1 - q): q^n + n (1 - q) q^(n - 1) <=
+ * 0.01. */
 static bool enough(double q, double count)
 {
     double log_tail = (count - 1) * log(q) + log(q + count * (1 - q));
@@ -104,8 +105,8 @@ size_t assay__stats_percentile_needs(double q)
     return high;
 }
 
-/* Ranks r and m + 1 - r of m = floor(n / tau) independent samples lie (m + 1)/2 - r from the middle; stretched by
- * n / m they are the ranks among the n correlated ones, rounded outwards. */
+/* Ranks r and m + 1 - r of m = floor(n / tau) independent samples lie (m + 1)/2 - r from the
+ * middle; stretched by n / m they are the ranks among the n correlated ones, rounded outwards. */
 struct assay__interval assay__stats_median_interval(const double *sorted, size_t count, double tau)
 {
     struct assay__interval interval = {NAN, NAN, false};
@@ -125,7 +126,8 @@ struct assay__interval assay__stats_median_interval(const double *sorted, size_t
     return interval;
 }
 
-/* A MAD of zero (a coarse clock: more than half the samples equal) gives no scale to judge by: none is called out. */
+/* A MAD of zero (a coarse clock: more than half the samples equal) gives no scale to judge by: none
+ * is called out. */
 size_t assay__stats_outliers(const double *values, size_t count, double median, double mad)
 {
     size_t outliers = 0;

@@ -1,5 +1,5 @@
-/* stats.h - the statistics of doc/design.md section 6, on plain arrays; definitions in doc/metrics.md.
- * Nothing here allocates unless it says so; sorted inputs are the caller's. */
+/* stats.h - the statistics of doc/design.md section 6, on plain arrays; definitions in
+ * doc/metrics.md. Nothing here allocates unless it says so; sorted inputs are the caller's. */
 #ifndef ASSAY_BASE_STATS_H
 #define ASSAY_BASE_STATS_H
 
@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Nearest rank on sorted values: x[ceil(q n) - 1]. The median of an even count is the mean of the middle two. NaN when n = 0. */
+/** Nearest rank on sorted values: x[ceil(q n) - 1]. The median of an even count is the mean of the
+ *  middle two. NaN when n = 0. */
 double assay__stats_percentile(const double *sorted, size_t count, double q);
 double assay__stats_median(const double *sorted, size_t count);
 double assay__stats_mean(const double *values, size_t count);
@@ -17,12 +18,13 @@ double assay__stats_iqm(const double *sorted, size_t count);
 double assay__stats_mad(const double *values, size_t count, double median, double *scratch);
 void assay__stats_sort(double *values, size_t count);
 void assay__stats_sort_u64(uint64_t *values, size_t count);
-/** Sample count that MLPerf LoadGen's early stopping asks for with one over-latency query at 99 % confidence
- *  (0.90: 64, 0.95: 130, 0.97: 219, 0.99: 662, 0.999: 6,636), computed from the binomial tail. */
+/** Sample count that MLPerf LoadGen's early stopping asks for with one over-latency query at 99 %
+ *  confidence (0.90: 64, 0.95: 130, 0.97: 219, 0.99: 662, 0.999: 6,636), computed from the binomial
+ *  tail. */
 size_t assay__stats_percentile_needs(double q);
 
-/** Integrated autocorrelation 1 + 2 Σ ρ_k in time order, the sum ending at the first non-positive ρ_k (at least 1). O(n·k); long inputs
- *  are handled without quadratic cost (a bounded lag). */
+/** Integrated autocorrelation 1 + 2 Σ ρ_k in time order, the sum ending at the first non-positive
+ *  ρ_k (at least 1). O(n·k); long inputs are handled without quadratic cost (a bounded lag). */
 double assay__stats_autocorrelation_time(const double *values, size_t count);
 double assay__stats_autocorrelation(const double *values, size_t count, size_t lag);
 
@@ -30,7 +32,8 @@ struct assay__interval {
     double low, high;
     bool known; /* false: too few samples for 95 % */
 };
-/** Binomial order-statistic interval of the median with n_eff = n / tau (ranks mapped back to n). */
+/** Binomial order-statistic interval of the median with n_eff = n / tau (ranks mapped back to
+ *  n). */
 struct assay__interval assay__stats_median_interval(const double *sorted, size_t count, double tau);
 
 /** End of warm-up: the truncation point (MSER-5, at most half the samples) in time order. */
@@ -38,18 +41,20 @@ size_t assay__stats_warmup_end(const double *values, size_t count);
 
 /** Hyperfine's outliers: |x - median| / MAD > 14.826. */
 size_t assay__stats_outliers(const double *values, size_t count, double median, double mad);
-/** Relative change of the level over the launch (Theil-Sen slope over block medians times the span, over the median), and its p-value (Mann-Kendall on block medians).
- *  Both NaN below 40 samples. */
+/** Relative change of the level over the launch (Theil-Sen slope over block medians times the span,
+ *  over the median), and its p-value (Mann-Kendall on block medians). Both NaN below 40 samples. */
 double assay__stats_drift(const double *values, size_t count, double *p_value);
-/** Bimodality: splits sorted values at the best threshold; true when two modes, each >= 10 % of samples, stand apart (gap described in the source),
- *  by at least eight steps of the clock (step; 0 or NaN: unknown, then the grid of the values themselves counts).
- *  *low_mode, *high_mode get their medians, *high_share the share of the upper. */
+/** Bimodality: splits sorted values at the best threshold; true when two modes, each >= 10 % of
+ *  samples, stand apart (gap described in the source), by at least eight steps of the clock (step;
+ *  0 or NaN: unknown, then the grid of the values themselves counts). *low_mode, *high_mode get
+ *  their medians, *high_share the share of the upper. */
 bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
                           double *high_mode, double *high_share);
 
 /* --- between launches: the process is the unit of replication --------------------------------- */
 
-/** What a ratio is of: the launches' medians, or what inferences take when nothing disturbs them (stats_fastest.c). */
+/** What a ratio is of: the launches' medians, or what inferences take when nothing disturbs them
+ *  (stats_fastest.c). */
 enum assay__ratio_by {
     ASSAY__BY_TYPICAL,
     ASSAY__BY_UNDISTURBED,
@@ -57,13 +62,13 @@ enum assay__ratio_by {
 };
 
 struct assay__ratio {
-    double
-        ratio; /* median(b) / median(a) of per-launch medians; of the fast ends by the test's inversion */
-    struct assay__interval
-        ci; /* at least 95 %: the permutation test on ranks, inverted; excludes 1 exactly when p < 0.05 */
+    /* median(b) / median(a) of per-launch medians; of the fast ends by the test's inversion */
+    double ratio;
+    /* at least 95 %: the permutation test on ranks, inverted; excludes 1 exactly when p < 0.05 */
+    struct assay__interval ci;
     double p_value; /* exact permutation test on ranks, two-sided */
-    double
-        smallest; /* relative difference that this run would have shown with a probability of 80 to 95 % */
+    /* relative difference that this run would have shown with a probability of 80 to 95 % */
+    double smallest;
     enum assay__ratio_by by;
 };
 #define ASSAY__RATIO_UNKNOWN                                \
@@ -71,22 +76,26 @@ struct assay__ratio {
         NAN, {NAN, NAN, false}, NAN, NAN, ASSAY__BY_TYPICAL \
     }
 
-/** The launches of an arm: their medians, and their 5th percentiles in the same order (NULL: not known). */
+/** The launches of an arm: their medians, and their 5th percentiles in the same order (NULL: not
+ *  known). */
 struct assay__launch_times {
     const double *typical, *undisturbed;
     size_t count;
 };
-/** a and b are per-launch medians in any order. 0 or ASSAY_ENOMEM/ASSAY_EINVAL (< 5 launches per arm). */
+/** a and b are per-launch medians in any order. 0 or ASSAY_ENOMEM/ASSAY_EINVAL (< 5 launches per
+ *  arm). */
 int assay__stats_compare(const double *a, size_t a_count, const double *b, size_t b_count,
                          struct assay__ratio *out);
-/** The same question asked twice, of the medians and of the fast ends, at 2.5 % each: together they claim a difference that is not
- *  there in at most 5 % (Bonferroni), and the intervals of both hold together at 95 %. The medians' answer is given when they show a
- *  difference, else that of the fast ends when those do, else the one with the narrower interval. Opposite answers: none. Without
- *  5th percentiles this is assay__stats_compare(). */
+/** The same question asked twice, of the medians and of the fast ends, at 2.5 % each: together they
+ *  claim a difference that is not there in at most 5 % (Bonferroni), and the intervals of both hold
+ *  together at 95 %. The medians' answer is given when they show a difference, else that of the
+ *  fast ends when those do, else the one with the narrower interval. Opposite answers: none.
+ *  Without 5th percentiles this is assay__stats_compare(). */
 int assay__stats_compare_launches(const struct assay__launch_times *a,
                                   const struct assay__launch_times *b, struct assay__ratio *out);
-/** Interval of the median of launch medians; known only with >= 5 launches (ranks 1 and n cover 93.75 % at n = 5; 6 and more reach 95 %: the
- *  source states which coverage is reached through *coverage). */
+/** Interval of the median of launch medians; known only with >= 5 launches (ranks 1 and n cover
+ *  93.75 % at n = 5; 6 and more reach 95 %: the source states which coverage is reached through
+ *  *coverage). */
 struct assay__interval assay__stats_launch_interval(const double *sorted, size_t count,
                                                     double *coverage);
 

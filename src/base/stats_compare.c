@@ -1,15 +1,17 @@
-/* stats_compare.c - is b slower than a? The process is the unit of replication: the inputs are per-launch medians.
+/* stats_compare.c - is b slower than a? The process is the unit of replication: the inputs are
+ * per-launch medians.
  *
- * The test is the exact permutation test on ranks (Wilcoxon 1945, Mann and Whitney 1947) and the interval of the ratio
- * is its inversion: the pairwise ratios b_j / a_i in order, from the k-th smallest to the k-th largest (Moses; Hodges
- * and Lehmann 1963). So the interval excludes 1 exactly when p < 0.05, no resampling noise enters, and with 10 launches
- * per arm two identical programs are called different in 4.3 % of comparisons. A bootstrap of medians was not used:
- * with 10 launches it is too narrow. Ties count against a difference.
- * Assumes that both arms vary alike up to a factor (launches of one machine, alternating). What the machine does for longer than a
- * launch meets both arms alike when they alternate: it widens the interval and lets the test claim less, never more. A test on
- * pairs (the signed ranks of each round) would find more beside such a drift, but it was tried and claims too much when
- * neighbouring launches are alike: with a fixed order (a b, b a, …) the pairs are not independent. doc/results/comparisons.md
- * has the figures. */
+ * The test is the exact permutation test on ranks (Wilcoxon 1945, Mann and Whitney 1947) and the
+ * interval of the ratio is its inversion: the pairwise ratios b_j / a_i in order, from the k-th
+ * smallest to the k-th largest (Moses; Hodges and Lehmann 1963). So the interval excludes 1 exactly
+ * when p < 0.05, no resampling noise enters, and with 10 launches per arm two identical programs
+ * are called different in 4.3 % of comparisons. A bootstrap of medians was not used: with 10
+ * launches it is too narrow. Ties count against a difference. Assumes that both arms vary alike up
+ * to a factor (launches of one machine, alternating). What the machine does for longer than a
+ * launch meets both arms alike when they alternate: it widens the interval and lets the test claim
+ * less, never more. A test on pairs (the signed ranks of each round) would find more beside such a
+ * drift, but it was tried and claims too much when neighbouring launches are alike: with a fixed
+ * order (a b, b a, …) the pairs are not independent. doc/results/comparisons.md has the figures. */
 #include "base/binomial.h"
 #include "base/checked.h"
 #include "base/stats_ratio.h"
@@ -22,13 +24,15 @@
 #define LAUNCHES_LEAST 5
 #define EXACT_PAIRS 625 /* 25 launches per arm; beyond, the normal approximation is as good */
 
-/* A true difference as large as the distance from the ratio to the farther end of its interval shows in 65 % of runs only. One and a half
- * times that distance, in logarithms, shows in 80 to 95 %: simulated with 5 to 20 launches and noise of several shapes. (Normal
- * noise: (1.96 + 1.28) / 1.96 = 1.65 half-widths show in 90 %, and the farther end is some more than half a width away.) */
+/* A true difference as large as the distance from the ratio to the farther end of its interval
+ * shows in 65 % of runs only. One and a half times that distance, in logarithms, shows in 80 to 95
+ * %: simulated with 5 to 20 launches and noise of several shapes. (Normal noise: (1.96 + 1.28) /
+ * 1.96 = 1.65 half-widths show in 90 %, and the farther end is some more than half a width
+ * away.) */
 #define SHOWN_WIDTHS 1.5
 
-/* Number of arrangements of n and m launches with U = u, for every u <= n m: the coefficients of the Gaussian binomial
- * prod_(i=1..m) (1 - x^(n+i)) / (1 - x^i), built factor by factor. */
+/* Number of arrangements of n and m launches with U = u, for every u <= n m: the coefficients of
+ * the Gaussian binomial prod_(i=1..m) (1 - x^(n+i)) / (1 - x^i), built factor by factor. */
 static void arrangements(size_t n, size_t m, double *ways)
 {
     size_t most = n * m;
@@ -112,7 +116,8 @@ static void judge(struct assay__ratio *out, const double *ratios, size_t a_count
     if (k == 0) return; /* cannot happen with 5 launches per arm: 2 / C(10, 5) = 0.8 % */
     out->ci.low = ratios[k - 1];
     out->ci.high = ratios[pairs - k];
-    /* With skewed arms the ratio of medians may lie outside: widen, never claim more than both say. */
+    /* With skewed arms the ratio of medians may lie outside: widen, never claim more than both
+     * say. */
     if (out->ratio < out->ci.low) out->ci.low = out->ratio;
     if (out->ratio > out->ci.high) out->ci.high = out->ratio;
     out->ci.known = true;

@@ -1,12 +1,14 @@
 /* stats_fastest.c - is b slower than a, by the launches that were disturbed least?
  *
- * Whatever else runs on a machine only adds time, and on a shared one it adds it to whole launches: a busy neighbour on the same core
- * makes some of them 15 to 20 % slower, which hides a true difference of 5 % from a test on all launches. This test looks at the fast
- * end only. Its inputs are low percentiles of the launches, and its scores are k, k - 1, …, 1 for the k = 40 % fastest launches of
- * both arms together and 0 for the others (a percentile modified rank test: Gastwirth 1965, J. Am. Stat. Assoc. 60). The sum of
- * an arm's scores has an exact distribution over all arrangements of the launches, whatever the noise looks like, so that it claims
- * no more than a test on all ranks. The interval is the test's inversion: a factor t belongs to it when b / t and a are not told
- * apart. Ties count against a difference. */
+ * Whatever else runs on a machine only adds time, and on a shared one it adds it to whole launches:
+ * a busy neighbour on the same core makes some of them 15 to 20 % slower, which hides a true
+ * difference of 5 % from a test on all launches. This test looks at the fast end only. Its inputs
+ * are low percentiles of the launches, and its scores are k, k - 1, …, 1 for the k = 40 % fastest
+ * launches of both arms together and 0 for the others (a percentile modified rank test: Gastwirth
+ * 1965, J. Am. Stat. Assoc. 60). The sum of an arm's scores has an exact distribution over all
+ * arrangements of the launches, whatever the noise looks like, so that it claims no more than a
+ * test on all ranks. The interval is the test's inversion: a factor t belongs to it when b / t and
+ * a are not told apart. Ties count against a difference. */
 #include "base/stats_ratio.h"
 
 #include <math.h>
@@ -32,7 +34,8 @@ static double choose(size_t n, size_t k)
     return k <= n ? ways : 0;
 }
 
-/* Subsets of {1 … scored} by size and sum; the rest of the arm is any choice of the launches without a score. */
+/* Subsets of {1 … scored} by size and sum; the rest of the arm is any choice of the launches
+ * without a score. */
 static void count_arrangements(const struct arms *arms, double *ways)
 {
     static const size_t width = SUM_MOST + 1;
@@ -94,7 +97,8 @@ static double at_least(const struct arms *arms, size_t t)
     return arms->exact ? arms->above[t] : approximate(arms, mean_of(arms) - (double)t);
 }
 
-/* The scores of a beside b / factor. The ratio is the same expression as the candidates for the interval's ends: ties are exact. */
+/* The scores of a beside b / factor. The ratio is the same expression as the candidates for the
+ * interval's ends: ties are exact. */
 static size_t scores_of(const struct arms *arms, double factor, bool a_first)
 {
     size_t i = 0, j = 0, sum = 0;

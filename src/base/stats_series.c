@@ -1,5 +1,6 @@
-/* stats_series.c - statistics of samples in time order: autocorrelation, end of warm-up, drift; and bimodality.
- * Everything is linear in the sample count up to small factors and allocates nothing (scratch is on the stack). */
+/* stats_series.c - statistics of samples in time order: autocorrelation, end of warm-up, drift; and
+ * bimodality. Everything is linear in the sample count up to small factors and allocates nothing
+ * (scratch is on the stack). */
 #include "base/stats.h"
 
 #include <math.h>
@@ -52,8 +53,9 @@ static double integrated(const double *x, size_t count, size_t most, double *var
     return tau;
 }
 
-/* Long memory in a long series: the variance of the mean is s^2 tau / n, and the same from means of B samples is
- * s_B^2 tau_B / (n / B); so tau = B (s_B^2 / s^2) tau_B, and the lags are counted in blocks. */
+/* Long memory in a long series: the variance of the mean is s^2 tau / n, and the same from means of
+ * B samples is s_B^2 tau_B / (n / B); so tau = B (s_B^2 / s^2) tau_B, and the lags are counted in
+ * blocks. */
 double assay__stats_autocorrelation_time(const double *values, size_t count)
 {
     if (count < 8) return 1;
@@ -102,18 +104,20 @@ static double block_median(const double *values, size_t count)
 #define WARMUP_LEVEL 0.01
 #define WARMUP_RANGES 16
 
-/* Warm-up is another level, not more noise: what is cut must have a median more than 1 % away from the rest. */
+/* Warm-up is another level, not more noise: what is cut must have a median more than 1 % away from
+ * the rest. */
 static bool level_differs(const double *values, size_t end, size_t count)
 {
     double before = block_median(values, end), after = block_median(values + end, count - end);
     return fabs(before - after) > WARMUP_LEVEL * fabs(after);
 }
 
-/* MSER-5 (White 1997): with batches of five, drop the first d that minimise s^2(d) / (k - d), the squared standard
- * error of what remains; d at most half. The batches are medians, not means: one page fault late in the first half
- * would otherwise be taken for the end of warm-up. The sums run from the back (Welford), so one pass suffices.
- * MSER also cuts behind a burst of noise in mid-run; a cut that drops no other level is refused, and the best cut within
- * the first half of that range is tried, then of that, so that a short slow beginning before a burst is still found. */
+/* MSER-5 (White 1997): with batches of five, drop the first d that minimise s^2(d) / (k - d), the
+ * squared standard error of what remains; d at most half. The batches are medians, not means: one
+ * page fault late in the first half would otherwise be taken for the end of warm-up. The sums run
+ * from the back (Welford), so one pass suffices. MSER also cuts behind a burst of noise in mid-run;
+ * a cut that drops no other level is refused, and the best cut within the first half of that range
+ * is tried, then of that, so that a short slow beginning before a burst is still found. */
 size_t assay__stats_warmup_end(const double *values, size_t count)
 {
     size_t batches = count / 5, best[WARMUP_RANGES] = {0};
@@ -143,7 +147,8 @@ size_t assay__stats_warmup_end(const double *values, size_t count)
 #define DRIFT_BLOCKS 40
 #define DRIFT_LEAST 8
 
-/* Mann-Kendall: S = sum of sign(x_j - x_i), i < j; variance with correction for ties; continuity-corrected normal. */
+/* Mann-Kendall: S = sum of sign(x_j - x_i), i < j; variance with correction for ties;
+ * continuity-corrected normal. */
 static double mann_kendall(const double *x, size_t count)
 {
     double s = 0, n = (double)count, sorted[DRIFT_BLOCKS];
@@ -222,8 +227,9 @@ static double within(const double *sorted, size_t count, double centre, double r
                     count_below(sorted, count, centre - reach));
 }
 
-/* Otsu (1979): the split that maximises the variance between the two parts, looked for where each part keeps its
- * least share. Both 2.5 % tails are left out: a few outliers would pull the split to themselves. */
+/* Otsu (1979): the split that maximises the variance between the two parts, looked for where each
+ * part keeps its least share. Both 2.5 % tails are left out: a few outliers would pull the split to
+ * themselves. */
 static size_t best_split(const double *sorted, size_t count)
 {
     size_t skip = count / 40, first = (size_t)ceil(MODE_SHARE * (double)count), best = first;
@@ -244,7 +250,8 @@ static size_t best_split(const double *sorted, size_t count)
     return best;
 }
 
-/* The least distance of neighbouring distinct values: the grid the samples lie on. 0: not to be told. */
+/* The least distance of neighbouring distinct values: the grid the samples lie on. 0: not to be
+ * told. */
 static double grid_of(const double *sorted, size_t count)
 {
     double least = INFINITY;
@@ -264,8 +271,8 @@ static double range_of(const double *sorted, size_t count)
            assay__stats_percentile(sorted, count, 0.25);
 }
 
-/* Far enough apart to be two levels: beyond the clock's steps, and by 5 % of the median or by five times the spread
- * of either part. */
+/* Far enough apart to be two levels: beyond the clock's steps, and by 5 % of the median or by five
+ * times the spread of either part. */
 static bool far_apart(const double *sorted, size_t count, size_t split, double distance,
                       double step)
 {
@@ -275,12 +282,13 @@ static bool far_apart(const double *sorted, size_t count, size_t split, double d
     return distance >= MODE_APART * median || distance >= MODE_RANGES * range;
 }
 
-/* Two modes stand apart when they are far enough from each other (far_apart) and, between the medians of Otsu's two
- * parts, there is a valley: a window (an eighth of the distance wide) with less than half the samples of the same window
- * at the lesser mode, beyond chance (three standard deviations of a Poisson count). A normal or a uniform distribution
- * has no such valley. On a grid the window is a whole number of steps wide, so that it holds as many grid points wherever
- * it stands: else the emptiness between two ticks would be the valley; and one step wider than that, for ticks that are
- * off by a ns fall in or out at its edges. */
+/* Two modes stand apart when they are far enough from each other (far_apart) and, between the
+ * medians of Otsu's two parts, there is a valley: a window (an eighth of the distance wide) with
+ * less than half the samples of the same window at the lesser mode, beyond chance (three standard
+ * deviations of a Poisson count). A normal or a uniform distribution has no such valley. On a grid
+ * the window is a whole number of steps wide, so that it holds as many grid points wherever it
+ * stands: else the emptiness between two ticks would be the valley; and one step wider than that,
+ * for ticks that are off by a ns fall in or out at its edges. */
 bool assay__stats_bimodal(const double *sorted, size_t count, double step, double *low_mode,
                           double *high_mode, double *high_share)
 {

@@ -1,7 +1,8 @@
-/* stats_sort.c - sorting numbers in place: quicksort (median of three, or of nine), insertion sort below 24 elements
- * and heapsort when the recursion gets suspiciously deep, so never quadratic; about 80 ms for a million.
- * Doubles are sorted as integers: flipping the sign bit of positives and all bits of negatives keeps their order, and
- * a NaN in the data cannot break the sort (it lands at an end). */
+/* stats_sort.c - sorting numbers in place: quicksort (median of three, or of nine), insertion sort
+ * below 24 elements and heapsort when the recursion gets suspiciously deep, so never quadratic;
+ * about 80 ms for a million. Doubles are sorted as integers: flipping the sign bit of positives and
+ * all bits of negatives keeps their order, and a NaN in the data cannot break the sort (it lands at
+ * an end). */
 #include "base/stats.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
 /* text.c - text for people: safe for a terminal, measured in columns, cut to fit, nearest word.
  *
- * Width follows the usual wcwidth rules (East Asian wide and emoji 2, combining 0) by two short range tables; it is
- * independent of the locale, because a report must be the same on every machine. The tables cover whole blocks, so
- * a rare unassigned character may be off by one column. */
+ * Width follows the usual wcwidth rules (East Asian wide and emoji 2, combining 0) by two short
+ * range tables; it is independent of the locale, because a report must be the same on every
+ * machine. The tables cover whole blocks, so a rare unassigned character may be off by one
+ * column. */
 #include "base/text.h"
 
 #include "base/utf8.h"
@@ -46,7 +47,8 @@ static size_t columns_of(uint32_t code)
     return 1;
 }
 
-/* C0, DEL, C1; line and paragraph separators; direction overrides and isolates, which can make a name read as another. */
+/* C0, DEL, C1; line and paragraph separators; direction overrides and isolates, which can make a
+ * name read as another. */
 bool assay__text_drives_terminal(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x200e || code == 0x200f ||
@@ -127,8 +129,9 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment: insert, delete, replace, swap of neighbours; each 1. Three rows suffice.
- * Words longer than the rows are not typing errors of ours: their distance is the longer length. */
+/* Optimal string alignment: insert, delete, replace, swap of neighbours; each 1. Three rows
+ * suffice. Words longer than the rows are not typing errors of ours: their distance is the longer
+ * length. */
 bool assay__text_near(const char *written, size_t distance)
 {
     size_t most = strlen(written) / 3;

@@ -1,8 +1,9 @@
 /* text_number.c - numbers as people write and read them.
  *
- * Output: three significant digits with a decimal prefix, chosen after rounding (999.6 µs is "1.00 ms"). Time stops
- * at seconds (1,234 s), other units at P. Counts are written out with thousands separators. Independent of locale.
- * Input: strict; the whole string or ASSAY_EINVAL. No hexadecimal, no "inf", no blanks. */
+ * Output: three significant digits with a decimal prefix, chosen after rounding (999.6 µs is "1.00
+ * ms"). Time stops at seconds (1,234 s), other units at P. Counts are written out with thousands
+ * separators. Independent of locale. Input: strict; the whole string or ASSAY_EINVAL. No
+ * hexadecimal, no "inf", no blanks. */
 #include "base/text.h"
 
 #include <assay/error.h>

@@ -1,5 +1,6 @@
-/* track.h - what the allocation tracker (src/track, a library of its own that is loaded before all others into a worker) offers to
- * the worker it sits in. Both sides are built together; `abi` and `size` guard against a mixed installation. */
+/* track.h - what the allocation tracker (src/track, a library of its own that is loaded before all
+ * others into a worker) offers to the worker it sits in. Both sides are built together; `abi` and
+ * `size` guard against a mixed installation. */
 #ifndef ASSAY_BASE_TRACK_H
 #define ASSAY_BASE_TRACK_H
 
@@ -48,7 +49,8 @@ struct assay__track_api {
     size_t size;
     /** What follows belongs to this phase. */
     void (*phase)(enum assay__track_phase phase);
-    /** Allocations of all threads count from the first enter to the last leave. mark: an inference ended; its live bytes are kept. */
+    /** Allocations of all threads count from the first enter to the last leave. mark: an inference
+     *  ended; its live bytes are kept. */
     void (*enter)(void);
     void (*leave)(bool mark);
     void (*totals)(enum assay__track_phase phase, struct assay__track_totals *totals);

@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-/** Makes room for `needed` elements (doubling). New memory is zeroed. 0 or ASSAY_ENOMEM; *data is kept on failure. */
+/** Makes room for `needed` elements (doubling). New memory is zeroed. 0 or ASSAY_ENOMEM; *data is
+ *  kept on failure. */
 int assay__vec_grow(void **data, size_t *capacity, size_t needed, size_t element_size);
 
 #endif

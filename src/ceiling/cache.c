@@ -1,10 +1,14 @@
-/* cache.c - ceilings kept between runs: one JSON file per machine and user, named by a fingerprint of everything
- * that must be the same for the numbers to hold, which also stands in the file. The file is untrusted: a value that
- * no measurement could have written makes the whole file invalid, and the caller measures again.
+/* cache.c - ceilings kept between runs: one JSON file per machine and user, named by a fingerprint
+ * of everything that must be the same for the numbers to hold, which also stands in the file. The
+ * file is untrusted: a value that no measurement could have written makes the whole file invalid,
+ * and the caller measures again.
  *
- *   {"assay_ceilings": 1, "key": "…", "measured_at", "note", "device", "hardware", "duration_s", "steal_share", "other_share", "pinned",
- *    "rows": [{"name", "kind", "value", "unit", "state", "source", "note", "low", "median", "high", "repeats",
- *              "threads", "type", "level", "pattern", "simd", "variant", "working_set_bytes", "clock_before_hz",
+ *   {"assay_ceilings": 1, "key": "…", "measured_at", "note", "device", "hardware", "duration_s",
+ *     "steal_share", "other_share", "pinned",
+ *    "rows": [{"name", "kind", "value", "unit", "state", "source", "note", "low", "median", "high",
+ *      "repeats",
+ *              "threads", "type", "level", "pattern", "simd", "variant", "working_set_bytes",
+ *                "clock_before_hz",
  *              "clock_after_hz"}]}
  *
  * A number that is not known is null. */

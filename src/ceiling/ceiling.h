@@ -1,10 +1,11 @@
-/* ceiling.h - what this processor can do at most, measured: arithmetic per data type, bandwidth per cache level
- * and memory, latency per level. Other numbers (utilisation, the roofline) are judged against these.
+/* ceiling.h - what this processor can do at most, measured: arithmetic per data type, bandwidth per
+ * cache level and memory, latency per level. Other numbers (utilisation, the roofline) are judged
+ * against these.
  *
- * A ceiling is the best of its repeats, because whatever disturbs a repeat makes it slower and nothing makes it
- * faster than the hardware; the spread is kept beside it. Every row carries how it was measured. A row that could
- * not be measured is unavailable with the reason: its value is NaN. doc/ceilings.md describes kernels and
- * definitions. */
+ * A ceiling is the best of its repeats, because whatever disturbs a repeat makes it slower and
+ * nothing makes it faster than the hardware; the spread is kept beside it. Every row carries how it
+ * was measured. A row that could not be measured is unavailable with the reason: its value is NaN.
+ * doc/ceilings.md describes kernels and definitions. */
 #ifndef ASSAY_CEILING_H
 #define ASSAY_CEILING_H
 
@@ -24,8 +25,8 @@ enum assay__ceiling_kind {
 };
 
 struct assay__ceiling {
-    const char
-        *name; /* "compute.float32.one-core", "bandwidth.dram.triad.all-cores", "latency.l2" */
+    /* "compute.float32.one-core", "bandwidth.dram.triad.all-cores", "latency.l2" */
+    const char *name;
     enum assay__ceiling_kind kind;
     double value;     /* the best: `high`, for latency `low`; NaN when unavailable */
     const char *unit; /* "FLOP/s", "OP/s", "B/s", "s" */
@@ -36,16 +37,17 @@ struct assay__ceiling {
         high;    /* over the repeats of the kernel that is kept; NaN when unavailable */
     int repeats; /* 0 when unavailable */
     int threads; /* 0: an accelerator's own */
-    const char
-        *type; /* compute: "float64", "float32", "tf32", "bfloat16", "float16", "int8"; else "" */
+    /* compute: "float64", "float32", "tf32", "bfloat16", "float16", "int8"; else "" */
+    const char *type;
     const char *level;   /* "l1", "l2", "l3", "dram"; compute: "" */
     const char *pattern; /* bandwidth: "read", "write", "copy", "triad"; else "" */
     const char *simd;    /* "avx512f", …; "" */
-    const char
-        *variant; /* the instruction, or "non-temporal stores"; an accelerator's: the model; "" */
+    /* the instruction, or "non-temporal stores"; an accelerator's: the model; "" */
+    const char *variant;
     uint64_t working_set_bytes; /* of all threads together; 0 for compute */
     double clock_before_hz,
-        clock_after_hz; /* cores' clock from dependent additions, or a GPU's by its driver; NaN unknown */
+        /* cores' clock from dependent additions, or a GPU's by its driver; NaN unknown */
+        clock_after_hz;
 };
 
 struct assay__ceilings {
@@ -54,7 +56,8 @@ struct assay__ceilings {
     const char *note;        /* what disturbed the measurement; "" nothing seen */
     double duration_s;
     double steal_share,
-        other_share; /* of the machine's CPU time meanwhile: taken by the hypervisor, by others; NaN unknown */
+        /* of the machine's CPU time meanwhile: taken by the hypervisor, by others; NaN unknown */
+        other_share;
     bool pinned;   /* every thread stayed on its core */
     bool complete; /* the time was enough for every kernel */
     bool from_cache;
@@ -71,21 +74,24 @@ struct assay__ceiling_options {
     /** Called before each row's measurement; true ends it with ASSAY_EINTERRUPTED. May be NULL. */
     bool (*progress)(void *context, const char *name);
     void *context;
-    const volatile int
-        *interrupt; /* not 0: a model that runs on an accelerator is given up at once; NULL: none */
+    /* not 0: a model that runs on an accelerator is given up at once; NULL: none */
+    const volatile int *interrupt;
 };
 
-/** Measures now. Everything lives in the arena. ASSAY_EUNSUPPORTED when $ASSAY_FSROOT replaces the machine.
- *  ASSAY_EINTERRUPTED: *out has the rows that were measured until then, incomplete and never kept. */
+/** Measures now. Everything lives in the arena. ASSAY_EUNSUPPORTED when $ASSAY_FSROOT replaces the
+ *  machine. ASSAY_EINTERRUPTED: *out has the rows that were measured until then, incomplete and
+ *  never kept. */
 int assay__ceilings_measure(struct assay__arena *arena, const struct assay__machine *machine,
                             const struct assay__ceiling_options *options,
                             struct assay__ceilings **out, struct assay_error *error);
-/** From this user's file when it holds for this machine, else measured and written there. A file that is damaged or
- *  cannot be written is no failure: the note says so. An incomplete set is not kept. options may be NULL. */
+/** From this user's file when it holds for this machine, else measured and written there. A file
+ *  that is damaged or cannot be written is no failure: the note says so. An incomplete set is not
+ *  kept. options may be NULL. */
 int assay__ceilings_get(struct assay__arena *arena, const struct assay__machine *machine,
                         const struct assay__ceiling_options *options, struct assay__ceilings **out,
                         struct assay_error *error);
-/** From this user's file only: never measures. ASSAY_ENOTFOUND when none is kept that holds for this machine. */
+/** From this user's file only: never measures. ASSAY_ENOTFOUND when none is kept that holds for
+ *  this machine. */
 int assay__ceilings_kept(struct assay__arena *arena, const struct assay__machine *machine,
                          struct assay__ceilings **out, struct assay_error *error);
 /** The row of that name or NULL. */
@@ -94,17 +100,17 @@ const struct assay__ceiling *assay__ceilings_find(const struct assay__ceilings *
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-/** CPU model, cores allowed, kernel, microcode, instruction sets, virtualisation, caches, version of the kernels:
- *  one per line. */
+/** CPU model, cores allowed, kernel, microcode, instruction sets, virtualisation, caches, version
+ *  of the kernels: one per line. */
 const char *assay__ceilings_key(struct assay__arena *arena, const struct assay__machine *machine);
-/** $XDG_CACHE_HOME/assay/ceilings-<first 16 hex digits of SHA-256 of the key>.json, else below $HOME/.cache.
- *  ASSAY_ENOTFOUND when neither variable holds an absolute path. */
+/** $XDG_CACHE_HOME/assay/ceilings-<first 16 hex digits of SHA-256 of the key>.json, else below
+ *  $HOME/.cache. ASSAY_ENOTFOUND when neither variable holds an absolute path. */
 int assay__ceilings_path(const char *key, char *out, size_t out_size, struct assay_error *error);
 /** Makes the folder when it is missing. */
 int assay__ceilings_save(const struct assay__ceilings *set, const char *path,
                          struct assay_error *error);
-/** ASSAY_EFORMAT: not such a file. ASSAY_ENOTFOUND: none, or of another key. The file is untrusted: every value is
- *  checked. */
+/** ASSAY_EFORMAT: not such a file. ASSAY_ENOTFOUND: none, or of another key. The file is untrusted:
+ *  every value is checked. */
 int assay__ceilings_load(struct assay__arena *arena, const char *path, const char *key,
                          struct assay__ceilings **out, struct assay_error *error);
 

@@ -1,5 +1,6 @@
-/* ceiling_measure.c - one measurement of all ceilings: crews, time, rows, and what disturbed it. Each kernel on each crew
- * gets the same slot of the time; what comes after the end is unavailable and says so. */
+/* ceiling_measure.c - one measurement of all ceilings: crews, time, rows, and what disturbed it.
+ * Each kernel on each crew gets the same slot of the time; what comes after the end is unavailable
+ * and says so. */
 #include "base/clock.h"
 #include "base/vec.h"
 #include "ceiling/survey.h"
@@ -157,7 +158,8 @@ static void plan_time(struct assay__survey *survey, uint64_t begin)
     double budget_s = survey->options && survey->options->budget_s > 0 ? survey->options->budget_s
                                                                        : BUDGET_S;
     size_t slots = assay__survey_compute_slots(survey) + assay__survey_memory_slots(survey);
-    /* a quarter is left for touching memory, building chains, reading clocks and finding step counts */
+    /* a quarter is left for touching memory, building chains, reading clocks and finding step
+     * counts */
     double slot = 0.75 * budget_s * 1e9 / (double)(slots ? slots : 1);
     survey->slot_ns = slot > SLOT_MOST_NS    ? SLOT_MOST_NS
                       : slot < SLOT_LEAST_NS ? SLOT_LEAST_NS

@@ -1,11 +1,11 @@
-/* crew.c - threads that measure together. Between runs they sleep, so that a measurement on one core has the
- * others quiet. A run wakes them, they meet at a barrier of spinning, and each reads the clock before and after
- * its work.
+/* crew.c - threads that measure together. Between runs they sleep, so that a measurement on one
+ * core has the others quiet. A run wakes them, they meet at a barrier of spinning, and each reads
+ * the clock before and after its work.
  *
- * Windows are short (2 ms): on a machine that does other work too, some of them fall into a moment without it, and
- * the best is what counts. Steps are chosen per thread from that thread's own best time, so that slower cores
- * (efficiency cores) get less work and all end together; the rate is the sum of all steps over the time from the
- * first start to the last end. */
+ * Windows are short (2 ms): on a machine that does other work too, some of them fall into a moment
+ * without it, and the best is what counts. Steps are chosen per thread from that thread's own best
+ * time, so that slower cores (efficiency cores) get less work and all end together; the rate is the
+ * sum of all steps over the time from the first start to the last end. */
 #include "ceiling/crew.h"
 #include "base/clock.h"
 #include "base/stats.h"
@@ -234,8 +234,8 @@ int assay__crew_measure(struct assay__crew *crew, assay__crew_work *work, void *
 
 #define ADDITIONS 16
 
-/* 16 additions, each needing the one before: 16 cycles on every core that has kernels here. Register plus
- * register, because some cores fold the addition of a constant into renaming. */
+/* 16 additions, each needing the one before: 16 cycles on every core that has kernels here.
+ * Register plus register, because some cores fold the addition of a constant into renaming. */
 static void add_chain(void *context, size_t thread, uint64_t steps)
 {
     (void)context;

@@ -1,10 +1,10 @@
-/* levels.c - working sets: how many bytes of memory a thread goes over so that it measures one cache level, and
- * the memory itself.
+/* levels.c - working sets: how many bytes of memory a thread goes over so that it measures one
+ * cache level, and the memory itself.
  *
- * A set is half of the level's share for the thread, so that it stays there beside what else lives in a cache; of
- * L3, which is shared with everyone, no more than four times L2. For main memory all threads together go over
- * twelve times the last-level caches. A loop over a set twice as large as the level before finds nothing of it
- * there any more (least recently used goes first). */
+ * A set is half of the level's share for the thread, so that it stays there beside what else lives
+ * in a cache; of L3, which is shared with everyone, no more than four times L2. For main memory all
+ * threads together go over twelve times the last-level caches. A loop over a set twice as large as
+ * the level before finds nothing of it there any more (least recently used goes first). */
 #include "ceiling/survey.h"
 
 #include <errno.h>
@@ -27,7 +27,8 @@ static const char *say(struct assay__arena *arena, const char *text)
     return text ? text : assay__arena_strdup(arena, "out of memory");
 }
 
-/* The share of a cache that each thread has: all of a private one; of a shared one what is left for it. */
+/* The share of a cache that each thread has: all of a private one; of a shared one what is left for
+ * it. */
 static size_t share(const struct assay__machine *machine, size_t level, size_t threads,
                     size_t l3_count)
 {
@@ -37,8 +38,8 @@ static size_t share(const struct assay__machine *machine, size_t level, size_t t
     return machine->l3_bytes * (l3_count ? l3_count : 1) / threads;
 }
 
-/* Three arrays, each four times the last-level caches that the threads use: stores around the caches leave them to
- * the arrays that are read, so each array alone must be too large for them. */
+/* Three arrays, each four times the last-level caches that the threads use: stores around the
+ * caches leave them to the arrays that are read, so each array alone must be too large for them. */
 static size_t dram_bytes(const struct assay__machine *machine, size_t threads, size_t l3_count)
 {
     size_t last = machine->l3_bytes ? machine->l3_bytes : machine->l2_bytes;

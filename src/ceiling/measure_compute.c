@@ -1,5 +1,6 @@
-/* measure_compute.c - peak arithmetic per data type: every kernel that this processor has instructions for, on one
- * core and on all; the best is kept, and the row names what the others gave. */
+/* measure_compute.c - peak arithmetic per data type: every kernel that this processor has
+ * instructions for, on one core and on all; the best is kept, and the row names what the others
+ * gave. */
 #include "base/text.h"
 #include "ceiling/kernels/kernels.h"
 #include "ceiling/survey.h"

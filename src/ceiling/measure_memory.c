@@ -1,9 +1,9 @@
 /* measure_memory.c - bandwidth and latency of each cache level and of main memory.
  *
- * Bandwidth: every pattern with the two widest instruction sets, for main memory with non-temporal stores as well;
- * the best is kept and named. In main memory a thread goes round its memory in slices of 4 MiB, one step each, so
- * that a window is short and every byte is still met only once per round. Latency: one thread follows a chain
- * (latency.h). */
+ * Bandwidth: every pattern with the two widest instruction sets, for main memory with non-temporal
+ * stores as well; the best is kept and named. In main memory a thread goes round its memory in
+ * slices of 4 MiB, one step each, so that a window is short and every byte is still met only once
+ * per round. Latency: one thread follows a chain (latency.h). */
 #include "base/clock.h"
 #include "ceiling/kernels/kernels.h"
 #include "ceiling/latency.h"
@@ -58,7 +58,8 @@ static bool usable(const struct assay__survey *survey, const struct assay__strea
     return (kernel->features & survey->features) == kernel->features;
 }
 
-/* The next kernel of the pattern, at most WIDEST instruction sets in all; *seen and *simd remember. */
+/* The next kernel of the pattern, at most WIDEST instruction sets in all; *seen and *simd
+ * remember. */
 static const struct assay__stream_kernel *next_kernel(const struct assay__survey *survey,
                                                       enum assay__stream_pattern pattern,
                                                       size_t level, size_t *index, size_t *seen,
@@ -99,9 +100,9 @@ static void keep(struct assay__ceiling *row, const struct walk *walk,
     row->variant = walk->kernel->non_temporal ? "non-temporal stores" : "";
 }
 
-/* Sizes of the arrays of one pattern in `bytes` of memory per thread. Arrays start a third of a page apart, the
- * written one last: a load whose address equals that of an earlier store in its low 12 bits waits for it on some
- * processors. */
+/* Sizes of the arrays of one pattern in `bytes` of memory per thread. Arrays start a third of a
+ * page apart, the written one last: a load whose address equals that of an earlier store in its low
+ * 12 bits waits for it on some processors. */
 static void lay_out(struct walk *walk, size_t bytes, enum assay__stream_pattern pattern,
                     size_t level)
 {
@@ -163,7 +164,8 @@ static int measure_level(struct assay__survey *survey, struct walk *walk, size_t
     return 0;
 }
 
-/* Memory for the crew's largest level, which is kept for the others too. A reason instead when there is none. */
+/* Memory for the crew's largest level, which is kept for the others too. A reason instead when
+ * there is none. */
 static const char *provide(struct assay__survey *survey, struct assay__survey_crew *crew,
                            size_t *bytes)
 {

@@ -1,5 +1,5 @@
-/* survey.h - one measurement of all ceilings while it is under way: the crews, their memory, the time that is
- * left, the rows so far. Inside ceiling/ only. */
+/* survey.h - one measurement of all ceilings while it is under way: the crews, their memory, the
+ * time that is left, the rows so far. Inside ceiling/ only. */
 #ifndef ASSAY_CEILING_SURVEY_H
 #define ASSAY_CEILING_SURVEY_H
 
@@ -11,8 +11,8 @@
 struct assay__survey_crew {
     struct assay__crew *crew;
     const char *name; /* "one-core", "all-cores": the end of the rows' names */
-    unsigned char *
-        *memory; /* of each thread, touched first by it; NULL entries before assay__survey_memory */
+    /* of each thread, touched first by it; NULL entries before assay__survey_memory */
+    unsigned char **memory;
     size_t memory_bytes; /* of each */
 };
 
@@ -30,8 +30,8 @@ struct assay__survey {
     size_t count, capacity;
 };
 
-/** A new row, unavailable so far, after asking `progress`. NULL: out of memory or interrupted (*code says), or with
- *  *code 0 not among those wanted. */
+/** A new row, unavailable so far, after asking `progress`. NULL: out of memory or interrupted
+ *  (*code says), or with *code 0 not among those wanted. */
 struct assay__ceiling *assay__survey_row(struct assay__survey *survey, const char *name,
                                          enum assay__ceiling_kind kind, const char *unit,
                                          int *code);
@@ -53,11 +53,12 @@ int assay__survey_levels(struct assay__survey *survey); /* bandwidth and latency
 #define ASSAY__LEVELS 4
 /** "l1", "l2", "l3", "dram". */
 const char *assay__level_name(size_t level);
-/** Bytes for each of `threads` threads that stay in that level and not in the one before; 0 with a reason (in the
- *  arena) when there is no such size. */
+/** Bytes for each of `threads` threads that stay in that level and not in the one before; 0 with a
+ *  reason (in the arena) when there is no such size. */
 size_t assay__level_bytes(struct assay__arena *arena, const struct assay__machine *machine,
                           size_t level, size_t threads, size_t l3_count, const char **reason);
-/** Gives every thread of the crew `bytes` of zeroed memory near its core (huge pages where the system has them). */
+/** Gives every thread of the crew `bytes` of zeroed memory near its core (huge pages where the
+ *  system has them). */
 int assay__survey_memory(struct assay__survey *survey, struct assay__survey_crew *crew,
                          size_t bytes);
 void assay__survey_memory_free(struct assay__survey_crew *crew);

@@ -1,7 +1,8 @@
-/* check.c - the frame of a check: the inputs are fixed, the model analysed, the rules asked, the verdict drawn.
+/* check.c - the frame of a check: the inputs are fixed, the model analysed, the rules asked, the
+ * verdict drawn.
  *
- * Verdict: an error is a fail, a warning a warn. An engine that could not be asked leaves no verdict, unless the rules found an
- * error already. */
+ * Verdict: an error is a fail, a warning a warn. An engine that could not be asked leaves no
+ * verdict, unless the rules found an error already. */
 #include "check/check.h"
 
 #include "base/file.h"
@@ -49,7 +50,7 @@ size_t assay__check_count(const struct assay__check *check, enum assay__check_se
     return count;
 }
 
-/* --- pieces that the rules use ----------------------------------------------------------------- */
+/* --- pieces that the rules use ---------------------------------------------------------------- */
 
 const char *assay__check_node_name(const struct assay__node *node)
 {
@@ -158,7 +159,7 @@ void assay__check_rules(struct assay__check *check, const struct assay__check_ru
     }
 }
 
-/* --- making a check ---------------------------------------------------------------------------- */
+/* --- making a check --------------------------------------------------------------------------- */
 
 static int no_memory(struct assay_error *error)
 {
@@ -170,7 +171,8 @@ static bool chosen(const struct assay__workload_options *o)
     return o->batch || o->sequence || o->dim_count || o->shape_count || o->file_count;
 }
 
-/* A model whose inputs cannot be planned (a sequence, an unknown rank) is still checked, with the shapes of the file. */
+/* A model whose inputs cannot be planned (a sequence, an unknown rank) is still checked, with the
+ * shapes of the file. */
 static int plan(struct assay__check *check, const struct assay__workload_options *options,
                 struct assay_error *error)
 {
@@ -188,7 +190,8 @@ static int plan(struct assay__check *check, const struct assay__workload_options
     return 0;
 }
 
-/* What is made of constants, or whose contents follow from shapes alone, is made once and runs nowhere. */
+/* What is made of constants, or whose contents follow from shapes alone, is made once and runs
+ * nowhere. */
 static void fold(struct assay__check *check)
 {
     const struct assay__graph *graph = &check->model->graph;
@@ -246,8 +249,8 @@ static void judge(struct assay__check *check)
                                                                        : ASSAY__CHECK_PASS;
 }
 
-/* The engine reads a file: a model of the zoo, and one whose nodes have no names, is written into a private folder first. It is
- * written before the analysis, which unfolds the model's functions. */
+/* The engine reads a file: a model of the zoo, and one whose nodes have no names, is written into a
+ * private folder first. It is written before the analysis, which unfolds the model's functions. */
 static int write_model(struct assay__check *check, const struct assay__check_options *options,
                        char *folder, size_t folder_size, char *path, size_t path_size,
                        struct assay_error *error)

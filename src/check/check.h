@@ -1,8 +1,10 @@
-/* check.h - will a model run on a target, all of it, and well? Rules over the graph (rows of tables: check_ane*.c), or the engine's
- * own answer (check_ort.c), give items; the items and the places of the nodes give a verdict and a map of partitions.
+/* check.h - will a model run on a target, all of it, and well? Rules over the graph (rows of
+ * tables: check_ane*.c), or the engine's own answer (check_ort.c), give items; the items and the
+ * places of the nodes give a verdict and a map of partitions.
  *
- * Nothing here runs the model and no weight is read: shapes, costs and liveness come from cost/analysis.h. The severity of a rule
- * is bounded by its source: Apple's own word, or several sources that agree, may be an error; a single source is at most a warning. */
+ * Nothing here runs the model and no weight is read: shapes, costs and liveness come from
+ * cost/analysis.h. The severity of a rule is bounded by its source: Apple's own word, or several
+ * sources that agree, may be an error; a single source is at most a warning. */
 #ifndef ASSAY_CHECK_CHECK_H
 #define ASSAY_CHECK_CHECK_H
 
@@ -91,10 +93,10 @@ struct assay__check_partitions {
     struct assay__check_segment *segments; /* in the order they can run in; unknown counted as on */
     size_t segment_count;
     size_t merged; /* nodes the engine did not name: it merged them into neighbours */
-    size_t
-        inferred; /* nodes the engine names for no provider, counted on the target: check_ort_place.c says why */
-    size_t
-        engine_pieces; /* as the engine cuts it: of a provider that compiles; 0: it did not say */
+    /* nodes the engine names for no provider, counted on the target: check_ort_place.c says why */
+    size_t inferred;
+    /* as the engine cuts it: of a provider that compiles; 0: it did not say */
+    size_t engine_pieces;
 };
 
 /* A chip's engine, as far as sources tell it; check_ane_chips.c. */
@@ -148,8 +150,8 @@ struct assay__check {
     size_t item_count, item_capacity;
     size_t rules_asked;
     enum assay__place *places; /* per node */
-    struct assay__map
-        *constants; /* values that are there before it runs: weights, and what is made of them */
+    /* values that are there before it runs: weights, and what is made of them */
+    struct assay__map *constants;
     struct assay__check_partitions partitions;
     bool has_partitions;
     enum assay__check_verdict verdict;
@@ -180,18 +182,21 @@ const char *assay__check_severity_name(enum assay__check_severity severity); /* 
 const char *assay__check_verdict_name(enum assay__check_verdict verdict);    /* NULL for NONE */
 const char *assay__check_basis_name(enum assay__check_basis basis);
 size_t assay__check_count(const struct assay__check *check, enum assay__check_severity severity);
-/** Share of the known FLOPs that stays on the target; NaN when some are not known, or there are none. */
+/** Share of the known FLOPs that stays on the target; NaN when some are not known, or there are
+ *  none. */
 double assay__check_share(const struct assay__check_partitions *partitions);
 
-/* --- for the files of the checks --------------------------------------------------------------- */
+/* --- for the files of the checks -------------------------------------------------------------- */
 
-/** Adds an item; the reason is printed into the arena. node SIZE_MAX: the model. The place of the node follows the rule's.
- *  chips: as assay__ane_fails gives it, "" all. NULL when out of memory (check->failed). */
+/** Adds an item; the reason is printed into the arena. node SIZE_MAX: the model. The place of the
+ *  node follows the rule's. chips: as assay__ane_fails gives it, "" all. NULL when out of memory
+ *  (check->failed). */
 struct assay__check_item *assay__check_add(struct assay__check *check,
                                            const struct assay__check_rule *rule, size_t node,
                                            const char *chips, const char *reason, ...)
     ASSAY_PRINTF(5, 6);
-/** Runs a table of rules that ends with a NULL id: those of the model first, then node by node in execution order. */
+/** Runs a table of rules that ends with a NULL id: those of the model first, then node by node in
+ *  execution order. */
 void assay__check_rules(struct assay__check *check, const struct assay__check_rule *rules);
 /** What people know a node by: its name, else its first output's. */
 const char *assay__check_node_name(const struct assay__node *node);
@@ -212,7 +217,8 @@ const char *assay__check_output(const struct assay__node *node, size_t index);
 int assay__check_ane(struct assay__check *check, const char *chip, struct assay_error *error);
 /** Fills check->chips: one family by a chip's name ("M1 Max" is M1), or all. */
 int assay__ane_choose(struct assay__check *check, const char *chip, struct assay_error *error);
-/** Of the chips that were asked of, those for which `fails` holds. NULL: none does; "" all; else their names in the arena. */
+/** Of the chips that were asked of, those for which `fails` holds. NULL: none does; "" all; else
+ *  their names in the arena. */
 const char *assay__ane_fails(struct assay__check *check,
                              bool (*fails)(const struct assay__ane_chip *chip, int64_t value),
                              int64_t value);
@@ -222,7 +228,8 @@ bool assay__ane_holds(const struct assay__check_item *item, const struct assay__
 int assay__ane_by_chip(struct assay__check *check, struct assay_error *error);
 /** Every rule of the engine: rows of check_ane.c, ends with a NULL id. */
 extern const struct assay__check_rule assay__ane_rules[];
-/** The tables' functions: check_ane_ops.c, check_ane_shapes.c, check_ane_layout.c, check_ane_model.c. */
+/** The tables' functions: check_ane_ops.c, check_ane_shapes.c, check_ane_layout.c,
+ *  check_ane_model.c. */
 assay__check_fn assay__ane_recurrent, assay__ane_no_path, assay__ane_custom,
     assay__ane_control_flow, assay__ane_sampler, assay__ane_gather, assay__ane_sort,
     assay__ane_sine, assay__ane_dynamic_slice, assay__ane_old_layer, assay__ane_unknown_operator,
@@ -242,17 +249,20 @@ enum assay__ane_path assay__ane_path_of(const struct assay__node *node);
 
 /* An engine's devices. */
 struct assay__assignment;
-/** Looks for the target, asks the engine for the assignment of the nodes (check_ort.c), puts them in their places (check_ort_place.c).
- *  model_path "": the model is in no format that the engine reads. */
+/** Looks for the target, asks the engine for the assignment of the nodes (check_ort.c), puts them
+ *  in their places (check_ort_place.c). model_path "": the model is in no format that the engine
+ *  reads. */
 int assay__check_ort(struct assay__check *check, const struct assay__check_options *options,
                      const char *model_path, struct assay_error *error);
 int assay__check_ort_place(struct assay__check *check, const struct assay__assignment *assignment,
                            struct assay_error *error);
-/** The same from the engine's profile of one run: for builds that cannot say it. ASSAY_EUNSUPPORTED: nor does the profile. */
+/** The same from the engine's profile of one run: for builds that cannot say it.
+ *  ASSAY_EUNSUPPORTED: nor does the profile. */
 int assay__check_ort_profile(struct assay__check *check, const struct assay__check_options *options,
                              const char *library, const char *device, const char *model_path,
                              struct assay__assignment *assignment, struct assay_error *error);
-/** Names every node that has none, by its first output, so that the engine's answer can be matched; true when one was named. */
+/** Names every node that has none, by its first output, so that the engine's answer can be matched;
+ *  true when one was named. */
 bool assay__check_name_nodes(struct assay__model *model);
 
 #endif

@@ -1,9 +1,11 @@
-/* check_ane.c - the rules of the Neural Engine: one row each, with what it rests on and what to do. Adding one is a row here and a
- * function in the file of its family.
+/* check_ane.c - the rules of the Neural Engine: one row each, with what it rests on and what to do.
+ * Adding one is a row here and a function in the file of its family.
  *
- * Severity follows the source (check.h). Where sources conflict, Apple's own word stands, then several that agree: so rows of 64
- * bytes are Apple's although a single source has 16, and a dilated convolution, which an old source denies and a newer one measured,
- * is only a note. Not made into rules: the count of operators that one M4 was seen to take (100 of 130 that were tried; it names none). */
+ * Severity follows the source (check.h). Where sources conflict, Apple's own word stands, then
+ * several that agree: so rows of 64 bytes are Apple's although a single source has 16, and a
+ * dilated convolution, which an old source denies and a newer one measured, is only a note. Not
+ * made into rules: the count of operators that one M4 was seen to take (100 of 130 that were tried;
+ * it names none). */
 #include "check/check.h"
 
 #define APPLE_TRANSFORMERS "Apple: machinelearning.apple.com/research/neural-engine-transformers"

@@ -1,4 +1,5 @@
-/* check_ane_by_chip.c - what the items mean for each chip alone: a newer one may run what an older one does not. */
+/* check_ane_by_chip.c - what the items mean for each chip alone: a newer one may run what an older
+ * one does not. */
 #include "check/check.h"
 
 #include <string.h>
@@ -16,7 +17,8 @@ static void place(const struct assay__check *check, const struct assay__ane_chip
     }
 }
 
-/* The verdict of the items that hold for the chip. Pieces more than one are a warning, as the rule on ping-pong has it. */
+/* The verdict of the items that hold for the chip. Pieces more than one are a warning, as the rule
+ * on ping-pong has it. */
 static enum assay__check_verdict judge(const struct assay__check *check,
                                        const struct assay__ane_chip *chip)
 {

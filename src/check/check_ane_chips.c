@@ -1,10 +1,11 @@
-/* check_ane_chips.c - what is told of the Neural Engine of each family of chips. One row per family: M1, M1 Pro, M1 Max and M1 Ultra
- * have the same engine (the Ultra two of it).
+/* check_ane_chips.c - what is told of the Neural Engine of each family of chips. One row per
+ * family: M1, M1 Pro, M1 Max and M1 Ultra have the same engine (the Ultra two of it).
  *
- * Sources: limits, the texture unit, sine and the slice's offset are ane-guide's (arXiv 2606.22283: M1, M2 and M5 measured, M3 and M4
- * predicted from the compiler's tables); int8 is coremltools' guide; the slow transfers are silicon-ledger's, citing anemll. Where
- * nothing is told of a phone's chip the row is that of the Mac's of its generation (A14: M1, A15: M2, A16: M3, A17 Pro and A18: M4).
- * No source gives the on-chip memory of any but M1 and M5. */
+ * Sources: limits, the texture unit, sine and the slice's offset are ane-guide's (arXiv 2606.22283:
+ * M1, M2 and M5 measured, M3 and M4 predicted from the compiler's tables); int8 is coremltools'
+ * guide; the slow transfers are silicon-ledger's, citing anemll. Where nothing is told of a phone's
+ * chip the row is that of the Mac's of its generation (A14: M1, A15: M2, A16: M3, A17 Pro and A18:
+ * M4). No source gives the on-chip memory of any but M1 and M5. */
 #include "check/check.h"
 
 #include "base/text.h"

@@ -1,8 +1,10 @@
-/* check_ane_layout.c - rules about how tensors lie in the engine's memory. Apple: four axes, channels first; the last axis is not
- * packed, each of its rows begins at a multiple of 64 bytes. So a row of one float16 takes 64 bytes instead of 2.
+/* check_ane_layout.c - rules about how tensors lie in the engine's memory. Apple: four axes,
+ * channels first; the last axis is not packed, each of its rows begins at a multiple of 64 bytes.
+ * So a row of one float16 takes 64 bytes instead of 2.
  *
- * What is padded is counted of activations only: how weights are stored is the compiler's matter. Rules apply from three axes on;
- * what is flat has channels as its last axis, and how Core ML lays that out is not told. */
+ * What is padded is counted of activations only: how weights are stored is the compiler's matter.
+ * Rules apply from three axes on; what is flat has channels as its last axis, and how Core ML lays
+ * that out is not told. */
 #include "check/check.h"
 
 #include "base/text.h"
@@ -127,7 +129,8 @@ static bool beyond_on_chip(const struct assay__ane_chip *chip, int64_t value)
     return (double)value > chip->on_chip_bytes; /* not when it is not told */
 }
 
-/* The largest operand of one operator, weights left out (they stream), against the on-chip memory of the chips of which it is told. */
+/* The largest operand of one operator, weights left out (they stream), against the on-chip memory
+ * of the chips of which it is told. */
 void assay__ane_working_set(struct assay__check *check, const struct assay__check_rule *rule,
                             size_t at)
 {
@@ -151,7 +154,8 @@ void assay__ane_working_set(struct assay__check *check, const struct assay__chec
     assay__text_scaled(scaled, sizeof scaled, largest, "B");
     struct assay__check_item *item = assay__check_add(
         check, rule, at, chips,
-        "'%.100s' is %s in float16; 2 MB stay on the chip of M1, 4.72 MB of M5, of others it is not "
+        "'%.100s' is %s in float16; 2 MB stay on the chip of M1, 4.72 MB of M5, of others it is "
+        "not "
         "told",
         name, scaled);
     if (item) item->bytes = largest;
@@ -185,7 +189,8 @@ void assay__ane_live_set(struct assay__check *check, const struct assay__check_r
     assay__text_scaled(scaled, sizeof scaled, peak, "B");
     struct assay__check_item *item = assay__check_add(
         check, rule, SIZE_MAX, chips,
-        "activations alive together peak at %s in float16, while '%.100s' runs; 2 MB stay on the chip "
+        "activations alive together peak at %s in float16, while '%.100s' runs; 2 MB stay on the "
+        "chip "
         "of M1, 4.72 MB of M5, of others it is not told",
         scaled, assay__check_node_name(node_at(check, live->peak_node)));
     if (item) item->bytes = peak;
@@ -220,7 +225,8 @@ void assay__ane_weight_notch(struct assay__check *check, const struct assay__che
         if (!(bytes > 0) || fmod(bytes, (double)MIB * ANE_CORES) != 0) continue;
         struct assay__check_item *item = assay__check_add(
             check, rule, at, chips,
-            "weights of exactly %.0f MiB for each of %d cores: such transfers drop from about 45 to "
+            "weights of exactly %.0f MiB for each of %d cores: such transfers drop from about 45 "
+            "to "
             "17 GB/s on M3",
             bytes / MIB / ANE_CORES, ANE_CORES);
         if (item) item->bytes = bytes;

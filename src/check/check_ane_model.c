@@ -1,6 +1,8 @@
-/* check_ane_model.c - rules that are asked of the model once: its size, its inputs, its precision, its compressed weights.
+/* check_ane_model.c - rules that are asked of the model once: its size, its inputs, its precision,
+ * its compressed weights.
  *
- * No weight is read. What can be said of values is said of constants of a few numbers that lie in the file (masks, scales). */
+ * No weight is read. What can be said of values is said of constants of a few numbers that lie in
+ * the file (masks, scales). */
 #include "check/check.h"
 
 #include "base/text.h"
@@ -37,7 +39,7 @@ void assay__ane_conflict(struct assay__check *check, const struct assay__check_r
     }
 }
 
-/* --- size -------------------------------------------------------------------------------------- */
+/* --- size ------------------------------------------------------------------------------------- */
 
 /* Bytes of the weights in the program: floats as float16, what is compressed as it is stored. */
 static double program_bytes(const struct assay__check *check)
@@ -67,7 +69,7 @@ void assay__ane_size(struct assay__check *check, const struct assay__check_rule 
     if (item) item->bytes = bytes;
 }
 
-/* --- inputs ------------------------------------------------------------------------------------ */
+/* --- inputs ----------------------------------------------------------------------------------- */
 
 /* Did nobody say what this dimension is? The plan then says so in a note. */
 static bool left_open(const struct assay__check *check, const struct assay__value *input, int d)
@@ -123,7 +125,7 @@ void assay__ane_dynamic_inputs(struct assay__check *check, const struct assay__c
     }
 }
 
-/* --- precision --------------------------------------------------------------------------------- */
+/* --- precision -------------------------------------------------------------------------------- */
 
 void assay__ane_half(struct assay__check *check, const struct assay__check_rule *rule, size_t node)
 {
@@ -249,7 +251,7 @@ void assay__ane_palettise(struct assay__check *check, const struct assay__check_
                          "%zu weights are quantised linearly to 4 bits or less", count);
 }
 
-/* --- the rest ---------------------------------------------------------------------------------- */
+/* --- the rest --------------------------------------------------------------------------------- */
 
 static size_t small_values(const struct assay__check *check, const struct assay__value *values,
                            size_t count, double *added)

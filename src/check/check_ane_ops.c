@@ -1,8 +1,10 @@
-/* check_ane_ops.c - which operators the Neural Engine has a path for, by what sources tell: a table of names. A name is Core ML's
- * (the operator of a program, the layer of a network) or ONNX's; a node of a Core ML file is looked up by the name it has there.
+/* check_ane_ops.c - which operators the Neural Engine has a path for, by what sources tell: a table
+ * of names. A name is Core ML's (the operator of a program, the layer of a network) or ONNX's; a
+ * node of a Core ML file is looked up by the name it has there.
  *
- * Plain ones are those that nothing speaks against: Core ML has them, and no source says that the engine has no path. That is
- * not a promise: only compiling and running confirms it. An operator of neither list is unknown, and said to be. */
+ * Plain ones are those that nothing speaks against: Core ML has them, and no source says that the
+ * engine has no path. That is not a promise: only compiling and running confirms it. An operator of
+ * neither list is unknown, and said to be. */
 #include "check/check.h"
 
 #include <string.h>
@@ -34,7 +36,8 @@ static const struct op_row rows[] = {
     {ASSAY__ANE_SINE, "Sin Cos sin cos"},
     {ASSAY__ANE_PLAIN,
      /* ONNX */
-     "Abs Add ArgMax ArgMin Atan AveragePool BatchNormalization Cast CastLike Ceil Celu Clip Concat "
+     "Abs Add ArgMax ArgMin Atan AveragePool BatchNormalization Cast CastLike Ceil Celu Clip "
+     "Concat "
      "Constant ConstantOfShape Conv ConvTranspose CumSum DepthToSpace DequantizeLinear Div Dropout "
      "Einsum Elu Equal Erf Exp Expand Flatten Floor Gelu Gemm GlobalAveragePool GlobalMaxPool "
      "Greater GreaterOrEqual GroupNormalization HardSigmoid HardSwish Identity "
@@ -54,7 +57,8 @@ static const struct op_row rows[] = {
      "log logical_not matmul max_pool maximum minimum mul not_equal pad pixel_shuffle "
      "pixel_unshuffle pow prelu quantize range_1d read_state real_div reduce_* relu relu6 reshape "
      "reshape_like resize resize_bilinear resize_nearest_neighbor reverse round rsqrt "
-     "scaled_dot_product_attention scaled_tanh select sigmoid sigmoid_hard sign silu slice_by_index "
+     "scaled_dot_product_attention scaled_tanh select sigmoid sigmoid_hard sign silu "
+     "slice_by_index "
      "slice_by_size slice_update softmax softplus softplus_parametric softsign space_to_batch "
      "space_to_depth split sqrt square squeeze stack sub tanh thresholded_relu threshold tile "
      "transpose upsample_bilinear upsample_nearest_neighbor write_state "
@@ -103,7 +107,7 @@ enum assay__ane_path assay__ane_path_of(const struct assay__node *node)
     return path;
 }
 
-/* --- rules ------------------------------------------------------------------------------------- */
+/* --- rules ------------------------------------------------------------------------------------ */
 
 static const struct assay__node *node_at(const struct assay__check *check, size_t node)
 {

@@ -1,5 +1,6 @@
-/* check_ane_shapes.c - rules about the sizes of what an operator works on. Axes are read as the engine's: the last is the width,
- * the one before it the height, then channels (and depth, of five axes), the first the batch; of two axes the last is channels. */
+/* check_ane_shapes.c - rules about the sizes of what an operator works on. Axes are read as the
+ * engine's: the last is the width, the one before it the height, then channels (and depth, of five
+ * axes), the first the batch; of two axes the last is channels. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -112,7 +113,7 @@ void assay__ane_extent(struct assay__check *check, const struct assay__check_rul
     }
 }
 
-/* --- convolutions ------------------------------------------------------------------------------ */
+/* --- convolutions ----------------------------------------------------------------------------- */
 
 static bool beyond_width(const struct assay__ane_chip *chip, int64_t value)
 {
@@ -155,7 +156,8 @@ void assay__ane_kernel_memory(struct assay__check *check, const struct assay__ch
     if (bytes <= KERNEL_MEMORY_BYTES) return;
     struct assay__check_item *item = assay__check_add(
         check, rule, at, "",
-        "one filter takes %.0f bytes in float16, the kernel memory holds 65536 (the source does not "
+        "one filter takes %.0f bytes in float16, the kernel memory holds 65536 (the source does "
+        "not "
         "say how it is filled)",
         bytes);
     if (item) item->bytes = bytes;
@@ -200,7 +202,7 @@ void assay__ane_conv3d(struct assay__check *check, const struct assay__check_rul
         assay__check_add(check, rule, at, "", "a convolution over three axes never lowers");
 }
 
-/* --- windows, axes, slices --------------------------------------------------------------------- */
+/* --- windows, axes, slices -------------------------------------------------------------------- */
 
 void assay__ane_pool(struct assay__check *check, const struct assay__check_rule *rule, size_t at)
 {
@@ -299,7 +301,7 @@ void assay__ane_width_slice(struct assay__check *check, const struct assay__chec
     }
 }
 
-/* --- shapes that data decides ------------------------------------------------------------------ */
+/* --- shapes that data decides ----------------------------------------------------------------- */
 
 static bool open_shape(const struct assay__check *check, const struct assay__node *node)
 {

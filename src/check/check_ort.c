@@ -1,10 +1,12 @@
-/* check_ort.c - a device of the engine as a target: the truth by asking. The device is looked for (in the default build of the
- * engine, then in the user's others), a session is created on it in a child process, and the engine says which provider got which
- * node. What it says stands above every rule.
+/* check_ort.c - a device of the engine as a target: the truth by asking. The device is looked for
+ * (in the default build of the engine, then in the user's others), a session is created on it in a
+ * child process, and the engine says which provider got which node. What it says stands above every
+ * rule.
  *
- * A device that is not here cannot be asked: that leaves no verdict, and only what follows from the model alone is said. A device
- * that works but refuses this model is an error. For Core ML the rules of the Neural Engine are said too, at most as warnings unless
- * the engine alone was asked for: Core ML has the GPU and the CPU as well. */
+ * A device that is not here cannot be asked: that leaves no verdict, and only what follows from the
+ * model alone is said. A device that works but refuses this model is an error. For Core ML the
+ * rules of the Neural Engine are said too, at most as warnings unless the engine alone was asked
+ * for: Core ML has the GPU and the CPU as well. */
 #include "check/check.h"
 
 #include "engine/ort/ort_session.h"
@@ -56,7 +58,7 @@ static const struct assay__check_rule plain_rules[] = {
     {.id = NULL},
 };
 
-/* --- looking for the device -------------------------------------------------------------------- */
+/* --- looking for the device ------------------------------------------------------------------- */
 
 struct search {
     struct assay__check *check;
@@ -140,7 +142,7 @@ static int find(struct search *search)
     return code;
 }
 
-/* --- asking ------------------------------------------------------------------------------------ */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static int keep_reason(struct assay__check *check, const char *format, const char *what)
 {

@@ -1,11 +1,13 @@
-/* check_ort_place.c - the engine's assignment over the nodes of the model. Names join the two. The engine assigns after its first
- * simplifications, so some nodes are gone: what it fused is named after a node of ours ("fc1/MatMulAddFusion"), and a node that it
- * does not name at all counts with the one that feeds it, else with the one that reads it.
+/* check_ort_place.c - the engine's assignment over the nodes of the model. Names join the two. The
+ * engine assigns after its first simplifications, so some nodes are gone: what it fused is named
+ * after a node of ours ("fc1/MatMulAddFusion"), and a node that it does not name at all counts with
+ * the one that feeds it, else with the one that reads it.
  *
- * ONNX Runtime's record has a hole (seen in 1.27, and in its source up to 1.29): before it changes the layout for a provider that wants
- * channels last (WebGPU, XNNPACK, QNN) it marks the provider's nodes, and what is marked is not recorded when it is assigned. What other
- * providers get is recorded all the same. So there a node that is named for nobody is the target's. The profiles of BERT, GPT-2 and
- * MobileNetV2 on WebGPU say the same. */
+ * ONNX Runtime's record has a hole (seen in 1.27, and in its source up to 1.29): before it changes
+ * the layout for a provider that wants channels last (WebGPU, XNNPACK, QNN) it marks the provider's
+ * nodes, and what is marked is not recorded when it is assigned. What other providers get is
+ * recorded all the same. So there a node that is named for nobody is the target's. The profiles of
+ * BERT, GPT-2 and MobileNetV2 on WebGPU say the same. */
 #include "check/check.h"
 
 #include "run/assignment.h"
@@ -111,7 +113,8 @@ static size_t node_named(struct placing *p, const char *name)
     return node;
 }
 
-/* Shapes, indices and flags: engines keep these on the CPU on purpose. A small float in the middle still costs two crossings. */
+/* Shapes, indices and flags: engines keep these on the CPU on purpose. A small float in the middle
+ * still costs two crossings. */
 static bool is_small(const struct assay__check *check, size_t node)
 {
     const struct assay__node *at = &check->model->graph.nodes[node];
@@ -161,7 +164,8 @@ static bool is_placed(const struct placing *p, size_t node)
     return p->named[node];
 }
 
-/* What the engine does not name goes with the first node that feeds it; then, backwards, with one that reads it. */
+/* What the engine does not name goes with the first node that feeds it; then, backwards, with one
+ * that reads it. */
 static void place_merged(struct placing *p)
 {
     struct assay__check *check = p->check;

@@ -1,5 +1,6 @@
-/* check_ort_profile.c - who ran which node, from the engine's own profile of one run: for builds that cannot say it before (ONNX
- * Runtime before 1.24). The model is run once, with inputs that the plan makes. */
+/* check_ort_profile.c - who ran which node, from the engine's own profile of one run: for builds
+ * that cannot say it before (ONNX Runtime before 1.24). The model is run once, with inputs that the
+ * plan makes. */
 #include "check/check.h"
 
 #include "run/assignment.h"

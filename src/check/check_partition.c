@@ -1,9 +1,11 @@
-/* check_partition.c - where the graph breaks: runs of nodes that stay on the target, and what crosses between them and the rest.
+/* check_partition.c - where the graph breaks: runs of nodes that stay on the target, and what
+ * crosses between them and the rest.
  *
- * Every node has a side. Segments are the layers of the coarsest schedule that keeps the order: a node's layer is that of what it
- * reads, one more where the side changes; sides take turns, those elsewhere first (layer 0), so that a graph that only begins
- * elsewhere is cut once. An engine may cut finer, never coarser: what this counts is the least. A tensor crosses once, however
- * many nodes read it on the other side. Inputs and outputs of the model do not count. */
+ * Every node has a side. Segments are the layers of the coarsest schedule that keeps the order: a
+ * node's layer is that of what it reads, one more where the side changes; sides take turns, those
+ * elsewhere first (layer 0), so that a graph that only begins elsewhere is cut once. An engine may
+ * cut finer, never coarser: what this counts is the least. A tensor crosses once, however many
+ * nodes read it on the other side. Inputs and outputs of the model do not count. */
 #include "check/check.h"
 
 #include <math.h>
@@ -33,7 +35,8 @@ static int map_producers(struct cutting *cut)
     return 0;
 }
 
-/* The node that runs and makes a value; NOWHERE: an input, a weight, or made when the model is loaded. */
+/* The node that runs and makes a value; NOWHERE: an input, a weight, or made when the model is
+ * loaded. */
 static size_t maker(const struct cutting *cut, const char *value)
 {
     size_t node = *value ? assay__map_get(cut->producer, value) : ASSAY__MAP_NONE;

@@ -1,5 +1,6 @@
-/* cli.h - the command line: one table of commands; help, completion and manual pages are made from it.
- * A command is one file cmd_<verb>.c that owns its options structure and its table of options, and a row in main.c. */
+/* cli.h - the command line: one table of commands; help, completion and manual pages are made from
+ * it. A command is one file cmd_<verb>.c that owns its options structure and its table of options,
+ * and a row in main.c. */
 #ifndef ASSAY_CLI_H
 #define ASSAY_CLI_H
 
@@ -60,7 +61,8 @@ struct assay__invocation {
     const char *command_line; /* exact, shell-quoted */
     uint64_t given;           /* bit i: the command's option i was given */
 };
-/** Is every item of the list "name=value"? 0, or ASSAY__EXIT_USAGE after one line on stderr: "is not <expected>". */
+/** Is every item of the list "name=value"? 0, or ASSAY__EXIT_USAGE after one line on stderr: "is
+ *  not <expected>". */
 int assay__option_pairs(const char *command, const char *option,
                         const struct assay__option_list *list, const char *expected);
 /** True when that option was given: tells a given 0 from none. */
@@ -73,14 +75,15 @@ struct assay__command {
     const char *description;             /* paragraphs separated by a blank line */
     const char *examples;                /* lines */
     const struct assay__option *options; /* ends with a NULL name */
-    const struct assay__option *
-        shared; /* of several commands, after its own, which hide those of their names; NULL: none */
+    /* of several commands, after its own, which hide those of their names; NULL: none */
+    const struct assay__option *shared;
     size_t options_size;
     int (*run)(struct assay__invocation *invocation);
     bool hidden;
 };
 
-/** The option after `previous` (NULL: the first) of a command, its own before the shared ones; NULL: no more. */
+/** The option after `previous` (NULL: the first) of a command, its own before the shared ones;
+ *  NULL: no more. */
 const struct assay__option *assay__option_next(const struct assay__command *command,
                                                const struct assay__option *previous);
 
@@ -95,11 +98,13 @@ extern const struct assay__command assay__command_run, assay__command_report, as
     assay__command_compare, assay__command_sweep, assay__command_tune, assay__command_check,
     assay__command_predict;
 
-/** Reads argv[first …] into the invocation. 0, or ASSAY__EXIT_USAGE after one line on stderr; *help is set by --help. */
+/** Reads argv[first …] into the invocation. 0, or ASSAY__EXIT_USAGE after one line on stderr; *help
+ *  is set by --help. */
 int assay__options_parse(struct assay__invocation *invocation, int argc, char **argv, int first,
                          bool *help);
 void assay__invocation_free(struct assay__invocation *invocation);
-/** The nearest of the candidates the callback gives, if it is near enough to be meant; else NULL. */
+/** The nearest of the candidates the callback gives, if it is near enough to be meant; else
+ *  NULL. */
 struct assay__nearest {
     const char *word, *best;
     size_t distance;
@@ -123,7 +128,8 @@ int assay__print(struct assay__buf *out);
 /** True when stdout is a terminal that takes colours and NO_COLOR is not set. */
 bool assay__stdout_color(void);
 int assay__stdout_columns(void); /* 80 when not a terminal */
-/** How text is drawn: on stdout as the terminal, the locale and the options say (columns 0: not given), in a file plain and 80 wide. */
+/** How text is drawn: on stdout as the terminal, the locale and the options say (columns 0: not
+ *  given), in a file plain and 80 wide. */
 struct assay__text_style {
     bool ascii, color;
     int columns;
@@ -136,7 +142,8 @@ bool assay__locale_is_utf8(void);
 /* --- Ctrl-C ----------------------------------------------------------------------------------- */
 
 extern volatile int assay__interrupted;
-/** The first SIGINT, SIGTERM or SIGHUP sets the flag; one that comes half a second later or more kills. */
+/** The first SIGINT, SIGTERM or SIGHUP sets the flag; one that comes half a second later or more
+ *  kills. */
 void assay__catch_interrupts(void);
 
 /* --- progress --------------------------------------------------------------------------------- */
@@ -170,7 +177,8 @@ struct assay__render_options {
     int64_t top; /* 0: the default; < 0 all */
     int64_t columns;
 };
-/** Do the options go together: --table is of CSV, --detail of text and JSON? 0, or ASSAY__EXIT_USAGE after one line on stderr. */
+/** Do the options go together: --table is of CSV, --detail of text and JSON? 0, or
+ *  ASSAY__EXIT_USAGE after one line on stderr. */
 int assay__render_check(const char *command, const struct assay__render_options *options);
 struct assay_profile;
 /** Renders into out. 0 or a negative code. */

@@ -1,7 +1,10 @@
-/* cmd_advise.c - assay advise: what to change, from a kept profile or from a run made for it. A profile is told from a model by its first bytes.
+/* cmd_advise.c - assay advise: what to change, from a kept profile or from a run made for it. A
+ * profile is told from a model by its first bytes.
  *
- * The run is short and looks at everything the rules stand on: layers, memory, counters, kept ceilings. With --verify it is the first of several arms of one
- * profile: the run without changes and one arm per change follow. Beside a kept profile they stand in a profile of their own that is not kept. */
+ * The run is short and looks at everything the rules stand on: layers, memory, counters, kept
+ * ceilings. With --verify it is the first of several arms of one profile: the run without changes
+ * and one arm per change follow. Beside a kept profile they stand in a profile of their own that is
+ * not kept. */
 #include "cli/report_file.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
@@ -45,7 +48,8 @@ static const struct assay__option options[] = {
      "Sample power too, for the energy that could be saved (watches the idle machine first).", NULL,
      NULL, 0, 0, false},
     {"verify", 0, ASSAY__OPTION_FLAG, AT(verify), NULL,
-     "Make every change that a program can make, and measure before and after (10 launches of 0.3 s a side; --launches, --time).",
+     "Make every change that a program can make, and measure before and after (10 launches of 0.3 "
+     "s a side; --launches, --time).",
      NULL, NULL, 0, 0, false},
     {"verify-budget", 0, ASSAY__OPTION_DURATION, AT(budget_s), "TIME",
      "How long --verify may take (default: 120s).", NULL, NULL, 0.001, 1e6, false},
@@ -201,7 +205,8 @@ static struct assay__advise_options advise_options_of(const struct advise_option
 
 /* --- a kept profile --------------------------------------------------------------------------- */
 
-/* Tries the findings of a kept profile in arms of their own; what cannot be run at all is said in the findings. */
+/* Tries the findings of a kept profile in arms of their own; what cannot be run at all is said in
+ * the findings. */
 static int verify_profile(const struct assay__invocation *invocation, struct assay__advice *advice,
                           struct assay__verification *verification, struct assay_error *error)
 {
@@ -301,7 +306,8 @@ static int measure(struct session *s, const struct assay_run_options *library, i
     return assay__arm_finish(s->arm, NULL, error);
 }
 
-/* The findings are part of the profile that -o keeps, so the rules are asked before it is closed. */
+/* The findings are part of the profile that -o keeps, so the rules are asked before it is
+ * closed. */
 static int advise_run(struct assay__invocation *invocation, struct assay_run_options *library,
                       struct assay__bar *bar)
 {
@@ -437,14 +443,19 @@ const struct assay__command assay__command_advise = {
     .arguments = "PROFILE|MODEL",
     .min_arguments = 0,
     .max_arguments = 1,
-    .description =
-        "Evaluates a table of rules over a kept profile, or over a short run of MODEL that is made for it (1 s, with layers, memory and "
-        "counters). A rule gives a finding with its evidence from this profile, the potential speed-up and the change to make; or "
-        "it finds nothing; or it says which input is missing.\n\n"
-        "A potential follows from shares of the latency: it is what could be had at most, not what was measured. Rules that look at the graph "
-        "need the model's file; it is read again, and taken only when it is the one that was profiled.\n\n"
-        "--verify tries before it advises: each change that a program can make is made and measured against the run without it, launches "
-        "alternating. A finding then carries the measured gain with its 95 % interval and the drift of the outputs, or is withdrawn with the reason.",
+    .description = "Evaluates a table of rules over a kept profile, or over a short run of MODEL "
+                   "that is made for it (1 s, with layers, memory and "
+                   "counters). A rule gives a finding with its evidence from this profile, the "
+                   "potential speed-up and the change to make; or "
+                   "it finds nothing; or it says which input is missing.\n\n"
+                   "A potential follows from shares of the latency: it is what could be had at "
+                   "most, not what was measured. Rules that look at the graph "
+                   "need the model's file; it is read again, and taken only when it is the one "
+                   "that was profiled.\n\n"
+                   "--verify tries before it advises: each change that a program can make is made "
+                   "and measured against the run without it, launches "
+                   "alternating. A finding then carries the measured gain with its 95 % interval "
+                   "and the drift of the outputs, or is withdrawn with the reason.",
     .examples = "  assay advise model.onnx\n"
                 "  assay advise resnet50 --ceilings -o advice.assay\n"
                 "  assay advise run.assay --json\n"

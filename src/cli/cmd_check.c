@@ -1,5 +1,6 @@
-/* cmd_check.c - assay check: will a model run on a target, all of it, and well? Status 0 when it passes or only warns, 1 when it
- * fails (with --strict also when it warns), 4 when the target could not be asked and the model alone does not decide. */
+/* cmd_check.c - assay check: will a model run on a target, all of it, and well? Status 0 when it
+ * passes or only warns, 1 when it fails (with --strict also when it warns), 4 when the target could
+ * not be asked and the model alone does not decide. */
 #include "cli/model_command.h"
 
 #include "report/check.h"
@@ -142,13 +143,19 @@ const struct assay__command assay__command_check = {
     .min_arguments = 1,
     .max_arguments = 1,
     .description =
-        "For the Apple Neural Engine (--target ane) the graph is held against rules from published sources: operators "
-        "without a path, axes, sizes, layouts, shapes, precision, memory. Each item has its severity, the node, the "
+        "For the Apple Neural Engine (--target ane) the graph is held against rules from published "
+        "sources: operators "
+        "without a path, axes, sizes, layouts, shapes, precision, memory. Each item has its "
+        "severity, the node, the "
         "reason, a fix and the source. Nothing is run, no weight is read, and no Mac is needed.\n\n"
-        "For other targets the engine is asked: a session is created on the device and says which of its providers got "
-        "which node. A device that is not here cannot be asked; then only what follows from the model is said.\n\n"
-        "A map shows where the graph would break, what crosses, and what share of the FLOPs stays on the target. The "
-        "status is 0 when the model passes or only warns, 1 when it fails (with --strict also when it warns), 4 when "
+        "For other targets the engine is asked: a session is created on the device and says which "
+        "of its providers got "
+        "which node. A device that is not here cannot be asked; then only what follows from the "
+        "model is said.\n\n"
+        "A map shows where the graph would break, what crosses, and what share of the FLOPs stays "
+        "on the target. The "
+        "status is 0 when the model passes or only warns, 1 when it fails (with --strict also when "
+        "it warns), 4 when "
         "there is no verdict.",
     .examples = "  assay check model.onnx --target ane\n"
                 "  assay check model.mlpackage --target ane --chip \"M1 Max\"\n"

@@ -1,6 +1,7 @@
-/* cmd_compare.c - assay compare: one model on several devices, or several models on one, launches alternating. Devices are those of
- * every build of ONNX Runtime that run a tiny model; each build's own CPU provider takes part as a control, so that a
- * difference of versions is not taken for one of devices. */
+/* cmd_compare.c - assay compare: one model on several devices, or several models on one, launches
+ * alternating. Devices are those of every build of ONNX Runtime that run a tiny model; each build's
+ * own CPU provider takes part as a control, so that a difference of versions is not taken for one
+ * of devices. */
 #include "judge/comparison.h"
 #include "judge/fallback.h"
 #include "base/text.h"
@@ -32,7 +33,8 @@ struct compare_options {
 
 static const struct assay__option options[] = {
     {"devices", 0, ASSAY__OPTION_STRING, AT(devices), "LIST",
-     "Devices, separated by commas: names ('assay devices') or the classes cpu, gpu, npu (default: all that are usable).",
+     "Devices, separated by commas: names ('assay devices') or the classes cpu, gpu, npu (default: "
+     "all that are usable).",
      NULL, NULL, 0, 0, false},
     {"no-power", 0, ASSAY__OPTION_FLAG, AT(no_power), NULL, "Do not read the sensors.", NULL, NULL,
      0, 0, false},
@@ -49,7 +51,8 @@ static const struct assay__option options[] = {
      "Follow the worker's and the device's memory too: one launch more of each.", NULL, NULL, 0, 0,
      false},
     {"launch-limit", 0, ASSAY__OPTION_DURATION, AT(launch_limit_s), "TIME",
-     "End a launch that takes longer, and leave that row out of later rounds; what it measured by then is shown (default 120s).",
+     "End a launch that takes longer, and leave that row out of later rounds; what it measured by "
+     "then is shown (default 120s).",
      NULL, NULL, 0.1, 604800, false},
     {0},
 };
@@ -110,7 +113,8 @@ static int add_all(struct plan *plan, const struct assay__found *found, const ch
     return status;
 }
 
-/* Of every word that stands there twice: a device that also belongs to a class of the list is no mistake. */
+/* Of every word that stands there twice: a device that also belongs to a class of the list is no
+ * mistake. */
 static int say_twins(struct assay__arena *arena, const char *list)
 {
     size_t length;
@@ -412,14 +416,18 @@ const struct assay__command assay__command_compare = {
     .arguments = "MODEL [MODEL …]",
     .min_arguments = 1,
     .max_arguments = 16,
-    .description =
-        "Runs MODEL on every usable device, launches alternating, and compares latency, throughput, energy, memory and the "
-        "numbers that come out. With several models it compares those on one device.\n\n"
-        "The process is the unit of replication: a difference is claimed only when the 95 % interval of the ratio of the "
-        "launches' medians excludes 1; otherwise the smallest difference that could have been shown is given. The CPU provider "
-        "of every further build of ONNX Runtime takes part as a control.\n\n"
-        "A device that is very slow cannot hold the others: a launch ends after 120 s (--launch-limit), and no row gets more than "
-        "two and a half times that altogether. Nodes that the engine ran elsewhere than on the device are named.",
+    .description = "Runs MODEL on every usable device, launches alternating, and compares latency, "
+                   "throughput, energy, memory and the "
+                   "numbers that come out. With several models it compares those on one device.\n\n"
+                   "The process is the unit of replication: a difference is claimed only when the "
+                   "95 % interval of the ratio of the "
+                   "launches' medians excludes 1; otherwise the smallest difference that could "
+                   "have been shown is given. The CPU provider "
+                   "of every further build of ONNX Runtime takes part as a control.\n\n"
+                   "A device that is very slow cannot hold the others: a launch ends after 120 s "
+                   "(--launch-limit), and no row gets more than "
+                   "two and a half times that altogether. Nodes that the engine ran elsewhere than "
+                   "on the device are named.",
     .examples = "  assay compare resnet50\n"
                 "  assay compare model.onnx --devices cpu,ovn/openvino:cpu\n"
                 "  assay compare old.onnx new.onnx --launches 10 -o compared.assay\n",

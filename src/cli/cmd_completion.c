@@ -1,6 +1,6 @@
-/* cmd_completion.c - assay completion bash|zsh|fish: a completion script made from the table of commands.
- * Options, their fixed choices and command names are completed; where a profile is read, *.assay and folders;
- * everything else falls back to file names. */
+/* cmd_completion.c - assay completion bash|zsh|fish: a completion script made from the table of
+ * commands. Options, their fixed choices and command names are completed; where a profile is read,
+ * *.assay and folders; everything else falls back to file names. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -168,11 +168,11 @@ static void put_zsh(struct assay__buf *out)
         zsh_text(out, command->summary);
         assay__buf_puts(out, "'\n");
     }
-    assay__buf_puts(
-        out,
-        "    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n"
-        "    fi\n    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n"
-        "    case $command in\n");
+    assay__buf_puts(out,
+                    "    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n  "
+                    "      return\n"
+                    "    fi\n    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n"
+                    "    case $command in\n");
     for (size_t i = 0; assay__command_at(i); i++) {
         const struct assay__command *command = assay__command_at(i);
         if (command->hidden) continue;

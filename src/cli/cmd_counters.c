@@ -1,4 +1,5 @@
-/* cmd_counters.c - assay counters: what the processor counted: cycles, instructions, caches, per layer class. */
+/* cmd_counters.c - assay counters: what the processor counted: cycles, instructions, caches, per
+ * layer class. */
 #include "cli/run_command.h"
 
 #define TIME_S 2.0
@@ -24,13 +25,16 @@ const struct assay__command assay__command_counters = {
     .arguments = "MODEL",
     .min_arguments = 0, /* a script of the fake engine needs no model; else run() insists */
     .max_arguments = 1,
-    .description =
-        "Runs MODEL and reads the processor's counters (cycles, instructions, cache and branch misses, stalls) and the "
-        "kernel's (CPU time, page faults, context switches, migrations): per inference, and per class of layers where "
-        "layers are timed by markers.\n\n"
-        "The latency is measured first, for 2 s unless --time or --iters say otherwise, with the counters off. Then the "
-        "same loop runs in turns with and without them, and what counting costs is printed. A counter that this machine "
-        "does not have says why, and what would provide it.",
+    .description = "Runs MODEL and reads the processor's counters (cycles, instructions, cache and "
+                   "branch misses, stalls) and the "
+                   "kernel's (CPU time, page faults, context switches, migrations): per inference, "
+                   "and per class of layers where "
+                   "layers are timed by markers.\n\n"
+                   "The latency is measured first, for 2 s unless --time or --iters say otherwise, "
+                   "with the counters off. Then the "
+                   "same loop runs in turns with and without them, and what counting costs is "
+                   "printed. A counter that this machine "
+                   "does not have says why, and what would provide it.",
     .examples = "  assay counters resnet50\n"
                 "  assay counters model.onnx --threads 1 -o model.assay\n"
                 "  assay counters model.onnx --layers=off --json\n",

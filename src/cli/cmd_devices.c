@@ -1,6 +1,6 @@
-/* cmd_devices.c - assay devices: the processors of this machine, what every build of an engine offers on them, what is missing and why,
- * and, when asked, measured ceilings. Also keeps the user's list of builds. devices_find.c does the work, devices_print.c
- * shows it. */
+/* cmd_devices.c - assay devices: the processors of this machine, what every build of an engine
+ * offers on them, what is missing and why, and, when asked, measured ceilings. Also keeps the
+ * user's list of builds. devices_find.c does the work, devices_print.c shows it. */
 #include "cli/device_list.h"
 
 #include <stdlib.h>
@@ -72,7 +72,8 @@ static const struct assay__option options[] = {
      "Give up on a device that does not answer for so long (default 30s).", NULL, NULL, 0.1, 86400,
      false},
     {"ceilings", 0, ASSAY__OPTION_FLAG, AT(ceilings), NULL,
-     "Show what the CPU (measured in about 17 s) and each other usable device (at most 60 s each) can do "
+     "Show what the CPU (measured in about 17 s) and each other usable device (at most 60 s each) "
+     "can do "
      "at most; then kept for this machine.",
      NULL, NULL, 0, 0, false},
     {"remeasure", 0, ASSAY__OPTION_FLAG, AT(remeasure), NULL,
@@ -96,11 +97,16 @@ const struct assay__command assay__command_devices = {
     .summary = "list the devices a model can run on, and why others cannot",
     .arguments = "",
     .description =
-        "Shows the processors of this machine and asks every engine which devices it can reach on them. Each device is "
-        "tried with a tiny model in a process of its own; one that cannot be used is listed with the reason.\n\n"
-        "Several builds of ONNX Runtime can stand side by side: --ort adds one for this call, --add-ort keeps one on your "
-        "list. Devices of such a build have its name before theirs, here and in 'assay run --device'.\n\n"
-        "With --ceilings it also measures what the devices can do at most: arithmetic per data type, bandwidth and "
+        "Shows the processors of this machine and asks every engine which devices it can reach on "
+        "them. Each device is "
+        "tried with a tiny model in a process of its own; one that cannot be used is listed with "
+        "the reason.\n\n"
+        "Several builds of ONNX Runtime can stand side by side: --ort adds one for this call, "
+        "--add-ort keeps one on your "
+        "list. Devices of such a build have its name before theirs, here and in 'assay run "
+        "--device'.\n\n"
+        "With --ceilings it also measures what the devices can do at most: arithmetic per data "
+        "type, bandwidth and "
         "latency. The result is kept for this machine and measured again when the machine changes.",
     .examples = "  assay devices\n  assay devices --add-ort ovn=/opt/onnxruntime-openvino\n"
                 "  assay devices --device ovn/openvino:cpu\n  assay devices --ceilings\n"

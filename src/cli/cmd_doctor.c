@@ -1,6 +1,7 @@
-/* cmd_doctor.c - assay doctor: what makes numbers on this machine untrustworthy or unavailable, each with what would change
- * it, then every probe with its cost. A check is one function and one row of the table below; those that look at switches of
- * the kernel are in doctor_system.c. Exit status 0: the doctor advises, it does not judge. */
+/* cmd_doctor.c - assay doctor: what makes numbers on this machine untrustworthy or unavailable,
+ * each with what would change it, then every probe with its cost. A check is one function and one
+ * row of the table below; those that look at switches of the kernel are in doctor_system.c. Exit
+ * status 0: the doctor advises, it does not judge. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/cli.h"
@@ -408,13 +409,16 @@ const struct assay__command assay__command_doctor = {
     .name = "doctor",
     .summary = "say what makes numbers here untrustworthy, and what would help",
     .arguments = "",
-    .description =
-        "Looks at this machine for 0.2 s and lists what disturbs measurements, what is missing and what "
-        "cannot be observed, each with what would change it; then every probe, whether it can be read here, and what "
-        "reading it costs. It changes nothing and its exit status is 0.\n\n"
-        "--capture copies the files of /proc and /sys that assay reads, for a report about a machine: "
-        "ASSAY_FSROOT=DIR then stands for it. The host's name is replaced; no environment, no command line and no serial "
-        "number is in it.",
+    .description = "Looks at this machine for 0.2 s and lists what disturbs measurements, what is "
+                   "missing and what "
+                   "cannot be observed, each with what would change it; then every probe, whether "
+                   "it can be read here, and what "
+                   "reading it costs. It changes nothing and its exit status is 0.\n\n"
+                   "--capture copies the files of /proc and /sys that assay reads, for a report "
+                   "about a machine: "
+                   "ASSAY_FSROOT=DIR then stands for it. The host's name is replaced; no "
+                   "environment, no command line and no serial "
+                   "number is in it.",
     .examples = "  assay doctor\n  assay doctor --capture machine\n"
                 "  ASSAY_FSROOT=machine assay doctor\n",
     .options = options,

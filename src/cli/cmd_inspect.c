@@ -143,12 +143,15 @@ const struct assay__command assay__command_inspect = {
     .arguments = "MODEL [MODEL2]",
     .min_arguments = 1,
     .max_arguments = 2,
-    .description =
-        "Reads MODEL, an ONNX file, a Core ML package or .mlmodel file, or the name of a built-in model, and shows "
-        "its operators, FLOPs, bytes, parameters, memory over time and largest layers. Nothing is run and no weight is "
-        "read. An operator it does not know is counted and named, and left out of the totals, never taken as 0.\n\n"
-        "With MODEL2 it shows the difference of the two. The status is 1 when shapes of a model contradict each "
-        "other.",
+    .description = "Reads MODEL, an ONNX file, a Core ML package or .mlmodel file, or the name of "
+                   "a built-in model, and shows "
+                   "its operators, FLOPs, bytes, parameters, memory over time and largest layers. "
+                   "Nothing is run and no weight is "
+                   "read. An operator it does not know is counted and named, and left out of the "
+                   "totals, never taken as 0.\n\n"
+                   "With MODEL2 it shows the difference of the two. The status is 1 when shapes of "
+                   "a model contradict each "
+                   "other.",
     .examples = "  assay inspect model.onnx\n"
                 "  assay inspect model.onnx --batch 8 --sort memory --layers\n"
                 "  assay inspect model.onnx --dot | dot -Tsvg > model.svg\n"

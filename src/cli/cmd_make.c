@@ -1,5 +1,5 @@
-/* cmd_make.c - assay make: build a model of the zoo, or rewrite one, into an ONNX file, and say what the rewrite did to its
- * outputs. Steps are rows of one table and are applied in its order. */
+/* cmd_make.c - assay make: build a model of the zoo, or rewrite one, into an ONNX file, and say
+ * what the rewrite did to its outputs. Steps are rows of one table and are applied in its order. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/cli.h"
@@ -48,12 +48,14 @@ static const struct assay__option options[] = {
      "Make the batch N; a fixed one is changed where that can be shown to be right.", NULL, NULL, 1,
      1e9, false},
     {"extract", 0, ASSAY__OPTION_STRING, AT(extract), "FROM..TO",
-     "Keep what lies between these tensors (names separated by commas; an empty side: the model's inputs or outputs).",
+     "Keep what lies between these tensors (names separated by commas; an empty side: the model's "
+     "inputs or outputs).",
      NULL, NULL, 0, 0, false},
     {"repeat", 0, ASSAY__OPTION_LIST, AT(repeat), "NODE=N",
      "Run one node N times, on the same values; may be given again.", NULL, NULL, 0, 0, false},
     {"int8", 0, ASSAY__OPTION_CHOICE, AT(int8), "HOW",
-     "Weights as int8, dequantised when used (weights), or integer products with activations quantised while running (dynamic).",
+     "Weights as int8, dequantised when used (weights), or integer products with activations "
+     "quantised while running (dynamic).",
      "weights|dynamic", NULL, 0, 0, false},
     FLAG("float16", float16, "Calculate in float16; inputs and outputs stay float32."),
     {"strip", 0, ASSAY__OPTION_STRING, AT(strip), "KEEP",
@@ -94,7 +96,7 @@ static void tell(struct making *make, const char *phase)
     assay__bar_update(&make->bar, &progress);
 }
 
-/* --- steps ------------------------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 static bool wants_fix(const struct make_options *o)
 {
@@ -192,7 +194,8 @@ static struct assay__drift_options engine_of(struct making *make)
                                          .progress_context = &make->bar};
 }
 
-/* Which values go beyond float16 on the inputs of this seed. That it is not known is said, and no failure. */
+/* Which values go beyond float16 on the inputs of this seed. That it is not known is said, and no
+ * failure. */
 static int look_at_ranges(struct making *make, struct assay__activation_ranges *ranges)
 {
     const struct make_options *o = make->options;
@@ -206,7 +209,8 @@ static int look_at_ranges(struct making *make, struct assay__activation_ranges *
     if (code) return code;
     if (!reason) {
         tell(make, "looking at ranges");
-        code = assay__activation_ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine, ranges, &detail);
+        code = assay__activation_ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine,
+                                        ranges, &detail);
         if (code == ASSAY_EINTERRUPTED || assay__interrupted)
             return assay_error_set(&make->error, ASSAY_EINTERRUPTED,
                                    "interrupted; nothing was written");
@@ -296,7 +300,7 @@ static int rewrite(struct making *make)
     return code;
 }
 
-/* --- the command ------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static int check_output(const struct make_options *o, const char *source)
 {
@@ -314,7 +318,8 @@ static int check_output(const struct make_options *o, const char *source)
     return 0;
 }
 
-/* Nothing the model is made of may be replaced: not by the file, nor by the FILE.data that a large one gets. */
+/* Nothing the model is made of may be replaced: not by the file, nor by the FILE.data that a large
+ * one gets. */
 static int check_owned(struct making *make, const char *source)
 {
     char data[PATH_MAX];
@@ -443,7 +448,8 @@ static size_t count_nodes(const struct assay__graph *graph)
     return count;
 }
 
-/* A model beyond protobuf's limit has its weights in FILE.data: bytes of that one, when it was written just now. */
+/* A model beyond protobuf's limit has its weights in FILE.data: bytes of that one, when it was
+ * written just now. */
 static uint64_t data_bytes(const char *path, time_t began)
 {
     char data[PATH_MAX];
@@ -495,7 +501,8 @@ static int original(struct making *make, const char *source, char *path, size_t 
     return code;
 }
 
-/* The file stands whatever comes out here. Status: a rewritten model that does not run is a failure. */
+/* The file stands whatever comes out here. Status: a rewritten model that does not run is a
+ * failure. */
 static int measure_drift(struct making *make, const char *source)
 {
     char path[PATH_MAX], folder[PATH_MAX];
@@ -592,13 +599,16 @@ const struct assay__command assay__command_make = {
     .arguments = "NAME -o FILE | --from MODEL -o FILE | --list",
     .min_arguments = 0, /* --list and --from need none; else run() insists */
     .max_arguments = 1,
-    .description =
-        "Builds NAME, a model of the zoo with parameters (resnet50:batch=8; --list shows them), or rewrites the model "
-        "given with --from, into the ONNX file given with -o.\n\n"
-        "Rewrites are applied in this order, whatever the order of the options: dimensions (--fix-dim, --batch), "
-        "--extract, --repeat, --int8, --float16, --strip. Then the original and the rewritten model run once on the same "
-        "seeded inputs, on the CPU, and the drift of every output is printed: largest absolute error, relative L2, "
-        "cosine, and how often the largest element stands at the same place.",
+    .description = "Builds NAME, a model of the zoo with parameters (resnet50:batch=8; --list "
+                   "shows them), or rewrites the model "
+                   "given with --from, into the ONNX file given with -o.\n\n"
+                   "Rewrites are applied in this order, whatever the order of the options: "
+                   "dimensions (--fix-dim, --batch), "
+                   "--extract, --repeat, --int8, --float16, --strip. Then the original and the "
+                   "rewritten model run once on the same "
+                   "seeded inputs, on the CPU, and the drift of every output is printed: largest "
+                   "absolute error, relative L2, "
+                   "cosine, and how often the largest element stands at the same place.",
     .examples = "  assay make resnet50 -o resnet50.onnx\n"
                 "  assay make cfc:units=64,outputs=16 -o cfc.onnx\n"
                 "  assay make --from model.onnx --float16 -o half.onnx\n"

@@ -1,5 +1,5 @@
-/* cmd_man.c - assay man DIR: manual pages in roff from the table of commands: assay.1 and assay-<command>.1. No date is
- * written, so that the same program makes the same pages. */
+/* cmd_man.c - assay man DIR: manual pages in roff from the table of commands: assay.1 and
+ * assay-<command>.1. No date is written, so that the same program makes the same pages. */
 #include "base/file.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
@@ -19,8 +19,9 @@ static size_t put_wide(struct assay__buf *out, const char *text, size_t length)
     return size;
 }
 
-/* Text in roff: backslashes and dashes are escaped, a line may not begin with a dot or an apostrophe, and what is not ASCII is
- * written by its number, which every roff reads whatever the locale. */
+/* Text in roff: backslashes and dashes are escaped, a line may not begin with a dot or an
+ * apostrophe, and what is not ASCII is written by its number, which every roff reads whatever the
+ * locale. */
 static void put(struct assay__buf *out, const char *text, size_t length)
 {
     bool line_start = true;
@@ -53,7 +54,8 @@ static void put_head(struct assay__buf *out, const char *page, const char *summa
         else
             assay__buf_putc(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
     }
-    /* ragged and without hyphens: a line of a long list of choices has no blanks to stretch, and its words are to be typed */
+    /* ragged and without hyphens: a line of a long list of choices has no blanks to stretch, and
+     * its words are to be typed */
     assay__buf_printf(out, " 1 \"\" \"assay %s\" \"assay manual\"\n.ad l\n.nh\n.SH NAME\n",
                       assay_version());
     puts_text(out, page);
@@ -146,11 +148,10 @@ static void command_page(struct assay__buf *out, const struct assay__command *co
 static void main_page(struct assay__buf *out)
 {
     put_head(out, "assay", "say where a neural network's time and memory go");
-    assay__buf_puts(
-        out,
-        ".SH SYNOPSIS\n.B assay\n.I command\n.RI [ options ]\n.SH DESCRIPTION\n"
-        "assay profiles neural networks on this machine. It measures; what it cannot measure it says "
-        "it cannot.\n.SH COMMANDS\n");
+    assay__buf_puts(out, ".SH SYNOPSIS\n.B assay\n.I command\n.RI [ options ]\n.SH DESCRIPTION\n"
+                         "assay profiles neural networks on this machine. It measures; what it "
+                         "cannot measure it says "
+                         "it cannot.\n.SH COMMANDS\n");
     for (size_t i = 0; assay__command_at(i); i++) {
         const struct assay__command *command = assay__command_at(i);
         if (command->hidden) continue;

@@ -1,4 +1,5 @@
-/* cmd_power.c - assay power: where the energy of a model goes: power, temperature and clocks over time. */
+/* cmd_power.c - assay power: where the energy of a model goes: power, temperature and clocks over
+ * time. */
 #include "cli/run_command.h"
 
 #define DURATION_S 30.0
@@ -18,7 +19,8 @@ static const struct assay__option options[] = {
      "Time between two readings of the sensors, from 1ms on (default 100ms).", NULL, NULL, 1e-3,
      3600, false},
     {"idle", 0, ASSAY__OPTION_DURATION, AT(idle_s), "TIME",
-     "Watch the idle machine for so long before the run (default 3s; 0s: no baseline, no net energy).",
+     "Watch the idle machine for so long before the run (default 3s; 0s: no baseline, no net "
+     "energy).",
      NULL, NULL, 0, 3600, false},
     {0},
 };
@@ -52,13 +54,17 @@ const struct assay__command assay__command_power = {
     .arguments = "MODEL",
     .min_arguments = 0,
     .max_arguments = 1,
-    .description =
-        "Runs MODEL and reads meanwhile what this machine can tell of power, energy, temperature, clocks and "
-        "throttling: RAPL, sensor chips, thermal zones, NVML, GPU and NPU drivers, powermetrics, and as the last resort "
-        "the battery. Reports energy per inference, with and without what the idle machine draws, operations per watt "
-        "and how all of it went over time.\n\n"
-        "Energy counters are preferred over sampled power. How often each source really updates is measured and "
-        "printed; a run shorter than ten updates is marked. What cannot be read is named, with what would provide it.",
+    .description = "Runs MODEL and reads meanwhile what this machine can tell of power, energy, "
+                   "temperature, clocks and "
+                   "throttling: RAPL, sensor chips, thermal zones, NVML, GPU and NPU drivers, "
+                   "powermetrics, and as the last resort "
+                   "the battery. Reports energy per inference, with and without what the idle "
+                   "machine draws, operations per watt "
+                   "and how all of it went over time.\n\n"
+                   "Energy counters are preferred over sampled power. How often each source really "
+                   "updates is measured and "
+                   "printed; a run shorter than ten updates is marked. What cannot be read is "
+                   "named, with what would provide it.",
     .examples = "  assay power resnet50\n"
                 "  assay power model.onnx --duration 60s --interval 20ms -o model.assay\n"
                 "  assay power model.onnx --device cuda:0 --idle 5s\n",

@@ -1,5 +1,6 @@
-/* cmd_predict.c - assay predict: what a chip that is not here would do, by an analytic model, each value with the error that the model was
- * found to have; the measurements that error comes from; and the efficiencies of this machine. */
+/* cmd_predict.c - assay predict: what a chip that is not here would do, by an analytic model, each
+ * value with the error that the model was found to have; the measurements that error comes from;
+ * and the efficiencies of this machine. */
 #include "cli/model_command.h"
 
 #include "cli/predict_targets.h"
@@ -74,7 +75,7 @@ static int finish(const struct predict_options *o, struct assay__buf *out)
     return assay__model_finish(&o->model, out, &error);
 }
 
-/* --- a model ----------------------------------------------------------------------------------- */
+/* --- a model ---------------------------------------------------------------------------------- */
 
 struct predicting {
     const struct assay__invocation *invocation;
@@ -208,7 +209,7 @@ static int predict_model(const struct assay__invocation *invocation, struct assa
     return status;
 }
 
-/* --- validation and calibration ---------------------------------------------------------------- */
+/* --- validation and calibration --------------------------------------------------------------- */
 
 static int load_calibration(struct assay__arena *arena, const char *chip, const char *key,
                             struct assay__calibration *out, struct assay_error *error)
@@ -298,7 +299,7 @@ static int calibrate(const struct assay__invocation *invocation, struct assay__a
     return ASSAY__EXIT_DONE;
 }
 
-/* --- the list ---------------------------------------------------------------------------------- */
+/* --- the list --------------------------------------------------------------------------------- */
 
 static void put_cell(struct assay__page *page, const struct assay__cell *cell, double scale,
                      int columns)
@@ -356,7 +357,7 @@ static int list_chips(const struct predict_options *o)
     return status;
 }
 
-/* --- the command ------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static int misuse(const char *text)
 {
@@ -414,13 +415,16 @@ const struct assay__command assay__command_predict = {
     .arguments = "[MODEL]",
     .min_arguments = 0,
     .max_arguments = 256,
-    .description =
-        "Estimates how long MODEL takes on a chip: an analytic model per operator with the chip's published numbers. Every "
-        "value is an estimate and stands with the error that such estimates were found to have of measurements that "
-        "the model had not seen. A unit for which a number is not public is not estimated, and the reason is given. No "
-        "weight is read.\n\n"
-        "--validate shows those measurements. --calibrate measures this machine's own efficiencies, which --chip this "
-        "then uses.",
+    .description = "Estimates how long MODEL takes on a chip: an analytic model per operator with "
+                   "the chip's published numbers. Every "
+                   "value is an estimate and stands with the error that such estimates were found "
+                   "to have of measurements that "
+                   "the model had not seen. A unit for which a number is not public is not "
+                   "estimated, and the reason is given. No "
+                   "weight is read.\n\n"
+                   "--validate shows those measurements. --calibrate measures this machine's own "
+                   "efficiencies, which --chip this "
+                   "then uses.",
     .examples = "  assay predict resnet50 --chip \"M1 Max\"\n"
                 "  assay predict model.onnx --chip a17pro --unit ane --precision w8a8\n"
                 "  assay predict --validate\n"

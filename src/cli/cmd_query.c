@@ -1,5 +1,6 @@
-/* cmd_query.c - assay query: one SQL statement on a profile, as an aligned table, CSV or JSON; without SQL, the tables
- * and columns there are. Rows are streamed; the column widths of the aligned table come from the first 1,000. */
+/* cmd_query.c - assay query: one SQL statement on a profile, as an aligned table, CSV or JSON;
+ * without SQL, the tables and columns there are. Rows are streamed; the column widths of the
+ * aligned table come from the first 1,000. */
 #include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -374,15 +375,16 @@ const struct assay__command assay__command_query = {
     .arguments = "PROFILE [SQL]",
     .min_arguments = 1,
     .max_arguments = 2,
-    .description =
-        "Runs one SQL statement on PROFILE, read-only, and prints its rows. Without SQL it lists the "
-        "tables and their columns. Samples are shown as the table samples(trial, launch, stream, seq, ns), "
-        "the layers of each launch as layer_times(trial, launch, layer, time_ns), what "
-        "was read over time as series(trial, launch, name, seq, time_ns, value).",
-    .examples =
-        "  assay query resnet50.assay\n"
-        "  assay query resnet50.assay \"SELECT name, value FROM metrics WHERE state = 'measured'\"\n"
-        "  assay query resnet50.assay 'SELECT max(ns) FROM samples' --json\n",
+    .description = "Runs one SQL statement on PROFILE, read-only, and prints its rows. Without SQL "
+                   "it lists the "
+                   "tables and their columns. Samples are shown as the table samples(trial, "
+                   "launch, stream, seq, ns), "
+                   "the layers of each launch as layer_times(trial, launch, layer, time_ns), what "
+                   "was read over time as series(trial, launch, name, seq, time_ns, value).",
+    .examples = "  assay query resnet50.assay\n"
+                "  assay query resnet50.assay \"SELECT name, value FROM metrics WHERE state = "
+                "'measured'\"\n"
+                "  assay query resnet50.assay 'SELECT max(ns) FROM samples' --json\n",
     .options = options,
     .options_size = sizeof(struct query_options),
     .run = run,

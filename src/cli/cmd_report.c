@@ -28,7 +28,8 @@ struct report_options {
 
 static const struct assay__option options[] = {
     {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE",
-     "Write the report to FILE instead of stdout; without --format it is what its name ends in: .html, .md, .csv, .json, .xml (JUnit), .txt, .svg (a figure).",
+     "Write the report to FILE instead of stdout; without --format it is what its name ends in: "
+     ".html, .md, .csv, .json, .xml (JUnit), .txt, .svg (a figure).",
      NULL, NULL, 0, 0, false},
     {"format", 'f', ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
      "Format of the report (default text).", ASSAY__FORMAT_NAMES, NULL, 0, 0, false},
@@ -45,17 +46,20 @@ static const struct assay__option options[] = {
     {"no-color", 0, ASSAY__OPTION_FLAG, AT(render.no_color), NULL,
      "No colours (NO_COLOR does the same).", NULL, NULL, 0, 0, false},
     {"require", 0, ASSAY__OPTION_STRING, AT(require), "NAME|FILE",
-     "Judge the profile by this requirement table instead of the one it was run with; status 1 when a minimum is not met.",
+     "Judge the profile by this requirement table instead of the one it was run with; status 1 "
+     "when a minimum is not met.",
      NULL, NULL, 0, 0, false},
     {"detail", 0, ASSAY__OPTION_CHOICE, AT(render.detail), "DETAIL",
-     "Instead of the whole report: verdicts, score and three recommendations; or also bottlenecks, opportunities and environment.",
+     "Instead of the whole report: verdicts, score and three recommendations; or also bottlenecks, "
+     "opportunities and environment.",
      "basic|detailed", NULL, 0, 0, false},
     {"svg", 0, ASSAY__OPTION_CHOICE, AT(svg), "FIGURE", "Write one figure of the profile as SVG.",
      ASSAY__FIGURE_NAMES, NULL, 0, 0, false},
     {"chart", 0, ASSAY__OPTION_CHOICE, AT(chart), "FIGURE",
      "Draw one figure of the profile as text.", ASSAY__FIGURE_NAMES, NULL, 0, 0, false},
     {"trial", 0, ASSAY__OPTION_LIST, AT(trials), "LABEL",
-     "Of several profiles: the trial that is compared, by label or number; once for all, or once for each.",
+     "Of several profiles: the trial that is compared, by label or number; once for all, or once "
+     "for each.",
      NULL, NULL, 0, 0, false},
     {"list", 0, ASSAY__OPTION_FLAG, AT(list), NULL,
      "List the formats, and the figures of --svg and --chart; with --json as JSON.", NULL, NULL, 0,
@@ -73,7 +77,8 @@ static int produce(const struct assay_profile *profile, const struct report_opti
     return assay__render(profile, &o->render, to_file, out, error);
 }
 
-/* A figure is of one profile and a format of its own. True after one line about what does not go together. */
+/* A figure is of one profile and a format of its own. True after one line about what does not go
+ * together. */
 static bool conflicts(const struct assay__invocation *invocation, const struct report_options *o)
 {
     const char *name = o->svg ? "--svg" : "--chart";
@@ -291,12 +296,14 @@ const struct assay__command assay__command_report = {
     .arguments = "PROFILE...",
     .min_arguments = 0, /* --list needs none; else run() insists */
     .max_arguments = ASSAY__DIFF_MOST,
-    .description =
-        "Renders PROFILE, a file that 'assay run -o' (or power, memory, counters) kept. The profile is only read, and is treated as "
-        "untrusted: one that someone else made is safe to open. A profile of a capture that was killed is "
-        "shown as far as it got and called incomplete.\n\n"
-        "Several profiles are shown side by side, the first is the base: what is faster or slower with its interval, layers matched by what they "
-        "came from, and what else differs.",
+    .description = "Renders PROFILE, a file that 'assay run -o' (or power, memory, counters) kept. "
+                   "The profile is only read, and is treated as "
+                   "untrusted: one that someone else made is safe to open. A profile of a capture "
+                   "that was killed is "
+                   "shown as far as it got and called incomplete.\n\n"
+                   "Several profiles are shown side by side, the first is the base: what is faster "
+                   "or slower with its interval, layers matched by what they "
+                   "came from, and what else differs.",
     .examples = "  assay report resnet50.assay\n"
                 "  assay report resnet50.assay -o resnet50.html\n"
                 "  assay report before.assay after.assay -o diff.html\n"

@@ -27,10 +27,12 @@ static const struct assay__option options[] = {
      "Watch the idle machine for so long before --power's run (default 3s).", NULL, NULL, 0, 3600,
      false},
     {"require", 0, ASSAY__OPTION_STRING, AT(require), "NAME|FILE",
-     "Judge the run by a requirement table: m1, m1-pro, m1-max, m1-ultra or a file; status 1 when a minimum is not met.",
+     "Judge the run by a requirement table: m1, m1-pro, m1-max, m1-ultra or a file; status 1 when "
+     "a minimum is not met.",
      NULL, NULL, 0, 0, false},
     {"detail", 0, ASSAY__OPTION_CHOICE, AT(run.render.detail), "DETAIL",
-     "Instead of the whole report: verdicts, score and three recommendations; or also bottlenecks, opportunities and environment.",
+     "Instead of the whole report: verdicts, score and three recommendations; or also bottlenecks, "
+     "opportunities and environment.",
      "basic|detailed", NULL, 0, 0, false},
     {0},
 };
@@ -80,10 +82,13 @@ const struct assay__command assay__command_run = {
     .min_arguments = 0, /* a script of the fake engine needs no model; else run() insists */
     .max_arguments = 1,
     .description =
-        "Runs MODEL on a device of this machine and reports where its time goes. MODEL is an ONNX file or the "
+        "Runs MODEL on a device of this machine and reports where its time goes. MODEL is an ONNX "
+        "file or the "
         "name of a built-in model such as resnet50 (with parameters: resnet50:batch=8).\n\n"
-        "Latency comes from worker processes with every profiler off; layer times come from separate passes and, with "
-        "the engine's fixed cost and what could not be attributed, add up to the unprofiled median. Inputs are "
+        "Latency comes from worker processes with every profiler off; layer times come from "
+        "separate passes and, with "
+        "the engine's fixed cost and what could not be attributed, add up to the unprofiled "
+        "median. Inputs are "
         "synthetic and valid for the model unless --input gives real ones.",
     .examples = "  assay run resnet50\n"
                 "  assay run model.onnx --batch 8 --threads 4 -o model.assay\n"

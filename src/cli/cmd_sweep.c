@@ -1,5 +1,6 @@
-/* cmd_sweep.c - assay sweep: one model at every point of a grid (device, precision, optimisation, threads, spinning, sequence, batch), launches
- * alternating between the points; what is best for a goal, and where the knee is. A point that fails is a row with its reason. An interrupted sweep
+/* cmd_sweep.c - assay sweep: one model at every point of a grid (device, precision, optimisation,
+ * threads, spinning, sequence, batch), launches alternating between the points; what is best for a
+ * goal, and where the knee is. A point that fails is a row with its reason. An interrupted sweep
  * goes on with --resume. */
 #include "judge/comparison.h"
 #include "judge/require.h"
@@ -49,9 +50,9 @@ static const struct assay__option options[] = {
     ONCE("precision", precision, "LIST",
          "float32 (the model as it is), float16, int8-weights, int8-dynamic: rewritten copies."),
     ONCE("spinning", spinning, "LIST", "on, off: whether the engine's idle threads spin."),
-    ONCE(
-        "devices", devices, "LIST",
-        "Devices: names ('assay devices') or the classes cpu, gpu, npu; with --opt the configuration matrix."),
+    ONCE("devices", devices, "LIST",
+         "Devices: names ('assay devices') or the classes cpu, gpu, npu; with --opt the "
+         "configuration matrix."),
     {"preset", 0, ASSAY__OPTION_CHOICE, AT(preset), "CHIP",
      "Batch size, and backbone units of the model 'cfc', from the requirement table of a chip.",
      "m1|m1-pro|m1-max|m1-ultra", NULL, 0, 0, false},
@@ -113,7 +114,8 @@ static int read_devices(const struct sweep_options *o, struct sweep_work *work)
     return status;
 }
 
-/* Its batch where none is asked for; its backbone when the model is a bare 'cfc'. Alone it compares compiled with not. */
+/* Its batch where none is asked for; its backbone when the model is a bare 'cfc'. Alone it compares
+ * compiled with not. */
 static int apply_preset(struct sweep_options *o, struct sweep_work *work)
 {
     const struct assay__require_table *table = o->preset ? assay__require_preset(o->preset) : NULL;
@@ -200,7 +202,8 @@ static const char *version_now(const struct assay__found *found, const struct as
     return "";
 }
 
-/* Points of two versions of ONNX Runtime are no points of one sweep. (The fake engine has none but ours.) */
+/* Points of two versions of ONNX Runtime are no points of one sweep. (The fake engine has none but
+ * ours.) */
 static int check_versions(const struct sweep_options *o, const struct assay_profile *kept)
 {
     struct assay__devices_flags flags = {
@@ -380,12 +383,15 @@ const struct assay__command assay__command_sweep = {
     .arguments = "MODEL",
     .min_arguments = 1,
     .max_arguments = 1,
-    .description =
-        "Runs MODEL at every point of a grid and says which point is best for a goal, which others could not be told from it, and where "
-        "a larger batch stops paying. Each point has three launches that measure for 0.5 s, alternating with those of the other "
-        "points; a point that fails (out of memory, a provider that refuses it) is a row with its reason, and the status is 3.\n\n"
-        "An interrupted sweep with --output goes on when the same command is given with --resume: only the launches that are missing are "
-        "measured.",
+    .description = "Runs MODEL at every point of a grid and says which point is best for a goal, "
+                   "which others could not be told from it, and where "
+                   "a larger batch stops paying. Each point has three launches that measure for "
+                   "0.5 s, alternating with those of the other "
+                   "points; a point that fails (out of memory, a provider that refuses it) is a "
+                   "row with its reason, and the status is 3.\n\n"
+                   "An interrupted sweep with --output goes on when the same command is given with "
+                   "--resume: only the launches that are missing are "
+                   "measured.",
     .examples = "  assay sweep resnet50 --batch 1,2,4,8,16\n"
                 "  assay sweep model.onnx --threads 1,2,4 --opt none,all --goal latency\n"
                 "  assay sweep cfc:units=64,outputs=16 --batch 1,8,64 --slo p99=1ms -o s.assay\n"

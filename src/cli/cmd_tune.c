@@ -1,5 +1,6 @@
-/* cmd_tune.c - assay tune: the best configuration of one model for a goal, within a budget of time. A search chooses what to try (experiment/tune.h); what it
- * finds is judged by launches of its own. */
+/* cmd_tune.c - assay tune: the best configuration of one model for a goal, within a budget of time.
+ * A search chooses what to try (experiment/tune.h); what it finds is judged by launches of its
+ * own. */
 #include "judge/comparison.h"
 #include "judge/tune_report.h"
 #include "experiment/tune_session.h"
@@ -298,7 +299,8 @@ static struct assay_run_options whole_of(const struct assay__invocation *invocat
     return whole;
 }
 
-/* What every device of the space can do at most, as far as it is known. Measuring that is not part of the budget. */
+/* What every device of the space can do at most, as far as it is known. Measuring that is not part
+ * of the budget. */
 static int add_ceilings(const struct tune_options *o, struct work *work, struct assay__bar *bar,
                         struct assay_run_options *whole)
 {
@@ -330,7 +332,8 @@ static bool knows_energy(const struct assay_profile *profile)
     return false;
 }
 
-/* What was tried and did not run, be the rest found: how many, and the first of them, the usual settings before others. */
+/* What was tried and did not run, be the rest found: how many, and the first of them, the usual
+ * settings before others. */
 static void say_failed(const struct work *work, const struct assay_profile *profile)
 {
     struct assay__tune_result result;
@@ -431,11 +434,15 @@ const struct assay__command assay__command_tune = {
     .min_arguments = 1,
     .max_arguments = 1,
     .description =
-        "Tries configurations of MODEL (device, precision, graph optimisation, threads, spinning, batch) in short launches until the budget is spent, "
-        "and says which is best for the goal. A model of what was seen proposes what to try next; the likeliest ones are run again, half as many each "
+        "Tries configurations of MODEL (device, precision, graph optimisation, threads, spinning, "
+        "batch) in short launches until the budget is spent, "
+        "and says which is best for the goal. A model of what was seen proposes what to try next; "
+        "the likeliest ones are run again, half as many each "
         "time; the finalists are judged by five launches of their own with an exact rank test.\n\n"
-        "Prints the Pareto front, the configurations that cannot be told from the best one, what each setting contributes, and the best as "
-        "Python, C and JSON. A precision or a device whose outputs drift beyond 1 %, or are NaN or infinite, is not advised.",
+        "Prints the Pareto front, the configurations that cannot be told from the best one, what "
+        "each setting contributes, and the best as "
+        "Python, C and JSON. A precision or a device whose outputs drift beyond 1 %, or are NaN or "
+        "infinite, is not advised.",
     .examples = "  assay tune model.onnx --goal latency --budget 60s\n"
                 "  assay tune resnet50 --goal throughput --slo p99=50ms --budget 2m\n"
                 "  assay tune cfc --threads 1,2,4 --precision float32,float16 -o t.assay\n",

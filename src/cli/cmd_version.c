@@ -1,4 +1,5 @@
-/* cmd_version.c - assay version: nothing is loaded or looked for, so that it answers in a few milliseconds. */
+/* cmd_version.c - assay version: nothing is loaded or looked for, so that it answers in a few
+ * milliseconds. */
 #include "base/json.h"
 #include "cli/cli.h"
 #include "report/render.h"

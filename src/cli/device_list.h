@@ -1,5 +1,5 @@
-/* device_list.h - what `assay devices` finds, between the file that finds it (devices_find.c) and the one that prints it
- * (devices_print.c). */
+/* device_list.h - what `assay devices` finds, between the file that finds it (devices_find.c) and
+ * the one that prints it (devices_print.c). */
 #ifndef ASSAY_CLI_DEVICE_LIST_H
 #define ASSAY_CLI_DEVICE_LIST_H
 
@@ -54,7 +54,8 @@ struct assay__found {
     bool interrupted;                  /* what stands here is only a part */
 };
 
-/** Machine, builds and devices, then ceilings when they were asked for. 0, or an exit status after it was said. */
+/** Machine, builds and devices, then ceilings when they were asked for. 0, or an exit status after
+ *  it was said. */
 int assay__devices_find(const struct assay__devices_flags *flags, struct assay__found *found);
 void assay__devices_free(struct assay__found *found);
 

@@ -1,5 +1,6 @@
-/* device_words.h - the words of --devices: names ('assay devices') and the classes cpu, gpu, npu. A word that nothing here answers to is
- * no error: it stays in the list with the reason, so that a table has its row. */
+/* device_words.h - the words of --devices: names ('assay devices') and the classes cpu, gpu, npu. A
+ * word that nothing here answers to is no error: it stays in the list with the reason, so that a
+ * table has its row. */
 #ifndef ASSAY_CLI_DEVICE_WORDS_H
 #define ASSAY_CLI_DEVICE_WORDS_H
 
@@ -20,8 +21,9 @@ struct assay__device_words {
     size_t count;
 };
 
-/** Resolves a comma-separated list, twins once: a usable device of that name, else every usable device of that class, else the refusal.
- *  Strings are copied into the arena. 0; ASSAY_EINVAL with a message: an empty word, or too many; ASSAY_ENOMEM. */
+/** Resolves a comma-separated list, twins once: a usable device of that name, else every usable
+ *  device of that class, else the refusal. Strings are copied into the arena. 0; ASSAY_EINVAL with
+ *  a message: an empty word, or too many; ASSAY_ENOMEM. */
 int assay__device_words_read(const char *list, const struct assay__found *found,
                              struct assay__arena *arena, struct assay__device_words *out,
                              struct assay_error *error);

@@ -1,5 +1,6 @@
-/* devices_find.c - the work of `assay devices`: which builds there are, what each offers (asked in child processes), and the
- * ceilings. Ctrl-C ends it where it is; what was found until then is kept. */
+/* devices_find.c - the work of `assay devices`: which builds there are, what each offers (asked in
+ * child processes), and the ceilings. Ctrl-C ends it where it is; what was found until then is
+ * kept. */
 #include "base/clock.h"
 #include "base/vec.h"
 #include "ceiling/accelerator/accelerator.h"
@@ -243,8 +244,8 @@ static struct assay__ceiling_options ceiling_options(struct finding *finding, co
                                            .interrupt = &assay__interrupted};
 }
 
-/* What was measured, also when it was interrupted; a set without a row is none, and *why says so. 0, or an exit status after
- * it was said. */
+/* What was measured, also when it was interrupted; a set without a row is none, and *why says so.
+ * 0, or an exit status after it was said. */
 static int take(struct finding *finding, int code, const struct assay_error *error,
                 const struct assay__ceilings *set, const struct assay__ceilings **kept,
                 const char **why)

@@ -166,7 +166,8 @@ static void reached_names(const struct assay__found *found, const char *hardware
     }
 }
 
-/* Of what the system shows: which usable devices run on it (their driver gives the same name), and what else could. */
+/* Of what the system shows: which usable devices run on it (their driver gives the same name), and
+ * what else could. */
 static void reached_text(struct assay__page *page, const struct assay__found *found)
 {
     const char *label = "reached by";

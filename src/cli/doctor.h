@@ -1,4 +1,5 @@
-/* doctor.h - what the parts of assay doctor share: the machine as it was found, and one finding per check. */
+/* doctor.h - what the parts of assay doctor share: the machine as it was found, and one finding per
+ * check. */
 #ifndef ASSAY_CLI_DOCTOR_H
 #define ASSAY_CLI_DOCTOR_H
 
@@ -60,7 +61,8 @@ assay__check assay__check_drivers;
 /** Opens every probe and measures what a read costs. 0 or ASSAY_ENOMEM. */
 int assay__doctor_probes_open(struct assay__patient *patient);
 void assay__doctor_probes_close(struct assay__patient *patient);
-/** A limit that the cgroup probe reads; NaN: none, or not known. *known: the file was read. *source: it, or "". */
+/** A limit that the cgroup probe reads; NaN: none, or not known. *known: the file was read.
+ *  *source: it, or "". */
 double assay__doctor_limit(const struct assay__patient *patient, const char *channel,
                            const char **source, bool *known);
 void assay__doctor_probes_text(struct assay__page *page, const struct assay__patient *patient);

@@ -1,5 +1,5 @@
-/* doctor_capture.c - assay doctor --capture: writes this machine's files into a folder and says what it wrote, and what it
- * could not. */
+/* doctor_capture.c - assay doctor --capture: writes this machine's files into a folder and says
+ * what it wrote, and what it could not. */
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"

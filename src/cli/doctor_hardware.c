@@ -1,5 +1,6 @@
-/* doctor_hardware.c - the check of assay doctor for GPUs and NPUs that are in the machine but cannot be used: no driver, or one whose
- * library is missing. Each is named, with the command that would change it. */
+/* doctor_hardware.c - the check of assay doctor for GPUs and NPUs that are in the machine but
+ * cannot be used: no driver, or one whose library is missing. Each is named, with the command that
+ * would change it. */
 #include "cli/doctor.h"
 #include "platform/guard.h"
 #include "probe/hardware.h"

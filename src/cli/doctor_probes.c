@@ -1,6 +1,7 @@
-/* doctor_probes.c - every probe of the table in assay doctor: whether it can be read here, why not, and what one read of all
- * its channels costs: the median of 20 reads (fewer when they are slow), after one that is not counted. Each probe is looked at by a
- * thread of its own, so that one that hangs is a row with that reason. */
+/* doctor_probes.c - every probe of the table in assay doctor: whether it can be read here, why not,
+ * and what one read of all its channels costs: the median of 20 reads (fewer when they are slow),
+ * after one that is not counted. Each probe is looked at by a thread of its own, so that one that
+ * hangs is a row with that reason. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/doctor.h"
@@ -38,7 +39,8 @@ static void time_reads(struct assay__examined *e)
     e->slowest_ns = (double)times[e->reads - 1];
 }
 
-/* One probe: opened, asked for its channels and read, all by one thread, which owns everything until it is done. */
+/* One probe: opened, asked for its channels and read, all by one thread, which owns everything
+ * until it is done. */
 struct examination {
     struct assay__examined result;
     struct assay__arena *arena;
@@ -79,7 +81,8 @@ static void drop(void *context)
     free(examination);
 }
 
-/* Into patient->probes[index]. A driver that does not answer costs its limit, and the rest goes on. */
+/* Into patient->probes[index]. A driver that does not answer costs its limit, and the rest goes
+ * on. */
 static int examine_probe(struct assay__patient *patient, size_t index,
                          const struct assay__probe_ops *ops)
 {

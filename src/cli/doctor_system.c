@@ -1,5 +1,6 @@
-/* doctor_system.c - checks of assay doctor that look at switches and limits of the kernel: each names the command that would
- * change it. Files lie below $ASSAY_FSROOT; where a system has none of them, the finding says that it cannot be told. */
+/* doctor_system.c - checks of assay doctor that look at switches and limits of the kernel: each
+ * names the command that would change it. Files lie below $ASSAY_FSROOT; where a system has none of
+ * them, the finding says that it cannot be told. */
 #include "base/text.h"
 #include "cli/doctor.h"
 #include "probe/sysfs.h"
@@ -39,7 +40,8 @@ static void lift(const struct assay__patient *p, struct assay__diagnosis *d, con
             source);
 }
 
-/* Version 1 keeps its limits in other files: microseconds of each period, -1 for none; bytes, about 2^63 for none. */
+/* Version 1 keeps its limits in other files: microseconds of each period, -1 for none; bytes, about
+ * 2^63 for none. */
 static void limits_of_version_1(double *cpus, double *bytes, bool *cpu_known, bool *memory_known)
 {
     double quota, period;

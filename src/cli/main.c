@@ -1,4 +1,5 @@
-/* main.c - the table of commands and the way in. Adding a command: one file cmd_<verb>.c and one row here. */
+/* main.c - the table of commands and the way in. Adding a command: one file cmd_<verb>.c and one
+ * row here. */
 #include "cli/cli.h"
 
 #include <fcntl.h>
@@ -29,8 +30,9 @@ const struct assay__command *assay__command_find(const char *name)
     return NULL;
 }
 
-/* A descriptor 0, 1 or 2 that is closed would be handed to the next file opened, a profile for instance. It is filled
- * with one that cannot be used the wrong way: writing to a closed stdout stays an error. */
+/* A descriptor 0, 1 or 2 that is closed would be handed to the next file opened, a profile for
+ * instance. It is filled with one that cannot be used the wrong way: writing to a closed stdout
+ * stays an error. */
 static void fill_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
@@ -88,8 +90,8 @@ int main(int argc, char **argv)
     fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is then an error that can be said */
     if (argc < 2) {
-        assay__say(
-            "what shall it do? 'assay run MODEL' profiles a model, 'assay help' lists the commands");
+        assay__say("what shall it do? 'assay run MODEL' profiles a model, 'assay help' lists the "
+                   "commands");
         return ASSAY__EXIT_USAGE;
     }
     const char *name = argv[1];

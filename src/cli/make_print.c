@@ -21,7 +21,7 @@ static const char *const float16_note[] = {
     "operators:",
     "this drift shows the rounding of weights and of what is stored, not of every operation"};
 
-/* --- text -------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void put_grouped(struct assay__buf *out, int64_t number)
 {
@@ -133,7 +133,7 @@ void assay__make_text(struct assay__buf *out, const struct assay__made *made)
     if (made->rewritten) put_drift(out, made);
 }
 
-/* --- JSON -------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void json_number(struct assay__json_writer *w, const char *key, double value,
                         const char *unit, const char *state, const char *source, const char *note)
@@ -244,7 +244,7 @@ void assay__make_json(struct assay__buf *out, const struct assay__made *made)
     assay__buf_putc(out, '\n');
 }
 
-/* --- the zoo ----------------------------------------------------------------------------------- */
+/* --- the zoo ---------------------------------------------------------------------------------- */
 
 void assay__make_list_text(struct assay__buf *out, int columns)
 {

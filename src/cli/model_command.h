@@ -1,12 +1,14 @@
-/* model_command.h - what the commands share that read a model and run nothing: inspect, check, predict. Each has a structure of options
- * whose first member is struct assay__model_flags, its own rows, and these rows as `shared`. */
+/* model_command.h - what the commands share that read a model and run nothing: inspect, check,
+ * predict. Each has a structure of options whose first member is struct assay__model_flags, its own
+ * rows, and these rows as `shared`. */
 #ifndef ASSAY_CLI_MODEL_COMMAND_H
 #define ASSAY_CLI_MODEL_COMMAND_H
 
 #include "cli/cli.h"
 #include "model/inputs/inputs.h"
 
-/** Rows for the shape of the inputs, in every command that takes a model; AT(member) is the place of `batch`, `seq`, `dims`, `shapes`. */
+/** Rows for the shape of the inputs, in every command that takes a model; AT(member) is the place
+ *  of `batch`, `seq`, `dims`, `shapes`. */
 /* clang-format off */
 #define ASSAY__SHAPE_ROWS                                                                         \
     {"batch", 0, ASSAY__OPTION_INTEGER, AT(batch), "N",                                           \
@@ -14,7 +16,8 @@
     {"seq", 0, ASSAY__OPTION_INTEGER, AT(seq), "N",                                               \
      "Length of the sequence axis, where the model has one.", NULL, NULL, 1, 1e9, false},         \
     {"dim", 0, ASSAY__OPTION_LIST, AT(dims), "NAME=N",                                            \
-     "Set a symbolic dimension; may be given again. Unset ones become 1.", NULL, NULL, 0, 0, false},\
+     "Set a symbolic dimension; may be given again. Unset ones become 1.", NULL, NULL, 0, 0,      \
+     false},                                                                                      \
     {"shape", 0, ASSAY__OPTION_LIST, AT(shapes), "INPUT=AxBxC",                                   \
      "Set the whole shape of an input; may be given again.", NULL, NULL, 0, 0, false}
 /* clang-format on */
@@ -34,7 +37,8 @@ int assay__shape_check(const char *command, const struct assay__option_list *dim
 /** What the flags say of the inputs; borrows their lists. */
 struct assay__workload_options assay__model_workload(const struct assay__model_flags *flags);
 struct assay__text_style assay__model_style(const struct assay__model_flags *flags);
-/** Opens the model of the name. What is there and cannot be read (a folder, a device) is no misspelled command: ASSAY_EIO. */
+/** Opens the model of the name. What is there and cannot be read (a folder, a device) is no
+ *  misspelled command: ASSAY_EIO. */
 int assay__model_named(const char *name, struct assay__model **model, bool *zoo,
                        struct assay_error *error);
 /** A mistyped -o must not cost a model. 0, or ASSAY__EXIT_USAGE after one line on stderr. */

@@ -1,6 +1,7 @@
-/* options.c - reading a command's options by its table: --name value, --name=value, -n value, -nvalue; an option
- * whose value is optional takes it only as --name=value; "--" ends the options; options and arguments may be mixed.
- * A wrong one is one line on stderr that names the nearest right one. */
+/* options.c - reading a command's options by its table: --name value, --name=value, -n value,
+ * -nvalue; an option whose value is optional takes it only as --name=value; "--" ends the options;
+ * options and arguments may be mixed. A wrong one is one line on stderr that names the nearest
+ * right one. */
 #include "cli/cli.h"
 
 #include "base/text.h"
@@ -270,7 +271,8 @@ bool assay__option_given(const struct assay__invocation *invocation, const char 
 
 /* --- the command line ------------------------------------------------------------------------- */
 
-/* One option; *at moves over a value that is its own word. `attached` is the value after '=' or after the letter. */
+/* One option; *at moves over a value that is its own word. `attached` is the value after '=' or
+ * after the letter. */
 static int take(struct assay__invocation *invocation, const struct assay__option *o,
                 const char *attached, int argc, char **argv, int *at)
 {

@@ -1,5 +1,5 @@
-/* output.c - data goes to stdout, talk to stderr. Data is written whole and checked: a closed pipe or a full disk
- * is an error with a line, never a silent success. */
+/* output.c - data goes to stdout, talk to stderr. Data is written whole and checked: a closed pipe
+ * or a full disk is an error with a line, never a silent success. */
 #include "cli/cli.h"
 
 #include "base/clock.h"
@@ -57,7 +57,8 @@ int assay__write_stdout(const char *data, size_t size)
     if (write_all(STDOUT_FILENO, data, size)) return ASSAY__EXIT_DONE;
     int fault = errno;
     const char *reason = fault == EBADF ? "it is closed" : strerror(fault);
-    /* A reader that has seen enough (| head) is no fault worth a line; the status still says that not all was written. */
+    /* A reader that has seen enough (| head) is no fault worth a line; the status still says that
+     * not all was written. */
     if (!said && fault != EPIPE) assay__say("cannot write to standard output: %s", reason);
     said = true;
     return ASSAY__EXIT_FAILED;
@@ -89,8 +90,9 @@ int assay__stdout_columns(void)
 
 /* --- Ctrl-C ----------------------------------------------------------------------------------- */
 
-/* One Ctrl-C may arrive twice (from the terminal and from a program that passes it on to its group): only a signal that
- * comes half a second after the first means "now". The clock may be read here: it is async-signal-safe. */
+/* One Ctrl-C may arrive twice (from the terminal and from a program that passes it on to its
+ * group): only a signal that comes half a second after the first means "now". The clock may be read
+ * here: it is async-signal-safe. */
 static void on_interrupt(int signal_number)
 {
     static volatile uint64_t first_ns;

@@ -8,7 +8,7 @@
 #include <assay/run.h>
 #include <string.h>
 
-/* --- this machine ------------------------------------------------------------------------------ */
+/* --- this machine ----------------------------------------------------------------------------- */
 
 static bool on_row(void *context, const char *name)
 {
@@ -72,7 +72,7 @@ static void fit_of_this(struct assay__arena *arena, const char *key, struct assa
         *fit = kept.fit;
 }
 
-/* --- a profile --------------------------------------------------------------------------------- */
+/* --- a profile -------------------------------------------------------------------------------- */
 
 static bool ends(const char *text, const char *suffix)
 {
@@ -117,7 +117,7 @@ static int of_profile(struct assay__arena *arena, const char *path, const char *
     return ASSAY__EXIT_USAGE;
 }
 
-/* --- the table --------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static int unknown_chip(const char *chip, const char *nearest)
 {

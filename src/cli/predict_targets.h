@@ -1,4 +1,5 @@
-/* predict_targets.h - what --chip of `assay predict` means: a chip of the table, this machine, a profile with ceilings. */
+/* predict_targets.h - what --chip of `assay predict` means: a chip of the table, this machine, a
+ * profile with ceilings. */
 #ifndef ASSAY_CLI_PREDICT_TARGETS_H
 #define ASSAY_CLI_PREDICT_TARGETS_H
 

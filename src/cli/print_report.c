@@ -6,8 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* What the locale's variables say of the character set, in their order of precedence; none set is the POSIX locale. Read
- * here rather than through setlocale: a locale that is not installed may still be what the terminal shows. */
+/* What the locale's variables say of the character set, in their order of precedence; none set is
+ * the POSIX locale. Read here rather than through setlocale: a locale that is not installed may
+ * still be what the terminal shows. */
 bool assay__locale_is_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

@@ -1,5 +1,5 @@
-/* progress.c - a bar on stderr while a long run goes on: only on a terminal, redrawn at most ten times a second,
- * erased at the end so that nothing of it stays in the scroll-back. */
+/* progress.c - a bar on stderr while a long run goes on: only on a terminal, redrawn at most ten
+ * times a second, erased at the end so that nothing of it stays in the scroll-back. */
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"

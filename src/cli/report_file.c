@@ -43,7 +43,8 @@ static bool same_place(const char *a, const char *b)
            assay__path_folder(b, folder_b, sizeof folder_b) == 0 && same_file(folder_a, folder_b);
 }
 
-/* What SQLite keeps beside a database: the report must not take its place. `kept`: a profile that is to be, or NULL. */
+/* What SQLite keeps beside a database: the report must not take its place. `kept`: a profile that
+ * is to be, or NULL. */
 static bool is_companion(const char *path, const char *kept)
 {
     static const char *const ends[] = {"-wal", "-shm", "-journal"};

@@ -1,5 +1,5 @@
-/* report_several.c - `assay report` with several profiles. Each is opened as untrusted input; one that cannot be read ends the command with a line
- * that names it. */
+/* report_several.c - `assay report` with several profiles. Each is opened as untrusted input; one
+ * that cannot be read ends the command with a line that names it. */
 #include "cli/report_several.h"
 
 #include "judge/diff.h"

@@ -29,7 +29,8 @@ int assay__require_conclude(void *context, struct assay_profile *profile, size_t
     return assay__require_apply(profile, &profile->trials[trial], context);
 }
 
-/* "compute 21.0 GFLOP/s, at least 8.00 TFLOP/s" for each row in that state; of what is unknown only the name. */
+/* "compute 21.0 GFLOP/s, at least 8.00 TFLOP/s" for each row in that state; of what is unknown only
+ * the name. */
 static void put_rows(struct assay__buf *out, const struct assay__judgement *j,
                      enum assay__require_state state)
 {

@@ -33,14 +33,14 @@
 
 const struct assay__option assay__run_rows[] = {
     STRING("output", 'o', output, "FILE", "Keep the profile as FILE (*.assay)."),
-    STRING(
-        "report", 0, report, "FILE",
-        "Also write the report to FILE: an HTML page, or what its name ends in (.md, .csv, .json, .xml, .txt, .svg)."),
+    STRING("report", 0, report, "FILE",
+           "Also write the report to FILE: an HTML page, or what its name ends in (.md, .csv, "
+           ".json, .xml, .txt, .svg)."),
     ASSAY__SHAPE_ROWS,
     LIST("input", inputs, "INPUT=FILE.npy", "Use real values for an input; may be given again."),
-    INTEGER(
-        "generate", generate, "N", 1, 1e6,
-        "An inference is a whole generation of N tokens: the prompt, then token by token with the model's cache."),
+    INTEGER("generate", generate, "N", 1, 1e6,
+            "An inference is a whole generation of N tokens: the prompt, then token by token with "
+            "the model's cache."),
     INTEGER("prompt", prompt, "N", 1, 1e9,
             "Tokens of the prompt of --generate (default 32); --seq is the same."),
     INTEGER("seed", seed, "N", 0, 9e18, "Seed of the synthetic inputs (default 0)."),
@@ -48,11 +48,12 @@ const struct assay__option assay__run_rows[] = {
             "Iterations dropped as warm-up (default: found in the data, at least 10)."),
     INTEGER("iters", iters, "N", 1, 1e9, "Exactly N iterations per launch."),
     {"time", 0, ASSAY__OPTION_DURATION, AT(time_s), "TIME",
-     "Measure for TIME per launch, such as 5s or 500ms (default: 1 s and 1,000 iterations, until the median is known to 1 %, at most 10 s).",
+     "Measure for TIME per launch, such as 5s or 500ms (default: 1 s and 1,000 iterations, until "
+     "the median is known to 1 %, at most 10 s).",
      NULL, NULL, 1e-3, 86400, false},
-    INTEGER(
-        "launches", launches, "N", 1, 1000,
-        "Worker processes, one after the other (default 1; 5 or more give an interval between runs)."),
+    INTEGER("launches", launches, "N", 1, 1000,
+            "Worker processes, one after the other (default 1; 5 or more give an interval between "
+            "runs)."),
     INTEGER("streams", streams, "N", 1, 1024, "Requests in flight (default 1)."),
     INTEGER("threads", threads, "N", 1, 4096, "Threads of the engine (default: the engine's)."),
     STRING("cpus", 0, cpus, "LIST", "Pin the worker to these CPUs, such as 0-3,8."),
@@ -70,9 +71,9 @@ const struct assay__option assay__run_rows[] = {
      false},
     {"timeout", 0, ASSAY__OPTION_DURATION, AT(timeout_s), "TIME",
      "Kill a worker that is silent for longer (default 300s).", NULL, NULL, 0.1, 604800, false},
-    FLAG(
-        "ceilings", 0, ceilings,
-        "Measure first what the device can do at most, unless it is kept already (the CPU: about 17 s)."),
+    FLAG("ceilings", 0, ceilings,
+         "Measure first what the device can do at most, unless it is kept already (the CPU: about "
+         "17 s)."),
     FLAG("hash", 0, hash, "Record the SHA-256 of the model file."),
     FLAG("json", 0, render.json, "Print JSON; the same as --format json."),
     {"format", 0, ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
@@ -232,7 +233,8 @@ static bool has_samples(const struct assay_profile *profile)
     return false;
 }
 
-/* The report is printed even of a failed or interrupted run: what was measured is there, and says so. */
+/* The report is printed even of a failed or interrupted run: what was measured is there, and says
+ * so. */
 static int finish(const struct assay__run_flags *o, int code, struct assay_profile *profile,
                   const struct assay_error *run_error)
 {

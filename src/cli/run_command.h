@@ -1,5 +1,6 @@
-/* run_command.h - what the commands that run a model share: run, power, memory, counters. Each has a structure of options whose
- * first member is struct assay__run_flags, its own rows, and these rows as `shared`. */
+/* run_command.h - what the commands that run a model share: run, power, memory, counters. Each has
+ * a structure of options whose first member is struct assay__run_flags, its own rows, and these
+ * rows as `shared`. */
 #ifndef ASSAY_CLI_RUN_COMMAND_H
 #define ASSAY_CLI_RUN_COMMAND_H
 
@@ -16,8 +17,8 @@ struct assay__run_flags {
     struct assay__option_list dims, shapes, inputs;
     bool no_spinning, hash, quiet, ceilings;
     struct assay__render_options render;
-    const struct assay__require_table
-        *table; /* set by the command, no option: what the run is judged by; NULL: nothing */
+    /* set by the command, no option: what the run is judged by; NULL: nothing */
+    const struct assay__require_table *table;
 };
 
 extern const struct assay__option assay__run_rows[];
@@ -29,8 +30,8 @@ struct assay_run_options assay__run_options_of(const struct assay__invocation *i
 /** Runs with a progress bar, prints the report, says what went wrong. The exit status. */
 int assay__run_go(struct assay__invocation *invocation, const struct assay_run_options *library);
 
-/** For commands of several trials: prints the report of what there is, says what went wrong or that it was interrupted. The exit
- *  status; *usable is the number of trials that ended well. */
+/** For commands of several trials: prints the report of what there is, says what went wrong or that
+ *  it was interrupted. The exit status; *usable is the number of trials that ended well. */
 int assay__run_show(const struct assay__run_flags *flags, const struct assay_profile *profile,
                     int code, const struct assay_error *error, size_t *usable);
 

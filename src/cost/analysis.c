@@ -18,8 +18,8 @@
 
 struct tally {
     struct assay__analysis *analysis;
-    struct assay__map
-        *plain; /* op -> index, of ONNX's own domain: most nodes, without making a key */
+    /* op -> index, of ONNX's own domain: most nodes, without making a key */
+    struct assay__map *plain;
     struct assay__map *ops, *unknown; /* "domain:op" and "domain:op:why" -> index */
     size_t op_capacity, unknown_capacity;
 };

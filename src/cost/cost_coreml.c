@@ -1,8 +1,8 @@
-/* cost_coreml.c - costs of Core ML's operators (MIL) that have no ONNX operator of the same meaning, or
- * are kept under their own name because an argument is not constant. The reader maps the others, and
- * their rows are those of ai.onnx. Inputs stand in the order of the reader's table. Weights that are
- * stored compressed (constexpr_*) are charged where they are unpacked: stored bytes read, real ones
- * written. */
+/* cost_coreml.c - costs of Core ML's operators (MIL) that have no ONNX operator of the same
+ * meaning, or are kept under their own name because an argument is not constant. The reader maps
+ * the others, and their rows are those of ai.onnx. Inputs stand in the order of the reader's table.
+ * Weights that are stored compressed (constexpr_*) are charged where they are unpacked: stored
+ * bytes read, real ones written. */
 #include "cost/cost_table.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@
 #define UNPACK(name, each) ASSAY__COST_UNPACK(name, D, each)
 #define WORK(name, count) ASSAY__COST_WORK(name, D, count)
 
-/* gelu: EXACT 0.5 x (1 + erf(x / √2)): 5; TANH_APPROXIMATION: 8; SIGMOID_APPROXIMATION x σ(1.702 x):
- * 6. */
+/* gelu: EXACT 0.5 x (1 + erf(x / √2)): 5; TANH_APPROXIMATION: 8; SIGMOID_APPROXIMATION x σ(1.702
+ * x): 6. */
 static void count_gelu(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double each = assay__cost_attr_is(call, "mode", "TANH_APPROXIMATION")      ? 8
@@ -56,8 +56,8 @@ static void count_matmul(const struct assay__cost_call *call, struct assay__cost
                           assay__cost_dim(assay__cost_in(call, 0), axis);
 }
 
-/* scaled_dot_product_attention query […, L, E], key […, S, E], value […, S, V], attn_mask: as ai.onnx's
- * Attention: scale 1, mask 1. */
+/* scaled_dot_product_attention query […, L, E], key […, S, E], value […, S, V], attn_mask: as
+ * ai.onnx's Attention: scale 1, mask 1. */
 static void count_attention(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *q = assay__cost_in(call, 0), *k = assay__cost_in(call, 1),
@@ -68,9 +68,9 @@ static void count_attention(const struct assay__cost_call *call, struct assay__c
                        1 + (double)assay__cost_has(call, 3), work);
 }
 
-/* lstm, gru, rnn x [S, B, I], weight_ih [G H, I], weight_hh [G H, H], bias [G H]: per step and batch
- * G H (I + H) multiply-adds and G H bias additions; point-wise LSTM 9, GRU 10, RNN 1 per unit (as
- * ONNX's). A bidirectional lstm has its second weights at 7. */
+/* lstm, gru, rnn x [S, B, I], weight_ih [G H, I], weight_hh [G H, H], bias [G H]: per step and
+ * batch G H (I + H) multiply-adds and G H bias additions; point-wise LSTM 9, GRU 10, RNN 1 per unit
+ * (as ONNX's). A bidirectional lstm has its second weights at 7. */
 static void count_recurrent(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *x = assay__cost_in(call, 0), *w = assay__cost_in(call, 1),
@@ -92,8 +92,8 @@ static void count_pool(const struct assay__cost_call *call, struct assay__cost_w
                   (call->node->op[0] == 'l' ? 2 * window + 1 : window);
 }
 
-/* affine x [N, C, …], matrix: 4 neighbours per output element (8), and per position two coordinates of
- * 2 multiplications and 2 additions each. */
+/* affine x [N, C, …], matrix: 4 neighbours per output element (8), and per position two coordinates
+ * of 2 multiplications and 2 additions each. */
 static void count_affine(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double outputs = assay__cost_out_elements(call);

@@ -107,8 +107,8 @@ static void count_qattention(const struct assay__cost_call *call, struct assay__
     attention(call, 8, SIZE_MAX, work);
 }
 
-/* MultiHeadAttention query, key, value, bias, key_padding_mask, attention_bias, past_key, past_value.
- * query is [B, S, H D] or packed [B, S, H, 3, D]; key [B, L, H D], packed with value
+/* MultiHeadAttention query, key, value, bias, key_padding_mask, attention_bias, past_key,
+ * past_value. query is [B, S, H D] or packed [B, S, H, 3, D]; key [B, L, H D], packed with value
  * [B, L, H, 2, D], or [B, H, L, D]. */
 static void count_multi_head(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
@@ -132,8 +132,8 @@ static void count_multi_head(const struct assay__cost_call *call, struct assay__
                        1 + (double)assay__cost_has(call, 5), work);
 }
 
-/* GroupQueryAttention query [B, S, H D] (packed with key and value: [B, S, (H + 2 K) D]), key, value,
- * past_key [B, K, P, D], past_value, seqlens_k, total_sequence_length. The keys are
+/* GroupQueryAttention query [B, S, H D] (packed with key and value: [B, S, (H + 2 K) D]), key,
+ * value, past_key [B, K, P, D], past_value, seqlens_k, total_sequence_length. The keys are
  * total_sequence_length where that is known, else what present_key (output 1) holds; rotary
  * embedding 3 per number of query and key. */
 static void count_group_query(const struct assay__cost_call *call, struct assay__cost_work *work)
@@ -154,8 +154,8 @@ static void count_group_query(const struct assay__cost_call *call, struct assay_
         work->other += 3 * batch * length * (heads + kv) * width;
 }
 
-/* DecoderMaskedMultiHeadAttention query [B, 1, H D], key, value, mask, attention_bias, past_key …: the
- * past lies in a buffer whose filled length is data. */
+/* DecoderMaskedMultiHeadAttention query [B, 1, H D], key, value, mask, attention_bias, past_key …:
+ * the past lies in a buffer whose filled length is data. */
 static void count_by_past(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     (void)call;
@@ -163,8 +163,8 @@ static void count_by_past(const struct assay__cost_call *call, struct assay__cos
     work->why = by_past;
 }
 
-/* GemmaRotaryEmbedding emb, q, q_rot, k, k_rot: x cos + x_rot sin for q and k: 3 each; sin and cos of
- * emb. */
+/* GemmaRotaryEmbedding emb, q, q_rot, k, k_rot: x cos + x_rot sin for q and k: 3 each; sin and cos
+ * of emb. */
 static void count_gemma_rotary(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     work->other = 2 * assay__cost_elements(assay__cost_in(call, 0)) +
@@ -224,10 +224,10 @@ static void count_crop_resize(const struct assay__cost_call *call, struct assay_
 
 /* --- mixture of experts ----------------------------------------------------------------------- */
 
-/* MoE input […, D], router_probs [rows, E], fc1 [E, I1, D], bias, fc2 [E, D, I], bias, fc3, bias: each
- * row passes k experts: I1 D + D I (+ I D with fc3) multiply-adds, the biases, an activation of I1
- * (1 each), the weighted sum of k outputs (2 D k); routing is a softmax. All experts' weights are
- * taken as read: which ones are is in the data. */
+/* MoE input […, D], router_probs [rows, E], fc1 [E, I1, D], bias, fc2 [E, D, I], bias, fc3, bias:
+ * each row passes k experts: I1 D + D I (+ I D with fc3) multiply-adds, the biases, an activation
+ * of I1 (1 each), the weighted sum of k outputs (2 D k); routing is a softmax. All experts' weights
+ * are taken as read: which ones are is in the data. */
 static void count_moe(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *x = assay__cost_in(call, 0), *one = assay__cost_in(call, 2),
@@ -243,8 +243,8 @@ static void count_moe(const struct assay__cost_call *call, struct assay__cost_wo
     work->other = passes * (wide + 2 * width) + 5 * assay__cost_elements(assay__cost_in(call, 1));
 }
 
-/* QMoE input, router_probs, fc1 [E, I1, D / pack], scales, bias, fc2 [E, D, I / pack], scales, bias, fc3,
- * scales, bias: as MoE, with 8 / expert_weight_bits numbers in a byte. */
+/* QMoE input, router_probs, fc1 [E, I1, D / pack], scales, bias, fc2 [E, D, I / pack], scales,
+ * bias, fc3, scales, bias: as MoE, with 8 / expert_weight_bits numbers in a byte. */
 static void count_qmoe(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *x = assay__cost_in(call, 0), *one = assay__cost_in(call, 2),

@@ -1,6 +1,6 @@
-/* cost_index.c - finds the row of an operator: one hash of all tables, made once, so that the tables
- * need no order and no code at start-up. An index remembers what was found for the operators of one
- * model: each is asked for many times. */
+/* cost_index.c - finds the row of an operator: one hash of all tables, made once, so that the
+ * tables need no order and no code at start-up. An index remembers what was found for the operators
+ * of one model: each is asked for many times. */
 #include "cost/cost_table.h"
 
 #include "base/map.h"
@@ -24,8 +24,8 @@ static const struct assay__cost_row *slots[SLOTS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 struct assay__cost_index {
-    struct assay__map
-        *found; /* operator of ONNX's own domain -> slot, or SLOTS: none; NULL: not kept */
+    /* operator of ONNX's own domain -> slot, or SLOTS: none; NULL: not kept */
+    struct assay__map *found;
 };
 
 static size_t slot_of(const char *op)

@@ -106,8 +106,8 @@ static void count_resize(const struct assay__cost_call *call, struct assay__cost
     assay__cost_resize(call, mode ? mode->s : "nearest", work);
 }
 
-/* GridSample X [N, C, …], grid […, d]: t^d taps per output element, a multiplication and an addition
- * each (nearest: none); per grid number 3 (+ 1, × size, / 2). */
+/* GridSample X [N, C, …], grid […, d]: t^d taps per output element, a multiplication and an
+ * addition each (nearest: none); per grid number 3 (+ 1, × size, / 2). */
 static void count_grid_sample(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__attr *mode = assay__node_attr(call->node, "mode");

@@ -80,8 +80,8 @@ static void count_qordered_matmul(const struct assay__cost_call *call,
     if (assay__cost_has(call, 6)) work->other += assay__cost_out_elements(call);
 }
 
-/* MatMulNBitsMlp A […, K], skip, norm_scale, gate B, scales, bias, up B, scales, bias: two products of
- * K × N, Swish of one × the other (6 per output); before it the sum and an RMS norm (5). */
+/* MatMulNBitsMlp A […, K], skip, norm_scale, gate B, scales, bias, up B, scales, bias: two products
+ * of K × N, Swish of one × the other (6 per output); before it the sum and an RMS norm (5). */
 static void count_nbits_mlp(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double outputs = assay__cost_out_elements(call);
@@ -92,8 +92,8 @@ static void count_nbits_mlp(const struct assay__cost_call *call, struct assay__c
     work->other = 6 * outputs + before * assay__cost_elements(assay__cost_in(call, 0));
 }
 
-/* MatMulNBitsQkv A […, K], skip, norm_scale, q B, scales, bias, k …, v …: three products of K × (Nq, Nkv,
- * Nkv); before it the sum and an RMS norm (5). */
+/* MatMulNBitsQkv A […, K], skip, norm_scale, q B, scales, bias, k …, v …: three products of K ×
+ * (Nq, Nkv, Nkv); before it the sum and an RMS norm (5). */
 static void count_nbits_qkv(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     double inner = assay__cost_dim(assay__cost_in(call, 0), -1);
@@ -106,8 +106,8 @@ static void count_nbits_qkv(const struct assay__cost_call *call, struct assay__c
     work->other = before * assay__cost_elements(assay__cost_in(call, 0));
 }
 
-/* DynamicQuantizeLSTM X [S, B, I], W [D, I, 4 H], R [D, H, 4 H], B: as LSTM with transposed weights;
- * X made integer (4 each). */
+/* DynamicQuantizeLSTM X [S, B, I], W [D, I, 4 H], R [D, H, 4 H], B: as LSTM with transposed
+ * weights; X made integer (4 each). */
 static void count_dynamic_lstm(const struct assay__cost_call *call, struct assay__cost_work *work)
 {
     const struct assay__shape_entry *x = assay__cost_in(call, 0), *w = assay__cost_in(call, 1);

@@ -14,8 +14,8 @@ static double fft(double n, bool real)
     return isnan(n) ? NAN : n > 1 ? (real ? 2.5 : 5) * n * log2(n) : 0;
 }
 
-/* Which axis: the attribute, else input 2, else the one before the last; one that no shape has when it
- * is not known. */
+/* Which axis: the attribute, else input 2, else the one before the last; one that no shape has when
+ * it is not known. */
 static int axis_input(const struct assay__cost_call *call, bool attribute)
 {
     size_t count = 0;

@@ -149,8 +149,8 @@ int assay__cost_names_fill(struct assay__cost_names *names, const struct assay__
 
 /* --- one node --------------------------------------------------------------------------------- */
 
-/* Reading the same input twice (x * x) moves it once: marks the inputs that count. Of many names a map
- * knows those that were there. false: out of memory. */
+/* Reading the same input twice (x * x) moves it once: marks the inputs that count. Of many names a
+ * map knows those that were there. false: out of memory. */
 static bool mark_first(const struct assay__node *node, bool *first)
 {
     size_t count = node->input_count;

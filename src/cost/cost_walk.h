@@ -11,15 +11,17 @@
 typedef int assay__cost_visit(void *context, const struct assay__node *node,
                               const struct assay__cost *own, double times, const char *why);
 
-/** Costs as in assay__cost_graph; visit (may be NULL) is then called for every node. Of two branches of
- *  which the taken one is not known but which cost the same, the first counts as taken. */
+/** Costs as in assay__cost_graph; visit (may be NULL) is then called for every node. Of two
+ *  branches of which the taken one is not known but which cost the same, the first counts as
+ *  taken. */
 int assay__cost_walk(const struct assay__model *model, const struct assay__shapes *shapes,
                      struct assay__cost *costs, assay__cost_visit *visit, void *context,
                      struct assay_error *error);
 
-/** Marks what does not change between runs: initializers, and what is made of nothing else, but not what is unpacked of
- *  stored weights: that is made at each run. The map's values: 0 changes (of bodies: hides an outer name), 1 is made, 2 + i
- *  is initializer i, the sparse ones behind the dense. outer may be NULL. */
+/** Marks what does not change between runs: initializers, and what is made of nothing else, but not
+ *  what is unpacked of stored weights: that is made at each run. The map's values: 0 changes (of
+ *  bodies: hides an outer name), 1 is made, 2 + i is initializer i, the sparse ones behind the
+ *  dense. outer may be NULL. */
 struct assay__cost_index;
 struct assay__cost_names {
     const struct assay__cost_names *outer;

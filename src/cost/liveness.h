@@ -3,11 +3,12 @@
  * Rules: an activation lives from the node that makes it (or from the start: graph inputs) to its
  * last reader (to the end: graph outputs). Weights and what is made of weights alone are counted
  * apart; but what is unpacked of stored weights at each run (DequantizeLinear, Core ML's
- * constexpr_*) is an activation, as its traffic is. Views (Reshape, Squeeze, …) share their input's bytes: they are no tensors of their own,
- * and lengthen its life. A node's own output and its inputs are alive together (no in-place reuse
- * assumed): this is the memory that the graph needs, not what an engine's allocator takes. While a
- * subgraph runs, its own peak is added (of two branches the larger, unless the taken one is known).
- * Tensors of unknown size are counted, never taken as 0. */
+ * constexpr_*) is an activation, as its traffic is. Views (Reshape, Squeeze, …) share their input's
+ * bytes: they are no tensors of their own, and lengthen its life. A node's own output and its
+ * inputs are alive together (no in-place reuse assumed): this is the memory that the graph needs,
+ * not what an engine's allocator takes. While a subgraph runs, its own peak is added (of two
+ * branches the larger, unless the taken one is known). Tensors of unknown size are counted, never
+ * taken as 0. */
 #ifndef ASSAY_COST_LIVENESS_H
 #define ASSAY_COST_LIVENESS_H
 
@@ -27,8 +28,8 @@ struct assay__liveness {
     double *node_bytes; /* per node in file order: its own inputs, outputs and weights (per-layer
                            memory), and its bodies' peak */
     double peak_bytes;  /* NaN when unknown */
-    double
-        known_bytes; /* the largest sum of what is known: a lower bound when the peak is unknown */
+    /* the largest sum of what is known: a lower bound when the peak is unknown */
+    double known_bytes;
     double peak_body_bytes;          /* of the peak: what the bodies of the node at the peak need */
     size_t peak_position, peak_node; /* where known_bytes stands; node: file order. SIZE_MAX in a
                                         graph without nodes */

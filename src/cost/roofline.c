@@ -1,6 +1,7 @@
-/* roofline.c - see roofline.h. A layer is bound by the roof whose part of its least time is the longer one (compute at the
- * ridge, where both are the same); it is overhead when it does nothing, or when it is short and far below its roof: its
- * time is then the engine's cost of running any node. */
+/* roofline.c - see roofline.h. A layer is bound by the roof whose part of its least time is the
+ * longer one (compute at the ridge, where both are the same); it is overhead when it does nothing,
+ * or when it is short and far below its roof: its time is then the engine's cost of running any
+ * node. */
 #include "cost/roofline.h"
 
 #include "base/text.h"
@@ -131,7 +132,8 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
-/* The roof that most of the model's FLOPs stand under: int8 where integer products do most of them. */
+/* The roof that most of the model's FLOPs stand under: int8 where integer products do most of
+ * them. */
 static const struct assay__roof *model_peak(const struct assay_profile *profile,
                                             const struct assay__trial *trial,
                                             struct assay__arena *arena,

@@ -1,15 +1,17 @@
-/* roofline.h - each layer against what the device can do: a pure function of the profile (its ceilings, its layers' FLOPs,
- * bytes and times). With P the compute roof of the layer's data type, B the bandwidth of the nearest memory level that can
- * hold the layer's bytes, and W that of reading from the nearest level that can hold all weights of the model (every
- * inference goes over all of them, so nothing nearer still has them),
+/* roofline.h - each layer against what the device can do: a pure function of the profile (its
+ * ceilings, its layers' FLOPs, bytes and times). With P the compute roof of the layer's data type,
+ * B the bandwidth of the nearest memory level that can hold the layer's bytes, and W that of
+ * reading from the nearest level that can hold all weights of the model (every inference goes over
+ * all of them, so nothing nearer still has them),
  *
  *   least time = max(FLOPs / P, bytes / B, weights / W)       utilisation = least time / time
  *   intensity = FLOPs / bytes       attainable = FLOPs / least time       achieved = FLOPs / time
  *
- * which is attainable = min(P, intensity × B) where weights do not matter: the roofline of Williams, Waterman and Patterson
- * (2009) with one roof per memory level, as in the hierarchical and cache-aware ones (Ilic, Pratas and Sousa 2014). What the
- * roofs are, and when a layer is bound by what, is in doc/roofline.md. Limits: bytes are those that the operators read and write, each once, as if nothing stayed in a
- * register or was fetched twice; a layer has one data type. */
+ * which is attainable = min(P, intensity × B) where weights do not matter: the roofline of
+ * Williams, Waterman and Patterson (2009) with one roof per memory level, as in the hierarchical
+ * and cache-aware ones (Ilic, Pratas and Sousa 2014). What the roofs are, and when a layer is bound
+ * by what, is in doc/roofline.md. Limits: bytes are those that the operators read and write, each
+ * once, as if nothing stayed in a register or was fetched twice; a layer has one data type. */
 #ifndef ASSAY_COST_ROOFLINE_H
 #define ASSAY_COST_ROOFLINE_H
 
@@ -32,8 +34,8 @@ const char *assay__bound_name(enum assay__bound bound);
 enum assay__bound assay__bound_parse(const char *name); /* anything else is unknown */
 
 struct assay__roof {
-    const char
-        *name; /* the ceiling: "compute.float32.all-cores", "3 x bandwidth.l2.read.one-core" */
+    /* the ceiling: "compute.float32.all-cores", "3 x bandwidth.l2.read.one-core" */
+    const char *name;
     const char *label;  /* "float32", "l2", "dram", "device" */
     double value;       /* FLOP/s or B/s */
     double holds_bytes; /* memory: what fits into the level; INFINITY for the last one */
@@ -70,11 +72,12 @@ struct assay__roofline {
     size_t above;    /* layers faster than their roof */
 };
 
-/** Everything lives in the arena. 0 or ASSAY_ENOMEM; a profile without ceilings is a reason, not a failure. */
+/** Everything lives in the arena. 0 or ASSAY_ENOMEM; a profile without ceilings is a reason, not a
+ *  failure. */
 int assay__roofline(const struct assay_profile *profile, const struct assay__trial *trial,
                     struct assay__arena *arena, struct assay__roofline *out);
-/** Sets the bound of every layer of the trial and puts compute.utilization, memory.bandwidth_utilization and
- *  roofline.*, or why they are unavailable. 0 or ASSAY_ENOMEM. */
+/** Sets the bound of every layer of the trial and puts compute.utilization,
+ *  memory.bandwidth_utilization and roofline.*, or why they are unavailable. 0 or ASSAY_ENOMEM. */
 int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *trial);
 
 /* --- between roofline.c and roofline_roofs.c -------------------------------------------------- */
@@ -94,7 +97,8 @@ struct assay__roofs {
 int assay__roofs_find(const struct assay_profile *profile, const struct assay__trial *trial,
                       struct assay__arena *arena, struct assay__roofs *roofs,
                       struct assay__roofline *out);
-/** The compute roof of a data type, or of float32 for a 16-bit type without one (*note says so). NULL with *note: none. */
+/** The compute roof of a data type, or of float32 for a 16-bit type without one (*note says so).
+ *  NULL with *note: none. */
 const struct assay__roof *assay__roofs_compute(struct assay__roofs *roofs,
                                                struct assay__arena *arena, const char *type,
                                                const char **note);

@@ -1,10 +1,11 @@
-/* roofline_roofs.c - which of a profile's ceilings are the roofs of a trial: by its device, the cores that ran it and the
- * data types it computes in.
+/* roofline_roofs.c - which of a profile's ceilings are the roofs of a trial: by its device, the
+ * cores that ran it and the data types it computes in.
  *
- * Cores: one (one thread, or pinned to one CPU): the ceilings of one core. All: those of all cores. n in between: the lower
- * of n times one core and all cores, since n cores do no more than either. A memory level's roof is the fastest pattern
- * that was measured there: nothing was seen to be faster. Of a device behind an engine there are one memory (the
- * device's) and one matmul rate per type. */
+ * Cores: one (one thread, or pinned to one CPU): the ceilings of one core. All: those of all cores.
+ * n in between: the lower of n times one core and all cores, since n cores do no more than either.
+ * A memory level's roof is the fastest pattern that was measured there: nothing was seen to be
+ * faster. Of a device behind an engine there are one memory (the device's) and one matmul rate per
+ * type. */
 #include "cost/roofline.h"
 
 #include "base/cpu_list.h"
@@ -58,7 +59,8 @@ static void count_cpu(void *context, unsigned cpu)
     ++*(int *)context;
 }
 
-/* Threads as the option has them ("2", "2 (engine's default)"), no more than the CPUs it was pinned to; 0 unknown. */
+/* Threads as the option has them ("2", "2 (engine's default)"), no more than the CPUs it was pinned
+ * to; 0 unknown. */
 static int cores_of(const struct assay__trial *trial)
 {
     long threads = strtol(option(trial, "threads"), NULL, 10);
@@ -84,7 +86,8 @@ static const char *cores_note(const struct assay__roofs *roofs, struct assay__ar
         roofs->cores, of, roofs->cores);
 }
 
-/* The ceiling "<stem>.one-core" or "<stem>.all-cores" as these cores have it. False: there is none. */
+/* The ceiling "<stem>.one-core" or "<stem>.all-cores" as these cores have it. False: there is
+ * none. */
 static bool of_cores(const struct assay__roofs *roofs, struct assay__arena *arena, const char *stem,
                      struct assay__roof *roof)
 {
@@ -248,8 +251,8 @@ static const struct assay__tensor_info *first_float(const struct assay__tensor_i
     return NULL;
 }
 
-/* Layers do not carry their types. The model's is that of its weights where 2 bytes each say 16 bits, else of its first
- * input, else output, of a floating-point type. */
+/* Layers do not carry their types. The model's is that of its weights where 2 bytes each say 16
+ * bits, else of its first input, else output, of a floating-point type. */
 static void model_type(const struct assay_profile *profile, const struct assay__trial *trial,
                        struct assay__arena *arena, struct assay__roofline *out)
 {

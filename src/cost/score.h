@@ -1,9 +1,11 @@
-/* score.h - the efficiency score of a trial, 0 to 100, and its parts: a pure function of its metrics, and the only place that
- * knows the formula.
+/* score.h - the efficiency score of a trial, 0 to 100, and its parts: a pure function of its
+ * metrics, and the only place that knows the formula.
  *
- *   40 min(throughput.inferences / 1000, 1) + 40 min(efficiency.tops_per_watt / 10, 1) + 20 min(memory.model / peak memory, 1)
+ *   40 min(throughput.inferences / 1000, 1) + 40 min(efficiency.tops_per_watt / 10, 1) + 20
+ *     min(memory.model / peak memory, 1)
  *
- * A part that is not known makes the score unavailable; the parts that are known are then told in its note. */
+ * A part that is not known makes the score unavailable; the parts that are known are then told in
+ * its note. */
 #ifndef ASSAY_COST_SCORE_H
 #define ASSAY_COST_SCORE_H
 
@@ -25,14 +27,17 @@ struct assay__score {
     double points; /* NaN when a part is */
 };
 
-/** host: the model ran on the CPU, so that the worker's memory counts, else the device's. Borrows from the metrics. */
+/** host: the model ran on the CPU, so that the worker's memory counts, else the device's. Borrows
+ *  from the metrics. */
 void assay__score(const struct assay_metrics *metrics, bool host, struct assay__score *score);
 /** Puts score.efficiency, or why it is unavailable. 0 or ASSAY_ENOMEM. */
 int assay__score_put(struct assay_metrics *metrics, bool host);
 
-/** Whether a device ("cpu", "ovn/openvino:cpu", "cuda:0") works in the host's memory and on its power rail. */
+/** Whether a device ("cpu", "ovn/openvino:cpu", "cuda:0") works in the host's memory and on its
+ *  power rail. */
 bool assay__device_is_host(const char *device);
-/** The metric of the memory that counts: unified memory where it is told, else the device's own, else the worker's. */
+/** The metric of the memory that counts: unified memory where it is told, else the device's own,
+ *  else the worker's. */
 const struct assay_metric *assay__peak_memory(const struct assay_metrics *metrics, bool host);
 
 #endif

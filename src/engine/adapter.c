@@ -1,11 +1,13 @@
 /* adapter.c - see adapter.h.
  *
- * Vulkan: ONNX Runtime's WebGPU provider does not say which adapter it took. It asks for a Vulkan adapter, and a processor that only
- * stands in for a GPU (VkPhysicalDeviceType 4, CPU) comes after every real one. So: when all physical devices are of type
- * CPU the adapter is software for certain; when exactly one is not, that one is the adapter; with several real ones it is
- * not known which, and the name stays unknown. Limits: what another program hides from this one is not seen.
+ * Vulkan: ONNX Runtime's WebGPU provider does not say which adapter it took. It asks for a Vulkan
+ * adapter, and a processor that only stands in for a GPU (VkPhysicalDeviceType 4, CPU) comes after
+ * every real one. So: when all physical devices are of type CPU the adapter is software for
+ * certain; when exactly one is not, that one is the adapter; with several real ones it is not known
+ * which, and the name stays unknown. Limits: what another program hides from this one is not seen.
  *
- * CUDA: cuDeviceGetName counts as the runtime does in the same process (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER). */
+ * CUDA: cuDeviceGetName counts as the runtime does in the same process (CUDA_VISIBLE_DEVICES,
+ * CUDA_DEVICE_ORDER). */
 #include "engine/adapter.h"
 
 #include "platform/platform.h"
@@ -18,7 +20,7 @@
 #define DEVICE_MOST 16u
 #define TYPE_CPU 4u
 
-/* --- the part of Vulkan 1.0 that is used ------------------------------------------------------- */
+/* --- the part of Vulkan 1.0 that is used ------------------------------------------------------ */
 
 typedef struct VkInstance_T *VkInstance;
 typedef struct VkPhysicalDevice_T *VkPhysicalDevice;
@@ -35,7 +37,8 @@ struct instance_create_info { /* VkInstanceCreateInfo: sType 1, no layers, no ex
 };
 
 struct
-    device_properties { /* VkPhysicalDeviceProperties: its head; limits and the like follow (824 bytes in all) */
+    /* VkPhysicalDeviceProperties: its head; limits and the like follow (824 bytes in all) */
+    device_properties {
     uint32_t api_version, driver_version, vendor_id, device_id;
     uint32_t device_type;
     char device_name[256];

@@ -1,6 +1,7 @@
-/* adapter.h - which card stands behind a device of an engine, as the card's own driver names it. Asked in the process that has just
- * run a model on the device, so that the same loader, environment and numbering are in force. The libraries are opened at run
- * time and declared in adapter.c. */
+/* adapter.h - which card stands behind a device of an engine, as the card's own driver names it.
+ * Asked in the process that has just run a model on the device, so that the same loader,
+ * environment and numbering are in force. The libraries are opened at run time and declared in
+ * adapter.c. */
 #ifndef ASSAY_ENGINE_ADAPTER_H
 #define ASSAY_ENGINE_ADAPTER_H
 
@@ -12,9 +13,11 @@ struct assay__adapter {
     char note[384]; /* how this is known, or why it is not; "" */
 };
 
-/** What Vulkan offers: the adapter of a WebGPU device on Linux. The library is $ASSAY_VULKAN_LIBRARY, else libvulkan.so.1. */
+/** What Vulkan offers: the adapter of a WebGPU device on Linux. The library is
+ *  $ASSAY_VULKAN_LIBRARY, else libvulkan.so.1. */
 void assay__adapter_vulkan(struct assay__adapter *adapter);
-/** Device `number` as the CUDA driver counts. The library is $ASSAY_CUDA_LIBRARY, else libcuda.so.1. */
+/** Device `number` as the CUDA driver counts. The library is $ASSAY_CUDA_LIBRARY, else
+ *  libcuda.so.1. */
 void assay__adapter_cuda(int number, struct assay__adapter *adapter);
 
 #endif

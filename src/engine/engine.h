@@ -17,7 +17,8 @@ int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
                              assay_device_fn *found, void *context, struct assay_error *error);
 
 bool assay__fake_has_device(const char *name);
-/** What $ASSAY_FAKE_SCRIPTS adds to the script on that device, in the arena; NULL: nothing, or out of memory. */
+/** What $ASSAY_FAKE_SCRIPTS adds to the script on that device, in the arena; NULL: nothing, or out
+ *  of memory. */
 const char *assay__fake_device_script(const char *device, struct assay__arena *arena);
 /** Its "gone=N:FILE": the N-th opening worked, this one does not. */
 int assay__fake_device_gone(const char *script, struct assay_error *error);
@@ -36,10 +37,12 @@ int assay__assignment_options_read(const struct assay_assignment_options *given,
 int assay__session_options_read(const struct assay_session_options *given,
                                 struct assay_session_options *own, struct assay_error *error);
 
-/** The counters that a caller asks of layers(); NULL: none, or its (older) struct has no place for them. */
+/** The counters that a caller asks of layers(); NULL: none, or its (older) struct has no place for
+ *  them. */
 const struct assay_layer_counters *assay__layer_counters(const struct assay_layer_options *options);
 
-/** Tests: told of each step of the fake engine (1) and of each of its layers (its share of a step). NULL: nobody. */
+/** Tests: told of each step of the fake engine (1) and of each of its layers (its share of a step).
+ *  NULL: nobody. */
 extern void (*assay__fake_step_hook)(double steps);
 
 #endif

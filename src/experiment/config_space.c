@@ -70,8 +70,8 @@ static int refuse_value(enum assay__config_axis axis, const char *word, struct a
         axes[axis].integers ? ": whole numbers from 1 to 999999999, such as 1,2,4" : list);
 }
 
-int assay__config_read(struct assay__config_space *space, enum assay__config_axis axis, const char *list,
-                      struct assay_error *error)
+int assay__config_read(struct assay__config_space *space, enum assay__config_axis axis,
+                       const char *list, struct assay_error *error)
 {
     struct assay__config_values *values = &space->axes[axis];
     if (!list || !*list)
@@ -161,7 +161,8 @@ static int rewrite_one(struct assay__config_space *space, const char *name, size
     return space->refusals[index] ? 0 : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
 }
 
-int assay__config_rewrite(struct assay__config_space *space, const char *model, struct assay_error *error)
+int assay__config_rewrite(struct assay__config_space *space, const char *model,
+                          struct assay_error *error)
 {
     const struct assay__config_values *values = &space->axes[ASSAY__AXIS_PRECISION];
     bool copies = false;
@@ -184,7 +185,7 @@ void assay__config_end(struct assay__config_space *space)
 /* --- points ----------------------------------------------------------------------------------- */
 
 size_t assay__config_choice(const struct assay__config_space *space, size_t point,
-                           enum assay__config_axis axis)
+                            enum assay__config_axis axis)
 {
     for (size_t a = ASSAY__AXIS_COUNT; a-- > (size_t)axis;) {
         size_t count = space->axes[a].count ? space->axes[a].count : 1;
@@ -224,7 +225,7 @@ static void set_value(struct assay_run_options *options, const struct assay__con
 }
 
 int assay__config_apply(const struct assay__config_space *space, size_t point,
-                       struct assay_run_options *options, struct assay_error *error)
+                        struct assay_run_options *options, struct assay_error *error)
 {
     const char *label = "";
     for (size_t a = 0; a < ASSAY__AXIS_COUNT && label; a++) {
@@ -237,6 +238,7 @@ int assay__config_apply(const struct assay__config_space *space, size_t point,
     if (!label) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     options->label = label;
     if (!space->axes[ASSAY__AXIS_PRECISION].count) return 0;
-    const char *refusal = space->refusals[assay__config_choice(space, point, ASSAY__AXIS_PRECISION)];
+    const char *refusal =
+        space->refusals[assay__config_choice(space, point, ASSAY__AXIS_PRECISION)];
     return refusal ? assay_error_set(error, ASSAY_EUNSUPPORTED, "%s", refusal) : 0;
 }

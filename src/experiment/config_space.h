@@ -1,5 +1,6 @@
-/* config_space.h - the configurations of one model that a sweep visits all of and a tune some of: axes with their values, points, what a point means
- * for a run. Rewritten copies of the model (precision) are made once per value, in a folder of the space's own. */
+/* config_space.h - the configurations of one model that a sweep visits all of and a tune some of:
+ * axes with their values, points, what a point means for a run. Rewritten copies of the model
+ * (precision) are made once per value, in a folder of the space's own. */
 #ifndef ASSAY_EXPERIMENT_CONFIG_SPACE_H
 #define ASSAY_EXPERIMENT_CONFIG_SPACE_H
 
@@ -34,36 +35,40 @@ struct assay__config_space {
     struct assay__arena *arena; /* the caller's */
     struct assay__config_values axes[ASSAY__AXIS_COUNT];
     size_t points; /* product of the counts; at least 1 once counted */
-    const char
-        *models[ASSAY__CONFIG_VALUES]; /* by precision: the file; NULL: the rewrite failed … */
-    const char
-        *refusals[ASSAY__CONFIG_VALUES]; /* … for that reason: such points are failed trials */
-    char folder[PATH_MAX];              /* "" until a copy was made */
+    /* by precision: the file; NULL: the rewrite failed … */
+    const char *models[ASSAY__CONFIG_VALUES];
+    /* … for that reason: such points are failed trials */
+    const char *refusals[ASSAY__CONFIG_VALUES];
+    char folder[PATH_MAX]; /* "" until a copy was made */
 };
 
 /** "device", "precision", …: as it stands in labels and in JSON. */
 const char *assay__config_axis_name(enum assay__config_axis axis);
-/** Adds the values of a comma-separated list, twins once. ASSAY_EINVAL with a message for people: not a value of the axis, an
- *  empty list, too many. Device names are taken as they are. */
-int assay__config_read(struct assay__config_space *space, enum assay__config_axis axis, const char *list,
-                      struct assay_error *error);
-/** ASSAY_EINVAL with the limit: more threads than this machine can start in reasonable time (4 for each CPU, but 64 in any case). */
+/** Adds the values of a comma-separated list, twins once. ASSAY_EINVAL with a message for people:
+ *  not a value of the axis, an empty list, too many. Device names are taken as they are. */
+int assay__config_read(struct assay__config_space *space, enum assay__config_axis axis,
+                       const char *list, struct assay_error *error);
+/** ASSAY_EINVAL with the limit: more threads than this machine can start in reasonable time (4 for
+ *  each CPU, but 64 in any case). */
 int assay__config_check_threads(const struct assay__config_space *space, struct assay_error *error);
 /** The same of one number; 0: the engine's own, always legal. */
 int assay__config_check_thread_count(long threads, struct assay_error *error);
 /** Counts the points. ASSAY_EINVAL when there are more than `most`. */
 int assay__config_count(struct assay__config_space *space, size_t most, struct assay_error *error);
-/** Makes the rewritten copies of `model` that the precision axis needs. A rewrite that fails is a refusal, not an error. */
-int assay__config_rewrite(struct assay__config_space *space, const char *model, struct assay_error *error);
+/** Makes the rewritten copies of `model` that the precision axis needs. A rewrite that fails is a
+ *  refusal, not an error. */
+int assay__config_rewrite(struct assay__config_space *space, const char *model,
+                          struct assay_error *error);
 /** The value of the axis at a point (index into its values; 0 where it does not vary). */
 size_t assay__config_choice(const struct assay__config_space *space, size_t point,
-                           enum assay__config_axis axis);
+                            enum assay__config_axis axis);
 /** The point with these choices, by axis. */
 size_t assay__config_point(const struct assay__config_space *space, const size_t *choices);
-/** What the point means for a run: device, model, options, and the label "device=cpu batch=8" in the arena. ASSAY_EUNSUPPORTED with the
- *  reason when its rewrite was refused (the label is set all the same). */
+/** What the point means for a run: device, model, options, and the label "device=cpu batch=8" in
+ *  the arena. ASSAY_EUNSUPPORTED with the reason when its rewrite was refused (the label is set all
+ *  the same). */
 int assay__config_apply(const struct assay__config_space *space, size_t point,
-                       struct assay_run_options *options, struct assay_error *error);
+                        struct assay_run_options *options, struct assay_error *error);
 /** Removes the copies. */
 void assay__config_end(struct assay__config_space *space);
 

@@ -1,6 +1,7 @@
-/* sweep_resume.c - going on with a sweep that was interrupted or killed. The earlier capture must be one of the same sweep: the same model,
- * the same grid, the same way of measuring. A point that ended there is taken over as it is, also one of which no launch went well; of
- * one that did not end, or lost launches, those that went well are, and only the others are measured. */
+/* sweep_resume.c - going on with a sweep that was interrupted or killed. The earlier capture must
+ * be one of the same sweep: the same model, the same grid, the same way of measuring. A point that
+ * ended there is taken over as it is, also one of which no launch went well; of one that did not
+ * end, or lost launches, those that went well are, and only the others are measured. */
 #include "judge/comparison.h"
 #include "judge/sweep.h"
 #include "experiment/sweep_run.h"
@@ -62,7 +63,8 @@ static int check_grid(const struct assay_profile *kept, const struct assay_profi
     return 0;
 }
 
-/* May differ: what is asked of the points, how many launches, and what the engine answered itself. */
+/* May differ: what is asked of the points, how many launches, and what the engine answered
+ * itself. */
 static bool is_asked(const char *key)
 {
     static const char *const keys[] = {"goal", "slo", "memory_budget", ASSAY__SWEEP_DRIFT_LIMIT,
@@ -147,7 +149,8 @@ static void store_trial(struct assay__arms *arms, const struct assay__trial *tri
     assay__recording_note(recording, &error);
 }
 
-/* What is asked of the points is this command's; the rest of the options stands as it was measured. */
+/* What is asked of the points is this command's; the rest of the options stands as it was
+ * measured. */
 static int ask_anew(struct assay__arms *arms, const struct assay__trial *now,
                     struct assay__trial *kept)
 {

@@ -10,7 +10,8 @@
 
 /* --- points ----------------------------------------------------------------------------------- */
 
-/* What a point means, its device's class and role with it. *refusal says why it cannot run; "" it can. */
+/* What a point means, its device's class and role with it. *refusal says why it cannot run; "" it
+ * can. */
 static int point_options(const struct assay__sweep_plan *plan, size_t point,
                          struct assay_run_options *one, const char **refusal,
                          struct assay_error *error)
@@ -75,7 +76,8 @@ static int launch_missing(struct assay__arms *arms, size_t count, int launches,
 
 /* --- outputs ---------------------------------------------------------------------------------- */
 
-/* How much a point's outputs are to be believed before others: the model as it is before rewritten copies, then the CPU before others. */
+/* How much a point's outputs are to be believed before others: the model as it is before rewritten
+ * copies, then the CPU before others. */
 static int trust(const struct assay__sweep_plan *plan, size_t point)
 {
     const struct assay__config_space *space = plan->space;
@@ -88,7 +90,8 @@ static int trust(const struct assay__sweep_plan *plan, size_t point)
     return 2 * as_is + cpu;
 }
 
-/* The most trusted of the points with outputs of the same shape that gave numbers, the first of equals; SIZE_MAX: none. */
+/* The most trusted of the points with outputs of the same shape that gave numbers, the first of
+ * equals; SIZE_MAX: none. */
 static size_t reference_of(const struct assay__arms *arms, const struct assay__sweep_plan *plan,
                            size_t point, size_t count)
 {
@@ -106,7 +109,8 @@ static size_t reference_of(const struct assay__arms *arms, const struct assay__s
     return best;
 }
 
-/* Another device or precision may give other numbers; threads and levels of one device are not compared. */
+/* Another device or precision may give other numbers; threads and levels of one device are not
+ * compared. */
 static int judge_outputs(struct assay__arms *arms, const struct assay__sweep_plan *plan,
                          size_t count, struct assay_error *error)
 {
@@ -163,8 +167,8 @@ out:
 
 /* --- where the time went ---------------------------------------------------------------------- */
 
-/* Measuring: the windows. Loading: from the start of a worker to its first window (process, engine, session, warm-up); all of a worker
- * that never came so far. The rest is ours. */
+/* Measuring: the windows. Loading: from the start of a worker to its first window (process, engine,
+ * session, warm-up); all of a worker that never came so far. The rest is ours. */
 static void add_launches(const struct assay__arm *arm, double *measuring_s, double *loading_s)
 {
     size_t count = 0;

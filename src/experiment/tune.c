@@ -1,9 +1,11 @@
 /* tune.c - see tune.h.
  *
- * A proposal is the untried point of the largest expected improvement over the best tried one (Jones, Schonlau, Welch, Efficient Global
- * Optimization, 1998), of the belief without noise, times the share of good launches seen with its settings. Several points of one round are found one
- * after the other, each believed to cost what the surrogate says (kriging believer). The search ends when the largest expected improvement
- * is negligible, or when the configurations are used up. */
+ * A proposal is the untried point of the largest expected improvement over the best tried one
+ * (Jones, Schonlau, Welch, Efficient Global Optimization, 1998), of the belief without noise, times
+ * the share of good launches seen with its settings. Several points of one round are found one
+ * after the other, each believed to cost what the surrogate says (kriging believer). The search
+ * ends when the largest expected improvement is negligible, or when the configurations are used
+ * up. */
 #include "experiment/tune.h"
 
 #include "base/stats.h"
@@ -83,7 +85,8 @@ static size_t farthest(struct assay__tune *tune)
     return best;
 }
 
-/* The start; every name alone, the ends and the middle of what is ordered alone; then the corners left out, to two fifths of the configurations. */
+/* The start; every name alone, the ends and the middle of what is ordered alone; then the corners
+ * left out, to two fifths of the configurations. */
 static void plan_design(struct assay__tune *tune)
 {
     plan_point(tune, tune->start);
@@ -172,7 +175,8 @@ double assay__tune_belief(const struct assay__tune *tune, size_t point)
     return tune->mean[point];
 }
 
-/* Share of the launches that went well, of those with a setting of the point: the least one. None when all of three failed. */
+/* Share of the launches that went well, of those with a setting of the point: the least one. None
+ * when all of three failed. */
 static double hope(const struct assay__tune *tune, size_t point)
 {
     double least = 1;
@@ -227,7 +231,8 @@ static void design_round(struct assay__tune *tune, size_t *points, size_t *count
     }
 }
 
-/* Points believed in stand at the end of `seen` until the round is over: they are not observations. */
+/* Points believed in stand at the end of `seen` until the round is over: they are not
+ * observations. */
 static int search_round(struct assay__tune *tune, size_t *points, size_t *count)
 {
     size_t real = tune->seen_count, believed = real;
@@ -266,7 +271,8 @@ static size_t rank(const struct assay__tune *tune, size_t *points, size_t most, 
     return count;
 }
 
-/* Launches that may still be made: in all a quarter of what the whole grid would take with three each. */
+/* Launches that may still be made: in all a quarter of what the whole grid would take with three
+ * each. */
 static size_t allowance(const struct assay__tune *tune)
 {
     size_t all = 3 * tune->points / 4;

@@ -1,8 +1,10 @@
-/* tune.h - the search of `assay tune`, without the measuring: it names the points of the next round, is told what they cost, and ends with
- * the finalists. Deterministic by its seed, so that it can be judged on landscapes that are known (tests/unit/test_tune.c).
+/* tune.h - the search of `assay tune`, without the measuring: it names the points of the next
+ * round, is told what they cost, and ends with the finalists. Deterministic by its seed, so that it
+ * can be judged on landscapes that are known (tests/unit/test_tune.c).
  *
- * Stages: DESIGN (the start, each setting changed alone, then points far from those), SEARCH (the surrogate's proposals), HALVING (the likeliest
- * ones again, half as many each time), FINAL (the finalists, for launches of their own), DONE. The best so far takes part in every round. */
+ * Stages: DESIGN (the start, each setting changed alone, then points far from those), SEARCH (the
+ * surrogate's proposals), HALVING (the likeliest ones again, half as many each time), FINAL (the
+ * finalists, for launches of their own), DONE. The best so far takes part in every round. */
 #ifndef ASSAY_EXPERIMENT_TUNE_H
 #define ASSAY_EXPERIMENT_TUNE_H
 
@@ -37,11 +39,13 @@ void assay__tune_free(struct assay__tune *tune); /* NULL legal */
 
 /** Points that the search must not propose: every one with that value of the axis. */
 void assay__tune_ban(struct assay__tune *tune, size_t axis, size_t value);
-/** The points of the next round, each for one launch, the best so far among them; its number is counted from 0. In FINAL: the finalists, best
- *  first, to be launched anew. *count 0 only when DONE. 0 or ASSAY_ENOMEM. */
+/** The points of the next round, each for one launch, the best so far among them; its number is
+ *  counted from 0. In FINAL: the finalists, best first, to be launched anew. *count 0 only when
+ *  DONE. 0 or ASSAY_ENOMEM. */
 int assay__tune_round(struct assay__tune *tune, enum assay__tune_stage *stage, size_t *points,
                       size_t *count);
-/** One launch of the last round. `cost` is positive; anything else, and a launch that failed: not finite. */
+/** One launch of the last round. `cost` is positive; anything else, and a launch that failed: not
+ *  finite. */
 int assay__tune_tell(struct assay__tune *tune, size_t point, double cost);
 /** No further proposals: the next round is one of halving or of the finalists. */
 void assay__tune_hurry(struct assay__tune *tune, enum assay__tune_stage next);
@@ -50,7 +54,8 @@ size_t assay__tune_configurations(const struct assay__tune *tune); /* tried */
 size_t assay__tune_configurations_most(const struct assay__tune *tune);
 /** The best so far by what the surrogate believes; SIZE_MAX: none. */
 size_t assay__tune_incumbent(const struct assay__tune *tune);
-/** The logarithm of its cost, as the surrogate believed when the last round was made; tried or not. */
+/** The logarithm of its cost, as the surrogate believed when the last round was made; tried or
+ *  not. */
 double assay__tune_belief(const struct assay__tune *tune, size_t point);
 
 #endif

@@ -1,8 +1,10 @@
 /* tune_session.c - see tune_session.h.
  *
- * A point has one arm for the search (role "start" or "search"); the finalists have fresh ones (role "finalist"), so that what chose them does not
- * judge them; what the best owes to each setting is measured by arms of role "ablation", beside a fresh one of the best. Energy is known when the sensors'
- * readings end, not while it searches: then latency guides the search, the finalists are judged by their energy, and nothing is set back alone. */
+ * A point has one arm for the search (role "start" or "search"); the finalists have fresh ones
+ * (role "finalist"), so that what chose them does not judge them; what the best owes to each
+ * setting is measured by arms of role "ablation", beside a fresh one of the best. Energy is known
+ * when the sensors' readings end, not while it searches: then latency guides the search, the
+ * finalists are judged by their energy, and nothing is set back alone. */
 #include "experiment/tune_session.h"
 
 #include "judge/comparison.h"
@@ -34,7 +36,7 @@ struct session {
     double *p50_s;    /* by point: of its last launch; NaN */
     double *broken;   /* by point: numbers of its outputs that are NaN or infinite; NaN unknown */
     double spent_s;   /* by all launches */
-    size_t launches, start, concluded;        /* arms whose metrics stand */
+    size_t launches, start, concluded;         /* arms whose metrics stand */
     bool drift_known[2][ASSAY__CONFIG_VALUES]; /* by device, by precision */
 };
 
@@ -140,7 +142,8 @@ static double limit_quantile(const struct assay__sweep_limits *limits)
     return NAN;
 }
 
-/* How long a launch must measure for the percentile of the limit to be known; half of it may be warm-up. */
+/* How long a launch must measure for the percentile of the limit to be known; half of it may be
+ * warm-up. */
 static double limit_needs_s(const struct session *s, size_t point)
 {
     double q = limit_quantile(s->job->limits);
@@ -197,7 +200,8 @@ static int launch(struct session *s, size_t point, size_t index, double *cost,
     return 0;
 }
 
-/* The worker of the arm's last launch went away without a word: killed, crashed. Unlike a refusal by the engine, that may be an accident. */
+/* The worker of the arm's last launch went away without a word: killed, crashed. Unlike a refusal
+ * by the engine, that may be an accident. */
 static bool was_lost(const struct session *s, size_t index)
 {
     size_t count = 0;
@@ -208,7 +212,8 @@ static bool was_lost(const struct session *s, size_t index)
 
 /* --- drift ------------------------------------------------------------------------------------ */
 
-/* Its outputs hold something that is no number: there is nothing to compare it with, and nothing to advise. */
+/* Its outputs hold something that is no number: there is nothing to compare it with, and nothing to
+ * advise. */
 static bool is_broken(const struct session *s, size_t point)
 {
     return !s->job->allow_drift && s->broken[point] > 0;
@@ -221,7 +226,8 @@ static bool has_same(const struct session *s, size_t point, size_t other,
            assay__config_choice(s->job->space, other, axis);
 }
 
-/* An arm of float32 with outputs of the same shape as the point's, on the start's device if one there gives numbers; SIZE_MAX: none. */
+/* An arm of float32 with outputs of the same shape as the point's, on the start's device if one
+ * there gives numbers; SIZE_MAX: none. */
 static size_t reference_of(const struct session *s, size_t point)
 {
     for (int anywhere = 0; anywhere < 2; anywhere++)
@@ -235,8 +241,8 @@ static size_t reference_of(const struct session *s, size_t point)
     return SIZE_MAX;
 }
 
-/* Keeps the search away from a device or a precision whose first outputs are too far from those of the start's; told by points that differ from the
- * start in that alone of the two. */
+/* Keeps the search away from a device or a precision whose first outputs are too far from those of
+ * the start's; told by points that differ from the start in that alone of the two. */
 static void judge_outputs(struct session *s, size_t point, size_t index)
 {
     bool same_device = has_same(s, point, s->start, ASSAY__AXIS_DEVICE);
@@ -258,7 +264,8 @@ static void judge_outputs(struct session *s, size_t point, size_t index)
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-/* The first launches of a point: one that was lost is repeated while there is time, in an arm of its own, for a trial with a lost launch has failed. */
+/* The first launches of a point: one that was lost is repeated while there is time, in an arm of
+ * its own, for a trial with a lost launch has failed. */
 static int launch_first(struct session *s, size_t point, double *cost, struct assay_error *error)
 {
     int repeats = point == s->start ? REPEATS_START : REPEATS;
@@ -298,7 +305,8 @@ static int try_point(struct session *s, size_t point, struct assay_error *error)
     return 0;
 }
 
-/* What the finalists need: the best so far, a rival and the start; of a small budget at most a part, for then there is little to judge. */
+/* What the finalists need: the best so far, a rival and the start; of a small budget at most a
+ * part, for then there is little to judge. */
 static double reserve_s(const struct session *s)
 {
     size_t best = assay__tune_incumbent(s->tune);
@@ -334,8 +342,8 @@ static int search(struct session *s, size_t *finalists, size_t *count, struct as
 
 /* --- the finalists ---------------------------------------------------------------------------- */
 
-/* Launches of each of the points in arms of their own, alternating, while the budget lasts; `most_s` is how long one may measure where
- * the limit of latency needs more than `time_s`. */
+/* Launches of each of the points in arms of their own, alternating, while the budget lasts;
+ * `most_s` is how long one may measure where the limit of latency needs more than `time_s`. */
 static int measure_anew(struct session *s, const size_t *points, size_t count, const char *role,
                         double time_s, double most_s, struct assay_error *error)
 {
@@ -390,8 +398,9 @@ static bool is_hopeless(const struct session *s, size_t axis, size_t value)
     return tried;
 }
 
-/* One more finalist, after the likeliest, if it runs and there is time. The search's shares of the grid stay what they are: a point that is new counts
- * among the configurations, and from three finalists on the least likely one makes room. */
+/* One more finalist, after the likeliest, if it runs and there is time. The search's shares of the
+ * grid stay what they are: a point that is new counts among the configurations, and from three
+ * finalists on the least likely one makes room. */
 static int add_finalist(struct session *s, size_t point, size_t *points, size_t *count,
                         struct assay_error *error)
 {
@@ -407,8 +416,9 @@ static int add_finalist(struct session *s, size_t point, size_t *points, size_t 
     return 0;
 }
 
-/* A change has to show what it is good for, a precision that costs accuracy first of all: the likeliest best with the start's precision takes part in
- * the final, and that with all settings set back that are believed to be of no use. */
+/* A change has to show what it is good for, a precision that costs accuracy first of all: the
+ * likeliest best with the start's precision takes part in the final, and that with all settings set
+ * back that are believed to be of no use. */
 static int add_usual(struct session *s, size_t *points, size_t *count, struct assay_error *error)
 {
     size_t usual = assay__tune_grid_choice(&s->grid, s->start, ASSAY__AXIS_PRECISION),
@@ -425,7 +435,8 @@ static int add_usual(struct session *s, size_t *points, size_t *count, struct as
     return code ? code : add_finalist(s, plain, points, count, error);
 }
 
-/* Finalists, the start among them when it ran well; as many as the time left allows, two at least. */
+/* Finalists, the start among them when it ran well; as many as the time left allows, two at
+ * least. */
 static int final(struct session *s, size_t *points, size_t *finalists, struct assay_error *error)
 {
     int code = add_usual(s, points, finalists, error);
@@ -450,7 +461,8 @@ static int final(struct session *s, size_t *points, size_t *finalists, struct as
     return measure_anew(s, points, count, "finalist", time_s, 0.8 * left_s(s) / launches, error);
 }
 
-/* Each setting of the best that differs from the start's, set back alone, unless that was a finalist; only when there is time for all. */
+/* Each setting of the best that differs from the start's, set back alone, unless that was a
+ * finalist; only when there is time for all. */
 static int ablate(struct session *s, size_t best, const size_t *finalists, size_t finalist_count,
                   struct assay_error *error)
 {
@@ -495,7 +507,8 @@ static int conclude(struct session *s, struct assay_error *error)
     return code;
 }
 
-/* What the report will call the best: what something else owes to its settings is of no use. SIZE_MAX: none that was judged. */
+/* What the report will call the best: what something else owes to its settings is of no use.
+ * SIZE_MAX: none that was judged. */
 static int judge(struct session *s, size_t *best, struct assay_error *error)
 {
     const struct assay_profile *profile = s->arms->recording.profile;

@@ -1,5 +1,6 @@
-/* tune_session.h - a tuning that measures: runs the search of tune.h with the launches of arms.h until the budget is spent, and leaves trials whose
- * roles say what they were (tune_report.h reads them). */
+/* tune_session.h - a tuning that measures: runs the search of tune.h with the launches of arms.h
+ * until the budget is spent, and leaves trials whose roles say what they were (tune_report.h reads
+ * them). */
 #ifndef ASSAY_EXPERIMENT_TUNE_SESSION_H
 #define ASSAY_EXPERIMENT_TUNE_SESSION_H
 
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 struct assay__tune_job {
-    struct assay__config_space *space;            /* counted, its copies made */
+    struct assay__config_space *space;     /* counted, its copies made */
     const struct assay_run_options *whole; /* what all launches share; time_s is of a short one */
     const struct assay__sweep_limits *limits;
     double budget_s;
@@ -22,8 +23,8 @@ struct assay__tune_job {
     const char *refusals[ASSAY__CONFIG_VALUES]; /* by device: why it cannot be used; NULL it can */
 };
 
-/** Measures until the budget is spent or nothing is left to learn; the arms are begun here, and finished by the caller. 0,
- *  ASSAY_ENOMEM, or why the profile could not be begun. */
+/** Measures until the budget is spent or nothing is left to learn; the arms are begun here, and
+ *  finished by the caller. 0, ASSAY_ENOMEM, or why the profile could not be begun. */
 int assay__tune_measure(struct assay__arms *arms, const struct assay__tune_job *job,
                         struct assay_error *error);
 /** The engine's usual settings, as far as the space holds them: the point that is tried first. */

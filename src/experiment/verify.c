@@ -1,6 +1,8 @@
-/* verify.c - see verify.h. The order of work: one launch without changes says what a launch costs; changes are taken in the order of their findings as long as the budget
- * suffices for all their launches; then rounds, each of one launch per arm, forwards and backwards in turn, so that a drift of the machine meets all alike. What the rounds
- * really cost is looked at after each: the last changes are left out when the budget would not suffice. */
+/* verify.c - see verify.h. The order of work: one launch without changes says what a launch costs;
+ * changes are taken in the order of their findings as long as the budget suffices for all their
+ * launches; then rounds, each of one launch per arm, forwards and backwards in turn, so that a
+ * drift of the machine meets all alike. What the rounds really cost is looked at after each: the
+ * last changes are left out when the budget would not suffice. */
 #include "experiment/verify_attempt.h"
 
 #include "judge/comparison.h"
@@ -37,7 +39,8 @@ static void on_progress(void *context, const struct assay_progress *progress)
     v->tell(v->tell_context, &own);
 }
 
-/* Concluding an arm ends the readings of the sensors that all arms share: they begin anew for the next ones. The idle machine was watched before. */
+/* Concluding an arm ends the readings of the sensors that all arms share: they begin anew for the
+ * next ones. The idle machine was watched before. */
 static int restart_sensors(struct assay__verifying *v, struct assay_error *error)
 {
     struct assay__arms *arms = v->arms;
@@ -119,7 +122,8 @@ static int conclude(struct assay__verifying *v, const struct assay__attempt *bas
 
 /* --- the changes one by one ------------------------------------------------------------------- */
 
-/* How many changes the budget suffices for, when a launch of each costs what the first one did; one in any case. */
+/* How many changes the budget suffices for, when a launch of each costs what the first one did; one
+ * in any case. */
 static size_t admit(const struct assay__verifying *v)
 {
     double each_s = cost_s(&v->baseline) * v->out->launches,

@@ -48,9 +48,11 @@ struct assay__verifying {
 /* verify_plan.c */
 /** The distinct changes of the findings, in their order; what has none gets its reason. */
 int assay__verify_collect(struct assay__verifying *v);
-/** The changes that helped, as one attempt: those that exclude each other are represented by the better one. False: fewer than two are left. */
+/** The changes that helped, as one attempt: those that exclude each other are represented by the
+ *  better one. False: fewer than two are left. */
 bool assay__verify_combine(struct assay__verifying *v);
-/** Makes the arm of an attempt: options, rewritten copy. What is wrong with it alone is its refusal. */
+/** Makes the arm of an attempt: options, rewritten copy. What is wrong with it alone is its
+ *  refusal. */
 int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attempt,
                        const char *label, struct assay_error *error);
 
@@ -58,7 +60,8 @@ int assay__verify_open(struct assay__verifying *v, struct assay__attempt *attemp
 /** Fills in the judgement of an attempt whose arm is concluded, against the run without changes. */
 int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt *baseline,
                         struct assay__attempt *attempt);
-/** The severity once it was tried: by the measured gain where that verified it, "note" of what was withdrawn, else the rule's as it is. */
+/** The severity once it was tried: by the measured gain where that verified it, "note" of what was
+ *  withdrawn, else the rule's as it is. */
 const char *assay__verify_severity(const struct assay__finding *finding);
 /** The judgement into a finding, its severity included. */
 void assay__verify_fill(const struct assay__attempt *attempt, struct assay__finding *finding);

@@ -1,10 +1,13 @@
-/* verify_judge.c - what a trial of a change says. The gain is the ratio of the times of one sample, without over with the change, of the launches' medians:
+/* verify_judge.c - what a trial of a change says. The gain is the ratio of the times of one sample,
+ * without over with the change, of the launches' medians:
  *
  *     gain = median(p50 / batch without) / median(p50 / batch with)
  *
- * so that a change of the batch is judged by samples per second (of one stream), every other one by latency. It helps when the 95 % interval lies above 1 and the outputs
- * are within the limit of its kind (change.c); otherwise the finding is withdrawn. Energy is told, with an interval where every launch has a number of its own; only threads that
- * sleep instead of spinning may be verified by it alone. */
+ * so that a change of the batch is judged by samples per second (of one stream), every other one by
+ * latency. It helps when the 95 % interval lies above 1 and the outputs are within the limit of its
+ * kind (change.c); otherwise the finding is withdrawn. Energy is told, with an interval where every
+ * launch has a number of its own; only threads that sleep instead of spinning may be verified by it
+ * alone. */
 #include "experiment/verify_attempt.h"
 
 #include "judge/comparison.h"
@@ -44,7 +47,8 @@ static double energy_of(const struct assay__trial *trial)
     return assay__trial_known(trial, "energy.inference.gross") / batch_of(trial);
 }
 
-/* By launches where each has its own number, which an interval needs; else by the two trials' numbers. */
+/* By launches where each has its own number, which an interval needs; else by the two trials'
+ * numbers. */
 static int judge_energy(const struct assay__trial *without, const struct assay__trial *with,
                         struct assay__ratio *energy)
 {
@@ -111,7 +115,8 @@ static void conclude(struct assay__attempt *attempt, const char *state, const ch
     attempt->reason = reason;
 }
 
-/* Threads that sleep are meant to save energy: that they do is enough, when nothing becomes slower. */
+/* Threads that sleep are meant to save energy: that they do is enough, when nothing becomes
+ * slower. */
 static bool saves_energy(const struct assay__attempt *attempt)
 {
     return attempt->change_count == 1 && attempt->changes[0]->kind == ASSAY__CHANGE_SPINNING_OFF &&
@@ -228,7 +233,8 @@ int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt 
     return code ? code : v->advice->failed ? ASSAY_ENOMEM : 0;
 }
 
-/* The scale of potentials (rule.h), of what was measured. Verified by its energy alone, it has no gain to follow from: the interval holds 1. */
+/* The scale of potentials (rule.h), of what was measured. Verified by its energy alone, it has no
+ * gain to follow from: the interval holds 1. */
 const char *assay__verify_severity(const struct assay__finding *f)
 {
     const char *state = f->state ? f->state : "";

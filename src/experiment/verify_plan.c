@@ -1,4 +1,5 @@
-/* verify_plan.c - what to try: the distinct changes of the findings, the arm of each, and all that helped together. See verify.h. */
+/* verify_plan.c - what to try: the distinct changes of the findings, the arm of each, and all that
+ * helped together. See verify.h. */
 #include "experiment/verify_attempt.h"
 
 #include "judge/comparison.h"
@@ -76,7 +77,8 @@ static bool is_precision(enum assay__change_kind kind)
            kind == ASSAY__CHANGE_DYNAMIC_INT8;
 }
 
-/* Two of a kind, two precisions, and sizes that are fixed beside a batch that grows cannot be had at once. */
+/* Two of a kind, two precisions, and sizes that are fixed beside a batch that grows cannot be had
+ * at once. */
 static bool exclude(enum assay__change_kind a, enum assay__change_kind b)
 {
     bool sized = a == ASSAY__CHANGE_FIX_DIMS || b == ASSAY__CHANGE_FIX_DIMS,
@@ -117,7 +119,8 @@ static bool has(const struct assay__attempt *attempt, enum assay__change_kind ki
     return false;
 }
 
-/* A copy of the model with every rewrite of the attempt, in the private folder of the arms. 0, or ASSAY_ENOMEM; else the refusal is set. */
+/* A copy of the model with every rewrite of the attempt, in the private folder of the arms. 0, or
+ * ASSAY_ENOMEM; else the refusal is set. */
 static int rewrite(struct assay__verifying *v, struct assay__attempt *attempt,
                    struct assay_run_options *options)
 {
@@ -230,7 +233,8 @@ static const char **shapes_of(const struct assay__trial *trial, struct assay__ar
     return shapes;
 }
 
-/* "seq=16" of the symbols that are no input's first dimension, so that the batch can change beside them. */
+/* "seq=16" of the symbols that are no input's first dimension, so that the batch can change beside
+ * them. */
 static const char **dims_of(const struct assay__advice *advice, struct assay__arena *arena,
                             size_t *count)
 {

@@ -1,4 +1,5 @@
-/* verify_words.c - a gain in words, and what a finding needs that a program cannot try by itself. By rule where there is something of its own to say, else by family. */
+/* verify_words.c - a gain in words, and what a finding needs that a program cannot try by itself.
+ * By rule where there is something of its own to say, else by family. */
 #include "experiment/verify.h"
 
 #include <string.h>

@@ -1,6 +1,8 @@
-/* comparison.c - see comparison.h. Speed is the launches' medians and their fast ends (base/stats.h, assay__stats_compare_launches),
- * energy the launches' energies (run/watch/sensors_launches.c), judged by the rank test alone. Where a launch's energy is not known (no sensor, or one that updates too seldom for one launch)
- * there is a ratio without an interval, and the reason. */
+/* comparison.c - see comparison.h. Speed is the launches' medians and their fast ends
+ * (base/stats.h, assay__stats_compare_launches), energy the launches' energies
+ * (run/watch/sensors_launches.c), judged by the rank test alone. Where a launch's energy is not
+ * known (no sensor, or one that updates too seldom for one launch) there is a ratio without an
+ * interval, and the reason. */
 #include "judge/comparison.h"
 
 #include "base/buf.h"
@@ -95,8 +97,9 @@ double assay__trial_known(const struct assay__trial *trial, const char *name)
     return known_of(trial->metrics, name);
 }
 
-/* A trial that lost a launch and went on to its end: what is left is judged like any other. One that was ended (two failures in a
- * row, too slow) is not: whatever it did before, it cannot be relied on. */
+/* A trial that lost a launch and went on to its end: what is left is judged like any other. One
+ * that was ended (two failures in a row, too slow) is not: whatever it did before, it cannot be
+ * relied on. */
 bool assay__trial_went_on(const struct assay__trial *trial, size_t least)
 {
     size_t good = 0, failed = 0; /* failed: in a row, at the end */
@@ -141,7 +144,8 @@ static double *launch_values(const struct assay__trial *trial, const char *name,
     return values;
 }
 
-/* What is shown and what is judged are one statistic: the median over launches, where enough of them have an energy. OPS/W follows. */
+/* What is shown and what is judged are one statistic: the median over launches, where enough of
+ * them have an energy. OPS/W follows. */
 static int energy_of_launches(const struct assay__trial *trial, struct assay__comparison_row *row)
 {
     const char *why = "";
@@ -207,7 +211,7 @@ static size_t find_reference(const struct assay__comparison *all)
     return first;
 }
 
-/* --- launches against launches ------------------------------------------------------------------ */
+/* --- launches against launches ---------------------------------------------------------------- */
 
 #define TOO_FEW "no verdict: each side needs at least 5 launches that ended well (--launches)"
 
@@ -272,8 +276,9 @@ static int compare_rows(const struct assay_profile *profile,
     return code;
 }
 
-/* Whether its outputs forbid to recommend it. What a CPU says is taken for the model's own; with another reference every NaN
- * counts against the device that has it. Rows of one device are several models, which may differ on purpose. */
+/* Whether its outputs forbid to recommend it. What a CPU says is taken for the model's own; with
+ * another reference every NaN counts against the device that has it. Rows of one device are several
+ * models, which may differ on purpose. */
 static int judge_outputs(const struct assay_profile *profile, const struct assay__comparison *all,
                          struct assay__comparison_row *row, struct assay__arena *arena)
 {
@@ -297,7 +302,8 @@ static int judge_outputs(const struct assay_profile *profile, const struct assay
     return row->unadvised ? 0 : ASSAY_ENOMEM;
 }
 
-/* "their batches differ: a.onnx takes 1, b.onnx takes 1024; …": an inference of one is not an inference of the other. */
+/* "their batches differ: a.onnx takes 1, b.onnx takes 1024; …": an inference of one is not an
+ * inference of the other. */
 static int say_batches(struct assay__arena *arena, struct assay__comparison *all)
 {
     const struct assay__comparison_row *first = NULL;

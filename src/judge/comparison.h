@@ -1,6 +1,6 @@
-/* comparison.h - trials of one profile against each other: a pure function of the profile, so a kept one gives the same verdicts. The
- * unit of replication is the launch: speed is judged by the exact rank test on the launches' medians (base/stats.h), never
- * on single inferences. */
+/* comparison.h - trials of one profile against each other: a pure function of the profile, so a
+ * kept one gives the same verdicts. The unit of replication is the launch: speed is judged by the
+ * exact rank test on the launches' medians (base/stats.h), never on single inferences. */
 #ifndef ASSAY_JUDGE_COMPARISON_H
 #define ASSAY_JUDGE_COMPARISON_H
 
@@ -10,8 +10,8 @@
 #include "profile/profile.h"
 
 #define ASSAY__COMPARISON_LAUNCHES 5 /* per arm: below that there is no verdict */
-/* Relative L2 of outputs from the reference's: above it a device or a precision computes something else, and is not advised. One limit
- * for compare, sweep and tune. */
+/* Relative L2 of outputs from the reference's: above it a device or a precision computes something
+ * else, and is not advised. One limit for compare, sweep and tune. */
 #define ASSAY__DRIFT_LIMIT 0.01
 
 enum assay__verdict {
@@ -28,23 +28,25 @@ struct assay__comparison_row {
     const char *role;   /* "reference", "control", "software", … ; "" */
     bool usable;        /* it ran to the end, and its latency is known */
     const char *reason; /* why not, why there is no verdict, or which launches were lost; "" */
-    struct assay__ratio
-        speed; /* reference's p50 / this one's: above 1 is faster; NaN for the reference */
+    /* reference's p50 / this one's: above 1 is faster; NaN for the reference */
+    struct assay__ratio speed;
     enum assay__verdict verdict;
     double latency_s, throughput, energy_j,
         memory_bytes; /* NaN unknown; throughput in samples/s, else inferences/s */
-    /* energy_j is the median over launches where 5 or more have an energy of their own, else that of all windows together. */
+    /* energy_j is the median over launches where 5 or more have an energy of their own, else that
+     * of all windows together. */
     bool energy_by_launch;
-    /* Of energy_j, this / reference; where one of the two is not by launch, of all windows of both. NaN unknown. */
+    /* Of energy_j, this / reference; where one of the two is not by launch, of all windows of both.
+     * NaN unknown. */
     double energy_ratio;
-    struct assay__ratio
-        energy; /* the same with its interval, by launches; NaN without one: energy_reason */
+    /* the same with its interval, by launches; NaN without one: energy_reason */
+    struct assay__ratio energy;
     const char *energy_reason;          /* why there is no interval; "" */
     enum assay__verdict energy_verdict; /* FASTER: it takes less */
     double device_memory_bytes;         /* memory_bytes is the worker's; NaN unknown */
     double latency_p99_s, power_w, tops_per_watt, score; /* NaN unknown */
-    double
-        nonfinite; /* values that are NaN or infinite, unlike the reference's; NaN not compared */
+    /* values that are NaN or infinite, unlike the reference's; NaN not compared */
+    double nonfinite;
     double relative_l2;    /* of the outputs from the reference's; NaN not compared */
     double own_nonfinite;  /* values of its own that are NaN or infinite; NaN unknown */
     const char *unadvised; /* why it is never recommended however good: its outputs; "" */
@@ -66,35 +68,41 @@ struct assay__recommendation {
 struct assay__comparison {
     struct assay__comparison_row *rows;
     size_t count, reference; /* reference SIZE_MAX: none is usable */
-    const char
-        *batches; /* rows that ran take different batches: which, and what the ratios are of; "" */
+    /* rows that ran take different batches: which, and what the ratios are of; "" */
+    const char *batches;
     struct assay__recommendation recommendations[ASSAY__FOR_COUNT];
 };
 
 /** Fills the recommendations from the rows (comparison_recommend.c). */
 int assay__comparison_recommend(const struct assay_profile *profile, struct assay__arena *arena,
                                 struct assay__comparison *all);
-/** Ratio of median(b) to median(a) of a metric of the launches; *reason says why there is none. 0 or ASSAY_ENOMEM. */
+/** Ratio of median(b) to median(a) of a metric of the launches; *reason says why there is none. 0
+ *  or ASSAY_ENOMEM. */
 int assay__comparison_launches(const struct assay__trial *a, const struct assay__trial *b,
                                const char *metric, struct assay__ratio *ratio, const char **reason);
-/** The same of the launches' times (assay__stats_compare_launches), upside down: how many times as fast b is. */
+/** The same of the launches' times (assay__stats_compare_launches), upside down: how many times as
+ *  fast b is. */
 int assay__comparison_speed(const struct assay__trial *a, const struct assay__trial *b,
                             struct assay__ratio *ratio, const char **reason);
 /** "latency", "throughput", "energy" */
 const char *assay__goal_name(enum assay__goal_kind goal);
 
-/** The reference is the trial whose role says so, else the first usable one. Everything lives in the arena; 0 or ASSAY_ENOMEM. */
+/** The reference is the trial whose role says so, else the first usable one. Everything lives in
+ *  the arena; 0 or ASSAY_ENOMEM. */
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
                       struct assay__comparison *out);
-/** A trial that lost a launch and went on to its end, with at least so many good launches left: those are judged like any other's. */
+/** A trial that lost a launch and went on to its end, with at least so many good launches left:
+ *  those are judged like any other's. */
 bool assay__trial_went_on(const struct assay__trial *trial, size_t least);
 /** Option of a trial ("label") or "". */
 const char *assay__trial_option(const struct assay__trial *trial, const char *key);
 /** Value of a metric of the trial; NaN when it is unavailable or not there. name NULL legal. */
 double assay__trial_known(const struct assay__trial *trial, const char *name);
-/** The medians of a trial's good launches, in seconds; free() them. *count may be 0. NULL: out of memory. */
+/** The medians of a trial's good launches, in seconds; free() them. *count may be 0. NULL: out of
+ *  memory. */
 double *assay__trial_medians(const struct assay__trial *trial, size_t *count);
-/** The medians and the 5th percentiles of the same launches, in seconds; times points into the two arrays. */
+/** The medians and the 5th percentiles of the same launches, in seconds; times points into the two
+ *  arrays. */
 struct assay__trial_times {
     struct assay__launch_times times;
     double *typical, *undisturbed;

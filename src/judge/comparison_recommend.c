@@ -1,10 +1,13 @@
-/* comparison_recommend.c - what to choose, for latency, for throughput and for energy: one sentence each.
+/* comparison_recommend.c - what to choose, for latency, for throughput and for energy: one sentence
+ * each.
  *
- * Candidates ran, are neither controls nor software devices, did not hand the whole model to the CPU, and compute what the reference
- * computes (no NaN or infinity of their own, outputs within ASSAY__DRIFT_LIMIT); the sentence names those that fail the last and whether they would have been better. The best one by its number is named
- * when it beats the next best by the rank test on the launches: of their medians for latency, of their rates for throughput, of
- * their energies for energy. Otherwise no difference was shown, and nothing is recommended. What speaks against the one that is
- * named (outputs that differ, nodes elsewhere) stands in the same sentence. */
+ * Candidates ran, are neither controls nor software devices, did not hand the whole model to the
+ * CPU, and compute what the reference computes (no NaN or infinity of their own, outputs within
+ * ASSAY__DRIFT_LIMIT); the sentence names those that fail the last and whether they would have been
+ * better. The best one by its number is named when it beats the next best by the rank test on the
+ * launches: of their medians for latency, of their rates for throughput, of their energies for
+ * energy. Otherwise no difference was shown, and nothing is recommended. What speaks against the
+ * one that is named (outputs that differ, nodes elsewhere) stands in the same sentence. */
 #include "judge/comparison.h"
 
 #include "base/text.h"
@@ -130,8 +133,9 @@ static bool is_single(const struct assay__trial *trial)
     return trial->launch_count && trial->launches[0].streams == 1;
 }
 
-/* With one request at a time the rate is the latency over again: a second test of the same launches would claim a difference that is not
- * there more often than one test may. So what the medians do not show is not claimed of the rates: the interval holds both. */
+/* With one request at a time the rate is the latency over again: a second test of the same launches
+ * would claim a difference that is not there more often than one test may. So what the medians do
+ * not show is not claimed of the rates: the interval holds both. */
 static int join_latency(const struct assay__trial *a, const struct assay__trial *b,
                         struct assay__ratio *ratio)
 {
@@ -218,7 +222,8 @@ static int put_refused(const struct assay_profile *profile, const struct assay__
     return 0;
 }
 
-/* The order of the medians is a first guess: on a busy machine another one may be shown to be better by its fast end. */
+/* The order of the medians is a first guess: on a busy machine another one may be shown to be
+ * better by its fast end. */
 static int find_best(const struct assay_profile *profile, const struct assay__comparison *all,
                      enum assay__goal_kind goal, size_t *best)
 {

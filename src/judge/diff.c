@@ -1,4 +1,5 @@
-/* diff.c - see diff.h: which trial of each profile, how one number is held against another, and the sentences around the rows. */
+/* diff.c - see diff.h: which trial of each profile, how one number is held against another, and the
+ * sentences around the rows. */
 #include "judge/diff.h"
 
 #include "judge/comparison.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- words --------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 const char *assay__diff_verdict_name(enum assay__diff_verdict verdict, enum assay__diff_sense sense)
 {
@@ -49,7 +50,7 @@ const char *assay__diff_likelihood(int weight)
     return weight >= 80 ? "likely" : weight >= 50 ? "possible" : "unlikely";
 }
 
-/* --- one number against another -------------------------------------------------------------------- */
+/* --- one number against another --------------------------------------------------------------- */
 
 struct assay__diff_delta assay__diff_no_delta(const char *reason)
 {
@@ -182,7 +183,7 @@ const struct assay__diff_metric *assay__diff_metric_find(const struct assay__dif
     return NULL;
 }
 
-/* --- sides ----------------------------------------------------------------------------------------- */
+/* --- sides ------------------------------------------------------------------------------------ */
 
 static const struct assay__trial *trial_of_label(const struct assay_profile *profile,
                                                  const char *label)
@@ -256,7 +257,8 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The file's own name where that tells them apart, else the path, else with the trial or a number. */
+/* The file's own name where that tells them apart, else the path, else with the trial or a
+ * number. */
 static int name_sides(const struct assay__diff_input *inputs, struct assay__diff *diff,
                       struct assay__arena *arena)
 {
@@ -280,7 +282,7 @@ static int name_sides(const struct assay__diff_input *inputs, struct assay__diff
     return 0;
 }
 
-/* --- sentences --------------------------------------------------------------------------------------- */
+/* --- sentences -------------------------------------------------------------------------------- */
 
 static int add_note(struct assay__diff *diff, const char *text)
 {

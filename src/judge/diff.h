@@ -1,9 +1,10 @@
-/* diff.h - several profiles side by side, the first is the base: what differs, by how much, and what else differs that may be why. A pure
- * function of the profiles. The unit of replication is the launch: a difference is claimed by the exact rank test on values of the
- * launches (base/stats.h), five of them on each side at least; without, the ratio is given and no verdict.
+/* diff.h - several profiles side by side, the first is the base: what differs, by how much, and
+ * what else differs that may be why. A pure function of the profiles. The unit of replication is
+ * the launch: a difference is claimed by the exact rank test on values of the launches
+ * (base/stats.h), five of them on each side at least; without, the ratio is given and no verdict.
  *
- * The runs were taken one after the other, not in turns: an interval says how far launches of one run differ, not what the machine did between
- * the runs. That stands in the notes. */
+ * The runs were taken one after the other, not in turns: an interval says how far launches of one
+ * run differ, not what the machine did between the runs. That stands in the notes. */
 #ifndef ASSAY_JUDGE_DIFF_H
 #define ASSAY_JUDGE_DIFF_H
 
@@ -38,7 +39,8 @@ enum assay__diff_sense {
     ASSAY__DIFF_TIME, /* lower is faster */
     ASSAY__DIFF_RATE, /* higher is faster */
 };
-/** "faster", "slower", "lower", "higher", "no difference shown", "the same", "differs", "no verdict", "not comparable". */
+/** "faster", "slower", "lower", "higher", "no difference shown", "the same", "differs", "no
+ *  verdict", "not comparable". */
 const char *assay__diff_verdict_name(enum assay__diff_verdict verdict,
                                      enum assay__diff_sense sense);
 /** True for a difference that is claimed. */
@@ -79,7 +81,8 @@ enum assay__diff_kind {
     ASSAY__DIFF_LAYER_SUM
 };
 
-/** Layers that are the same work: one of each side, or several where one side fused or split them. */
+/** Layers that are the same work: one of each side, or several where one side fused or split
+ *  them. */
 struct assay__diff_layer {
     enum assay__diff_kind kind;
     enum assay__diff_match match;
@@ -113,8 +116,8 @@ struct assay__diff {
     size_t *layer_order;       /* by the greatest change in time */
     const char *layers_reason; /* why there are no rows, or none of a side; "" */
     double layers_spread;      /* of sums over passes, the larger of the sides; NaN */
-    bool
-        layers_strict; /* the runs as a whole show no difference: a row must exceed the spread of the sum */
+    /* the runs as a whole show no difference: a row must exceed the spread of the sum */
+    bool layers_strict;
     size_t layers_judged;    /* rows of single layers with an interval, also in `judged` */
     const char *layers_rule; /* when a row is shown, a sentence */
     const char *layers_interval_reason; /* why no single layer has an interval; "" */
@@ -129,18 +132,19 @@ struct assay__diff {
 struct assay__diff_input {
     const struct assay_profile *profile;
     const char *name; /* what people call it: its path */
-    const char
-        *trial; /* label or number of the trial; NULL: the base's label, else the first that ran */
+    /* label or number of the trial; NULL: the base's label, else the first that ran */
+    const char *trial;
 };
 
-/** 2 to ASSAY__DIFF_MOST profiles. Everything lives in the arena, the profiles must outlive it. 0, ASSAY_ENOMEM, ASSAY_EINVAL,
- *  ASSAY_ENOTFOUND (no such trial). */
+/** 2 to ASSAY__DIFF_MOST profiles. Everything lives in the arena, the profiles must outlive it. 0,
+ *  ASSAY_ENOMEM, ASSAY_EINVAL, ASSAY_ENOTFOUND (no such trial). */
 int assay__diff(const struct assay__diff_input *inputs, size_t count, struct assay__arena *arena,
                 struct assay__diff *out, struct assay_error *error);
 
-/* --- between the files of this subject -------------------------------------------------------------- */
+/* --- between the files of this subject -------------------------------------------------------- */
 
-/** Values of launches where there are enough, else the two values. `exact`: counted, not measured. 0 or ASSAY_ENOMEM. */
+/** Values of launches where there are enough, else the two values. `exact`: counted, not measured.
+ *  0 or ASSAY_ENOMEM. */
 struct assay__diff_values {
     const double *launches;
     size_t launch_count;
@@ -148,10 +152,12 @@ struct assay__diff_values {
 };
 int assay__diff_delta(const struct assay__diff_values *base, const struct assay__diff_values *other,
                       bool exact, struct assay__diff_delta *out);
-/** Whether a row is judged launch by launch: the base and another side have enough launches, all above zero. Then every side that has
- *  launches takes their median for its value, so that what is shown, subtracted and divided is one statistic. */
+/** Whether a row is judged launch by launch: the base and another side have enough launches, all
+ *  above zero. Then every side that has launches takes their median for its value, so that what is
+ *  shown, subtracted and divided is one statistic. */
 bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count);
-/** Digits that a ratio and its interval need so that an interval which excludes 1 is seen to: 3, or more. */
+/** Digits that a ratio and its interval need so that an interval which excludes 1 is seen to: 3, or
+ *  more. */
 int assay__diff_digits(const struct assay__diff_delta *delta);
 struct assay__diff_delta assay__diff_no_delta(const char *reason);
 /** The good launches' values of a metric; free() them. NULL: out of memory. */

@@ -1,17 +1,24 @@
-/* diff_align.c - which layers of several runs are the same work. Layers of all sides are nodes of one union-find structure; each step
- * below joins some, the surest evidence first:
+/* diff_align.c - which layers of several runs are the same work. Layers of all sides are nodes of
+ * one union-find structure; each step below joins some, the surest evidence first:
  *
- * 1. Origin. A layer's `from` holds the nodes of the model that it came from. Layers that share one belong together; so a fused layer
- *    is joined with the layers it is made of, in either direction. A name that occurs several times on both sides is taken in order of
+ * 1. Origin. A layer's `from` holds the nodes of the model that it came from. Layers that share one
+ *    belong together; so a fused layer
+ *    is joined with the layers it is made of, in either direction. A name that occurs several times
+ *      on both sides is taken in order of
  *    occurrence when the counts agree, not at all when they do not.
- * 2. Structure. Of a model that is another one, names prove nothing (exporters number nodes: one more layer renames all later
- *    ones). Then the longest common subsequence over operator, FLOPs and bytes comes first, and names only join layers of the same operator.
+ * 2. Structure. Of a model that is another one, names prove nothing (exporters number nodes: one
+ *    more layer renames all later
+ *    ones). Then the longest common subsequence over operator, FLOPs and bytes comes first, and
+ *      names only join layers of the same operator.
  * 3. Name. Layers that are still alone, by their own name, with the same operator.
- * 4. Position. Between the matched neighbours (the longest run of matches that keeps the order): the longest common subsequence
- *    over operator and work, then over the operator alone (not of another model of which less than half has been found so far).
+ * 4. Position. Between the matched neighbours (the longest run of matches that keeps the order):
+ *    the longest common subsequence
+ *    over operator and work, then over the operator alone (not of another model of which less than
+ *      half has been found so far).
  *
- * From step 2 on a join never brings a second layer of a side into a group. Time: hash tables, O(n log n) for the order, the subsequences are
- * solved exactly up to CELLS table cells each and CELLS_ALL together, beyond that by looking ahead WINDOW layers. */
+ * From step 2 on a join never brings a second layer of a side into a group. Time: hash tables, O(n
+ * log n) for the order, the subsequences are solved exactly up to CELLS table cells each and
+ * CELLS_ALL together, beyond that by looking ahead WINDOW layers. */
 #include "judge/diff_align.h"
 
 #include "base/checked.h"
@@ -38,7 +45,7 @@ struct state {
     size_t cells_left;
 };
 
-/* --- groups ------------------------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
 static size_t root_of(struct state *s, size_t at)
 {
@@ -89,7 +96,7 @@ static bool same_op(const struct state *s, size_t x, size_t y)
     return strcmp(layer_at(s, x)->op, layer_at(s, y)->op) == 0;
 }
 
-/* --- names -------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 struct entry { /* one occurrence of a name on a side */
     size_t layer, next;
@@ -143,7 +150,8 @@ static int words_add(struct words *words, const char *name, size_t side, size_t 
     return 0;
 }
 
-/* Names of one side: of the nodes that its layers came from, else (or with `own`) of the layers themselves. */
+/* Names of one side: of the nodes that its layers came from, else (or with `own`) of the layers
+ * themselves. */
 static size_t names_most(const struct assay__align_side *side)
 {
     size_t most = side->count;
@@ -215,7 +223,7 @@ static int by_names(struct state *s, bool own, bool trusted)
     return code;
 }
 
-/* --- structure and position ------------------------------------------------------------------------- */
+/* --- structure and position ------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 {
@@ -313,7 +321,8 @@ struct anchor {
     size_t a, b;
 };
 
-/* The longest run of matches in which both sides go forward (patience sorting); `kept` gets them in order. */
+/* The longest run of matches in which both sides go forward (patience sorting); `kept` gets them in
+ * order. */
 static int in_order(const struct anchor *all, size_t count, struct anchor *kept, size_t *kept_count)
 {
     size_t *tails = malloc((count + 1) * sizeof *tails), length = 0;
@@ -344,7 +353,8 @@ static int in_order(const struct anchor *all, size_t count, struct anchor *kept,
     return code;
 }
 
-/* Matches of the base with side p: each layer of the base with the first layer of p in its group. */
+/* Matches of the base with side p: each layer of the base with the first layer of p in its
+ * group. */
 static size_t find_anchors(struct state *s, size_t p, size_t *first, struct anchor *all)
 {
     size_t found = 0;
@@ -397,7 +407,7 @@ static int by_order(struct state *s, size_t p, enum assay__diff_match match)
     return code;
 }
 
-/* --- all steps --------------------------------------------------------------------------------------- */
+/* --- all steps -------------------------------------------------------------------------------- */
 
 /* Of another model that has little in common, the same operator at the same place means nothing. */
 static bool has_little_in_common(struct state *s, size_t p)

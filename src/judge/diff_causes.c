@@ -1,7 +1,8 @@
-/* diff_causes.c - what else differs between the runs, ranked by how likely it explains a change of speed. The weights are judgement, not
- * measurement: they only order the list. A value that is not known is no difference; an option that one run does not have is. Numbers of the
- * machine's state (clock, other load, stolen time) count when they differ by more than a run's own noise: 2 % of a clock, 2 % of the
- * processors' time. */
+/* diff_causes.c - what else differs between the runs, ranked by how likely it explains a change of
+ * speed. The weights are judgement, not measurement: they only order the list. A value that is not
+ * known is no difference; an option that one run does not have is. Numbers of the machine's state
+ * (clock, other load, stolen time) count when they differ by more than a run's own noise: 2 % of a
+ * clock, 2 % of the processors' time. */
 #include "judge/diff.h"
 
 #include "judge/comparison.h"
@@ -50,7 +51,7 @@ static bool differ(const struct assay__diff *diff, const char *const *values)
     return false;
 }
 
-/* --- text of the profiles ----------------------------------------------------------------------- */
+/* --- text of the profiles --------------------------------------------------------------------- */
 
 typedef const char *text_fn(struct list *list, const struct assay__diff_side *side);
 
@@ -172,7 +173,7 @@ static void add_texts(struct list *list)
     }
 }
 
-/* --- options -------------------------------------------------------------------------------------- */
+/* --- options ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *key;
@@ -220,7 +221,7 @@ static void add_options(struct list *list)
     }
 }
 
-/* --- the machine's state ----------------------------------------------------------------------------- */
+/* --- the machine's state ---------------------------------------------------------------------- */
 
 static const struct {
     const char *metric, *kind, *name;
@@ -258,7 +259,8 @@ static void add_states(struct list *list)
     }
 }
 
-/* What the engine made of the graph: more a consequence than a cause, but it names what opt or a version changed. */
+/* What the engine made of the graph: more a consequence than a cause, but it names what opt or a
+ * version changed. */
 static void add_layer_count(struct list *list)
 {
     const char **values = new_values(list);

@@ -1,11 +1,13 @@
-/* diff_layers.c - the layers of several profiles side by side: rows from the alignment (diff_align.h), their times, and which rows are worth a
- * line of their own.
+/* diff_layers.c - the layers of several profiles side by side: rows from the alignment
+ * (diff_align.h), their times, and which rows are worth a line of their own.
  *
- * The launch is the unit. Where both sides timed a row's layers in at least five launches, the row is judged as any number is: the rank
- * test on the sums of its layers, launch by launch; it is shown when the interval excludes 1. Without, a row has a ratio and no interval.
- * What is known then is how far the sums of all layers were apart between the passes of one run (`spread`). A row is shown when it changed by
- * more than that, relatively. Where latency or the sum of all layers shows no difference between the runs, a row must have changed by more
- * than the spread of the whole sum: less cannot be told from noise. */
+ * The launch is the unit. Where both sides timed a row's layers in at least five launches, the row
+ * is judged as any number is: the rank test on the sums of its layers, launch by launch; it is
+ * shown when the interval excludes 1. Without, a row has a ratio and no interval. What is known
+ * then is how far the sums of all layers were apart between the passes of one run (`spread`). A row
+ * is shown when it changed by more than that, relatively. Where latency or the sum of all layers
+ * shows no difference between the runs, a row must have changed by more than the spread of the
+ * whole sum: less cannot be told from noise. */
 #include "judge/diff_align.h"
 
 #include "base/map.h"
@@ -16,7 +18,7 @@
 
 enum { SPECIAL = 3 }; /* engine, unattributed, the sum */
 
-/* --- do names mean the same --------------------------------------------------------------------- */
+/* --- do names mean the same ------------------------------------------------------------------- */
 
 static const char *first_name(const struct assay__layer *layer)
 {
@@ -40,8 +42,9 @@ static bool mostly_one_ratio(double *ratios, size_t count)
     return alike >= count - count / 4;
 }
 
-/* Two models whose fingerprints differ still name the same nodes alike (another batch or data type) when half of the layers have a name in
- * common and the FLOPs of those stand in one ratio, three quarters of them at least. */
+/* Two models whose fingerprints differ still name the same nodes alike (another batch or data type)
+ * when half of the layers have a name in common and the FLOPs of those stand in one ratio, three
+ * quarters of them at least. */
 static int names_agree(const struct assay__layers *a, const struct assay__layers *b, bool *agree)
 {
     struct assay__map *map = assay__map_new();
@@ -90,7 +93,7 @@ static int align(const struct assay__diff *diff, struct assay__align *out)
     return code ? code : assay__align(sides, diff->count, out);
 }
 
-/* --- rows --------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static int new_row(const struct assay__diff *diff, struct assay__arena *arena, size_t members,
                    struct assay__diff_layer *row)
@@ -140,7 +143,8 @@ static double time_of(const struct assay__diff *diff, const struct assay__diff_l
     return sum;
 }
 
-/* The row's time in each launch that timed all of its layers, into `out`; how many. Others are left out: half a row is no row. */
+/* The row's time in each launch that timed all of its layers, into `out`; how many. Others are left
+ * out: half a row is no row. */
 static size_t launch_times(const struct assay__diff *diff, const struct assay__diff_layer *row,
                            size_t side, double *out)
 {
@@ -263,7 +267,7 @@ static int special_row(struct assay__diff *diff, struct assay__arena *arena,
     return code;
 }
 
-/* --- what is shown -------------------------------------------------------------------------------- */
+/* --- what is shown ---------------------------------------------------------------------------- */
 
 static double change_of(const struct assay__diff *diff, const struct assay__diff_layer *row)
 {
@@ -305,7 +309,8 @@ static void find_scale(struct assay__diff *diff, const struct assay__diff_layer 
             diff->layers_strict = false;
     diff->layers_rule =
         diff->layers_judged
-            ? "A row is shown when the 95 % interval of its ratio, launch by launch, excludes 1; of "
+            ? "A row is shown when the 95 % interval of its ratio, launch by launch, excludes 1; "
+              "of "
               "rows that did not change one in twenty is shown by chance. Rows without an interval "
               "are shown when they changed by more than the passes of one run differ."
         : !isfinite(diff->layers_spread)
@@ -313,7 +318,8 @@ static void find_scale(struct assay__diff *diff, const struct assay__diff_layer 
         : diff->layers_strict
             ? "The runs as a whole show no difference; a row is shown when it changed by more than "
               "the sums of one run's passes differ."
-            : "A row is shown when it changed by more, relatively, than the sums of one run's passes "
+            : "A row is shown when it changed by more, relatively, than the sums of one run's "
+              "passes "
               "differ.";
 }
 

@@ -1,6 +1,7 @@
-/* diff_metrics.c - the metrics of several profiles side by side. A row's interval comes from the values of the launches where the
- * profiles hold them. Some metrics of a trial are a known multiple of one that every launch has (compute.rate = compute.flops / latency.p50):
- * their launches follow from it, so their interval is that of the other. */
+/* diff_metrics.c - the metrics of several profiles side by side. A row's interval comes from the
+ * values of the launches where the profiles hold them. Some metrics of a trial are a known multiple
+ * of one that every launch has (compute.rate = compute.flops / latency.p50): their launches follow
+ * from it, so their interval is that of the other. */
 #include "judge/diff.h"
 
 #include "base/map.h"
@@ -58,7 +59,8 @@ static enum assay__diff_sense sense_of(const char *name, const char *unit)
     return ASSAY__DIFF_NEUTRAL;
 }
 
-/* How much was measured, and the ends of intervals: they say how far to trust a number, they are none themselves. */
+/* How much was measured, and the ends of intervals: they say how far to trust a number, they are
+ * none themselves. */
 static bool is_about_measuring(const char *name)
 {
     static const char *const names[] = {"latency.samples",  "latency.warmup",  "latency.ci_",

@@ -1,6 +1,6 @@
-/* fallback.c - see fallback.h. The note of placement.elsewhere is the list itself: "on PROVIDER: name (Op); name (Op)", nodes that
- * compute something first, then those that only make shapes and indices ("name (Op, indices)"), which engines keep on the CPU on
- * purpose. */
+/* fallback.c - see fallback.h. The note of placement.elsewhere is the list itself: "on PROVIDER:
+ * name (Op); name (Op)", nodes that compute something first, then those that only make shapes and
+ * indices ("name (Op, indices)"), which engines keep on the CPU on purpose. */
 #include "judge/fallback.h"
 
 #include "check/check.h"
@@ -29,7 +29,7 @@ static int put_none(struct assay__trial *trial, const char *reason)
     return code;
 }
 
-/* --- what crossing took ------------------------------------------------------------------------ */
+/* --- what crossing took ----------------------------------------------------------------------- */
 
 static int put_time(struct assay__trial *trial, double crossings)
 {
@@ -56,7 +56,7 @@ static int put_time(struct assay__trial *trial, double crossings)
                       : "layers were not timed (--layers=engine)");
 }
 
-/* --- who is elsewhere ---------------------------------------------------------------------------- */
+/* --- who is elsewhere ------------------------------------------------------------------------- */
 
 struct elsewhere {
     const struct assay__check *check;
@@ -153,7 +153,7 @@ static int put_placement(struct assay__trial *trial, struct assay__check *check)
     return code ? code : put_time(trial, (double)p->crossings);
 }
 
-/* --- asking -------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static const char *refusal(const struct assay__check *check)
 {
@@ -221,7 +221,7 @@ int assay__fallback_put(const struct assay_run_options *options, const char *mod
     return code ? assay_error_set(error, code, "out of memory for the placement") : 0;
 }
 
-/* --- and back ------------------------------------------------------------------------------------ */
+/* --- and back --------------------------------------------------------------------------------- */
 
 static double known(const struct assay__trial *trial, const char *name)
 {

@@ -1,5 +1,6 @@
-/* fallback.h - who really ran the nodes of a trial: the engine's own record (check_ort.c), joined with the model's nodes, as metrics
- * placement.* of the trial, so that a kept profile tells it again. And the way back, from the metrics to a report. */
+/* fallback.h - who really ran the nodes of a trial: the engine's own record (check_ort.c), joined
+ * with the model's nodes, as metrics placement.* of the trial, so that a kept profile tells it
+ * again. And the way back, from the metrics to a report. */
 #ifndef ASSAY_JUDGE_FALLBACK_H
 #define ASSAY_JUDGE_FALLBACK_H
 
@@ -8,8 +9,9 @@
 
 #include <assay/run.h>
 
-/** Asks the engine of a trial that ran, with the options it ran with, and puts placement.*: known, or unavailable with the reason.
- *  A plain "cpu" is not asked: nothing falls back from it. 0, ASSAY_ENOMEM or ASSAY_EINTERRUPTED. */
+/** Asks the engine of a trial that ran, with the options it ran with, and puts placement.*: known,
+ *  or unavailable with the reason. A plain "cpu" is not asked: nothing falls back from it. 0,
+ *  ASSAY_ENOMEM or ASSAY_EINTERRUPTED. */
 int assay__fallback_put(const struct assay_run_options *options, const char *model_path,
                         struct assay__trial *trial, struct assay_error *error);
 

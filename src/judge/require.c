@@ -1,5 +1,6 @@
-/* require.c - a trial judged by a requirement table: a pure function of the profile. What is not known is not judged, and not held against
- * the trial either: the verdict is then "unavailable" with the metric's own reason. */
+/* require.c - a trial judged by a requirement table: a pure function of the profile. What is not
+ * known is not judged, and not held against the trial either: the verdict is then "unavailable"
+ * with the metric's own reason. */
 #include "judge/require.h"
 
 #include "judge/comparison.h"
@@ -73,7 +74,8 @@ static enum assay__require_level level_of(const struct assay__requirement *row)
                                                                        : ASSAY__REQUIRE_FINE;
 }
 
-/* The rates are work / p50, so that p50's interval is theirs. The interval between launches where there is one. */
+/* The rates are work / p50, so that p50's interval is theirs. The interval between launches where
+ * there is one. */
 static bool too_close(const struct assay__trial *trial, const struct assay__requirement *row,
                       double required)
 {
@@ -122,7 +124,8 @@ static const char *unreachable_of(const struct assay__require_evidence *evidence
         peak, row->value > published ? " (exceeded here: another device, or caches)" : "");
 }
 
-/* A rate above what this device was measured to do at most. Not of bandwidth: a model's bytes may come from caches. */
+/* A rate above what this device was measured to do at most. Not of bandwidth: a model's bytes may
+ * come from caches. */
 static const char *beyond_of(const struct assay__require_evidence *evidence,
                              const struct assay__requirement *row, struct assay__arena *arena)
 {

@@ -1,11 +1,13 @@
-/* require.h - requirement tables: what a run must reach (floors: TFLOP/s, GB/s, inferences per second) and must not exceed (limits:
- * latency, memory, power), each with a minimum and a target, and the judgement of a trial by one. Built-in tables are
- * m1, m1-pro, m1-max, m1-ultra; a user's own is a small text or JSON file (doc/requirements.md).
+/* require.h - requirement tables: what a run must reach (floors: TFLOP/s, GB/s, inferences per
+ * second) and must not exceed (limits: latency, memory, power), each with a minimum and a target,
+ * and the judgement of a trial by one. Built-in tables are m1, m1-pro, m1-max, m1-ultra; a user's
+ * own is a small text or JSON file (doc/requirements.md).
  *
  *   floor: ratio = measured / required, met from 1 on, advice below 0.8
  *   limit: ratio = used / allowed, met up to 1, a warning above 0.8, advice above 1
  *
- * A table is kept with its trial (option "require"), so that a kept profile gives the same verdicts on every machine. */
+ * A table is kept with its trial (option "require"), so that a kept profile gives the same verdicts
+ * on every machine. */
 #ifndef ASSAY_JUDGE_REQUIRE_H
 #define ASSAY_JUDGE_REQUIRE_H
 
@@ -34,19 +36,20 @@ enum assay__require_kind {
 struct assay__require_info {
     const char *key;   /* in table files: "tflops" */
     const char *label; /* for people: "compute" */
-    const char
-        *metric; /* "compute.rate"; of memory the one that counts is chosen at the judgement */
+    /* "compute.rate"; of memory the one that counts is chosen at the judgement */
+    const char *metric;
     const char *share; /* metric that holds the ratio to the minimum; NULL: none */
     const char *unit;  /* base unit */
-    double
-        scale; /* a plain number in a file times this is in the base unit; 0: a unit must be given */
+    /* a plain number in a file times this is in the base unit; 0: a unit must be given */
+    double scale;
     const char *plain; /* that number's unit: "TFLOP/s" */
     bool floor;
 };
 const struct assay__require_info *assay__require_info(enum assay__require_kind kind);
 
-/** The published peak of a chip of predict.h's table that a requirement is compared with: of its GPU (float32, FLOP/s) for TFLOPS, of its memory (B/s) for
- *  BANDWIDTH. NaN: of other kinds, unknown, or too rough to call anything unreachable by it. */
+/** The published peak of a chip of predict.h's table that a requirement is compared with: of its
+ *  GPU (float32, FLOP/s) for TFLOPS, of its memory (B/s) for BANDWIDTH. NaN: of other kinds,
+ *  unknown, or too rough to call anything unreachable by it. */
 double assay__require_peak(const struct assay__chip *chip, enum assay__require_kind kind);
 
 struct assay__require_table {
@@ -63,7 +66,8 @@ struct assay__require_table {
 const struct assay__require_table *assay__require_preset(const char *name);
 const struct assay__require_table *assay__require_preset_at(size_t index); /* NULL past the end */
 
-/** A built-in table, else the file of that name. ASSAY_EINVAL with one line: no such table, or what is wrong in which line of it. */
+/** A built-in table, else the file of that name. ASSAY_EINVAL with one line: no such table, or what
+ *  is wrong in which line of it. */
 int assay__require_find(struct assay__arena *arena, const char *name,
                         const struct assay__require_table **table, struct assay_error *error);
 /** Reads the text or JSON of a table; `name` stands for it unless it names itself. */
@@ -87,8 +91,9 @@ const char *assay__require_state_name(enum assay__require_state state);
 
 enum assay__require_level { /* how much is to be done about it */
                             ASSAY__REQUIRE_FINE,
-                            ASSAY__REQUIRE_WARN,      /* a limit is used by more than 0.8 */
-                            ASSAY__REQUIRE_TO_TARGET, /* the minimum is met, the target is not, by far */
+                            ASSAY__REQUIRE_WARN, /* a limit is used by more than 0.8 */
+                            /* the minimum is met, the target is not, by far */
+                            ASSAY__REQUIRE_TO_TARGET,
                             ASSAY__REQUIRE_TO_MINIMUM,
 };
 
@@ -116,15 +121,16 @@ struct assay__judgement {
         target; /* of all rows: one that fails decides, then one that is unknown */
 };
 
-/** The table that is kept with the trial; *table is NULL when there is none, or when what is kept is no table. 0 or ASSAY_ENOMEM. */
+/** The table that is kept with the trial; *table is NULL when there is none, or when what is kept
+ *  is no table. 0 or ASSAY_ENOMEM. */
 int assay__require_of(const struct assay__trial *trial, struct assay__arena *arena,
                       const struct assay__require_table **table);
 /** Everything lives in the arena or is borrowed from the profile. 0 or ASSAY_ENOMEM. */
 int assay__require_judge(const struct assay_profile *profile, const struct assay__trial *trial,
                          const struct assay__require_table *table, struct assay__arena *arena,
                          struct assay__judgement *out);
-/** Keeps the table with the trial and puts compute.efficiency, memory.budget_share and power.budget_share, or why they are
- *  unavailable. 0 or ASSAY_ENOMEM. */
+/** Keeps the table with the trial and puts compute.efficiency, memory.budget_share and
+ *  power.budget_share, or why they are unavailable. 0 or ASSAY_ENOMEM. */
 int assay__require_apply(struct assay_profile *profile, struct assay__trial *trial,
                          const struct assay__require_table *table);
 

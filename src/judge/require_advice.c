@@ -225,7 +225,8 @@ static void put_level(struct assay__buf *out, const struct assay__requirement *r
         assay__buf_printf(out, "%s uses %s of what the %s allows: ", row->info->label, share, of);
 }
 
-/* What no program reaches needs another requirement or another device, not a change of the model. "": it may be reached. */
+/* What no program reaches needs another requirement or another device, not a change of the model.
+ * "": it may be reached. */
 static const char *out_of_reach(const struct assay__requirement *row)
 {
     const char *const limits[] = {row->beyond, row->unreachable};

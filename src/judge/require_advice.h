@@ -1,5 +1,5 @@
-/* require_advice.h - words for a requirement that is missed or nearly so: what the profile says about why, and what to try. Advice is never a
- * promise: nothing here has been measured. */
+/* require_advice.h - words for a requirement that is missed or nearly so: what the profile says
+ * about why, and what to try. Advice is never a promise: nothing here has been measured. */
 #ifndef ASSAY_JUDGE_REQUIRE_ADVICE_H
 #define ASSAY_JUDGE_REQUIRE_ADVICE_H
 

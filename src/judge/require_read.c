@@ -1,11 +1,14 @@
-/* require_read.c - a user's requirement table: text or JSON in, one line of text out. The file is untrusted: every fault is one line that
- * names the table, the line in it and what would be right.
+/* require_read.c - a user's requirement table: text or JSON in, one line of text out. The file is
+ * untrusted: every fault is one line that names the table, the line in it and what would be right.
  *
- * Text, one requirement per line (or separated by ';'), '#' begins a comment, '-' is "not required":
- *     KEY MINIMUM [TARGET]        tflops 8 12        p99 40ms 25ms        memory 32768 24576        power - 6
+ * Text, one requirement per line (or separated by ';'), '#' begins a comment, '-' is "not
+ * required":
+ *     KEY MINIMUM [TARGET]        tflops 8 12        p99 40ms 25ms        memory 32768 24576
+ *       power - 6
  *     name TEXT                   chip M1 Max        batch 128            backbone_units 64
- * JSON: {"name": TEXT, "chip": TEXT, "minimum": {KEY: VALUE, …}, "target": {…}, "batch": N, "backbone_units": N}, a value being a
- * number, or a text as above. A plain number is in the key's unit (TFLOP/s, GB/s, inferences/s, MiB, W); a time needs its unit. */
+ * JSON: {"name": TEXT, "chip": TEXT, "minimum": {KEY: VALUE, …}, "target": {…}, "batch": N,
+ * "backbone_units": N}, a value being a number, or a text as above. A plain number is in the key's
+ * unit (TFLOP/s, GB/s, inferences/s, MiB, W); a time needs its unit. */
 #include "judge/require.h"
 
 #include "base/buf.h"

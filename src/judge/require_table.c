@@ -1,7 +1,9 @@
-/* require_table.c - the kinds of requirements, what they are compared with of a chip, and the built-in tables. The four tables are those of the NCP
- * monitoring guide for the M1 family: TFLOP/s and GB/s are floors, MiB of memory are a budget. The peaks of the chips are for
- * telling a requirement that no program can meet; they are those of predict_chips.c, each with its source. Of M3 and later chips no clock of the GPU is published:
- * what stands there is good for an estimate, and only their bandwidth is compared here. */
+/* require_table.c - the kinds of requirements, what they are compared with of a chip, and the
+ * built-in tables. The four tables are those of the NCP monitoring guide for the M1 family: TFLOP/s
+ * and GB/s are floors, MiB of memory are a budget. The peaks of the chips are for telling a
+ * requirement that no program can meet; they are those of predict_chips.c, each with its source. Of
+ * M3 and later chips no clock of the GPU is published: what stands there is good for an estimate,
+ * and only their bandwidth is compared here. */
 #include "judge/require.h"
 
 #include <ctype.h>

@@ -202,7 +202,8 @@ static double drift_limit(const struct assay_profile *profile)
     return limit > 0 ? limit : (double)INFINITY;
 }
 
-/* A capture that did not end has launches that did: the point stands on those, and says so. So does one that lost a launch. */
+/* A capture that did not end has launches that did: the point stands on those, and says so. So does
+ * one that lost a launch. */
 static int judge_state(const struct assay__trial *trial, size_t launches,
                        struct assay__arena *arena, struct assay__sweep_point *point)
 {
@@ -257,7 +258,8 @@ double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__
     return costs;
 }
 
-/* Between which costs its launches lie. Where only medians of an unknown batch are there, the trial's own throughput gives the scale. */
+/* Between which costs its launches lie. Where only medians of an unknown batch are there, the
+ * trial's own throughput gives the scale. */
 static int fill_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
                       struct assay__sweep_point *point)
 {
@@ -276,8 +278,8 @@ static int fill_costs(const struct assay__trial *trial, enum assay__sweep_goal g
     return 0;
 }
 
-/* Samples per second over seconds of latency, launch by launch: a step of the batch that raises it raises throughput by a larger factor
- * than latency. */
+/* Samples per second over seconds of latency, launch by launch: a step of the batch that raises it
+ * raises throughput by a larger factor than latency. */
 static int fill_merits(const struct assay__trial *trial, struct assay__arena *arena,
                        struct assay__sweep_point *point)
 {
@@ -373,8 +375,8 @@ bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t
     return true;
 }
 
-/* Throughput against that of the smallest batch (else the fewest threads) at the same values of the other axes, over the ratio of
- * the two: 1 is linear. */
+/* Throughput against that of the smallest batch (else the fewest threads) at the same values of the
+ * other axes, over the ratio of the two: 1 is linear. */
 static void fill_efficiency(struct assay__sweep *sweep)
 {
     size_t axis = assay__sweep_axis(sweep, "batch");
@@ -396,7 +398,8 @@ static void fill_efficiency(struct assay__sweep *sweep)
     }
 }
 
-/* Samples of several sequence lengths are not alike: the shortest would always win. What they cost is compared by the token. */
+/* Samples of several sequence lengths are not alike: the shortest would always win. What they cost
+ * is compared by the token. */
 static void count_tokens(struct assay__sweep *sweep, enum assay__sweep_goal goal)
 {
     size_t axis = assay__sweep_axis(sweep, "seq");

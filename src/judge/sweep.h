@@ -1,7 +1,9 @@
-/* sweep.h - the points of a sweep: a pure function of a profile whose trials are labelled "batch=8 threads=2". Points are judged by the
- * medians of their launches (three by default, too few for the rank test of a comparison): two points are told apart when
- * all launches of one are faster than all of the other; otherwise the report says that they could not be separated. The best two may
- * have been run again with launches enough for that test (role "confirm"): such trials are no points. */
+/* sweep.h - the points of a sweep: a pure function of a profile whose trials are labelled "batch=8
+ * threads=2". Points are judged by the medians of their launches (three by default, too few for the
+ * rank test of a comparison): two points are told apart when all launches of one are faster than
+ * all of the other; otherwise the report says that they could not be separated. The best two may
+ * have been run again with launches enough for that test (role "confirm"): such trials are no
+ * points. */
 #ifndef ASSAY_JUDGE_SWEEP_H
 #define ASSAY_JUDGE_SWEEP_H
 
@@ -50,8 +52,8 @@ struct assay__sweep_point {
     const char *lost;   /* usable, but it lost launches: how many and why; "" */
     bool within;        /* sound and within the limits */
     double nonfinite;   /* numbers of its own outputs that are NaN or infinite; NaN unknown */
-    double
-        drift; /* relative L2 of its outputs from the reference's; NaN not compared, or unknown */
+    /* relative L2 of its outputs from the reference's; NaN not compared, or unknown */
+    double drift;
     double latency_s, low_s,
         high_s;        /* median of the launches' medians, least and greatest of them */
     double throughput; /* samples/s, else inferences/s */
@@ -63,8 +65,8 @@ struct assay__sweep_point {
     size_t merit_count;
     double sequence; /* tokens of a sample, where several sequence lengths are compared; else 1 */
     double slo_s, p99_s, memory_bytes, energy_j, bandwidth, utilization, rate; /* NaN unknown */
-    double
-        efficiency; /* throughput over that of `base`, over the ratio of their batch (else threads); NaN */
+    /* throughput over that of `base`, over the ratio of their batch (else threads); NaN */
+    double efficiency;
     size_t base; /* the point with the smallest batch, all else alike */
 };
 
@@ -115,31 +117,35 @@ struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *pr
 bool assay__sweep_slo_parse(const char *text, const char **metric, double *seconds);
 /** 0, or ASSAY_EINVAL with what is wrong with it, for people: "--slo: …". */
 int assay__sweep_slo_check(const char *text, struct assay_error *error);
-/** A budget of memory with its unit, "500MB": 0, or ASSAY_EINVAL with what is wrong with it, for people. */
+/** A budget of memory with its unit, "500MB": 0, or ASSAY_EINVAL with what is wrong with it, for
+ *  people. */
 int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_error *error);
 /** The number of a column; NaN unknown. */
 double assay__sweep_value(const struct assay__sweep_point *point, enum assay__sweep_column column);
 /** The metric behind a column, for the reason why it is unknown. */
 const char *assay__sweep_metric(enum assay__sweep_column column);
-/** The configuration matrix of the NCP guides can be shown: both device and optimisation are axes. */
+/** The configuration matrix of the NCP guides can be shown: both device and optimisation are
+ *  axes. */
 bool assay__sweep_is_matrix(const struct assay__sweep *sweep);
-/** The throughputs of their launches overlap: neither is told from the other by it. False also where they are not known. */
+/** The throughputs of their launches overlap: neither is told from the other by it. False also
+ *  where they are not known. */
 bool assay__sweep_overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b);
 /** Index of the axis of that name; SIZE_MAX: it does not vary. */
 size_t assay__sweep_axis(const struct assay__sweep *sweep, const char *name);
 
 /* --- parts of it, between its files ----------------------------------------------------------- */
 
-/** Costs of the launches that ended well: s per sample (throughput), s per inference (latency), J per inference (energy). *direct: they
- *  are of the goal; else, where a launch has no number of it, medians of the latency, per sample for throughput. free() them. NULL: out
- *  of memory. */
+/** Costs of the launches that ended well: s per sample (throughput), s per inference (latency), J
+ *  per inference (energy). *direct: they are of the goal; else, where a launch has no number of it,
+ *  medians of the latency, per sample for throughput. free() them. NULL: out of memory. */
 double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
                                   size_t *count, bool *direct);
 /** Smaller is better; NaN unknown. */
 double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal);
 /** All axes but that one have the same values. */
 bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t a, size_t b);
-/** What the goal is about: "throughput", "tokens per second", "latency", "energy per inference", "energy per token". */
+/** What the goal is about: "throughput", "tokens per second", "latency", "energy per inference",
+ *  "energy per token". */
 const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__sweep_goal goal);
 /** A value of an axis as a number; NaN: it is none. */
 double assay__sweep_number(const char *text);

@@ -1,6 +1,6 @@
-/* sweep_confirm.c - what running the best two again has shown: the exact rank test on their launches (base/stats.h): time per sample where the
- * goal is throughput, else the median latency. Where
- * the energy of launches is not known, the test for that goal is of latency. */
+/* sweep_confirm.c - what running the best two again has shown: the exact rank test on their
+ * launches (base/stats.h): time per sample where the goal is throughput, else the median latency.
+ * Where the energy of launches is not known, the test for that goal is of latency. */
 #include "judge/comparison.h"
 #include "judge/sweep.h"
 #include "base/text.h"
@@ -37,7 +37,8 @@ static int read_arm(const struct assay__sweep *sweep, const struct assay__trial 
     return arm->costs ? 0 : ASSAY_ENOMEM;
 }
 
-/* Both by the goal; when one of them has no such numbers, both by latency: joules and seconds are not compared. */
+/* Both by the goal; when one of them has no such numbers, both by latency: joules and seconds are
+ * not compared. */
 static int read_arms(const struct assay__sweep *sweep, const struct assay__trial *const *trials,
                      enum assay__sweep_goal goal, struct arm arms[2])
 {

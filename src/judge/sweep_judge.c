@@ -1,13 +1,15 @@
-/* sweep_judge.c - which point of a sweep is best for its goal, which cannot be told from it or from each other, where the knee is, what a
- * larger batch gains.
+/* sweep_judge.c - which point of a sweep is best for its goal, which cannot be told from it or from
+ * each other, where the knee is, what a larger batch gains.
  *
- * Knee. Along the batch axis, at the other axes' values of the best point, from the smallest batch on: the last point up to which each
- * step raised throughput by a larger factor than latency. Beyond it a larger batch buys throughput with more latency than it is
- * worth. It needs three points. A step is judged by the launches: throughput over latency of each (merit), whose ranges at the two
- * points must lie apart by at least half of the wider one. With three launches a step that makes no difference is then taken for one in
- * 2.4 % of cases (normal noise); without the margin it were 10 %. From five launches on the exact rank
- * test judges them, at 5 %. A step that is not shown, or a later point whose merit is shown to be
- * higher again, leaves the knee not shown. */
+ * Knee. Along the batch axis, at the other axes' values of the best point, from the smallest batch
+ * on: the last point up to which each step raised throughput by a larger factor than latency.
+ * Beyond it a larger batch buys throughput with more latency than it is worth. It needs three
+ * points. A step is judged by the launches: throughput over latency of each (merit), whose ranges
+ * at the two points must lie apart by at least half of the wider one. With three launches a step
+ * that makes no difference is then taken for one in 2.4 % of cases (normal noise); without the
+ * margin it were 10 %. From five launches on the exact rank test judges them, at 5 %. A step that
+ * is not shown, or a later point whose merit is shown to be higher again, leaves the knee not
+ * shown. */
 #include "judge/sweep.h"
 
 #include "judge/comparison.h"
@@ -37,7 +39,8 @@ const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay_
 
 /* --- who is told from whom -------------------------------------------------------------------- */
 
-/* Launches of the one do not reach into those of the other. What is not known of launches tells none apart, and calls none alike. */
+/* Launches of the one do not reach into those of the other. What is not known of launches tells
+ * none apart, and calls none alike. */
 static bool overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b)
 {
     return a->cost_low <= b->cost_high && b->cost_low <= a->cost_high;
@@ -157,7 +160,8 @@ static const char *say_nearest(const struct assay__sweep *sweep,
         over < 2 ? (over - 1) * 100 : over, over < 2 ? "% over" : "times as much");
 }
 
-/* Everything that ran gave outputs that cannot be used: the first of them, and what may be the matter. */
+/* Everything that ran gave outputs that cannot be used: the first of them, and what may be the
+ * matter. */
 static const char *say_unsound(const struct assay__sweep *sweep, struct assay__arena *arena)
 {
     size_t first = 0;
@@ -226,7 +230,8 @@ static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limit
 
 /* --- the knee, and what a larger batch gains -------------------------------------------------- */
 
-/* The next larger value after `from` (0: the smallest) among the points like `like`; SIZE_MAX: none. */
+/* The next larger value after `from` (0: the smallest) among the points like `like`; SIZE_MAX:
+ * none. */
 static size_t next_value(const struct assay__sweep *sweep, size_t axis, size_t like, double from)
 {
     size_t best = SIZE_MAX;
@@ -241,7 +246,8 @@ static size_t next_value(const struct assay__sweep *sweep, size_t axis, size_t l
     return best;
 }
 
-/* At whose other values the batch (else the threads) are looked along: the best point's, else the first one's that may be looked at. */
+/* At whose other values the batch (else the threads) are looked along: the best point's, else the
+ * first one's that may be looked at. */
 static size_t along(const struct assay__sweep *sweep)
 {
     if (sweep->best != SIZE_MAX) return sweep->best;
@@ -252,7 +258,8 @@ static size_t along(const struct assay__sweep *sweep)
 
 enum step { STEP_UP, STEP_DOWN, STEP_NOT_SHOWN };
 
-/* Whether the launches show that b has a higher (lower) merit than a. The margin of ranges is of their logarithms: a factor. */
+/* Whether the launches show that b has a higher (lower) merit than a. The margin of ranges is of
+ * their logarithms: a factor. */
 static int step_of(const struct assay__sweep_point *a, const struct assay__sweep_point *b,
                    enum step *step)
 {
@@ -283,7 +290,8 @@ static size_t walk(const struct assay__sweep *sweep, size_t axis, size_t like, s
     return count;
 }
 
-/* Why a path of three points or more has no knee that is shown; or the knee, set. NULL: out of memory. */
+/* Why a path of three points or more has no knee that is shown; or the knee, set. NULL: out of
+ * memory. */
 static const char *judge_path(struct assay__sweep *sweep, const size_t *path, size_t count,
                               struct assay__arena *arena)
 {
@@ -342,8 +350,9 @@ static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
     return why ? 0 : ASSAY_ENOMEM;
 }
 
-/* "batch 16 gives 3.1 × the throughput of batch 1 at 5.2 × its latency": the point of the highest throughput along the axis, at the best
- * point's other values (the first sound point's when there is no best). Nothing is gained where the launches of the two overlap. */
+/* "batch 16 gives 3.1 × the throughput of batch 1 at 5.2 × its latency": the point of the highest
+ * throughput along the axis, at the best point's other values (the first sound point's when there
+ * is no best). Nothing is gained where the launches of the two overlap. */
 static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
 {
     size_t axis = assay__sweep_axis(sweep, "batch"), like = along(sweep), top = SIZE_MAX;

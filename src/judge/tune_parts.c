@@ -1,5 +1,6 @@
-/* tune_parts.c - what each setting of the best configuration contributes: measured where it was set back alone, else believed by the
- * surrogate, fitted on all launches that chose or judged. See tune_report.h. */
+/* tune_parts.c - what each setting of the best configuration contributes: measured where it was set
+ * back alone, else believed by the surrogate, fitted on all launches that chose or judged. See
+ * tune_report.h. */
 #include "judge/tune_report.h"
 
 #include "judge/comparison.h"
@@ -113,8 +114,8 @@ static size_t changed_trial(const struct assay_profile *profile, const char *rol
     return SIZE_MAX;
 }
 
-/* What was run goes before what is believed: first the launches of one kind that took turns, tested if possible, then any. Set back to the start,
- * it is what is said of the start. */
+/* What was run goes before what is believed: first the launches of one kind that took turns, tested
+ * if possible, then any. Set back to the start, it is what is said of the start. */
 static int measured_part(const struct assay_profile *profile, const struct assay__tune_result *out,
                          const struct assay__tune_grid *grid, const struct axis_words *words,
                          size_t best, size_t changed, struct assay__arena *arena,
@@ -145,7 +146,8 @@ static int measured_part(const struct assay_profile *profile, const struct assay
     return code;
 }
 
-/* Why nothing with that value of the axis may be advised; "" something may, or nothing is known. NULL: out of memory. */
+/* Why nothing with that value of the axis may be advised; "" something may, or nothing is known.
+ * NULL: out of memory. */
 static const char *objection_to(const struct assay__tune_result *out, const char *axis,
                                 const char *value, struct assay__arena *arena)
 {

@@ -1,9 +1,11 @@
 /* tune_report.c - see tune_report.h.
  *
- * The best is a finalist that may be advised and that no other one is shown to be better than; of several, the one that changes the fewest of the
- * usual settings, then one of the start's precision, then that of the least median over its own launches. Another finalist is alike when the exact rank test
- * on the launches (base/stats.h) does not tell the two apart at 5 %; it needs five launches of each. What is compared of the launches is their median
- * latency, for the goal throughput the samples per second of each. */
+ * The best is a finalist that may be advised and that no other one is shown to be better than; of
+ * several, the one that changes the fewest of the usual settings, then one of the start's
+ * precision, then that of the least median over its own launches. Another finalist is alike when
+ * the exact rank test on the launches (base/stats.h) does not tell the two apart at 5 %; it needs
+ * five launches of each. What is compared of the launches is their median latency, for the goal
+ * throughput the samples per second of each. */
 #include "judge/tune_report.h"
 
 #include "judge/comparison.h"
@@ -96,8 +98,9 @@ static size_t good_launches(const struct assay__trial *trial)
     return good;
 }
 
-/* Which of two trials of one label says more: finalist, then search, then ablation; a later one of the same kind when it has more good launches
- * (one whose launch was lost is repeated in another). */
+/* Which of two trials of one label says more: finalist, then search, then ablation; a later one of
+ * the same kind when it has more good launches (one whose launch was lost is repeated in
+ * another). */
 static bool says_more(const struct assay_profile *profile, size_t than, size_t trial)
 {
     static const int worth[] = {0, 1, 0, 2};
@@ -243,7 +246,8 @@ static void find_front(struct assay__tune_result *out)
 
 /* --- the best --------------------------------------------------------------------------------- */
 
-/* By how much a row breaks the limits it breaks most: 1.2 is 20 % over. NaN: what they are about is not known. */
+/* By how much a row breaks the limits it breaks most: 1.2 is 20 % over. NaN: what they are about is
+ * not known. */
 static double excess(const struct assay_profile *profile, const struct assay__tune_result *out,
                      const struct assay__tune_row *row, bool *latency)
 {
@@ -257,7 +261,8 @@ static double excess(const struct assay_profile *profile, const struct assay__tu
     return isnan(slo) || isnan(memory) ? (double)NAN : fmax(slo, memory);
 }
 
-/* Nobody keeps the limits: which configuration comes nearest, and by how much it misses. "" none has numbers for it. */
+/* Nobody keeps the limits: which configuration comes nearest, and by how much it misses. "" none
+ * has numbers for it. */
 static const char *say_nearest(const struct assay_profile *profile,
                                const struct assay__tune_result *out, struct assay__arena *arena)
 {
@@ -291,7 +296,8 @@ static const char *say_nearest(const struct assay_profile *profile,
         least < 2 ? "% over" : "times as much");
 }
 
-/* Why nothing that ran may be advised: the one reason where there is one, else the first. NULL: out of memory. */
+/* Why nothing that ran may be advised: the one reason where there is one, else the first. NULL: out
+ * of memory. */
 static const char *why_none(const struct assay_profile *profile,
                             const struct assay__tune_result *out, struct assay__arena *arena)
 {
@@ -355,7 +361,8 @@ static size_t changes(const char *label, const char *start, bool *precision)
     return count;
 }
 
-/* Is it a finalist whose launches suffice for the test, and does the test show no other one to be better? */
+/* Is it a finalist whose launches suffice for the test, and does the test show no other one to be
+ * better? */
 static int is_unbeaten(const struct assay_profile *profile, const struct assay__tune_result *out,
                        const struct assay__tune_row *row, bool *unbeaten)
 {
@@ -373,7 +380,8 @@ static int is_unbeaten(const struct assay_profile *profile, const struct assay__
     return code;
 }
 
-/* Of the finalists that are not told from the best: that nearest to the usual settings. What shows no difference is not worth a change. */
+/* Of the finalists that are not told from the best: that nearest to the usual settings. What shows
+ * no difference is not worth a change. */
 static int prefer_usual(const struct assay_profile *profile, struct assay__tune_result *out)
 {
     if (out->best == SIZE_MAX || out->start == SIZE_MAX) return 0;
@@ -486,7 +494,8 @@ static int say_why(const struct assay_profile *profile, struct assay__tune_resul
     return out->why ? 0 : ASSAY_ENOMEM;
 }
 
-/* Settings of the best that were set back alone and showed no difference: all of them at once was not tried. */
+/* Settings of the best that were set back alone and showed no difference: all of them at once was
+ * not tried. */
 static int say_needless(struct assay__tune_result *out, struct assay__arena *arena)
 {
     const char *names = "";

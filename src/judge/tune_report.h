@@ -1,6 +1,8 @@
-/* tune_report.h - what a tuning has found: a pure function of its profile, so that a kept one says the same again. Trials are told by their role:
- * "start" and "search" (short launches that chose), "refused" (known not to run), "finalist" (launches of their own that judge), "ablation" (the best, and the best
- * with one setting set back). A configuration is a label: "precision=float32 opt=all threads=4". */
+/* tune_report.h - what a tuning has found: a pure function of its profile, so that a kept one says
+ * the same again. Trials are told by their role: "start" and "search" (short launches that chose),
+ * "refused" (known not to run), "finalist" (launches of their own that judge), "ablation" (the
+ * best, and the best with one setting set back). A configuration is a label: "precision=float32
+ * opt=all threads=4". */
 #ifndef ASSAY_JUDGE_TUNE_REPORT_H
 #define ASSAY_JUDGE_TUNE_REPORT_H
 
@@ -28,13 +30,14 @@ struct assay__tune_row {
     double cost;        /* median over the launches, of what the goal is about; NaN */
     double latency_s, throughput, memory_bytes, energy_j, drift; /* NaN unknown */
     enum assay_state latency_state, throughput_state, memory_state;
-    bool
-        front; /* no other of two launches or more is better in one thing and as good in the rest */
+    /* no other of two launches or more is better in one thing and as good in the rest */
+    bool front;
     struct assay__ratio ratio; /* its cost / the best's; NaN where it was not tested */
     bool alike;                /* a finalist that the test does not tell from the best */
 };
 
-/* What one setting of the best contributes: set back to the start's, the cost grows by this factor. */
+/* What one setting of the best contributes: set back to the start's, the cost grows by this
+ * factor. */
 struct assay__tune_part {
     const char *axis, *from, *to; /* "threads", "1", "4" */
     const char *objection;        /* nothing with `from` may be advised: why; "" */
@@ -52,8 +55,8 @@ struct assay__tune_result {
     bool tested;        /* the best was judged by launches of its own, as many as the test needs */
     bool confirmed;     /* and the test tells it from the usual settings */
     const char *why;    /* a sentence in any case */
-    const char
-        *unconfirmed; /* a row that looks better than the best: why it is not; "" there is none */
+    /* a row that looks better than the best: why it is not; "" there is none */
+    const char *unconfirmed;
     struct assay__tune_part *parts;
     size_t part_count;
     size_t configurations, failed, refused, grid; /* refused: from the start, not tried */
@@ -64,10 +67,12 @@ struct assay__tune_result {
 /** Everything lives in the arena. 0 or ASSAY_ENOMEM. */
 int assay__tune_result(const struct assay_profile *profile, struct assay__arena *arena,
                        struct assay__tune_result *out);
-/** The value of an axis in a label, in the arena; "" when the label does not have it. NULL: out of memory. */
+/** The value of an axis in a label, in the arena; "" when the label does not have it. NULL: out of
+ *  memory. */
 const char *assay__tune_label_value(const char *label, const char *axis,
                                     struct assay__arena *arena);
-/** Ready to use, of the best: "c", "python" or "json". "" when there is no best. NULL: out of memory. */
+/** Ready to use, of the best: "c", "python" or "json". "" when there is no best. NULL: out of
+ *  memory. */
 const char *assay__tune_snippet(const struct assay_profile *profile,
                                 const struct assay__tune_result *result, const char *language,
                                 struct assay__arena *arena);

@@ -1,5 +1,6 @@
-/* tune_snippet.c - the best configuration as code and as options of a session: ONNX Runtime's own names. What a precision needs is the
- * command that makes the copy; a provider of another build needs that build. */
+/* tune_snippet.c - the best configuration as code and as options of a session: ONNX Runtime's own
+ * names. What a precision needs is the command that makes the copy; a provider of another build
+ * needs that build. */
 #include "judge/comparison.h"
 #include "judge/tune_report.h"
 #include "base/buf.h"
@@ -28,7 +29,8 @@ static const struct {
                  {"migraphx", "MIGraphXExecutionProvider", NULL},
                  {"dnnl", "DnnlExecutionProvider", NULL}};
 
-/* A string literal. A control character is three octal digits in C and Python (no digit after them is taken for one of theirs), \u00xx in JSON. */
+/* A string literal. A control character is three octal digits in C and Python (no digit after them
+ * is taken for one of theirs), \u00xx in JSON. */
 static void put_literal(struct assay__buf *out, const char *text, bool octal)
 {
     assay__buf_putc(out, '"');

@@ -1,5 +1,6 @@
-/* tune_surrogate.h - what a search believes about configurations it has not tried: a Gaussian process on the logarithm of the cost, additive
- * over the axes with pairwise terms. Pure arithmetic; nothing is measured here. */
+/* tune_surrogate.h - what a search believes about configurations it has not tried: a Gaussian
+ * process on the logarithm of the cost, additive over the axes with pairwise terms. Pure
+ * arithmetic; nothing is measured here. */
 #ifndef ASSAY_JUDGE_TUNE_SURROGATE_H
 #define ASSAY_JUDGE_TUNE_SURROGATE_H
 
@@ -47,11 +48,12 @@ struct assay__surrogate {
 
 /** Widths that hold before anything is known; zeroed otherwise. */
 struct assay__surrogate assay__surrogate_start(const struct assay__tune_grid *grid);
-/** Takes the observations (borrowed until the next call) and, with `adapt`, moves the widths one step up their likelihood. 0 or
- *  ASSAY_ENOMEM. */
+/** Takes the observations (borrowed until the next call) and, with `adapt`, moves the widths one
+ *  step up their likelihood. 0 or ASSAY_ENOMEM. */
 int assay__surrogate_fit(struct assay__surrogate *surrogate,
                          const struct assay__tune_observation *seen, size_t count, bool adapt);
-/** Belief about a point without the noise: mean, and standard deviation when `deviation` is not NULL. `scratch` holds seen_count. */
+/** Belief about a point without the noise: mean, and standard deviation when `deviation` is not
+ *  NULL. `scratch` holds seen_count. */
 double assay__surrogate_predict(const struct assay__surrogate *surrogate, size_t point,
                                 double *scratch, double *deviation);
 void assay__surrogate_free(struct assay__surrogate *surrogate); /* zeroed legal */

@@ -4,8 +4,8 @@
  *
  * Values inside the graph are numbered by first appearance, so renaming them changes nothing;
  * inputs and outputs count with their names. Attributes are taken in order of name. Numbers are
- * hashed in as few bytes as they take, the lowest first. Integer tensors of at most SMALL_TENSOR elements count with their
- * values: they are shapes and axes, that is structure. */
+ * hashed in as few bytes as they take, the lowest first. Integer tensors of at most SMALL_TENSOR
+ * elements count with their values: they are shapes and axes, that is structure. */
 #include "model/graph.h"
 #include "model/onnx/onnx.h"
 #include "model/sha256.h"
@@ -31,7 +31,8 @@ static void flush(struct hash *hash)
     hash->pending_size = 0;
 }
 
-/* Seven bits a byte, the last without the top bit: nearly all numbers are small, and hashing is most of the work. */
+/* Seven bits a byte, the last without the top bit: nearly all numbers are small, and hashing is
+ * most of the work. */
 static void add_u64(struct hash *hash, uint64_t value)
 {
     if (sizeof hash->pending - hash->pending_size < 10) flush(hash);

@@ -201,8 +201,8 @@ struct assay__function {
     struct assay__graph *body;
 };
 
-/* A weight that the file holds compressed (Core ML): what it stands for and what is stored. The model's graph holds the
- * stored tensors and the operator that makes the dense one of them. */
+/* A weight that the file holds compressed (Core ML): what it stands for and what is stored. The
+ * model's graph holds the stored tensors and the operator that makes the dense one of them. */
 struct assay__stored_weight {
     const char *name;   /* the dense tensor */
     const char *scheme; /* "palettised", "quantised", "sparse", "sparse + palettised", … */
@@ -278,7 +278,8 @@ int assay__node_set_string(struct assay__model *model, struct assay__node *node,
 int assay__graph_add_value(struct assay__model *model, struct assay__value **list, size_t *count,
                            const char *name, enum assay__dtype dtype, int rank,
                            const struct assay__dim *dims); /* to inputs, outputs or values */
-/** data is borrowed and must outlive the model (or lie in its arena); NULL: the caller makes the tensor external. */
+/** data is borrowed and must outlive the model (or lie in its arena); NULL: the caller makes the
+ *  tensor external. */
 struct assay__tensor *assay__graph_add_initializer(struct assay__model *model,
                                                    struct assay__graph *graph, const char *name,
                                                    enum assay__dtype dtype, int rank,
@@ -294,25 +295,27 @@ const struct assay__tensor *assay__graph_initializer(
 /** Execution order (Kahn, file order among the ready). order has node_count entries.
  *  ASSAY_EFORMAT on a cycle, naming a node on it. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error);
-/** elements: trainable parameters as the initializers and Constant nodes (of more than one number) of all
- *  graphs have them, but not scalars, int64, bool and string tensors (constants, shapes, indices) and not tensors used only as
- *  BatchNormalization's running mean and variance or as a scale or zero point of a quantised operator
- *  (parameters.c lists them). Quantised weights count one for each
- *  number, also where several share a byte; a sparse tensor counts its dense elements, and what ConstantOfShape makes of
- *  a constant shape in the place of a weight counts like that weight (parameters.c has the rule). bytes: what all of
- *  them take as stored, trainable or not (a sparse one: its values and indices; one made by ConstantOfShape: none). Local functions are not
+/** elements: trainable parameters as the initializers and Constant nodes (of more than one number)
+ *  of all graphs have them, but not scalars, int64, bool and string tensors (constants, shapes,
+ *  indices) and not tensors used only as BatchNormalization's running mean and variance or as a
+ *  scale or zero point of a quantised operator (parameters.c lists them). Quantised weights count
+ *  one for each number, also where several share a byte; a sparse tensor counts its dense elements,
+ *  and what ConstantOfShape makes of a constant shape in the place of a weight counts like that
+ *  weight (parameters.c has the rule). bytes: what all of them take as stored, trainable or not (a
+ *  sparse one: its values and indices; one made by ConstantOfShape: none). Local functions are not
  *  entered: inline them first. false when a size overflows. */
 bool assay__model_parameters(const struct assay__model *model, int64_t *elements, int64_t *bytes);
-/** Calls visit for each tensor that ConstantOfShape makes in the place of a weight, in all graphs, trainable or not: name,
- *  dtype, rank and elements are set, dims and data are not. Those whose size overflows are left out. 0, what visit
- *  returned, or ASSAY_ENOMEM. */
+/** Calls visit for each tensor that ConstantOfShape makes in the place of a weight, in all graphs,
+ *  trainable or not: name, dtype, rank and elements are set, dims and data are not. Those whose
+ *  size overflows are left out. 0, what visit returned, or ASSAY_ENOMEM. */
 typedef int assay__filled_visit(void *context, const struct assay__tensor *tensor);
 int assay__model_filled(const struct assay__model *model, assay__filled_visit *visit,
                         void *context);
 /** Version of the operator set `domain` ("" is ai.onnx), 0 when not imported. */
 int64_t assay__model_opset(const struct assay__model *model, const char *domain);
-/** Gives every name of a value and every operator one place in memory, so that maps over graph.names need no hashing.
- *  For those who look at a model many times; what is added later works as before, only slower. 0 or ASSAY_ENOMEM. */
+/** Gives every name of a value and every operator one place in memory, so that maps over
+ *  graph.names need no hashing. For those who look at a model many times; what is added later works
+ *  as before, only slower. 0 or ASSAY_ENOMEM. */
 int assay__model_intern(struct assay__model *model);
 /** Is this graph input also an initializer (IR 3 lists them all; from IR 4 a default the caller
  *  may override)? Then it is not a workload input. */
@@ -326,9 +329,10 @@ bool assay__model_is_onnx(const struct assay__model *model);
 const char *assay__model_metadata(const struct assay__model *model, const char *key);
 /** Adds or replaces one. */
 int assay__model_set_metadata(struct assay__model *model, const char *key, const char *value);
-/** Replaces every call of a model-local function in the main graph and in subgraphs by the function's nodes (nested ones
- *  too; attribute references resolved; inner names prefixed with the call's). A model without functions is left alone.
- *  ASSAY_EFORMAT on recursion or a missing attribute. Analysis wants this; running does not. */
+/** Replaces every call of a model-local function in the main graph and in subgraphs by the
+ *  function's nodes (nested ones too; attribute references resolved; inner names prefixed with the
+ *  call's). A model without functions is left alone. ASSAY_EFORMAT on recursion or a missing
+ *  attribute. Analysis wants this; running does not. */
 int assay__model_inline(struct assay__model *model, struct assay_error *error);
 /** "sha…"-free fingerprint of graph structure, attributes and shapes (not weights): 16 hex
  *  digits, stable across machines. */

@@ -273,8 +273,8 @@ static int find_edges(const struct assay__graph *graph, struct edges *edges)
     return code;
 }
 
-/* Of a file in order, as nearly all are, the order is the file's: the ready node that stands first is always the next
- * one. Only otherwise the edges are needed. */
+/* Of a file in order, as nearly all are, the order is the file's: the ready node that stands first
+ * is always the next one. Only otherwise the edges are needed. */
 int assay__graph_order(const struct assay__graph *graph, size_t *order, struct assay_error *error)
 {
     struct scope scope = {assay__map_over(graph->names), NULL, 0};

@@ -4,8 +4,8 @@
  * functions that call each other twice in a row, which would expand to billions of nodes, are
  * refused at once), and recursion is found. Then every graph gets a new list of nodes. A call opens
  * a frame: formal inputs and outputs stand for the caller's names, every other name of the function
- * becomes "<call>/<name>", with a number where that is taken. Subgraphs inside a function are copied
- * with the same renaming; their own definitions may hide a formal name, so frames nest.
+ * becomes "<call>/<name>", with a number where that is taken. Subgraphs inside a function are
+ * copied with the same renaming; their own definitions may hide a formal name, so frames nest.
  *
  * An attribute that refers to one of the function's takes the caller's value, else the default, and
  * is left out when there is neither (ONNX: an optional attribute stays absent).
@@ -21,8 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_PART 120                  /* of a call's name that goes into a prefix */
-#define MEMORY_LIMIT ((size_t)1 << 30) /* that the expansion may take: names of nested calls grow */
+#define NAME_PART 120 /* of a call's name that goes into a prefix */
+/* that the expansion may take: names of nested calls grow */
+#define MEMORY_LIMIT ((size_t)1 << 30)
 
 struct nodes {
     struct assay__node *list;
@@ -410,7 +411,8 @@ out:
     return code;
 }
 
-/* The subgraphs of an attribute: copies inside a function, the model's own are expanded in place. */
+/* The subgraphs of an attribute: copies inside a function, the model's own are expanded in
+ * place. */
 static int expand_attr_graphs(struct inliner *in, struct assay__attr *attr, struct frame *frame,
                               int depth)
 {
@@ -468,7 +470,8 @@ static int emit(struct inliner *in, struct nodes *out, const struct assay__node 
 static int emit_node(struct inliner *in, struct nodes *out, const struct assay__node *from,
                      struct frame *frame, int calls, int depth);
 
-/* Formal inputs and outputs stand for the caller's; an output that is an input needs an Identity. */
+/* Formal inputs and outputs stand for the caller's; an output that is an input needs an
+ * Identity. */
 static int bind(struct inliner *in, struct nodes *out, struct frame *frame)
 {
     const struct assay__function *function = frame->function;

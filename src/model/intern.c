@@ -1,5 +1,6 @@
-/* intern.c - gathers the names of a model (values of all graphs, operators) in one table and lets the model point there.
- * A walk over the graphs counts, a second one replaces; both are linear in the number of names. */
+/* intern.c - gathers the names of a model (values of all graphs, operators) in one table and lets
+ * the model point there. A walk over the graphs counts, a second one replaces; both are linear in
+ * the number of names. */
 #include "model/graph.h"
 #include "model/onnx/onnx.h"
 

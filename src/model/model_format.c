@@ -1,5 +1,5 @@
-/* model_format.c - the table of model formats. ONNX is last: it has no signature, so its reader says
- * what is wrong with a file that is nothing else. */
+/* model_format.c - the table of model formats. ONNX is last: it has no signature, so its reader
+ * says what is wrong with a file that is nothing else. */
 #include "model/model_format.h"
 
 static const struct {

@@ -10,7 +10,8 @@ int assay__model_load(const char *path, struct assay__model **model, struct assa
 /* What the rows call. */
 bool assay__coreml_is(const char *path); /* by its ending, and for a folder by its Manifest.json */
 int assay__coreml_read(const char *path, struct assay__model **model, struct assay_error *error);
-/** A .mlmodel file's bytes; weights: the bytes of weight.bin, NULL when there is none. Both outlive the model (fuzzers). */
+/** A .mlmodel file's bytes; weights: the bytes of weight.bin, NULL when there is none. Both outlive
+ *  the model (fuzzers). */
 int assay__coreml_parse(const uint8_t *data, size_t size, const uint8_t *weights,
                         size_t weights_size, struct assay__model **model,
                         struct assay_error *error);

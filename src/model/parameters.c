@@ -1,10 +1,10 @@
-/* parameters.c - how many parameters a model has, and what its weights take. graph.h says what counts:
- * how each name is used decides it, so the uses of all graphs are gathered first.
+/* parameters.c - how many parameters a model has, and what its weights take. graph.h says what
+ * counts: how each name is used decides it, so the uses of all graphs are gathered first.
  *
- * Weights that ConstantOfShape makes (light models, stripped models) count like the initializers they
- * stand for, and take no bytes in the file. Its shape must be an initializer or a Constant. Exporters
- * make masks, states and zeros with the same operator: a number that nobody trains (0, 1, -1, or 10000
- * and more in size) stands for no weight where only operators of `fillers` read it. */
+ * Weights that ConstantOfShape makes (light models, stripped models) count like the initializers
+ * they stand for, and take no bytes in the file. Its shape must be an initializer or a Constant.
+ * Exporters make masks, states and zeros with the same operator: a number that nobody trains (0, 1,
+ * -1, or 10000 and more in size) stands for no weight where only operators of `fillers` read it. */
 #include "base/checked.h"
 #include "base/vec.h"
 #include "model/graph.h"
@@ -99,8 +99,8 @@ static size_t use_of(const struct assay__node *node, size_t row, size_t input)
     return untrained[row].inputs >> input & 1 ? USED_AS_STATISTIC : USED_OTHERWISE;
 }
 
-/* Dynamic quantisation multiplies the scale of the activations with that of the weights, which is then
- * no parameter either. */
+/* Dynamic quantisation multiplies the scale of the activations with that of the weights, which is
+ * then no parameter either. */
 static bool scales_a_scale(const struct assay__node *node, size_t input,
                            const struct assay__map *uses)
 {
@@ -148,7 +148,7 @@ static int mark_uses(const struct assay__graph *graph, struct study *study, int 
     return 0;
 }
 
-/* --- ConstantOfShape --------------------------------------------------------------------------- */
+/* --- ConstantOfShape -------------------------------------------------------------------------- */
 
 #define RANK_MOST 64
 
@@ -225,7 +225,7 @@ static bool filled_weight(const struct study *study, const struct assay__node *n
     return true;
 }
 
-/* --- adding up --------------------------------------------------------------------------------- */
+/* --- adding up -------------------------------------------------------------------------------- */
 
 struct tally {
     const struct study *study;
@@ -258,8 +258,8 @@ static bool count_tensor(const struct assay__tensor *tensor, int64_t each, struc
            !assay__add_i64_overflows(tally->elements, elements, &tally->elements);
 }
 
-/* Some exporters keep weights in Constant nodes. A single number there is a part of a formula, not a
- * weight. */
+/* Some exporters keep weights in Constant nodes. A single number there is a part of a formula, not
+ * a weight. */
 static bool count_constant(const struct assay__node *node, struct tally *tally)
 {
     if (strcmp(node->op, "Constant") != 0 || node->domain[0]) return true;

@@ -1,8 +1,8 @@
-/* sha256_x86.c - SHA-256's compression with the SHA instructions of x86 processors (about ten times as fast as plain C),
- * where the processor has them; elsewhere nothing.
+/* sha256_x86.c - SHA-256's compression with the SHA instructions of x86 processors (about ten times
+ * as fast as plain C), where the processor has them; elsewhere nothing.
  *
- * An instruction does two rounds. It wants the eight words of the state as (A B E F) and (C D G H), highest lane first,
- * and the message, with the round constants added, four words at a time. */
+ * An instruction does two rounds. It wants the eight words of the state as (A B E F) and (C D G H),
+ * highest lane first, and the message, with the round constants added, four words at a time. */
 #include "model/sha256.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,5 +1,5 @@
-/* tensor_data.h - the numbers of a tensor, wherever they lie: in memory, in the mapped file, in an external file (mapped
- * here), or behind a generator (made here). */
+/* tensor_data.h - the numbers of a tensor, wherever they lie: in memory, in the mapped file, in an
+ * external file (mapped here), or behind a generator (made here). */
 #ifndef ASSAY_MODEL_TENSOR_DATA_H
 #define ASSAY_MODEL_TENSOR_DATA_H
 
@@ -12,12 +12,13 @@ struct assay__tensor_view {
     struct assay__mapping mapping;
 };
 
-/** Clear errors: missing or short external file, data that is not carried (stripped), out of memory. Typed fields that
- *  the reader left undecoded are decoded here. */
+/** Clear errors: missing or short external file, data that is not carried (stripped), out of
+ *  memory. Typed fields that the reader left undecoded are decoded here. */
 int assay__tensor_open(const struct assay__model *model, const struct assay__tensor *tensor,
                        struct assay__tensor_view *view, struct assay_error *error);
 void assay__tensor_close(struct assay__tensor_view *view); /* zeroed view legal */
-/** Numbers of float types (float32, float64, float16, bfloat16) and of integers as float32. out has tensor->elements. */
+/** Numbers of float types (float32, float64, float16, bfloat16) and of integers as float32. out has
+ *  tensor->elements. */
 int assay__tensor_floats(const struct assay__model *model, const struct assay__tensor *tensor,
                          float *out, struct assay_error *error);
 uint16_t assay__float_to_half(float value); /* round to nearest even; overflow gives infinity */

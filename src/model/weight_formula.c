@@ -1,6 +1,7 @@
-/* weight_formula.c - see generate.h. Element i comes from splitmix64 of seed + i (Steele, Lea, Flood: "Fast splittable
- * pseudorandom number generators"): 64 bits give four 16-bit uniforms, whose sum is near enough to normal (variance of one
- * uniform on [0, 1): 1/12). A pure function of the index, so that blocks can be made in any order and by any thread. */
+/* weight_formula.c - see generate.h. Element i comes from splitmix64 of seed + i (Steele, Lea,
+ * Flood: "Fast splittable pseudorandom number generators"): 64 bits give four 16-bit uniforms,
+ * whose sum is near enough to normal (variance of one uniform on [0, 1): 1/12). A pure function of
+ * the index, so that blocks can be made in any order and by any thread. */
 #include "model/weight_formula.h"
 
 static inline uint64_t mix(uint64_t x)
@@ -11,7 +12,7 @@ static inline uint64_t mix(uint64_t x)
 }
 
 void assay__weights_fill(const struct assay__generator *generator, uint64_t first, float *out,
-                     size_t count)
+                         size_t count)
 {
     const uint64_t step = 0x9e3779b97f4a7c15u, start = mix(generator->seed + step) + first * step;
     const float mean = generator->mean;

@@ -1,5 +1,6 @@
-/* accelerators.h - GPUs and NPUs that only the system's own calls list, not files: those of a Mac. Implementations:
- * darwin_accelerators.c (IOKit's registry); linux_accelerators.c (none: they are in /sys, see probe/hardware.h). */
+/* accelerators.h - GPUs and NPUs that only the system's own calls list, not files: those of a Mac.
+ * Implementations: darwin_accelerators.c (IOKit's registry); linux_accelerators.c (none: they are
+ * in /sys, see probe/hardware.h). */
 #ifndef ASSAY_PLATFORM_ACCELERATORS_H
 #define ASSAY_PLATFORM_ACCELERATORS_H
 
@@ -14,7 +15,8 @@ struct assay__os_accelerator {
     int cores;          /* 0 unknown */
 };
 
-/** Fills at most `most` items (texts in the arena) and returns how many. Below $ASSAY_FSROOT: none. */
+/** Fills at most `most` items (texts in the arena) and returns how many. Below $ASSAY_FSROOT:
+ *  none. */
 size_t assay__accelerators(struct assay__arena *arena, struct assay__os_accelerator *items,
                            size_t most);
 

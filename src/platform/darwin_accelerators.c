@@ -1,8 +1,10 @@
-/* darwin_accelerators.c - GPUs and the Neural Engine of a Mac from IOKit's registry. The frameworks are opened at run time and the few
- * calls are declared here, so that nothing of them is needed to build. GPUs are services of class IOAccelerator, with "model" and
- * "gpu-core-count" on Apple silicon; the Neural Engine is a service of class H11ANEIn (M1 and later).
+/* darwin_accelerators.c - GPUs and the Neural Engine of a Mac from IOKit's registry. The frameworks
+ * are opened at run time and the few calls are declared here, so that nothing of them is needed to
+ * build. GPUs are services of class IOAccelerator, with "model" and "gpu-core-count" on Apple
+ * silicon; the Neural Engine is a service of class H11ANEIn (M1 and later).
  *
- * Limits: an Intel Mac's card keeps its model at its parent, in another form: it is listed without a name. */
+ * Limits: an Intel Mac's card keeps its model at its parent, in another form: it is listed without
+ * a name. */
 #include "platform/accelerators.h"
 
 #include "platform/platform.h"

@@ -1,5 +1,5 @@
-/* darwin_machine.c - what this Mac is, and what disturbs a run on it, from sysctl and mach. What macOS does not tell
- * without privileges (clock, throttling, temperature) stays unknown. */
+/* darwin_machine.c - what this Mac is, and what disturbs a run on it, from sysctl and mach. What
+ * macOS does not tell without privileges (clock, throttling, temperature) stays unknown. */
 #include "base/clock.h"
 #include "platform/platform.h"
 

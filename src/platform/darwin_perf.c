@@ -1,4 +1,5 @@
-/* darwin_perf.c - macOS has no perf_event_open: every open says so with ENOSYS, and nothing is ever read. */
+/* darwin_perf.c - macOS has no perf_event_open: every open says so with ENOSYS, and nothing is ever
+ * read. */
 #include "platform/perf.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
-/* darwin_process.c - macOS's part of processes: watching a child (kqueue), closing descriptors, shared memory as an
- * unlinked file, this process's memory (mach), the executable's path. macOS has no parent-death signal and no CPU
- * affinity; the worker notices the parent's end by its control socket, and pinning is refused with that reason. */
+/* darwin_process.c - macOS's part of processes: watching a child (kqueue), closing descriptors,
+ * shared memory as an unlinked file, this process's memory (mach), the executable's path. macOS has
+ * no parent-death signal and no CPU affinity; the worker notices the parent's end by its control
+ * socket, and pinning is refused with that reason. */
 #include "base/clock.h"
 #include "platform/platform.h"
 #include "platform/posix.h"
@@ -91,7 +92,8 @@ int assay__executable_path(char *out, size_t out_size)
     return length < 0 || (size_t)length >= out_size ? ASSAY_ELIMIT : 0;
 }
 
-/* The physical footprint is what macOS itself calls a process's memory; it stands in for PSS, which macOS has not. */
+/* The physical footprint is what macOS itself calls a process's memory; it stands in for PSS, which
+ * macOS has not. */
 void assay__memory_read(struct assay__memory *memory)
 {
     memset(memory, 0, sizeof *memory);
@@ -130,5 +132,6 @@ void assay__cpus_allowed(char *out, size_t out_size)
 
 const char *assay__preload_variable(void)
 {
-    return NULL; /* DYLD_INSERT_LIBRARIES replaces nothing: a library would need an interpose section */
+    /* DYLD_INSERT_LIBRARIES replaces nothing: a library would need an interpose section */
+    return NULL;
 }

@@ -1,6 +1,7 @@
-/* linux_disturbance.c - counters that tell what disturbed a run, from /proc and /sys. A file that is not there, or
- * that shows what cannot be (all zero CPU times), makes its field unknown, never zero. One reading takes well under a
- * millisecond on a small machine: at most 64 CPUs are asked for their clock. */
+/* linux_disturbance.c - counters that tell what disturbed a run, from /proc and /sys. A file that
+ * is not there, or that shows what cannot be (all zero CPU times), makes its field unknown, never
+ * zero. One reading takes well under a millisecond on a small machine: at most 64 CPUs are asked
+ * for their clock. */
 #include "base/cpu_list.h"
 #include "base/clock.h"
 #include "platform/linux_fs.h"
@@ -13,7 +14,8 @@
 
 #define CPUS_ASKED 64
 
-/* proc(5): cpu user nice system idle iowait irq softirq steal guest guest_nice, in ticks; guest is within user. */
+/* proc(5): cpu user nice system idle iowait irq softirq steal guest guest_nice, in ticks; guest is
+ * within user. */
 static void read_cpu_times(struct assay__disturbance *reading)
 {
     char text[512];
@@ -59,7 +61,8 @@ static void add_cpu(void *context, unsigned cpu)
     }
 }
 
-/* Bare x86 shows the real clock in cpuinfo too; a guest shows the nominal one there, which is no measurement. */
+/* Bare x86 shows the real clock in cpuinfo too; a guest shows the nominal one there, which is no
+ * measurement. */
 static void frequency_from_cpuinfo(struct frequency_sum *sum)
 {
     char *text = assay__fs_slurp("/proc/cpuinfo");
@@ -92,8 +95,8 @@ static void read_cpus(struct assay__disturbance *reading)
 
 #define GROUP_PATH 1024
 
-/* Where version 2 is mounted, and which group of its tree that mount shows: "30 23 0:26 ROOT POINT options … - cgroup2 …".
- * Left alone when mountinfo does not say. */
+/* Where version 2 is mounted, and which group of its tree that mount shows: "30 23 0:26 ROOT POINT
+ * options … - cgroup2 …". Left alone when mountinfo does not say. */
 static void find_group_mount(char *top, char *point)
 {
     char *text = assay__fs_slurp("/proc/self/mountinfo"), *save = NULL;
@@ -110,7 +113,8 @@ static void find_group_mount(char *top, char *point)
     free(text);
 }
 
-/* This process's group below the mount: "/user.slice/x.scope", "" for the top. False: not in version 2, or it cannot be seen. */
+/* This process's group below the mount: "/user.slice/x.scope", "" for the top. False: not in
+ * version 2, or it cannot be seen. */
 static bool find_group(char *point, char *own)
 {
     char groups[2048], top[GROUP_PATH] = "/";
@@ -150,8 +154,9 @@ static double limit_of(const char *point, const char *group)
     return quota / period;
 }
 
-/* A group is held back by its own limit and by those above it, and the kernel counts it where the limit is. So it is read in
- * the group with the tightest one, as the cgroup probe does; without any in the process's own, which then counts 0. */
+/* A group is held back by its own limit and by those above it, and the kernel counts it where the
+ * limit is. So it is read in the group with the tightest one, as the cgroup probe does; without any
+ * in the process's own, which then counts 0. */
 static bool read_group(struct assay__disturbance *reading)
 {
     char point[GROUP_PATH] = "/sys/fs/cgroup", group[GROUP_PATH];
@@ -203,7 +208,8 @@ static bool plausible(double celsius)
     return celsius > 0 && celsius < 150;
 }
 
-/* The processor's own zone; acpitz is often a constant and is not used. The hottest of several counts. */
+/* The processor's own zone; acpitz is often a constant and is not used. The hottest of several
+ * counts. */
 static void read_temperature(struct assay__disturbance *reading)
 {
     static const char *const zones[] = {"x86_pkg_temp", "cpu", "soc", "CPU"};

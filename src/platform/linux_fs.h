@@ -9,8 +9,8 @@
 
 /** True when $ASSAY_FSROOT replaces the machine: nothing may then be asked from the real one. */
 bool assay__fs_replaced(void);
-/** A file (path starts with '/') into `out`, NUL-terminated, trailing white space removed. Length, or -1 when it cannot
- *  be read. A file longer than the buffer is cut. */
+/** A file (path starts with '/') into `out`, NUL-terminated, trailing white space removed. Length,
+ *  or -1 when it cannot be read. A file longer than the buffer is cut. */
 ssize_t assay__fs_read(const char *path, char *out, size_t out_size);
 /** The same, path by printf. */
 ssize_t assay__fs_readf(char *out, size_t out_size, const char *format, ...)

@@ -1,5 +1,6 @@
-/* linux_machine.c - what this machine is, from /proc, /sys and /etc (below $ASSAY_FSROOT), with uname and CPUID only
- * where the machine is the real one. What cannot be told stays unknown: "" or 0. */
+/* linux_machine.c - what this machine is, from /proc, /sys and /etc (below $ASSAY_FSROOT), with
+ * uname and CPUID only where the machine is the real one. What cannot be told stays unknown: "" or
+ * 0. */
 #include "base/cpu_list.h"
 #include "base/file.h"
 #include "platform/linux_fs.h"

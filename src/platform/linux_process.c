@@ -1,5 +1,6 @@
-/* linux_process.c - Linux's part of processes: dying with the parent (prctl), closing descriptors (close_range), watching
- * a child (pidfd), the out-of-memory counters, memfd, this process's memory, CPU affinity, the executable's path. */
+/* linux_process.c - Linux's part of processes: dying with the parent (prctl), closing descriptors
+ * (close_range), watching a child (pidfd), the out-of-memory counters, memfd, this process's
+ * memory, CPU affinity, the executable's path. */
 #include "base/cpu_list.h"
 #include "base/clock.h"
 #include "platform/linux_fs.h"
@@ -21,7 +22,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Numbers are the same on every architecture (added after the tables were unified); old headers lack them. */
+/* Numbers are the same on every architecture (added after the tables were unified); old headers
+ * lack them. */
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
@@ -62,7 +64,8 @@ void assay__child_watch(pid_t pid, uint64_t timeout_ns)
     close(fd);
 }
 
-/* The kernel counts its kills in /proc/vmstat, and per control group in memory.events; a container may show only one. */
+/* The kernel counts its kills in /proc/vmstat, and per control group in memory.events; a container
+ * may show only one. */
 uint64_t assay__oom_kills(void)
 {
     char text[512];

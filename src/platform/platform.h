@@ -1,6 +1,7 @@
-/* platform.h - everything that differs between operating systems, behind one header. Implementations:
- * linux_*.c and darwin_*.c, chosen by the build; posix_*.c serve both. No #ifdef outside this folder.
- * /proc and /sys are read below $ASSAY_FSROOT when it is set, so that captured machines can be tested. */
+/* platform.h - everything that differs between operating systems, behind one header.
+ * Implementations: linux_*.c and darwin_*.c, chosen by the build; posix_*.c serve both. No #ifdef
+ * outside this folder. /proc and /sys are read below $ASSAY_FSROOT when it is set, so that captured
+ * machines can be tested. */
 #ifndef ASSAY_PLATFORM_H
 #define ASSAY_PLATFORM_H
 
@@ -16,7 +17,9 @@
 
 struct assay__child {
     pid_t pid;
-    int socket; /* our end of the control socketpair (the caller closes it); the child's end is its descriptor 3 */
+    /* our end of the control socketpair (the caller closes it); the child's end is its descriptor
+     * 3 */
+    int socket;
     uint64_t oom_kills_before; /* the kernel's count when it started; UINT64_MAX unknown */
     bool killed_by_us;         /* assay__process_kill sent SIGKILL */
 };
@@ -25,21 +28,25 @@ struct assay__exit {
     bool exited; /* false: killed by `signal` */
     int status;
     int signal;
-    bool
-        oom; /* the kernel's out-of-memory killer is the likely cause (SIGKILL not sent by us + memory events) */
+    /* the kernel's out-of-memory killer is the likely cause (SIGKILL not sent by us + memory
+     * events) */
+    bool oom;
     uint64_t user_ns, system_ns;
-    uint64_t
-        peak_rss_bytes; /* ru_maxrss; on Linux never less than the parent had when it started the child */
+    /* ru_maxrss; on Linux never less than the parent had when it started the child */
+    uint64_t peak_rss_bytes;
     uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 };
 
-/** Starts argv[0] (a path; PATH is not searched). Descriptor 3 in the child is a stream socket to us, descriptor 4 is `shared_fd` (-1: none),
- *  stdin is /dev/null, stdout and stderr are `log_fd` (-1: inherited stderr). All other descriptors are closed on exec.
- *  The child dies with the thread that started it where the system can do that (prctl on Linux). environment entries "A=B" are added. */
+/** Starts argv[0] (a path; PATH is not searched). Descriptor 3 in the child is a stream socket to
+ *  us, descriptor 4 is `shared_fd` (-1: none), stdin is /dev/null, stdout and stderr are `log_fd`
+ *  (-1: inherited stderr). All other descriptors are closed on exec. The child dies with the thread
+ *  that started it where the system can do that (prctl on Linux). environment entries "A=B" are
+ *  added. */
 int assay__process_start(const char *const *argv, int shared_fd, int log_fd,
                          const char *const *environment, struct assay__child *child,
                          struct assay_error *error);
-/** Waits; timeout_ns 0 polls, UINT64_MAX waits for ever. 0, ASSAY_ETIMEOUT or ASSAY_EIO. Once it has ended, child->pid is 0. */
+/** Waits; timeout_ns 0 polls, UINT64_MAX waits for ever. 0, ASSAY_ETIMEOUT or ASSAY_EIO. Once it
+ *  has ended, child->pid is 0. */
 int assay__process_wait(struct assay__child *child, uint64_t timeout_ns,
                         struct assay__exit *result);
 void assay__process_kill(struct assay__child *child, int signal_number);
@@ -53,7 +60,8 @@ void assay__shared_close(void *address, size_t size);
 
 /** Absolute path of the running executable. */
 int assay__executable_path(char *out, size_t out_size);
-/** dlopen and friends live behind these so that a fake can stand in. Handle NULL + reason on failure. */
+/** dlopen and friends live behind these so that a fake can stand in. Handle NULL + reason on
+ *  failure. */
 void *assay__library_open(const char *path, struct assay_error *error);
 void *assay__library_symbol(void *library, const char *name);
 void assay__library_close(void *library);
@@ -62,11 +70,12 @@ void assay__library_path(const void *address, char *out, size_t out_size);
 
 /** The symbol of that name in any library of this process; NULL: none. */
 void *assay__symbol_anywhere(const char *name);
-/** The variable that names libraries to load before all others ("LD_PRELOAD"), whose functions then stand in front of the C library's;
- *  NULL: this system has none that does that. */
+/** The variable that names libraries to load before all others ("LD_PRELOAD"), whose functions then
+ *  stand in front of the C library's; NULL: this system has none that does that. */
 const char *assay__preload_variable(void);
 
-/** Pins the calling process (and threads it starts later) to a list such as "0-3,8". ASSAY_EUNSUPPORTED on macOS. */
+/** Pins the calling process (and threads it starts later) to a list such as "0-3,8".
+ *  ASSAY_EUNSUPPORTED on macOS. */
 int assay__cpus_pin(const char *list, struct assay_error *error);
 /** Whether assay__cpus_pin would take the list: the same codes, and nothing is pinned. */
 int assay__cpus_check(const char *list, struct assay_error *error);

@@ -1,6 +1,6 @@
-/* posix_cpu.h - what this very processor can execute and how its threads are laid out. Unlike struct
- * assay__machine, which may describe a captured machine, this asks the real one: code is run according to the
- * answers. */
+/* posix_cpu.h - what this very processor can execute and how its threads are laid out. Unlike
+ * struct assay__machine, which may describe a captured machine, this asks the real one: code is run
+ * according to the answers. */
 #ifndef ASSAY_PLATFORM_POSIX_CPU_H
 #define ASSAY_PLATFORM_POSIX_CPU_H
 
@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Set only when the processor has the instructions and the operating system keeps their registers. */
+/* Set only when the processor has the instructions and the operating system keeps their
+ * registers. */
 enum assay__cpu_feature {
     ASSAY__CPU_SSE2 = 1u << 0,
     ASSAY__CPU_AVX2 = 1u << 1,
@@ -28,7 +29,8 @@ enum assay__cpu_feature {
     ASSAY__CPU_NEON_BF16 = 1u << 20,
 };
 
-/** The set of the above. Asks the kernel for the AMX registers on the way (threads started later may use them too). */
+/** The set of the above. Asks the kernel for the AMX registers on the way (threads started later
+ *  may use them too). */
 unsigned assay__cpu_features(void);
 /** The name of one feature as /proc/cpuinfo spells it ("avx512_vnni"); "" for none. */
 const char *assay__cpu_feature_name(unsigned feature);
@@ -39,8 +41,8 @@ struct assay__cpu_place {
     int cpu; /* the system's number; -1: threads cannot be placed here (macOS) */
 };
 
-/** One place for each core that this process may use (its first hardware thread), at most `most`. Returns how many,
- *  at least 1. *l3_count: the L3 caches these cores use together, 0 unknown. */
+/** One place for each core that this process may use (its first hardware thread), at most `most`.
+ *  Returns how many, at least 1. *l3_count: the L3 caches these cores use together, 0 unknown. */
 size_t assay__cpu_places(struct assay__cpu_place *places, size_t most, size_t *l3_count);
 /** Moves the calling thread there. False: it stays where the system puts it. */
 bool assay__thread_place(const struct assay__cpu_place *place);

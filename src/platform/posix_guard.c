@@ -1,5 +1,6 @@
-/* posix_guard.c - a thread that may be left behind. Who comes second, the waiting one or the thread, frees what they share. The limit is
- * taken from the monotonic clock; the condition is waited for in slices, because its own clock may be set. */
+/* posix_guard.c - a thread that may be left behind. Who comes second, the waiting one or the
+ * thread, frees what they share. The limit is taken from the monotonic clock; the condition is
+ * waited for in slices, because its own clock may be set. */
 #include "platform/guard.h"
 
 #include "base/clock.h"

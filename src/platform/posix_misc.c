@@ -1,5 +1,5 @@
-/* posix_misc.c - small things that are the same on Linux and macOS: signal names, shared memory, dynamic libraries,
- * the width of a terminal. */
+/* posix_misc.c - small things that are the same on Linux and macOS: signal names, shared memory,
+ * dynamic libraries, the width of a terminal. */
 #include "platform/platform.h"
 #include "platform/posix.h"
 

@@ -1,9 +1,10 @@
 /* posix_process.c - starting, watching and ending worker processes.
  *
- * fork and exec: everything that may allocate or lock (environment, descriptors moved out of the way, signals) is
- * prepared before the fork; between fork and exec only async-signal-safe calls are made, so a parent with threads is
- * safe. A failed exec comes back through a close-on-exec pipe as its errno.
- * In the child: 0 is /dev/null, 1 and 2 the log, 3 the control socket, 4 the shared memory; nothing else is open. */
+ * fork and exec: everything that may allocate or lock (environment, descriptors moved out of the
+ * way, signals) is prepared before the fork; between fork and exec only async-signal-safe calls are
+ * made, so a parent with threads is safe. A failed exec comes back through a close-on-exec pipe as
+ * its errno. In the child: 0 is /dev/null, 1 and 2 the log, 3 the control socket, 4 the shared
+ * memory; nothing else is open. */
 #include "base/clock.h"
 #include "base/vec.h"
 #include "platform/platform.h"
@@ -37,7 +38,8 @@ static bool same_name(const char *a, const char *b)
     return strncmp(a, b, length) == 0 && b[length] == '=';
 }
 
-/* The parent's environment with the added entries in place of those of the same name. Only the array is new. */
+/* The parent's environment with the added entries in place of those of the same name. Only the
+ * array is new. */
 static char **merge_environment(const char *const *added)
 {
     char **merged = NULL;
@@ -210,7 +212,8 @@ static void fill_exit(struct assay__child *child, int status, const struct rusag
         .involuntary_switches = (uint64_t)usage->ru_nivcsw,
     };
     if (result->signal == SIGKILL && !child->killed_by_us) {
-        /* Without a counter, a SIGKILL that nobody here sent is most likely the out-of-memory killer. */
+        /* Without a counter, a SIGKILL that nobody here sent is most likely the out-of-memory
+         * killer. */
         uint64_t now = assay__oom_kills();
         bool counted = now != UINT64_MAX && child->oom_kills_before != UINT64_MAX;
         result->oom = !counted || now > child->oom_kills_before;

@@ -1,13 +1,15 @@
-/* posix_topology.c - the layout of the processors through hwloc, 2.4 or newer. Objects that are no processors (devices, misc, groups)
- * are filtered out, plug-ins are not looked for and the processor itself is not asked (hwloc's x86 component would move this thread
- * over every CPU), so that a read takes about 1 ms and disturbs nothing.
+/* posix_topology.c - the layout of the processors through hwloc, 2.4 or newer. Objects that are no
+ * processors (devices, misc, groups) are filtered out, plug-ins are not looked for and the
+ * processor itself is not asked (hwloc's x86 component would move this thread over every CPU), so
+ * that a read takes about 1 ms and disturbs nothing.
  *
- * hwloc takes its settings from the environment. Those that would describe another machine, print or load plug-ins are set aside for the
- * time of the read. Below $ASSAY_FSROOT, hwloc's own root is that folder; its components that know no other machine than this one
- * are switched off, so that a tree that says too little becomes a reason.
+ * hwloc takes its settings from the environment. Those that would describe another machine, print
+ * or load plug-ins are set aside for the time of the read. Below $ASSAY_FSROOT, hwloc's own root is
+ * that folder; its components that know no other machine than this one are switched off, so that a
+ * tree that says too little becomes a reason.
  *
- * Limits: kinds of cores get the names "performance" and "efficiency" where the processor or the kernel tells which is which,
- * not from clocks alone. */
+ * Limits: kinds of cores get the names "performance" and "efficiency" where the processor or the
+ * kernel tells which is which, not from clocks alone. */
 #include "platform/topology.h"
 
 #include "base/cpu_list.h"
@@ -123,8 +125,8 @@ static int read_allowed(struct assay__arena *arena, struct assay__topology *topo
 
 /* --- kinds of cores --------------------------------------------------------------------------- */
 
-/* Which cores of a hybrid Intel processor are which: Linux lists them as two counting units. hwloc itself would ask the processor, one
- * CPU after the other. */
+/* Which cores of a hybrid Intel processor are which: Linux lists them as two counting units. hwloc
+ * itself would ask the processor, one CPU after the other. */
 static void register_intel(hwloc_topology_t found, const char *root)
 {
     static char type[] = "CoreType", atom[] = "IntelAtom", core[] = "IntelCore";
@@ -153,8 +155,9 @@ static const char *info_of(const struct hwloc_info_s *infos, unsigned count, con
     return NULL;
 }
 
-/* Kinds differ by what they were built for when the processor says so (Intel), the kernel gives capacities (Arm) or the system levels
- * (macOS). Different highest clocks alone are also found among equal cores. */
+/* Kinds differ by what they were built for when the processor says so (Intel), the kernel gives
+ * capacities (Arm) or the system levels (macOS). Different highest clocks alone are also found
+ * among equal cores. */
 static const char *kind_name(const struct hwloc_info_s *infos, unsigned count, int rank, int kinds)
 {
     const char *type = info_of(infos, count, "CoreType");

@@ -1,6 +1,7 @@
-/* static_udev.c - the five calls of libudev that an archive of hwloc may need, all answering "not there". Compiled only into the
- * relocatable folder (ASSAY_STATIC_DEPS), for there is no archive of libudev: systemd builds none. hwloc asks it for vendor and model
- * of disks and network cards alone, which the topology filters out, and goes on without when udev_new gives NULL. */
+/* static_udev.c - the five calls of libudev that an archive of hwloc may need, all answering "not
+ * there". Compiled only into the relocatable folder (ASSAY_STATIC_DEPS), for there is no archive of
+ * libudev: systemd builds none. hwloc asks it for vendor and model of disks and network cards
+ * alone, which the topology filters out, and goes on without when udev_new gives NULL. */
 struct udev;
 struct udev_device;
 

@@ -1,6 +1,7 @@
-/* topology.h - how the processors of this machine are laid out: packages, dies, cores, hardware threads, kinds of cores,
- * caches, memory nodes. Through hwloc, which knows Linux, macOS and more (posix_topology.c). Below $ASSAY_FSROOT it is the
- * machine of that tree: nothing is then asked from the real one. What is not told stays unknown: 0 or "". */
+/* topology.h - how the processors of this machine are laid out: packages, dies, cores, hardware
+ * threads, kinds of cores, caches, memory nodes. Through hwloc, which knows Linux, macOS and more
+ * (posix_topology.c). Below $ASSAY_FSROOT it is the machine of that tree: nothing is then asked
+ * from the real one. What is not told stays unknown: 0 or "". */
 #ifndef ASSAY_PLATFORM_TOPOLOGY_H
 #define ASSAY_PLATFORM_TOPOLOGY_H
 
@@ -23,8 +24,8 @@ struct assay__cache {
 
 /* Cores that are alike. Slowest kind first, as hwloc ranks them. */
 struct assay__core_kind {
-    const char *
-        name; /* "performance", "efficiency"; with another number of kinds what the processor calls it; "" */
+    /* "performance", "efficiency"; with another number of kinds what the processor calls it; "" */
+    const char *name;
     int cores; /* 0 unknown */
     int threads;
     const char *cpus; /* "0-7" */
@@ -34,7 +35,8 @@ struct assay__core_kind {
 struct assay__memory_node {
     int number;            /* the system's */
     uint64_t memory_bytes; /* 0 unknown */
-    /* "0-31": the CPUs near it; of a node without processors (expansion memory): those of the part of the machine it belongs to */
+    /* "0-31": the CPUs near it; of a node without processors (expansion memory): those of the part
+     * of the machine it belongs to */
     const char *cpus;
 };
 
@@ -53,9 +55,9 @@ struct assay__topology {
     size_t node_count; /* 0 unknown */
 };
 
-/** Reads it, into the arena. A machine that cannot be described is no error: `reason` says why. ASSAY_ENOMEM.
- *  Not for several threads at once: hwloc takes the root of a captured machine from the environment, which is set for the
- *  time of the call. */
+/** Reads it, into the arena. A machine that cannot be described is no error: `reason` says why.
+ *  ASSAY_ENOMEM. Not for several threads at once: hwloc takes the root of a captured machine from
+ *  the environment, which is set for the time of the call. */
 int assay__topology_read(struct assay__arena *arena, struct assay__topology *topology,
                          struct assay_error *error);
 

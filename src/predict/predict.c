@@ -1,4 +1,5 @@
-/* predict.c - the time of a list of work on a target, by the formula of predict.h. A pure function of its arguments. */
+/* predict.c - the time of a list of work on a target, by the formula of predict.h. A pure function
+ * of its arguments. */
 #include "predict/predict.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ const struct assay__precision *assay__precision_find(const char *name)
     return NULL;
 }
 
-/* --- one operator ------------------------------------------------------------------------------ */
+/* --- one operator ----------------------------------------------------------------------------- */
 
 /* What holds for every operator of a prediction. */
 struct setting {
@@ -34,8 +35,8 @@ static double peak_of(const struct assay__target *t, const struct assay__precisi
     return precision->activation_bits <= 16 ? t->float16_flops : t->float32_flops;
 }
 
-/* Weights are gone through once per inference: they come from the nearest level that holds them all. A level that costs nothing
- * is the engine's own memory: weights do not stay there. */
+/* Weights are gone through once per inference: they come from the nearest level that holds them
+ * all. A level that costs nothing is the engine's own memory: weights do not stay there. */
 static double weights_bandwidth(const struct assay__target *t, double bytes)
 {
     for (size_t i = 0; i < t->level_count; i++)
@@ -81,7 +82,8 @@ static double efficiency(const struct setting *s, const struct assay__work_item 
     }
 }
 
-/* The nearest level that holds the larger of what it reads and what it writes (on an engine's own memory), or both (caches). */
+/* The nearest level that holds the larger of what it reads and what it writes (on an engine's own
+ * memory), or both (caches). */
 static double activation_s(const struct setting *s, const struct assay__work_item *item)
 {
     const struct assay__target *t = s->target;
@@ -121,7 +123,7 @@ static struct assay__predicted_item predict_item(const struct setting *s,
     return out;
 }
 
-/* --- the whole --------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 double assay__predict_time_s(const struct assay__work *work, const struct assay__target *target,
                              const struct assay__precision *precision, const struct assay__fit *fit)

@@ -1,17 +1,21 @@
-/* predict.h - how long a model would take on a chip that is not here: an analytic model per operator.
+/* predict.h - how long a model would take on a chip that is not here: an analytic model per
+ * operator.
  *
  * For each operator, with F its operations, W its weights and A its other bytes:
  *
  *   t = max(F / (P × e), W / (B_w × e_w) + A / (B_a × e_a)) + d
  *
- * P is the compute roof of the data type, B_w the bandwidth that weights come at, B_a that of the nearest memory that holds A.
- * e is the efficiency of the operator's class times n / (n + half): small operators do not reach the peak (n: products per output of a
- * convolution, or its input channels on a Neural Engine, which takes them in passes; rows of a matrix product). d is the cost of starting one operator. The model takes the sum over its operators,
- * plus a floor per inference, plus the bytes that enter and leave it over the rate of the host's copies.
+ * P is the compute roof of the data type, B_w the bandwidth that weights come at, B_a that of the
+ * nearest memory that holds A. e is the efficiency of the operator's class times n / (n + half):
+ * small operators do not reach the peak (n: products per output of a convolution, or its input
+ * channels on a Neural Engine, which takes them in passes; rows of a matrix product). d is the cost
+ * of starting one operator. The model takes the sum over its operators, plus a floor per inference,
+ * plus the bytes that enter and leave it over the rate of the host's copies.
  *
- * P and the bandwidths are the chip's, each with its source (predict_chips.c), or the measured ceilings of a machine. Efficiencies are
- * fitted (predict_fit.c), and how wrong the result is, is always said of measurements that the fit has not seen.
- * doc/predict.md has the definitions and doc/results/predict.md the errors. */
+ * P and the bandwidths are the chip's, each with its source (predict_chips.c), or the measured
+ * ceilings of a machine. Efficiencies are fitted (predict_fit.c), and how wrong the result is, is
+ * always said of measurements that the fit has not seen. doc/predict.md has the definitions and
+ * doc/results/predict.md the errors. */
 #ifndef ASSAY_PREDICT_PREDICT_H
 #define ASSAY_PREDICT_PREDICT_H
 
@@ -20,7 +24,7 @@
 #include "cost/roofline.h"
 #include "profile/profile.h"
 
-/* --- work: what a model asks of a chip (predict_work.c) ---------------------------------------- */
+/* --- work: what a model asks of a chip (predict_work.c) --------------------------------------- */
 
 enum assay__work_class {
     ASSAY__WORK_CONV,
@@ -42,9 +46,9 @@ struct assay__work_item {
     bool fused; /* done by the operator before it: engines do so after convolutions and products */
     double flops, weight_bytes, read_bytes, written_bytes; /* read: without weights */
     double channels; /* input channels per group of a convolution; 0: none */
-    double
-        depth; /* products per output of a convolution (channels x kernel), rows of a matrix product, how many numbers
-                        a function makes; 0: no such number */
+    /* products per output of a convolution (channels x kernel), rows of a matrix product, how many
+     * numbers a function makes; 0: no such number */
+    double depth;
     size_t node;    /* file order; of the first of several */
     size_t repeats; /* equal ones */
 };
@@ -59,15 +63,17 @@ struct assay__work {
     size_t unknown;                      /* operators without a known cost: left out */
 };
 
-/** From an analysis. merge: equal items become one (layers can then no longer be told apart). In the arena. */
+/** From an analysis. merge: equal items become one (layers can then no longer be told apart). In
+ *  the arena. */
 int assay__work_of(const struct assay__analysis *analysis, bool merge, struct assay__arena *arena,
                    struct assay__work **work, struct assay_error *error);
-/** The work of a model by what the user wrote ("resnet50", a path), or of "conv:channels=64,size=256,kernel=3[,depth=16]"
- *  (a stack of convolutions, float16, without padding where depth is 1), which the zoo has not. Merged. */
+/** The work of a model by what the user wrote ("resnet50", a path), or of
+ *  "conv:channels=64,size=256,kernel=3[,depth=16]" (a stack of convolutions, float16, without
+ *  padding where depth is 1), which the zoo has not. Merged. */
 int assay__work_named(const char *name, struct assay__arena *arena, struct assay__work **work,
                       struct assay_error *error);
 
-/* --- precision --------------------------------------------------------------------------------- */
+/* --- precision -------------------------------------------------------------------------------- */
 
 struct assay__precision {
     const char *name; /* "float32", "float16", "w8", "w8a8", "w6", "w4" */
@@ -76,7 +82,7 @@ struct assay__precision {
 };
 const struct assay__precision *assay__precision_find(const char *name); /* NULL unknown */
 
-/* --- chips (predict_chips.c) ------------------------------------------------------------------- */
+/* --- chips (predict_chips.c) ------------------------------------------------------------------ */
 
 /** A number of a chip with where it is from; NaN: `source` says why there is none. */
 struct assay__cell {
@@ -94,12 +100,15 @@ struct assay__chip {
     struct assay__cell ane_conv_watts, ane_gemm_watts; /* while busy with convolutions, products */
     struct assay__cell ane_floor_watts;                /* while it starts and copies */
 };
-/** All of them, M1, M1 Pro, M1 Max and M1 Ultra first: other tables of chips are made of this one. */
+/** All of them, M1, M1 Pro, M1 Max and M1 Ultra first: other tables of chips are made of this
+ *  one. */
 extern const struct assay__chip assay__chips[];
 const struct assay__chip *assay__chip_at(size_t index); /* NULL past the end */
-/** Is it a figure that rests on a clock which nobody publishes (+-10 %)? Good enough for an estimate, not for saying what is out of reach. */
+/** Is it a figure that rests on a clock which nobody publishes (+-10 %)? Good enough for an
+ *  estimate, not for saying what is out of reach. */
 bool assay__cell_is_rough(const struct assay__cell *cell);
-/** By name, case and spaces ignored ("m1max"); NULL with *nearest (may be NULL itself) the name that was probably meant. */
+/** By name, case and spaces ignored ("m1max"); NULL with *nearest (may be NULL itself) the name
+ *  that was probably meant. */
 const struct assay__chip *assay__chip_find(const char *name, const char **nearest);
 
 enum assay__unit { ASSAY__UNIT_CPU, ASSAY__UNIT_GPU, ASSAY__UNIT_ANE, ASSAY__UNITS };
@@ -118,9 +127,9 @@ struct assay__target {
         double holds_bytes, bandwidth; /* INFINITY: costs nothing */
     } levels[ASSAY__TARGET_LEVELS];
     size_t level_count;
-    double weights_bandwidth
-        [ASSAY__TARGET_LEVELS]; /* of reading, by level; weights never stay in a level of cost 0 */
-    double memory_bytes;        /* NaN unknown */
+    double weights_bandwidth[ASSAY__TARGET_LEVELS]; /* of reading, by level; weights never stay in a
+                                                       level of cost 0 */
+    double memory_bytes;                            /* NaN unknown */
     double conv_watts, gemm_watts, floor_watts;
     const char *power_source; /* or why there is none */
     const char *memory_source;
@@ -136,7 +145,7 @@ int assay__target_of_ceilings(const struct assay_profile *profile, const char *d
                               const char *shown, struct assay__arena *arena,
                               struct assay__target *target);
 
-/* --- the fit (predict_fit.c) ------------------------------------------------------------------- */
+/* --- the fit (predict_fit.c) ------------------------------------------------------------------ */
 
 enum assay__fit_parameter {
     ASSAY__FIT_FLOOR_S,
@@ -174,7 +183,8 @@ struct assay__fit {
 
 /** The start of a fit and the pull towards it: sensible numbers with a reason, by unit. */
 void assay__fit_prior(enum assay__unit unit, struct assay__fit *fit);
-/** What is built in: the fit on the published rows (ane), on a machine of ours (cpu), published efficiencies (gpu). */
+/** What is built in: the fit on the published rows (ane), on a machine of ours (cpu), published
+ *  efficiencies (gpu). */
 void assay__fit_builtin(enum assay__unit unit, struct assay__fit *fit);
 
 struct assay__fit_sample {
@@ -185,7 +195,8 @@ struct assay__fit_sample {
     const char *group; /* left out together in one way of validating … */
     const char *other; /* … and in another; "" none */
 };
-/** Fits to the samples; those whose group (by_other: other) is `without` are not seen (NULL: all are). */
+/** Fits to the samples; those whose group (by_other: other) is `without` are not seen (NULL: all
+ *  are). */
 void assay__fit_samples(const struct assay__fit_sample *samples, size_t count,
                         enum assay__unit unit, const char *without, bool by_other,
                         struct assay__fit *fit);
@@ -196,7 +207,7 @@ struct assay__fit_errors assay__fit_errors_of(const struct assay__fit_sample *sa
                                               const double *predicted_s, size_t count,
                                               double *scratch);
 
-/* --- the prediction (predict.c) ---------------------------------------------------------------- */
+/* --- the prediction (predict.c) --------------------------------------------------------------- */
 
 struct assay__predicted_item {
     double compute_s, memory_s, time_s; /* time: of all its repeats, with dispatch */
@@ -221,23 +232,26 @@ void assay__predict(const struct assay__work *work, const struct assay__target *
 double assay__predict_time_s(const struct assay__work *work, const struct assay__target *target,
                              const struct assay__precision *precision,
                              const struct assay__fit *fit);
-/** Power while it runs, by the times of convolutions, products and the rest; NaN: *reason says why. */
+/** Power while it runs, by the times of convolutions, products and the rest; NaN: *reason says
+ *  why. */
 double assay__predict_watts(const struct assay__target *target,
                             const struct assay__prediction *prediction, const char **reason);
 
-/** A trial like those of `run` with every value estimated: metrics, layers, notes. `work` is not merged; items as assay__predict
- *  filled them. A prediction that cannot be made is a skipped trial with the reason. 0 or ASSAY_ENOMEM. */
+/** A trial like those of `run` with every value estimated: metrics, layers, notes. `work` is not
+ *  merged; items as assay__predict filled them. A prediction that cannot be made is a skipped trial
+ *  with the reason. 0 or ASSAY_ENOMEM. */
 int assay__predict_trial(struct assay_profile *profile, const struct assay__analysis *analysis,
                          const struct assay__work *work, const struct assay__target *target,
                          const struct assay__precision *precision, const struct assay__fit *fit,
                          const struct assay__predicted_item *items,
                          const struct assay__prediction *prediction);
-/** "median error 14 %", or "error unknown": the label of every estimate. Half of the errors are larger: it is no bound. */
+/** "median error 14 %", or "error unknown": the label of every estimate. Half of the errors are
+ *  larger: it is no bound. */
 void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size);
 /** How a note of a trial begins that says why the label does not cover this model. */
 #define ASSAY__PREDICT_UNCOVERED "The error does not cover this model: "
 
-/* --- published measurements (predict_published.c) ---------------------------------------------- */
+/* --- published measurements (predict_published.c) --------------------------------------------- */
 
 struct assay__published_row {
     const char *row;   /* "A" … "I" of the list, "G+": never fitted */
@@ -266,7 +280,7 @@ struct assay__validation {
 int assay__validate_published(struct assay__arena *arena, struct assay__validation *out,
                               struct assay_error *error);
 
-/* --- this machine (predict_machine.c) ---------------------------------------------------------- */
+/* --- this machine (predict_machine.c) --------------------------------------------------------- */
 
 struct assay__calibration_row {
     const char *model, *family;
@@ -276,8 +290,8 @@ struct assay__calibration {
     const char *key, *measured_at, *engine;
     struct assay__calibration_row *rows;
     size_t count;
-    size_t
-        disturbed; /* of a fresh one: models beside which other processes took more than a tenth of the CPU */
+    /* of a fresh one: models beside which other processes took more than a tenth of the CPU */
+    size_t disturbed;
     struct assay__fit fit;
 };
 
@@ -304,7 +318,8 @@ int assay__validate_calibration(const struct assay__calibration *calibration,
 int assay__calibration_path(const char *key, char *out, size_t out_size, struct assay_error *error);
 int assay__calibration_save(const struct assay__calibration *calibration, const char *path,
                             struct assay_error *error);
-/** key NULL: any. ASSAY_ENOTFOUND: none, or of another key. ASSAY_EFORMAT: not such a file. Untrusted. */
+/** key NULL: any. ASSAY_ENOTFOUND: none, or of another key. ASSAY_EFORMAT: not such a file.
+ *  Untrusted. */
 int assay__calibration_load(struct assay__arena *arena, const char *path, const char *key,
                             struct assay__calibration *out, struct assay_error *error);
 

@@ -1,16 +1,19 @@
-/* predict_builtin.c - the efficiencies that are built in, with the error that they were found to have out of sample. A test fits the published rows
- * and the measurements of that machine again and compares. */
+/* predict_builtin.c - the efficiencies that are built in, with the error that they were found to
+ * have out of sample. A test fits the published rows and the measurements of that machine again and
+ * compares. */
 #include "predict/predict.h"
 
 #include <math.h>
 
-/* The fit of assay__validate_published: the error is the worse of leaving out a chip and leaving out a model. */
+/* The fit of assay__validate_published: the error is the worse of leaving out a chip and leaving
+ * out a model. */
 static const double ane[][2] = {
     {ASSAY__FIT_FLOOR_S, 1.5789e-4}, {ASSAY__FIT_CONV, 0.61688},    {ASSAY__FIT_DEPTHWISE, 0.19172},
     {ASSAY__FIT_GEMM, 0.47342},      {ASSAY__FIT_WEIGHTS, 0.93946}, {ASSAY__FIT_CONV_HALF, 13.290},
     {ASSAY__FIT_IO, 6.4924e9},
 };
-/* The fit of doc/results/predict.md: 46 models on 2 cores of a Zen 4 virtual machine, ONNX Runtime 1.31.1. */
+/* The fit of doc/results/predict.md: 46 models on 2 cores of a Zen 4 virtual machine, ONNX Runtime
+ * 1.31.1. */
 static const double cpu[][2] = {
     {ASSAY__FIT_FLOOR_S, 2.6867e-06}, {ASSAY__FIT_DISPATCH_S, 3.2183e-07},
     {ASSAY__FIT_CONV, 0.927},         {ASSAY__FIT_DEPTHWISE, 0.22123},

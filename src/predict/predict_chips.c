@@ -1,13 +1,16 @@
-/* predict_chips.c - what Apple's chips can do, as public sources say it: one row per chip, one source per number. A number that
- * no source gives is NaN with the reason, and makes the unit that needs it unavailable: nothing is guessed.
+/* predict_chips.c - what Apple's chips can do, as public sources say it: one row per chip, one
+ * source per number. A number that no source gives is NaN with the reason, and makes the unit that
+ * needs it unavailable: nothing is guessed.
  *
- * Neural Engine, arithmetic: the published TOPS are float16 on A14 to A16 and M1 to M3 and 8-bit from A17 Pro and M4 on (float16 is
- * half of them), as measured peaks show (12 of 11 on M1, 16.8 of 18 on M3 Pro, 18.6 of 38 / 2 on M4). The two engines of an Ultra
- * count as one: its weights do not stream faster than a Max's, so one model runs on one of them.
- * Neural Engine, bandwidth: what it streams weights at, measured by anemll-bench; it does not follow the chip's memory. For A chips
- * no such measurement is public: their memory's bandwidth times 0.89, M1's share (60.87 of 68.25), since an engine of a chip
- * with one memory channel of that kind is limited by it.
- * GPU: cores × 128 × 2 × clock. CPU: no source gives what the matrix units of the CPU can do, so the CPU is unavailable. */
+ * Neural Engine, arithmetic: the published TOPS are float16 on A14 to A16 and M1 to M3 and 8-bit
+ * from A17 Pro and M4 on (float16 is half of them), as measured peaks show (12 of 11 on M1, 16.8 of
+ * 18 on M3 Pro, 18.6 of 38 / 2 on M4). The two engines of an Ultra count as one: its weights do not
+ * stream faster than a Max's, so one model runs on one of them. Neural Engine, bandwidth: what it
+ * streams weights at, measured by anemll-bench; it does not follow the chip's memory. For A chips
+ * no such measurement is public: their memory's bandwidth times 0.89, M1's share (60.87 of 68.25),
+ * since an engine of a chip with one memory channel of that kind is limited by it. GPU: cores × 128
+ * × 2 × clock. CPU: no source gives what the matrix units of the CPU can do, so the CPU is
+ * unavailable. */
 #include "predict/predict.h"
 
 #include "base/text.h"
@@ -225,8 +228,8 @@ const struct assay__chip assay__chips[] = {
 };
 #define CHIPS (sizeof assay__chips / sizeof assay__chips[0])
 
-/* What stays on the engine's own memory costs no bandwidth: 2 MB on M1, 4.72 MB on M5, both measured (ane-guide, chapter 12).
- * The smaller one stands for the chips between and before. */
+/* What stays on the engine's own memory costs no bandwidth: 2 MB on M1, 4.72 MB on M5, both
+ * measured (ane-guide, chapter 12). The smaller one stands for the chips between and before. */
 #define ANE_ON_CHIP_BYTES 2e6
 #define ANE_ON_CHIP_M5_BYTES 4.72e6
 
@@ -275,7 +278,7 @@ const char *assay__unit_name(enum assay__unit unit)
     return unit < ASSAY__UNITS ? names[unit] : "";
 }
 
-/* --- targets ----------------------------------------------------------------------------------- */
+/* --- targets ---------------------------------------------------------------------------------- */
 
 static void source(struct assay__arena *arena, struct assay__target *target, const char *what,
                    const char *from)
@@ -362,7 +365,7 @@ int assay__target_of_chip(const struct assay__chip *chip, enum assay__unit unit,
     return 0;
 }
 
-/* --- measured ceilings ------------------------------------------------------------------------- */
+/* --- measured ceilings ------------------------------------------------------------------------ */
 
 static double ceiling(const struct assay_profile *profile, const char *device, const char *name)
 {

@@ -1,10 +1,12 @@
-/* predict_fit.c - efficiencies from measurements. The loss is the sum over samples of sqrt(r² + 0.1²), r = log(predicted / measured): close
- * to the absolute relative error, smooth near 0, little moved by one strange sample; plus a pull of every parameter towards its
- * prior, 0.002 n (log(p / prior))², so that a class that no sample tells about keeps a sensible value. The minimum is sought
- * by coordinate descent on the logarithms with a step per parameter that grows on success and halves on failure: no derivative,
- * no randomness, the same result everywhere.
+/* predict_fit.c - efficiencies from measurements. The loss is the sum over samples of sqrt(r² +
+ * 0.1²), r = log(predicted / measured): close to the absolute relative error, smooth near 0, little
+ * moved by one strange sample; plus a pull of every parameter towards its prior, 0.002 n (log(p /
+ * prior))², so that a class that no sample tells about keeps a sensible value. The minimum is
+ * sought by coordinate descent on the logarithms with a step per parameter that grows on success
+ * and halves on failure: no derivative, no randomness, the same result everywhere.
  *
- * Validation leaves out whole groups (a chip, a model, a family) and predicts them by a fit of the rest. */
+ * Validation leaves out whole groups (a chip, a model, a family) and predicts them by a fit of the
+ * rest. */
 #include "predict/predict.h"
 
 #include "base/stats.h"
@@ -28,7 +30,7 @@ const char *assay__fit_parameter_name(enum assay__fit_parameter parameter)
     return parameter < ASSAY__FIT_PARAMETERS ? names[parameter] : "";
 }
 
-/* --- priors ------------------------------------------------------------------------------------ */
+/* --- priors ----------------------------------------------------------------------------------- */
 
 struct prior {
     double value, low, high; /* low == high: not fitted */
@@ -39,71 +41,75 @@ struct prior {
         v, v, v  \
     }
 
-static const struct prior priors[ASSAY__UNITS][ASSAY__FIT_PARAMETERS] = {
-    /* An engine on CPU cores (ONNX Runtime): half a microsecond per node, products near the peak, functions by series. */
-    [ASSAY__UNIT_CPU] =
-        {
-            [ASSAY__FIT_FLOOR_S] = {4e-6, 1e-7, 1e-4},
-            [ASSAY__FIT_DISPATCH_S] = {5e-7, 1e-8, 1e-4},
-            [ASSAY__FIT_CONV] = {0.7, 0.02, 1},
-            [ASSAY__FIT_DEPTHWISE] = {0.3, 0.005, 1},
-            [ASSAY__FIT_GEMM] = {0.8, 0.02, 1},
-            [ASSAY__FIT_ATTENTION] = {0.8, 0.02, 1},
-            [ASSAY__FIT_RECURRENT] = {0.4, 0.01, 1},
-            [ASSAY__FIT_ELEMENTWISE] = {0.3, 0.005, 3},
-            [ASSAY__FIT_FUNCTION] = {0.01, 5e-4, 3},
-            [ASSAY__FIT_NORMALISATION] = {0.1, 0.002, 3},
-            [ASSAY__FIT_WEIGHTS] = {0.8, 0.05, 1},
-            [ASSAY__FIT_ACTIVATIONS] = {0.3, 0.01, 1},
-            [ASSAY__FIT_MOVEMENT] = {0.15, 0.005, 1},
-            [ASSAY__FIT_CONV_HALF] = {16, 0.1, 1000},
-            [ASSAY__FIT_GEMM_HALF] = {1, 0.01, 30},
-            [ASSAY__FIT_IO] = FIXED(INFINITY), /* inputs are already where they are needed */
-        },
-    /* Metal through a framework. Products: 2.9 of 4.0 TFLOP/s on M4 (arXiv 2502.05317), 8 of 10.6 on M1 Max (tlkh/tf-metal-experiments),
-     * 7.3 on M1 Max in a Linear layer (TristanBilot/mlx-benchmark). Bandwidth: 0.73 to 0.74 while Llama-3 8B F16 generates (M1 Max,
-     * M2 Ultra). The others are not told by any published row. */
-    [ASSAY__UNIT_GPU] =
-        {
-            [ASSAY__FIT_FLOOR_S] = FIXED(1e-4),
-            [ASSAY__FIT_DISPATCH_S] = FIXED(3e-6),
-            [ASSAY__FIT_CONV] = FIXED(0.5),
-            [ASSAY__FIT_DEPTHWISE] = FIXED(0.1),
-            [ASSAY__FIT_GEMM] = FIXED(0.7),
-            [ASSAY__FIT_ATTENTION] = FIXED(0.5),
-            [ASSAY__FIT_RECURRENT] = FIXED(0.05),
-            [ASSAY__FIT_ELEMENTWISE] = FIXED(0.3),
-            [ASSAY__FIT_FUNCTION] = FIXED(0.1),
-            [ASSAY__FIT_NORMALISATION] = FIXED(0.1),
-            [ASSAY__FIT_WEIGHTS] = FIXED(0.73),
-            [ASSAY__FIT_ACTIVATIONS] = FIXED(0.73),
-            [ASSAY__FIT_MOVEMENT] = FIXED(0.5),
-            [ASSAY__FIT_CONV_HALF] = FIXED(64),
-            [ASSAY__FIT_GEMM_HALF] = FIXED(1),
-            [ASSAY__FIT_IO] = FIXED(INFINITY), /* unified memory */
-        },
-    /* The Neural Engine through Core ML: one fused program, so an operator more costs nothing by itself (32 layers as fast as one:
-     * ane-guide, chapter 9), a floor near 0.2 ms, and inputs and outputs copied at about 10 GB/s (a relu alone, chapter 9).
-     * Elementwise work, functions and normalisations cost their bytes. */
-    [ASSAY__UNIT_ANE] =
-        {
-            [ASSAY__FIT_FLOOR_S] = {2e-4, 1e-5, 2e-3},
-            [ASSAY__FIT_DISPATCH_S] = FIXED(0),
-            [ASSAY__FIT_CONV] = {0.5, 0.02, 1},
-            [ASSAY__FIT_DEPTHWISE] = {0.1, 0.005, 1},
-            [ASSAY__FIT_GEMM] = {0.5, 0.02, 1},
-            [ASSAY__FIT_ATTENTION] = FIXED(0.5),
-            [ASSAY__FIT_RECURRENT] = FIXED(0.1),
-            [ASSAY__FIT_ELEMENTWISE] = FIXED(1),
-            [ASSAY__FIT_FUNCTION] = FIXED(1),
-            [ASSAY__FIT_NORMALISATION] = FIXED(1),
-            [ASSAY__FIT_WEIGHTS] = {0.9, 0.1, 1},
-            [ASSAY__FIT_ACTIVATIONS] = FIXED(1),
-            [ASSAY__FIT_MOVEMENT] = FIXED(1),
-            [ASSAY__FIT_CONV_HALF] = {32, 1, 1000},
-            [ASSAY__FIT_GEMM_HALF] = FIXED(0),
-            [ASSAY__FIT_IO] = {1e10, 1e8, 1e12},
-        },
+static const struct prior priors[ASSAY__UNITS][ASSAY__FIT_PARAMETERS] =
+    {
+        /* An engine on CPU cores (ONNX Runtime): half a microsecond per node, products near the
+         * peak, functions by series. */
+        [ASSAY__UNIT_CPU] =
+            {
+                [ASSAY__FIT_FLOOR_S] = {4e-6, 1e-7, 1e-4},
+                [ASSAY__FIT_DISPATCH_S] = {5e-7, 1e-8, 1e-4},
+                [ASSAY__FIT_CONV] = {0.7, 0.02, 1},
+                [ASSAY__FIT_DEPTHWISE] = {0.3, 0.005, 1},
+                [ASSAY__FIT_GEMM] = {0.8, 0.02, 1},
+                [ASSAY__FIT_ATTENTION] = {0.8, 0.02, 1},
+                [ASSAY__FIT_RECURRENT] = {0.4, 0.01, 1},
+                [ASSAY__FIT_ELEMENTWISE] = {0.3, 0.005, 3},
+                [ASSAY__FIT_FUNCTION] = {0.01, 5e-4, 3},
+                [ASSAY__FIT_NORMALISATION] = {0.1, 0.002, 3},
+                [ASSAY__FIT_WEIGHTS] = {0.8, 0.05, 1},
+                [ASSAY__FIT_ACTIVATIONS] = {0.3, 0.01, 1},
+                [ASSAY__FIT_MOVEMENT] = {0.15, 0.005, 1},
+                [ASSAY__FIT_CONV_HALF] = {16, 0.1, 1000},
+                [ASSAY__FIT_GEMM_HALF] = {1, 0.01, 30},
+                [ASSAY__FIT_IO] = FIXED(INFINITY), /* inputs are already where they are needed */
+            },
+        /* Metal through a framework. Products: 2.9 of 4.0 TFLOP/s on M4 (arXiv 2502.05317), 8
+         * of 10.6 on M1 Max (tlkh/tf-metal-experiments), 7.3 on M1 Max in a Linear layer
+         * (TristanBilot/mlx-benchmark). Bandwidth: 0.73 to 0.74 while Llama-3 8B F16 generates (M1
+         * Max, M2 Ultra). The others are not told by any published row. */
+        [ASSAY__UNIT_GPU] =
+            {
+                [ASSAY__FIT_FLOOR_S] = FIXED(1e-4),
+                [ASSAY__FIT_DISPATCH_S] = FIXED(3e-6),
+                [ASSAY__FIT_CONV] = FIXED(0.5),
+                [ASSAY__FIT_DEPTHWISE] = FIXED(0.1),
+                [ASSAY__FIT_GEMM] = FIXED(0.7),
+                [ASSAY__FIT_ATTENTION] = FIXED(0.5),
+                [ASSAY__FIT_RECURRENT] = FIXED(0.05),
+                [ASSAY__FIT_ELEMENTWISE] = FIXED(0.3),
+                [ASSAY__FIT_FUNCTION] = FIXED(0.1),
+                [ASSAY__FIT_NORMALISATION] = FIXED(0.1),
+                [ASSAY__FIT_WEIGHTS] = FIXED(0.73),
+                [ASSAY__FIT_ACTIVATIONS] = FIXED(0.73),
+                [ASSAY__FIT_MOVEMENT] = FIXED(0.5),
+                [ASSAY__FIT_CONV_HALF] = FIXED(64),
+                [ASSAY__FIT_GEMM_HALF] = FIXED(1),
+                [ASSAY__FIT_IO] = FIXED(INFINITY), /* unified memory */
+            },
+        /* The Neural Engine through Core ML: one fused program, so an operator more costs nothing
+         * by itself (32 layers as fast as one: ane-guide, chapter 9), a floor near 0.2 ms, and
+         * inputs and outputs copied at about 10 GB/s (a relu alone, chapter 9). Elementwise work,
+         * functions and normalisations cost their bytes. */
+        [ASSAY__UNIT_ANE] =
+            {
+                [ASSAY__FIT_FLOOR_S] = {2e-4, 1e-5, 2e-3},
+                [ASSAY__FIT_DISPATCH_S] = FIXED(0),
+                [ASSAY__FIT_CONV] = {0.5, 0.02, 1},
+                [ASSAY__FIT_DEPTHWISE] = {0.1, 0.005, 1},
+                [ASSAY__FIT_GEMM] = {0.5, 0.02, 1},
+                [ASSAY__FIT_ATTENTION] = FIXED(0.5),
+                [ASSAY__FIT_RECURRENT] = FIXED(0.1),
+                [ASSAY__FIT_ELEMENTWISE] = FIXED(1),
+                [ASSAY__FIT_FUNCTION] = FIXED(1),
+                [ASSAY__FIT_NORMALISATION] = FIXED(1),
+                [ASSAY__FIT_WEIGHTS] = {0.9, 0.1, 1},
+                [ASSAY__FIT_ACTIVATIONS] = FIXED(1),
+                [ASSAY__FIT_MOVEMENT] = FIXED(1),
+                [ASSAY__FIT_CONV_HALF] = {32, 1, 1000},
+                [ASSAY__FIT_GEMM_HALF] = FIXED(0),
+                [ASSAY__FIT_IO] = {1e10, 1e8, 1e12},
+            },
 };
 
 void assay__fit_prior(enum assay__unit unit, struct assay__fit *fit)
@@ -114,7 +120,7 @@ void assay__fit_prior(enum assay__unit unit, struct assay__fit *fit)
         fit->value[i] = priors[unit][i].value;
 }
 
-/* --- fitting ----------------------------------------------------------------------------------- */
+/* --- fitting ---------------------------------------------------------------------------------- */
 
 struct fitting {
     const struct assay__fit_sample *samples;
@@ -195,7 +201,7 @@ void assay__fit_samples(const struct assay__fit_sample *samples, size_t count,
     fit->origin = "fitted";
 }
 
-/* --- validation -------------------------------------------------------------------------------- */
+/* --- validation ------------------------------------------------------------------------------- */
 
 static const char *group_of(const struct assay__fit_sample *sample, bool by_other)
 {

@@ -1,11 +1,14 @@
-/* predict_machine.c - efficiencies of the machine we run on: a set of small models is run once, the fit is kept per machine and user
- * beside its ceilings, and `predict --chip this` uses it.
+/* predict_machine.c - efficiencies of the machine we run on: a set of small models is run once, the
+ * fit is kept per machine and user beside its ceilings, and `predict --chip this` uses it.
  *
- *   {"assay_predict": 1, "key", "measured_at", "engine", "rows": [{"model", "family", "p50_s", "low_s", "high_s"}],
+ *   {"assay_predict": 1, "key", "measured_at", "engine", "rows": [{"model", "family", "p50_s",
+ *     "low_s", "high_s"}],
  *    "fit": {"conv": …}, "out": {"median", "p90", "count"}, "in": { … }}
  *
- * The fit takes the least of the launches' medians: whatever else runs on the machine makes a launch slower and nothing makes it
- * faster. A launch that other processes disturbed is tried again. Validation leaves out one family of models at a time. The file is untrusted: every number is checked. */
+ * The fit takes the least of the launches' medians: whatever else runs on the machine makes a
+ * launch slower and nothing makes it faster. A launch that other processes disturbed is tried
+ * again. Validation leaves out one family of models at a time. The file is untrusted: every number
+ * is checked. */
 #include "predict/predict.h"
 
 #include "base/file.h"
@@ -34,7 +37,7 @@ static int no_memory(struct assay_error *error)
     return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
 }
 
-/* --- the sets ---------------------------------------------------------------------------------- */
+/* --- the sets --------------------------------------------------------------------------------- */
 
 /* `small`: at most about 60 s with three launches of 0.3 s, most of it starting workers. */
 static const struct {
@@ -105,9 +108,10 @@ static const char *family_of(const char *model, struct assay__arena *arena)
     return assay__arena_strndup(arena, name, strcspn(name, ":.0123456789-"));
 }
 
-/* --- measuring --------------------------------------------------------------------------------- */
+/* --- measuring -------------------------------------------------------------------------------- */
 
-/* The launches of one model: those that other processes disturbed count only where there is no other. */
+/* The launches of one model: those that other processes disturbed count only where there is no
+ * other. */
 struct launches {
     double clean_s[LAUNCHES_MOST], disturbed_s[LAUNCHES_MOST];
     size_t clean, disturbed;
@@ -219,7 +223,7 @@ int assay__calibrate(struct assay__arena *arena, const struct assay__target *tar
     return 0;
 }
 
-/* --- validation -------------------------------------------------------------------------------- */
+/* --- validation ------------------------------------------------------------------------------- */
 
 static int make_samples(const struct assay__calibration *c, const struct assay__target *target,
                         struct assay__arena *arena, struct assay__fit_sample *samples,
@@ -293,7 +297,7 @@ int assay__validate_calibration(const struct assay__calibration *calibration,
     return out->fit.origin ? 0 : no_memory(error);
 }
 
-/* --- the file ---------------------------------------------------------------------------------- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 int assay__calibration_path(const char *key, char *out, size_t out_size, struct assay_error *error)
 {

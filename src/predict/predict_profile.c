@@ -1,5 +1,6 @@
-/* predict_profile.c - a prediction as a trial of a profile, so that every renderer of a run can show it. Every number is estimated and its note
- * names the model's validated error; what only the graph says is derived, what a source says is published. */
+/* predict_profile.c - a prediction as a trial of a profile, so that every renderer of a run can
+ * show it. Every number is estimated and its note names the model's validated error; what only the
+ * graph says is derived, what a source says is published. */
 #include "predict/predict.h"
 
 #include "check/check.h"
@@ -54,8 +55,8 @@ static void missing(struct putting *w, const char *name, const char *reason)
     if (!w->code) w->code = assay_metrics_unavailable(w->trial->metrics, name, reason);
 }
 
-/* Operators for which no source knows a way onto the Neural Engine, whatever the chip (check_ane_ops.c). Those that only ask for sizes are done when a model is
- * loaded. */
+/* Operators for which no source knows a way onto the Neural Engine, whatever the chip
+ * (check_ane_ops.c). Those that only ask for sizes are done when a model is loaded. */
 static size_t off_engine(const struct assay__analysis *analysis, const struct assay__work *work,
                          const struct assay__target *target)
 {
@@ -72,7 +73,8 @@ static size_t off_engine(const struct assay__analysis *analysis, const struct as
     return count;
 }
 
-/* The measurements that the error is of are of networks that ran on the unit alone, and, but for a few, took their time for their operators. NULL: out of memory. */
+/* The measurements that the error is of are of networks that ran on the unit alone, and, but for a
+ * few, took their time for their operators. NULL: out of memory. */
 static const char *uncovered_of(struct assay__arena *arena, const struct assay__analysis *analysis,
                                 const struct assay__work *work, const struct assay__target *target,
                                 const struct assay__fit *fit, const struct assay__prediction *p)
@@ -135,7 +137,8 @@ static void put_memory(struct putting *w)
         w->target->published ? "the largest configuration" : w->target->memory_source);
     if (isfinite(needs))
         put(w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED, "model",
-            "(memory.model + memory.activation.predicted) / memory.capacity; what the engine and the "
+            "(memory.model + memory.activation.predicted) / memory.capacity; what the engine and "
+            "the "
             "system take is not in it");
     else
         missing(w, "memory.capacity_share", "the size of an activation is not known");
@@ -189,7 +192,7 @@ static void put_rates(struct putting *w, const struct assay__workload *workload)
                 "part of the bytes does not leave the chip's own memory");
 }
 
-/* --- layers ------------------------------------------------------------------------------------ */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 static const char *layer_name(const struct assay__node *node)
 {
@@ -247,7 +250,7 @@ static void put_layers(struct putting *w, const struct assay__analysis *analysis
     layers->unattributed_ns = 0;
 }
 
-/* --- the trial --------------------------------------------------------------------------------- */
+/* --- the trial -------------------------------------------------------------------------------- */
 
 static int put_options(struct putting *w, const struct assay__precision *precision,
                        const struct assay__fit *fit)

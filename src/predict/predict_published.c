@@ -1,12 +1,15 @@
-/* predict_published.c - measurements that others published of Apple's chips: those the Neural Engine's efficiencies are fitted on
- * (A, B, C, D, G), further rows of one source that are never fitted (G+) and only predicted, and those that cannot be used, each
- * with the reason. What a row ran is modelled as follows.
+/* predict_published.c - measurements that others published of Apple's chips: those the Neural
+ * Engine's efficiencies are fitted on (A, B, C, D, G), further rows of one source that are never
+ * fitted (G+) and only predicted, and those that cannot be used, each with the reason. What a row
+ * ran is modelled as follows.
  *
- * A: MobileNetV2 and ResNet50 at 224 x 224, batch 1. B: DistilBERT, 128 tokens. C: the output layer of Llama 3 8B, 4096 to
- * 128256, with weights of 6 bits: the bench's authors say that these latencies are of the 6-bit variant, and the full one has
- * 1050.67 MB. D: one step of 64 tokens after a cache of 448, logits of one position, as the project's models are converted.
- * G: products of 64 x 256 x 256, 128 x 1024 x 1024 and 256 x 4096 x 4096 (sizes of the same harness on M2), their times from the rates;
- * convolutions without padding, which is what their rates and times together say. */
+ * A: MobileNetV2 and ResNet50 at 224 x 224, batch 1. B: DistilBERT, 128 tokens. C: the output layer
+ * of Llama 3 8B, 4096 to 128256, with weights of 6 bits: the bench's authors say that these
+ * latencies are of the 6-bit variant, and the full one has 1050.67 MB. D: one step of 64 tokens
+ * after a cache of 448, logits of one position, as the project's models are converted. G: products
+ * of 64 x 256 x 256, 128 x 1024 x 1024 and 256 x 4096 x 4096 (sizes of the same harness on M2),
+ * their times from the rates; convolutions without padding, which is what their rates and times
+ * together say. */
 #include "predict/predict.h"
 
 #include <math.h>
@@ -100,7 +103,7 @@ const struct assay__published_row *assay__published_at(size_t index)
     return index < ROWS ? &rows[index] : NULL;
 }
 
-/* --- validation -------------------------------------------------------------------------------- */
+/* --- validation ------------------------------------------------------------------------------- */
 
 struct validating {
     struct assay__arena *arena;

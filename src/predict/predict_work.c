@@ -1,7 +1,9 @@
-/* predict_work.c - a model as a list of work: each operator's class, operations and bytes, from the analysis of its graph (no weight
- * is read). What engines fuse counts once: an addition, activation or batch normalisation that alone reads the result of a
- * convolution or product is done on the way out of it, and the parts of a GELU or of x sigmoid(x) are one function. Bodies of loops count as one recurrent operator with all their trips.
- * Limits: other fusions of an engine are not foreseen; an operator without a known cost is left out and counted. */
+/* predict_work.c - a model as a list of work: each operator's class, operations and bytes, from the
+ * analysis of its graph (no weight is read). What engines fuse counts once: an addition, activation
+ * or batch normalisation that alone reads the result of a convolution or product is done on the way
+ * out of it, and the parts of a GELU or of x sigmoid(x) are one function. Bodies of loops count as
+ * one recurrent operator with all their trips. Limits: other fusions of an engine are not foreseen;
+ * an operator without a known cost is left out and counted. */
 #include "predict/predict.h"
 
 #include "base/checked.h"
@@ -22,7 +24,7 @@ const char *assay__work_class_name(enum assay__work_class class)
     return class < ASSAY__WORK_CLASSES ? names[class] : "";
 }
 
-/* --- classes ----------------------------------------------------------------------------------- */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 static bool among(const char *op, const char *const *names)
 {
@@ -118,7 +120,8 @@ static double dimension(const struct assay__shape_entry *entry, int axis)
     return (double)entry->dims[axis];
 }
 
-/* Weights of a convolution are [out, in / groups, kernel …], of a transposed one [in, out / groups, kernel …]. */
+/* Weights of a convolution are [out, in / groups, kernel …], of a transposed one [in, out / groups,
+ * kernel …]. */
 static void convolution(const struct assay__analysis *a, const struct assay__node *node,
                         struct assay__work_item *item)
 {
@@ -147,8 +150,9 @@ static void product(const struct assay__analysis *a, const struct assay__node *n
         item->depth *= dimension(y, i);
 }
 
-/* A function costs by the numbers it makes, whatever its FLOPs are said to be. A local response normalisation takes a power of each by
- * the scalar library: as long as some 40 vectorised functions. */
+/* A function costs by the numbers it makes, whatever its FLOPs are said to be. A local response
+ * normalisation takes a power of each by the scalar library: as long as some 40 vectorised
+ * functions. */
 #define LRN_FUNCTIONS 40
 
 static void function(const struct assay__analysis *a, const struct assay__node *node,
@@ -187,7 +191,7 @@ static void classify(const struct assay__analysis *a, const struct assay__node *
         item->class = ASSAY__WORK_ELEMENTWISE;
 }
 
-/* --- fusion ------------------------------------------------------------------------------------ */
+/* --- fusion ----------------------------------------------------------------------------------- */
 
 enum fusion { NOT_FUSED, BEHIND_PRODUCT, IN_FUNCTION };
 
@@ -229,14 +233,16 @@ static void fusing_end(struct fusing *f)
     assay__map_free(f->reader);
 }
 
-/* The node that alone makes and alone reads the value: SIZE_MAX when it has another reader or no producer. */
+/* The node that alone makes and alone reads the value: SIZE_MAX when it has another reader or no
+ * producer. */
 static size_t sole_producer(const struct fusing *f, const char *value)
 {
     size_t p = assay__map_get(f->producer, value);
     return p != ASSAY__MAP_NONE && assay__map_get(f->uses, value) == 1 ? p : SIZE_MAX;
 }
 
-/* A bias, activation, residual or batch normalisation on the way out of a convolution or product. */
+/* A bias, activation, residual or batch normalisation on the way out of a convolution or
+ * product. */
 static bool follows_product(const struct fusing *f, const struct assay__node *node,
                             double weight_bytes)
 {
@@ -255,7 +261,8 @@ static bool follows_product(const struct fusing *f, const struct assay__node *no
     return false;
 }
 
-/* x / sqrt(2), erf, + 1, times x, times 0.5 are one function, GELU; and so are a sigmoid and its product with x. */
+/* x / sqrt(2), erf, + 1, times x, times 0.5 are one function, GELU; and so are a sigmoid and its
+ * product with x. */
 static bool part_of_function(const struct fusing *f, const struct assay__node *node)
 {
     bool product = strcmp(node->op, "Mul") == 0, sum = strcmp(node->op, "Add") == 0;
@@ -280,7 +287,7 @@ static enum fusion fusion_of(const struct fusing *f, size_t n, double weight_byt
     return part_of_function(f, node) ? IN_FUNCTION : NOT_FUSED;
 }
 
-/* --- the whole --------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static double entry_bytes(const struct assay__shape_entry *entry)
 {
@@ -306,8 +313,8 @@ static void measure_io(const struct assay__analysis *a, struct assay__work *work
         work->io_bytes += known(entry_bytes(assay__shapes_get(a->shapes, g->outputs[i].name)));
 }
 
-/* Widths of the model's own numbers: weights of the type that takes most bytes, activations of the first floating-point input
- * or output. */
+/* Widths of the model's own numbers: weights of the type that takes most bytes, activations of the
+ * first floating-point input or output. */
 static void measure_bits(const struct assay__analysis *a, struct assay__work *work)
 {
     const struct assay__graph *g = &a->model->graph;
@@ -395,7 +402,7 @@ int assay__work_of(const struct assay__analysis *analysis, bool merge, struct as
     return 0;
 }
 
-/* --- by name ----------------------------------------------------------------------------------- */
+/* --- by name ---------------------------------------------------------------------------------- */
 
 static int64_t parameter(const char *text, const char *key, int64_t otherwise)
 {
@@ -410,7 +417,8 @@ static int64_t parameter(const char *text, const char *key, int64_t otherwise)
     return otherwise;
 }
 
-/* One convolution of C channels to C, or a stack: without padding when it is one, so that the output is smaller. float16. */
+/* One convolution of C channels to C, or a stack: without padding when it is one, so that the
+ * output is smaller. float16. */
 static int convolutions(const char *name, struct assay__arena *arena, struct assay__work **work,
                         struct assay_error *error)
 {

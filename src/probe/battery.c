@@ -1,8 +1,10 @@
-/* battery.c - what the battery gives, the last resort for the power of a whole machine: /sys/class/power_supply/NAME with
- * `type` "Battery", `status`, and power_now (µW) or current_now (µA) and voltage_now (µV). Only while it discharges, on all
- * of the machine's batteries together, is that the power of the system; plugged in, it says nothing and is unavailable.
- * Drivers disagree about the sign of a discharge: `status` decides, the size counts. Batteries of mice and headsets
- * (scope "Device") are not ours. Values change every few seconds: the sampler's measured period says so. */
+/* battery.c - what the battery gives, the last resort for the power of a whole machine:
+ * /sys/class/power_supply/NAME with `type` "Battery", `status`, and power_now (µW) or current_now
+ * (µA) and voltage_now (µV). Only while it discharges, on all of the machine's batteries together,
+ * is that the power of the system; plugged in, it says nothing and is unavailable. Drivers disagree
+ * about the sign of a discharge: `status` decides, the size counts. Batteries of mice and headsets
+ * (scope "Device") are not ours. Values change every few seconds: the sampler's measured period
+ * says so. */
 #include "probe/files.h"
 #include "probe/probes.h"
 

@@ -1,14 +1,15 @@
-/* capture.c - copies what the platform and the probes read into a folder. What is copied stands in one table: a folder,
- * in which a '*' may stand for any name, and the names in it. A reader of a new file adds its row here; the test compares
- * each fixture with its own capture, probe by probe, so a forgotten row shows.
+/* capture.c - copies what the platform and the probes read into a folder. What is copied stands in
+ * one table: a folder, in which a '*' may stand for any name, and the names in it. A reader of a
+ * new file adds its row here; the test compares each fixture with its own capture, probe by probe,
+ * so a forgotten row shows.
  *
- * No secrets: no environment or command line of any process is in the table, nor serial numbers; the host's name is
- * replaced; of the mounts only the control groups' line is kept; where only the existence of a file counts, it is written
- * empty; names and texts that hold a hardware address (a mouse's, in the name of its battery) are left out. Names of control
- * groups stay as they are.
+ * No secrets: no environment or command line of any process is in the table, nor serial numbers;
+ * the host's name is replaced; of the mounts only the control groups' line is kept; where only the
+ * existence of a file counts, it is written empty; names and texts that hold a hardware address (a
+ * mouse's, in the name of its battery) are left out. Names of control groups stay as they are.
  *
- * Limits: 1 MiB a file, 32 MiB and 50,000 files in all. Files are opened without blocking. Links are followed: a capture holds
- * plain files and folders only. */
+ * Limits: 1 MiB a file, 32 MiB and 50,000 files in all. Files are opened without blocking. Links
+ * are followed: a capture holds plain files and folders only. */
 #include "probe/capture.h"
 
 #include "platform/platform.h"
@@ -156,7 +157,8 @@ static void fault(struct writer *w, const char *path, const char *reason)
     capture->faults[capture->fault_count++] = (struct assay__capture_fault){kept, why};
 }
 
-/* Six pairs of hexadecimal digits with one separator between them: a network or Bluetooth address. */
+/* Six pairs of hexadecimal digits with one separator between them: a network or Bluetooth
+ * address. */
 static bool holds_address(const char *text)
 {
     for (; *text; text++) {
@@ -204,7 +206,8 @@ static size_t keep_lines(char *text, bool (*wanted)(const char *line))
 
 /* --- reading and writing ---------------------------------------------------------------------- */
 
-/* The file's bytes into w->text; -1 when it is not there, not a plain file or cannot be read (then a fault). */
+/* The file's bytes into w->text; -1 when it is not there, not a plain file or cannot be read (then
+ * a fault). */
 static ssize_t read_source(struct writer *w, const char *path, bool *is_folder)
 {
     char full[PATH_MAX];
@@ -350,8 +353,8 @@ static void copy_names(struct writer *w, const char *folder)
     }
 }
 
-/* Walks the folders that match: `done` is real, `rest` is what is left of the pattern ("" or "/…"). The depth is that of the
- * table's patterns. */
+/* Walks the folders that match: `done` is real, `rest` is what is left of the pattern ("" or "/…").
+ * The depth is that of the table's patterns. */
 static void walk(struct writer *w, const char *done, const char *rest)
 {
     char path[PATH_MAX], part[256];
@@ -380,7 +383,8 @@ static void walk(struct writer *w, const char *done, const char *rest)
     }
 }
 
-/* The probe knows where the group is: its channels name their files. The groups above may hold the limits. */
+/* The probe knows where the group is: its channels name their files. The groups above may hold the
+ * limits. */
 static void walk_groups(struct writer *w)
 {
     struct assay__probe *probe = NULL;
@@ -403,7 +407,8 @@ static void walk_groups(struct writer *w)
     }
 }
 
-/* The machine's own word of what it runs on, which is in no file; a capture of a capture copies it. */
+/* The machine's own word of what it runs on, which is in no file; a capture of a capture copies
+ * it. */
 static void write_asked(struct writer *w)
 {
     struct assay__machine machine;

@@ -1,13 +1,15 @@
-/* cgroup.c - what the control group (version 2) of this process counts and allows. /proc/self/cgroup has a line
- * "0::/path"; /proc/self/mountinfo says where that hierarchy is mounted (/sys/fs/cgroup where it does not say).
+/* cgroup.c - what the control group (version 2) of this process counts and allows.
+ * /proc/self/cgroup has a line "0::/path"; /proc/self/mountinfo says where that hierarchy is
+ * mounted (/sys/fs/cgroup where it does not say).
  *   cpu.stat       usage_usec, nr_throttled, throttled_usec
  *   cpu.max        "200000 100000" (µs in each µs) or "max 100000"
  *   memory.current, memory.peak (bytes); memory.max: bytes or "max"
  *   memory.events  high, max, oom, oom_kill (counts)
- * Usage and memory are those of the process's own group. A limit may sit on any group above: the tightest counts, and
- * throttling is read where that CPU limit is, because the kernel counts it there; the source names the group.
- * Version 1 and hybrid systems keep their controllers elsewhere: then the files are missing and the reason says so.
- * Source: the kernel's cgroup-v2 documentation. */
+ * Usage and memory are those of the process's own group. A limit may sit on any group above: the
+ * tightest counts, and throttling is read where that CPU limit is, because the kernel counts it
+ * there; the source names the group. Version 1 and hybrid systems keep their controllers elsewhere:
+ * then the files are missing and the reason says so. Source: the kernel's cgroup-v2
+ * documentation. */
 #include "probe/files.h"
 #include "probe/probes.h"
 
@@ -26,7 +28,8 @@ struct group {
  * --------------------------------------------------------------------------------------
  */
 
-/* A line of mountinfo: "30 23 0:26 ROOT MOUNTPOINT options … - cgroup2 …". Fills root and point of the first good one. */
+/* A line of mountinfo: "30 23 0:26 ROOT MOUNTPOINT options … - cgroup2 …". Fills root and point of
+ * the first good one. */
 static void find_mount(const char *mountinfo, char *root, char *point, size_t size)
 {
     for (const char *line = mountinfo; line && *line;) {

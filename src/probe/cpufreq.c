@@ -1,8 +1,10 @@
-/* cpufreq.c - clocks of the CPUs: scaling_cur_freq (kHz) of every CPU that is online, as mean, least and greatest; the
- * limits in force (scaling_min_freq, scaling_max_freq) and the hardware's (cpuinfo_max_freq); governor and boost as states.
- * Above 24 CPUs, 24 are asked, evenly spread (a read stays near 50 µs): the source then says so. Limits, governor and
- * boost hardly change and are looked at in turn, a few files at each read. scaling_cur_freq is what the driver last knew,
- * which for some drivers is what was asked for, not what runs. Source: the kernel's cpufreq documentation. */
+/* cpufreq.c - clocks of the CPUs: scaling_cur_freq (kHz) of every CPU that is online, as mean,
+ * least and greatest; the limits in force (scaling_min_freq, scaling_max_freq) and the hardware's
+ * (cpuinfo_max_freq); governor and boost as states. Above 24 CPUs, 24 are asked, evenly spread (a
+ * read stays near 50 µs): the source then says so. Limits, governor and boost hardly change and are
+ * looked at in turn, a few files at each read. scaling_cur_freq is what the driver last knew, which
+ * for some drivers is what was asked for, not what runs. Source: the kernel's cpufreq
+ * documentation. */
 #include "probe/cpus.h"
 #include "probe/files.h"
 #include "probe/probes.h"

@@ -1,4 +1,5 @@
-/* cpus.h - which CPUs the file probes ask: those online, or an even spread of them on large machines. */
+/* cpus.h - which CPUs the file probes ask: those online, or an even spread of them on large
+ * machines. */
 #ifndef ASSAY_PROBE_CPUS_H
 #define ASSAY_PROBE_CPUS_H
 
@@ -17,7 +18,8 @@ struct assay__cpus {
 
 /** False: there is no list of CPUs, or it is malformed. */
 bool assay__cpus_find(struct assay__arena *arena, struct assay__cpus *cpus);
-/** Paths of one file ("cpufreq/scaling_cur_freq") of every CPU asked that has it; NULL-terminated; NULL: none has it. */
+/** Paths of one file ("cpufreq/scaling_cur_freq") of every CPU asked that has it; NULL-terminated;
+ *  NULL: none has it. */
 const char *const *assay__cpus_paths(struct assay__arena *arena, const struct assay__cpus *cpus,
                                      const char *file);
 /** " (24 CPUs, evenly spread)" where not all are asked; "" otherwise. Static. */

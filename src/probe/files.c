@@ -1,5 +1,5 @@
-/* files.c - probes that are made of files: see files.h. Memory is taken at open; a read touches only the files' own
- * buffers. */
+/* files.c - probes that are made of files: see files.h. Memory is taken at open; a read touches
+ * only the files' own buffers. */
 #include "probe/files.h"
 
 #include "base/vec.h"

@@ -1,10 +1,11 @@
-/* files.h - probes that are made of files, which is most of them on Linux: a list of open files and a list of channels
- * computed from their texts. A probe's own file says which files and what they mean; reading, reasons, uniqueness of
- * names and plausibility are here. Such a probe puts assay__files_channels, _reason, _read and _close into its table row.
+/* files.h - probes that are made of files, which is most of them on Linux: a list of open files and
+ * a list of channels computed from their texts. A probe's own file says which files and what they
+ * mean; reading, reasons, uniqueness of names and plausibility are here. Such a probe puts
+ * assay__files_channels, _reason, _read and _close into its table row.
  *
- * One read of the probe reads each file once, then computes each available channel. What cannot be is refused with a
- * reason: a negative energy, power, clock, memory, time, count, fan or share; a share over 1; a temperature below absolute
- * zero. */
+ * One read of the probe reads each file once, then computes each available channel. What cannot be
+ * is refused with a reason: a negative energy, power, clock, memory, time, count, fan or share; a
+ * share over 1; a temperature below absolute zero. */
 #ifndef ASSAY_PROBE_FILES_H
 #define ASSAY_PROBE_FILES_H
 
@@ -41,7 +42,8 @@ struct assay__files_spec {
     assay__files_compute *compute; /* NULL: the whole file is one integer */
     const char *key;
     size_t size; /* of the text; 0: 64 */
-    /* Its files hardly change: each read of the probe looks at only a few of all such files, in turn. */
+    /* Its files hardly change: each read of the probe looks at only a few of all such files, in
+     * turn. */
     bool slow;
     const char *const *states; /* see struct assay__channel */
     const char *source;        /* NULL: the first path */

@@ -1,13 +1,18 @@
-/* hardware.c - GPUs and NPUs that the operating system shows, from four places, each device once (by its PCI address):
+/* hardware.c - GPUs and NPUs that the operating system shows, from four places, each device once
+ * (by its PCI address):
  *   NVML                    NVIDIA's cards, with name, memory and the driver's version
- *   /sys/class/drm/cardN    GPUs with a driver: vendor and device, device/uevent (DRIVER=, PCI_SLOT_NAME=), of amdgpu also
+ *   /sys/class/drm/cardN    GPUs with a driver: vendor and device, device/uevent (DRIVER=,
+ *                           PCI_SLOT_NAME=), of amdgpu also
  *                           product_name and mem_info_vram_total
  *   /sys/class/accel/accelN NPUs with a driver: device/uevent
- *   /sys/bus/pci/devices    what has no driver, or one that makes no such entry: PCI classes 0x03 (display) and 0x12
+ *   /sys/bus/pci/devices    what has no driver, or one that makes no such entry: PCI classes 0x03
+ *                           (display) and 0x12
  *                           (processing accelerator), and the NPUs we know by number
- * On a Mac: IOKit's registry. Names are the driver's own, else of our small table, else the PCI numbers.
+ * On a Mac: IOKit's registry. Names are the driver's own, else of our small table, else the PCI
+ * numbers.
  *
- * A display adapter of a virtual machine or of a service processor is listed, and its note says what it is. */
+ * A display adapter of a virtual machine or of a service processor is listed, and its note says
+ * what it is. */
 #include "probe/hardware.h"
 
 #include "base/vec.h"

@@ -1,5 +1,6 @@
-/* hardware_names.c - PCI numbers and what they stand for. Only where we are certain: the identifiers that the kernel's drivers bind to, and
- * products of which the number names one chip. Everything else is shown by its numbers. */
+/* hardware_names.c - PCI numbers and what they stand for. Only where we are certain: the
+ * identifiers that the kernel's drivers bind to, and products of which the number names one chip.
+ * Everything else is shown by its numbers. */
 #include "probe/hardware_names.h"
 
 #include <stddef.h>

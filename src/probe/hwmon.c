@@ -1,8 +1,9 @@
-/* hwmon.c - sensors of mainboards, processors, disks and regulators: /sys/class/hwmon/hwmonN has a `name` and files
- * power1_input or power1_average (µW), energy1_input (µJ), temp1_input (m°C), fan1_input (rev/min), each with an optional
- * _label. Averages are taken where there is no instantaneous value. Fans are given in revolutions per second.
- * Chips that another probe reads are left to it: amdgpu, i915 and xe (gpu_sysfs.c), batteries (battery.c).
- * energyN_input of the amd_energy driver has 64 bits and does not wrap. Source: the kernel's hwmon sysfs interface. */
+/* hwmon.c - sensors of mainboards, processors, disks and regulators: /sys/class/hwmon/hwmonN has a
+ * `name` and files power1_input or power1_average (µW), energy1_input (µJ), temp1_input (m°C),
+ * fan1_input (rev/min), each with an optional _label. Averages are taken where there is no
+ * instantaneous value. Fans are given in revolutions per second. Chips that another probe reads are
+ * left to it: amdgpu, i915 and xe (gpu_sysfs.c), batteries (battery.c). energyN_input of the
+ * amd_energy driver has 64 bits and does not wrap. Source: the kernel's hwmon sysfs interface. */
 #include "probe/hwmon.h"
 #include "probe/files.h"
 #include "probe/probes.h"

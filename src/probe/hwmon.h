@@ -1,5 +1,5 @@
-/* hwmon.h - the sensors of one hwmon folder as channels, for hwmon.c and for the GPU probe, whose cards have such
- * folders. */
+/* hwmon.h - the sensors of one hwmon folder as channels, for hwmon.c and for the GPU probe, whose
+ * cards have such folders. */
 #ifndef ASSAY_PROBE_HWMON_H
 #define ASSAY_PROBE_HWMON_H
 

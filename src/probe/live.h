@@ -1,5 +1,6 @@
-/* live.h - for probes that ask the running machine itself (system calls, a driver's library, another program): when the
- * files of another machine are read ($ASSAY_FSROOT), this one's numbers must not be mixed in. */
+/* live.h - for probes that ask the running machine itself (system calls, a driver's library,
+ * another program): when the files of another machine are read ($ASSAY_FSROOT), this one's numbers
+ * must not be mixed in. */
 #ifndef ASSAY_PROBE_LIVE_H
 #define ASSAY_PROBE_LIVE_H
 

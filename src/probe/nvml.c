@@ -1,14 +1,17 @@
-/* nvml.c - NVIDIA GPUs through the NVIDIA Management Library: libnvidia-ml.so.1 of the driver, loaded at run time
- * ($ASSAY_NVML_LIBRARY: another one). GPUs are numbered as NVML does, by PCI address.
+/* nvml.c - NVIDIA GPUs through the NVIDIA Management Library: libnvidia-ml.so.1 of the driver,
+ * loaded at run time ($ASSAY_NVML_LIBRARY: another one). GPUs are numbered as NVML does, by PCI
+ * address.
  *
- * Rows of `groups` say what one call fills. A call that the library does not have, or that the GPU does not support, makes its
- * channels unavailable at open; one that fails later makes that reading unavailable, with NVML's reason.
+ * Rows of `groups` say what one call fills. A call that the library does not have, or that the GPU
+ * does not support, makes its channels unavailable at open; one that fails later makes that reading
+ * unavailable, with NVML's reason.
  *
- * Power is the whole board's, in mW (on recent GPUs a one-second average); the energy counter counts mJ since the driver was
- * loaded. Two calls would hold up the others and are probes of their own: the energy counter (4 to 6 ms of processor time
- * for each reading on an H200 with driver 580, where the others take 10 to 50 µs) and PCIe throughput (each of its calls
- * watches the bus for 20 ms).
- * Memory of a process is unknown in containers whose process ids differ from the host's. Source: NVIDIA's NVML API reference. */
+ * Power is the whole board's, in mW (on recent GPUs a one-second average); the energy counter
+ * counts mJ since the driver was loaded. Two calls would hold up the others and are probes of their
+ * own: the energy counter (4 to 6 ms of processor time for each reading on an H200 with driver 580,
+ * where the others take 10 to 50 µs) and PCIe throughput (each of its calls watches the bus for 20
+ * ms). Memory of a process is unknown in containers whose process ids differ from the host's.
+ * Source: NVIDIA's NVML API reference. */
 #include "probe/nvml.h"
 #include "probe/live.h"
 #include "probe/nvml_abi.h"
@@ -36,7 +39,7 @@ void assay__nvml_target(pid_t process)
     atomic_store(&target_process, process);
 }
 
-/* --- the library ---------------------------------------------------------------------------------------- */
+/* --- the library ------------------------------------------------------------------------------ */
 
 struct nvml {
     struct nvml_calls calls;
@@ -91,7 +94,8 @@ static const char *result_words(int result)
     case NVML_GPU_IS_LOST: return "the GPU is lost: it fell off the bus, or is no longer reachable";
     case NVML_RESET_REQUIRED: return "the GPU must be reset: sudo nvidia-smi --gpu-reset";
     case NVML_VERSION_MISMATCH:
-        return "the NVIDIA library and kernel module are of different versions: restart the machine";
+        return "the NVIDIA library and kernel module are of different versions: restart the "
+               "machine";
     case NVML_NO_DATA: return "the GPU has no data for it";
     default: return "NVML reports an error";
     }
@@ -175,7 +179,7 @@ static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
     return reason;
 }
 
-/* --- what one call fills ------------------------------------------------------------------------------- */
+/* --- what one call fills ---------------------------------------------------------------------- */
 
 static int fill_power(const struct nvml_calls *calls, void *device, double *values)
 {
@@ -352,7 +356,7 @@ static const struct group pcie_groups[] = {
     {fill_received, "bandwidth", "B/s", GAUGE, NULL, "", {".pcie-received"}},
 };
 
-/* --- the probe ------------------------------------------------------------------------------------------ */
+/* --- the probe -------------------------------------------------------------------------------- */
 
 struct filled { /* one group of one GPU: its channels follow one another */
     const struct group *group;

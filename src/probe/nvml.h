@@ -1,4 +1,5 @@
-/* nvml.h - what the commands ask of NVML besides readings: which GPUs there are, and whose memory to watch. */
+/* nvml.h - what the commands ask of NVML besides readings: which GPUs there are, and whose memory
+ * to watch. */
 #ifndef ASSAY_PROBE_NVML_H
 #define ASSAY_PROBE_NVML_H
 
@@ -21,7 +22,8 @@ struct assay__nvml_gpu {
 const struct assay__nvml_gpu *assay__nvml_gpus(struct assay__arena *arena, size_t *count,
                                                const char **reason);
 
-/** The process whose memory on each GPU the channel memory.gpuN.process reads; 0: this one, which is also the start. */
+/** The process whose memory on each GPU the channel memory.gpuN.process reads; 0: this one, which
+ *  is also the start. */
 void assay__nvml_target(pid_t process);
 
 #endif

@@ -1,6 +1,7 @@
-/* nvml_abi.h - the part of the NVIDIA Management Library's binary interface that nvml.c uses, declared by us from its
- * public documentation: the library comes with the driver and is loaded at run time. Numbers and layouts are stable across
- * drivers; what changed got a new symbol name (_v2, _v3). */
+/* nvml_abi.h - the part of the NVIDIA Management Library's binary interface that nvml.c uses,
+ * declared by us from its public documentation: the library comes with the driver and is loaded at
+ * run time. Numbers and layouts are stable across drivers; what changed got a new symbol name (_v2,
+ * _v3). */
 #ifndef ASSAY_PROBE_NVML_ABI_H
 #define ASSAY_PROBE_NVML_ABI_H
 

@@ -1,17 +1,21 @@
-/* perf_event.c - counters of one process: what the processor counts (cycles, instructions, caches, branches, stalls) and what the
- * kernel counts (CPU time, page faults, context switches, migrations), which needs no counters in the processor.
+/* perf_event.c - counters of one process: what the processor counts (cycles, instructions, caches,
+ * branches, stalls) and what the kernel counts (CPU time, page faults, context switches,
+ * migrations), which needs no counters in the processor.
  *
- * Threads. Each event is opened for every thread that the process has, and is inherited by those started later. A thread that
- * is started by another in the very moment of opening may be missed: open it before the worker starts its threads.
+ * Threads. Each event is opened for every thread that the process has, and is inherited by those
+ * started later. A thread that is started by another in the very moment of opening may be missed:
+ * open it before the worker starts its threads.
  *
- * Multiplexing. Events of one group (cycles with instructions, misses with references) count at the same times, so their ratios
- * hold. When there are more groups than counters the kernel takes turns, and each event says for how long it was wanted
- * (enabled) and counted (running). Between two readings the count grew by Δvalue · Δenabled / Δrunning: an estimate, which the
- * channel utilization.counted.EVENT (running / enabled of the group, 1: nothing was scaled) makes known. An interval in which a
- * group never had its turn has no reading; the next one covers it.
+ * Multiplexing. Events of one group (cycles with instructions, misses with references) count at the
+ * same times, so their ratios hold. When there are more groups than counters the kernel takes
+ * turns, and each event says for how long it was wanted (enabled) and counted (running). Between
+ * two readings the count grew by Δvalue · Δenabled / Δrunning: an estimate, which the channel
+ * utilization.counted.EVENT (running / enabled of the group, 1: nothing was scaled) makes known. An
+ * interval in which a group never had its turn has no reading; the next one covers it.
  *
- * Permission. Where kernel.perf_event_paranoid is 2 only what happens in user space may be counted: the source then says so. Context
- * switches and migrations happen in the kernel: counted like that they would always read 0, so they are unavailable. */
+ * Permission. Where kernel.perf_event_paranoid is 2 only what happens in user space may be counted:
+ * the source then says so. Context switches and migrations happen in the kernel: counted like that
+ * they would always read 0, so they are unavailable. */
 #include "probe/perf_event.h"
 #include "probe/live.h"
 #include "probe/probes.h"
@@ -98,13 +102,14 @@ const struct assay__perf_calls *assay__perf_event_calls(void)
     return replaced_calls;
 }
 
-/* --- reasons -------------------------------------------------------------------------------------------- */
+/* --- reasons ---------------------------------------------------------------------------------- */
 
 static const char *permission_words(struct assay__arena *arena)
 {
     double level;
     if (!assay__sysfs_value(&level, PARANOID))
-        return "permission denied: this kernel, or a sandbox around the process, allows no counters "
+        return "permission denied: this kernel, or a sandbox around the process, allows no "
+               "counters "
                "(containers: --cap-add PERFMON)";
     if (level > 2)
         return assay__arena_printf(
@@ -149,9 +154,10 @@ static const char no_pmu[] =
     "no counters in the processor (PMU) are visible: virtual machines are not given them unless "
     "the host says so (QEMU, libvirt: -cpu host,pmu=on)";
 
-/* --- open ----------------------------------------------------------------------------------------------- */
+/* --- open ------------------------------------------------------------------------------------- */
 
-/* The threads of the process. Without /proc (macOS) its first thread stands for it. 0: more than fit. */
+/* The threads of the process. Without /proc (macOS) its first thread stands for it. 0: more than
+ * fit. */
 static size_t find_threads(struct assay__arena *arena, pid_t process, pid_t *threads)
 {
     char folder[64];
@@ -321,7 +327,7 @@ static int perf_event_open(struct assay__arena *arena, struct assay__probe **pro
     return 0;
 }
 
-/* --- read ----------------------------------------------------------------------------------------------- */
+/* --- read ------------------------------------------------------------------------------------- */
 
 static const char no_turn[] =
     "not counted since the last reading: there are more events than counters";

@@ -1,13 +1,17 @@
-/* powermetrics.c - power, clocks and thermal pressure of Apple silicon as macOS's powermetrics prints them (powermetrics.h).
+/* powermetrics.c - power, clocks and thermal pressure of Apple silicon as macOS's powermetrics
+ * prints them (powermetrics.h).
  *
- * Source: $ASSAY_POWERMETRICS, a file in either form, followed while it grows (another terminal runs
+ * Source: $ASSAY_POWERMETRICS, a file in either form, followed while it grows (another terminal
+ * runs
  *   sudo powermetrics --samplers cpu_power,gpu_power,ane_power,thermal -i 500 -f plist -o FILE),
- * else the program itself as a child process (it needs root: directly, or through sudo without a password).
- * The channels are those of the first sample; a reading is the newest whole sample, and an energy the sum of all samples' energies. What
- * the newest does not have is unavailable for that reading. A sample speaks of now only while more follow: a file that was last
- * written more than 3 sample times (at least 2 s) before it is opened has no channels, and one that does not grow from then on
- * is unavailable after the same time; a source that gave samples and stopped, after 10 sample times, at least 5 s.
- * Of a file that is there at open, only the last 4 MiB are read; of one sample at most 1 MiB. */
+ * else the program itself as a child process (it needs root: directly, or through sudo without a
+ * password). The channels are those of the first sample; a reading is the newest whole sample, and
+ * an energy the sum of all samples' energies. What the newest does not have is unavailable for that
+ * reading. A sample speaks of now only while more follow: a file that was last written more than 3
+ * sample times (at least 2 s) before it is opened has no channels, and one that does not grow from
+ * then on is unavailable after the same time; a source that gave samples and stopped, after 10
+ * sample times, at least 5 s. Of a file that is there at open, only the last 4 MiB are read; of one
+ * sample at most 1 MiB. */
 #include "probe/powermetrics.h"
 #include "probe/live.h"
 #include "probe/probes.h"
@@ -76,7 +80,7 @@ void assay__powermetrics_command_set(const char *const *argv)
     replaced_command = argv;
 }
 
-/* --- taking in bytes ------------------------------------------------------------------------------------ */
+/* --- taking in bytes -------------------------------------------------------------------------- */
 
 static void take_sample(struct assay__probe *probe)
 {
@@ -145,7 +149,8 @@ static double fresh_ns(const struct assay__probe *probe)
                         : fmax((double)STALE_FILE_NS, 3 * elapsed_ns);
 }
 
-/* Of a file whose samples were all there before: their age is that of its last write. The reason when it is too old; NULL. */
+/* Of a file whose samples were all there before: their age is that of its last write. The reason
+ * when it is too old; NULL. */
 static const char *date_file(struct assay__arena *arena, struct assay__probe *probe,
                              const char *path, time_t written)
 {
@@ -169,7 +174,7 @@ static const char *date_file(struct assay__arena *arena, struct assay__probe *pr
     return why ? why : "out of memory";
 }
 
-/* --- sources -------------------------------------------------------------------------------------------- */
+/* --- sources ---------------------------------------------------------------------------------- */
 
 static const char *open_file(struct assay__arena *arena, struct assay__probe *probe,
                              const char *path)
@@ -188,7 +193,8 @@ static const char *open_file(struct assay__arena *arena, struct assay__probe *pr
     }
     if (status.st_size > (off_t)AT_OPEN) probe->position = status.st_size - (off_t)AT_OPEN;
     take_in(probe, 2 * (size_t)AT_OPEN);
-    /* The last sample of the text form is ended by the next one's head: alone in the file, it counts as it is. */
+    /* The last sample of the text form is ended by the next one's head: alone in the file, it
+     * counts as it is. */
     if (probe->samples == 0) take_buffer(probe, true);
     if (probe->samples) return date_file(arena, probe, path, status.st_mtime);
     why = assay__arena_printf(arena, "'%s': %s", path,
@@ -272,7 +278,7 @@ static void close_source(struct assay__probe *probe)
     probe->length = 0;
 }
 
-/* --- channels ------------------------------------------------------------------------------------------- */
+/* --- channels --------------------------------------------------------------------------------- */
 
 struct row {
     const char *name, *quantity, *rail, *unit;
@@ -360,7 +366,7 @@ static bool add_channels(struct assay__arena *arena, struct assay__probe *probe)
     return true;
 }
 
-/* --- the contract --------------------------------------------------------------------------------------- */
+/* --- the contract ----------------------------------------------------------------------------- */
 
 static void powermetrics_close(struct assay__probe *probe)
 {

@@ -1,9 +1,11 @@
-/* powermetrics.h - what macOS's powermetrics prints, as numbers. Two forms: a stream of XML property lists, one per sample, a
- * NUL byte before each but the first (-f plist); and text (-f text, the default). Apple silicon only.
+/* powermetrics.h - what macOS's powermetrics prints, as numbers. Two forms: a stream of XML
+ * property lists, one per sample, a NUL byte before each but the first (-f plist); and text (-f
+ * text, the default). Apple silicon only.
  *
- * Its values are the system's estimates. In the property lists a dictionary may hold a key twice (the gpu's idle_ratio): the
- * first counts. freq_hz of the gpu is in MHz, although it says otherwise; from 100,000 on it is taken for Hz. Energies are those
- * of one sample. A value that the sample does not have is NaN. */
+ * Its values are the system's estimates. In the property lists a dictionary may hold a key twice
+ * (the gpu's idle_ratio): the first counts. freq_hz of the gpu is in MHz, although it says
+ * otherwise; from 100,000 on it is taken for Hz. Energies are those of one sample. A value that the
+ * sample does not have is NaN. */
 #ifndef ASSAY_PROBE_POWERMETRICS_H
 #define ASSAY_PROBE_POWERMETRICS_H
 
@@ -30,8 +32,8 @@ struct assay__powermetrics_sample {
     double cpu_power_w, gpu_power_w, ane_power_w, combined_power_w;
     double cpu_energy_j, gpu_energy_j, ane_energy_j; /* of this sample */
     struct assay__powermetrics_unit gpu;
-    double
-        thermal_pressure; /* index into assay__powermetrics_pressures; NaN: none, or one that is not in the list */
+    /* index into assay__powermetrics_pressures; NaN: none, or one that is not in the list */
+    double thermal_pressure;
     size_t cluster_count, cpu_count;
     struct assay__powermetrics_cluster clusters[ASSAY__POWERMETRICS_CLUSTERS];
     struct assay__powermetrics_unit cpus[ASSAY__POWERMETRICS_CPUS]; /* by the CPU's number */
@@ -41,12 +43,14 @@ extern const char *const assay__powermetrics_pressures[]; /* "Nominal", …; NUL
 
 enum assay__powermetrics_status {
     ASSAY__POWERMETRICS_SAMPLE, /* *sample is filled */
-    ASSAY__POWERMETRICS_MORE, /* no whole sample from *offset on: more bytes are needed, or this was all */
+    /* no whole sample from *offset on: more bytes are needed, or this was all */
+    ASSAY__POWERMETRICS_MORE,
     ASSAY__POWERMETRICS_BAD, /* a sample that cannot be read was passed over: *reason (static) */
 };
 
-/** The next sample of data[*offset … size), in either form; *offset moves behind it. at_end: nothing will follow, so that the last
- *  sample of the text form, which only the next one ends, counts too. Allocates nothing. */
+/** The next sample of data[*offset … size), in either form; *offset moves behind it. at_end:
+ *  nothing will follow, so that the last sample of the text form, which only the next one ends,
+ *  counts too. Allocates nothing. */
 enum assay__powermetrics_status assay__powermetrics_next(const char *data, size_t size,
                                                          size_t *offset, bool at_end,
                                                          struct assay__powermetrics_sample *sample,
@@ -66,7 +70,8 @@ double assay__powermetrics_pressure(const char *name, size_t length);
 /** A whole decimal number, finite; else NaN. */
 double assay__powermetrics_number(const char *text, size_t length);
 
-/** The program that the probe starts, and its arguments; NULL restores powermetrics itself. For tests, before the probe is opened. */
+/** The program that the probe starts, and its arguments; NULL restores powermetrics itself. For
+ *  tests, before the probe is opened. */
 void assay__powermetrics_command_set(const char *const *argv);
 
 #endif

@@ -1,8 +1,11 @@
-/* powermetrics_plist.c - one sample of powermetrics as an XML property list. Not a general reader of XML: elements without
- * attributes that matter, in the order of a property list, nested at most 32 deep. Containers are walked with a stack of the key that each
- * stands under; a number is taken when its path is one we know and nothing stands there yet (the first of two equal keys counts).
- *   elapsed_ns · thermal_pressure · processor.{cpu,gpu,ane}_{power,energy} (mW, mJ) · processor.combined_power
- *   processor.clusters[].{name,freq_hz,idle_ratio,down_ratio} · processor.clusters[].cpus[].{cpu,freq_hz,idle_ratio,down_ratio}
+/* powermetrics_plist.c - one sample of powermetrics as an XML property list. Not a general reader
+ * of XML: elements without attributes that matter, in the order of a property list, nested at most
+ * 32 deep. Containers are walked with a stack of the key that each stands under; a number is taken
+ * when its path is one we know and nothing stands there yet (the first of two equal keys counts).
+ *   elapsed_ns · thermal_pressure · processor.{cpu,gpu,ane}_{power,energy} (mW, mJ) ·
+ *     processor.combined_power
+ *   processor.clusters[].{name,freq_hz,idle_ratio,down_ratio} ·
+ *     processor.clusters[].cpus[].{cpu,freq_hz,idle_ratio,down_ratio}
  *   gpu.{freq_hz,idle_ratio} */
 #include "probe/powermetrics.h"
 
@@ -25,8 +28,8 @@ struct reader {
     char kinds[DEPTH];       /* 'd' or 'a' */
     size_t depth;
     struct text key; /* the last <key> of the innermost dictionary */
-    struct assay__powermetrics_unit
-        cpu; /* of the dictionary being read: its number may come last */
+    /* of the dictionary being read: its number may come last */
+    struct assay__powermetrics_unit cpu;
     double cpu_number;
 };
 

@@ -1,4 +1,5 @@
-/* powermetrics_sample.c - finds the samples in a stream of powermetrics, in either form, and checks each. */
+/* powermetrics_sample.c - finds the samples in a stream of powermetrics, in either form, and checks
+ * each. */
 #include "probe/powermetrics.h"
 
 #include <math.h>
@@ -92,7 +93,7 @@ bool assay__powermetrics_finish(struct assay__powermetrics_sample *sample, const
     return any;
 }
 
-/* --- the stream ----------------------------------------------------------------------------------------- */
+/* --- the stream ------------------------------------------------------------------------------- */
 
 static const char *find(const char *data, size_t size, const char *word)
 {

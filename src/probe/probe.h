@@ -1,10 +1,12 @@
-/* probe.h - sensors and counters: one file each, one row each in registry.c. A probe says what it can read here, or why it
- * cannot; a channel that fails in mid-run becomes unavailable with the reason, and the rest goes on.
+/* probe.h - sensors and counters: one file each, one row each in registry.c. A probe says what it
+ * can read here, or why it cannot; a channel that fails in mid-run becomes unavailable with the
+ * reason, and the rest goes on.
  *
- * Rules for every probe: nothing is invented (no default, no zero for unknown); a channel that reads a constant zero under
- * load is a fault, not 0 W (the sampler decides that, see sampler.h); reading allocates nothing; files are kept open and
- * read again at offset 0 where the kernel allows that; files lie below $ASSAY_FSROOT (platform); foreign libraries and
- * system calls go through a table that a test can replace. */
+ * Rules for every probe: nothing is invented (no default, no zero for unknown); a channel that
+ * reads a constant zero under load is a fault, not 0 W (the sampler decides that, see sampler.h);
+ * reading allocates nothing; files are kept open and read again at offset 0 where the kernel allows
+ * that; files lie below $ASSAY_FSROOT (platform); foreign libraries and system calls go through a
+ * table that a test can replace. */
 #ifndef ASSAY_PROBE_H
 #define ASSAY_PROBE_H
 
@@ -21,10 +23,11 @@ enum assay__channel_kind {
 };
 
 struct assay__channel {
-    /* "energy.package-0", "power.gpu0", "temperature.nvme", "clock.cpu0": unique within the probe */
+    /* "energy.package-0", "power.gpu0", "temperature.nvme", "clock.cpu0": unique within the
+     * probe */
     const char *name;
-    /* "energy" | "power" | "temperature" | "clock" | "utilization" | "memory" | "fan" | "time" | "count" | "state" |
-     * "bandwidth" */
+    /* "energy" | "power" | "temperature" | "clock" | "utilization" | "memory" | "fan" | "time" |
+     * "count" | "state" | "bandwidth" */
     const char *quantity;
     /* what is measured, for metric names: "package", "core", "dram", "gpu0", "npu", "system"; "" */
     const char *rail;
@@ -49,23 +52,25 @@ struct assay__probe_reading {
 struct assay__probe_ops {
     const char *name;    /* "rapl", "hwmon", "nvml" */
     const char *summary; /* one line for `doctor` */
-    /** Finds the channels. Missing hardware is no error: the probe opens with no available channel and `reason` says why.
-     *  arena: for names; lives as long as the probe. */
+    /** Finds the channels. Missing hardware is no error: the probe opens with no available channel
+     *  and `reason` says why. arena: for names; lives as long as the probe. */
     int (*open)(struct assay__arena *arena, struct assay__probe **probe, struct assay_error *error);
     /** All channels, available or not. */
     size_t (*channels)(const struct assay__probe *probe, const struct assay__channel **channels);
     /** Why there is no available channel at all; "" otherwise. */
     const char *(*reason)(const struct assay__probe *probe);
-    /** Reads every available channel into readings[0 … channels - 1] (unavailable ones: NaN and their reason). No allocation,
-     *  no blocking beyond the deadline of the sampler. */
+    /** Reads every available channel into readings[0 … channels - 1] (unavailable ones: NaN and
+     *  their reason). No allocation, no blocking beyond the deadline of the sampler. */
     void (*read)(struct assay__probe *probe, struct assay__probe_reading *readings);
     void (*close)(struct assay__probe *probe); /* NULL legal */
-    /** How long `open` may take before it is given up (open.h); 0: 1 s. The library of a driver may have to wake its devices. */
+    /** How long `open` may take before it is given up (open.h); 0: 1 s. The library of a driver may
+     *  have to wake its devices. */
     uint64_t open_limit_ns;
-    /** `open` is about the calling thread (its counters, a program that ends with it): it is never run on another. */
+    /** `open` is about the calling thread (its counters, a program that ends with it): it is never
+     *  run on another. */
     bool own_thread;
-    /** (optional) Which channels will be looked at: wanted[0 … channels - 1]. The others need not be read any more; their
-     *  readings are NaN. */
+    /** (optional) Which channels will be looked at: wanted[0 … channels - 1]. The others need not
+     *  be read any more; their readings are NaN. */
     void (*select)(struct assay__probe *probe, const bool *wanted);
 };
 

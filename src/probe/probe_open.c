@@ -1,4 +1,5 @@
-/* probe_open.c - opening a probe under a limit of time: reading a file of /sys asks a driver, and one that hangs would hang the program. */
+/* probe_open.c - opening a probe under a limit of time: reading a file of /sys asks a driver, and
+ * one that hangs would hang the program. */
 #include "probe/probe_open.h"
 
 #include "platform/guard.h"

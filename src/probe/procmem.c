@@ -1,11 +1,13 @@
-/* procmem.c - memory of one process: resident memory from /proc/PID/statm (its second number, in pages), page faults and threads from
- * /proc/PID/stat (fields 10, 12 and 20; the name in field 2 may hold blanks and brackets, so fields count from the last ')').
- * The proportional set size, in which a page shared by n processes counts 1/n, comes from /proc/PID/smaps_rollup; the kernel walks all
- * page tables of the process for it, which takes about a millisecond per 100 MB and holds its memory map meanwhile. It is a probe of its own,
- * so that it can be read less often. Page faults: minor ones need no disk.
+/* procmem.c - memory of one process: resident memory from /proc/PID/statm (its second number, in
+ * pages), page faults and threads from /proc/PID/stat (fields 10, 12 and 20; the name in field 2
+ * may hold blanks and brackets, so fields count from the last ')'). The proportional set size, in
+ * which a page shared by n processes counts 1/n, comes from /proc/PID/smaps_rollup; the kernel
+ * walks all page tables of the process for it, which takes about a millisecond per 100 MB and holds
+ * its memory map meanwhile. It is a probe of its own, so that it can be read less often. Page
+ * faults: minor ones need no disk.
  *
- * Below $ASSAY_FSROOT a process of this machine is not to be looked for: without a target there, both are unavailable. Sources: proc(5),
- * the kernel's Documentation/filesystems/proc.rst. */
+ * Below $ASSAY_FSROOT a process of this machine is not to be looked for: without a target there,
+ * both are unavailable. Sources: proc(5), the kernel's Documentation/filesystems/proc.rst. */
 #include "probe/procmem.h"
 
 #include "probe/files.h"

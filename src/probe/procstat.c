@@ -1,8 +1,9 @@
-/* procstat.c - the first line of /proc/stat: "cpu user nice system idle iowait irq softirq steal …", in clock ticks summed
- * over all CPUs. busy = user + nice + system + irq + softirq (guest time is within user), idle is the field idle alone:
- * iowait may decrease (proc(5)), which no counter may. steal = time that a virtual CPU was ready and another guest ran.
- * A line of zeros (a sandbox that does not count) is unavailable. Below $ASSAY_FSROOT the tick is 1/100 s, as on every
- * Linux of today. Source: proc(5). */
+/* procstat.c - the first line of /proc/stat: "cpu user nice system idle iowait irq softirq steal
+ * …", in clock ticks summed over all CPUs. busy = user + nice + system + irq + softirq (guest time
+ * is within user), idle is the field idle alone: iowait may decrease (proc(5)), which no counter
+ * may. steal = time that a virtual CPU was ready and another guest ran. A line of zeros (a sandbox
+ * that does not count) is unavailable. Below $ASSAY_FSROOT the tick is 1/100 s, as on every Linux
+ * of today. Source: proc(5). */
 #include "probe/files.h"
 #include "probe/probes.h"
 

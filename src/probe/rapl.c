@@ -1,9 +1,10 @@
-/* rapl.c - energy counters of Intel and AMD processors through Linux powercap: /sys/class/powercap/intel-rapl:N is a
- * package (or "psys", the whole platform), intel-rapl:N:M a part of it ("core", "uncore", "dram"). energy_uj counts
- * microjoules and starts again at 0 after max_energy_range_uj (about 262 kJ: 22 minutes at 200 W). Parts lie within
- * their package (core, uncore) or beside it (dram): rails must not be summed blindly.
- * The same package may be shown a second time through MMIO (intel-rapl-mmio:N): only used where the first is missing.
- * Since Linux 5.10 only root may read energy_uj. Source: the kernel's power-capping documentation. */
+/* rapl.c - energy counters of Intel and AMD processors through Linux powercap:
+ * /sys/class/powercap/intel-rapl:N is a package (or "psys", the whole platform), intel-rapl:N:M a
+ * part of it ("core", "uncore", "dram"). energy_uj counts microjoules and starts again at 0 after
+ * max_energy_range_uj (about 262 kJ: 22 minutes at 200 W). Parts lie within their package (core,
+ * uncore) or beside it (dram): rails must not be summed blindly. The same package may be shown a
+ * second time through MMIO (intel-rapl-mmio:N): only used where the first is missing. Since Linux
+ * 5.10 only root may read energy_uj. Source: the kernel's power-capping documentation. */
 #include "probe/files.h"
 #include "probe/probes.h"
 

@@ -1,6 +1,6 @@
-/* sysfs.c - files of /proc and /sys below $ASSAY_FSROOT: open once, read at offset 0, reasons instead of numbers when
- * something is wrong. Numbers are decimal integers, as the kernel prints them; they are kept as doubles, exact up to 2^53
- * (9 GJ in µJ). */
+/* sysfs.c - files of /proc and /sys below $ASSAY_FSROOT: open once, read at offset 0, reasons
+ * instead of numbers when something is wrong. Numbers are decimal integers, as the kernel prints
+ * them; they are kept as doubles, exact up to 2^53 (9 GJ in µJ). */
 #include "probe/sysfs.h"
 
 #include "base/vec.h"
@@ -136,7 +136,7 @@ bool assay__sysfs_refresh(struct assay__sysfs_file *file)
         if (got == 0) break;
         length += (size_t)got;
         /* A short text comes whole and ends in a newline: no second read just to
-     * see the end. */
+         * see the end. */
         if (file->text[length - 1] == '\n' && !file->long_text) break;
     }
     while (length > 0 && strchr(" \t\r\n", file->text[length - 1]))

@@ -1,8 +1,9 @@
-/* sysfs.h - the one reader of /proc and /sys for probes, below $ASSAY_FSROOT when it is set. A file is opened once and
- * read again at offset 0 (the kernel makes the text anew for each such read). What goes wrong becomes a sentence: static
- * text for readings, which allocate nothing; arena text at open, where the command that would help is known.
- * Plain POSIX: on a system without these files nothing opens, and the reason says so. A read that blocks is not this
- * file's concern: the sampler gives up on the probe (sampler.h). */
+/* sysfs.h - the one reader of /proc and /sys for probes, below $ASSAY_FSROOT when it is set. A file
+ * is opened once and read again at offset 0 (the kernel makes the text anew for each such read).
+ * What goes wrong becomes a sentence: static text for readings, which allocate nothing; arena text
+ * at open, where the command that would help is known. Plain POSIX: on a system without these files
+ * nothing opens, and the reason says so. A read that blocks is not this file's concern: the sampler
+ * gives up on the probe (sampler.h). */
 #ifndef ASSAY_PROBE_SYSFS_H
 #define ASSAY_PROBE_SYSFS_H
 

@@ -1,8 +1,10 @@
-/* thermal.c - /sys/class/thermal: thermal_zoneN (`type`, `temp` in m°C) and what is being done against the heat,
- * cooling_deviceN (`type`, `cur_state` from 0, off, to `max_state`). A zone that is switched off answers -274000, below
- * absolute zero, or an error: it is then unavailable. How often the hardware itself slowed down, Intel counts per CPU in
- * /sys/devices/system/cpu/cpuN/thermal_throttle: core_throttle_count (summed over the CPUs asked) and
- * package_throttle_count (the greatest). Source: the kernel's thermal sysfs interface and its x86 ABI. */
+/* thermal.c - /sys/class/thermal: thermal_zoneN (`type`, `temp` in m°C) and what is being done
+ * against the heat, cooling_deviceN (`type`, `cur_state` from 0, off, to `max_state`). A zone that
+ * is switched off answers -274000, below absolute zero, or an error: it is then unavailable. How
+ * often the hardware itself slowed down, Intel counts per CPU in
+ * /sys/devices/system/cpu/cpuN/thermal_throttle: core_throttle_count (summed over the CPUs asked)
+ * and package_throttle_count (the greatest). Source: the kernel's thermal sysfs interface and its
+ * x86 ABI. */
 #include "probe/cpus.h"
 #include "probe/files.h"
 #include "probe/probes.h"

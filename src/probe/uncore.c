@@ -1,14 +1,17 @@
-/* uncore.c - bytes that the memory controllers read and wrote, from the counters of Intel's controllers (the kernel's drivers
- * uncore_imc*). They count for the whole machine, not for a process, so the kernel gives them to root or where
- * kernel.perf_event_paranoid is 0 or less.
+/* uncore.c - bytes that the memory controllers read and wrote, from the counters of Intel's
+ * controllers (the kernel's drivers uncore_imc*). They count for the whole machine, not for a
+ * process, so the kernel gives them to root or where kernel.perf_event_paranoid is 0 or less.
  *
  * What to count is described below /sys/bus/event_source/devices/uncore_imc*:
- *   type, cpumask                     the number for perf_event_open; one CPU of each package ("0,28")
- *   events/cas_count_read             "event=0x04,umask=0x03"; also data_read(s) on client processors
+ *   type, cpumask                     the number for perf_event_open; one CPU of each package
+ *     ("0,28")
+ *   events/cas_count_read             "event=0x04,umask=0x03"; also data_read(s) on client
+ *     processors
  *   events/cas_count_read.scale .unit "6.103515625e-5" and "MiB": count x scale x unit
  *   format/event, format/umask        "config:0-7", "config:8-15": where a term's bits go
- * A channel is the sum over all controllers and packages; when one of them cannot be counted the sum would be wrong, so it is
- * unavailable. Events that need more than the word `config`, and units other than B, KiB, MiB and GiB, are not understood.
+ * A channel is the sum over all controllers and packages; when one of them cannot be counted the
+ * sum would be wrong, so it is unavailable. Events that need more than the word `config`, and units
+ * other than B, KiB, MiB and GiB, are not understood.
  *
  * AMD's and Arm's drivers describe no such events there: the reason says so. */
 #include "base/cpu_list.h"
@@ -49,9 +52,10 @@ static const char *const events[CHANNELS][4] = {
     {"cas_count_write", "data_write", "data_writes", NULL},
 };
 
-/* --- what the files say ----------------------------------------------------------------------------------- */
+/* --- what the files say ----------------------------------------------------------------------- */
 
-/* "config:0-7,32-35": puts the low bits of value there. False: another word, or bits that find no place. */
+/* "config:0-7,32-35": puts the low bits of value there. False: another word, or bits that find no
+ * place. */
 static bool place_bits(const char *format, uint64_t value, uint64_t *config)
 {
     static const char word[] = "config:";
@@ -132,7 +136,7 @@ static bool read_cpus(const char *text, struct cpus *cpus)
     return text && assay__cpu_list_each(text, add_cpu, cpus) && cpus->count > 0 && !cpus->full;
 }
 
-/* --- open ----------------------------------------------------------------------------------------------------- */
+/* --- open ------------------------------------------------------------------------------------- */
 
 static const char *open_words(struct assay__arena *arena, int number)
 {
@@ -242,7 +246,7 @@ static int uncore_open(struct assay__arena *arena, struct assay__probe **probe,
     return 0;
 }
 
-/* --- read ----------------------------------------------------------------------------------------------------- */
+/* --- read ------------------------------------------------------------------------------------- */
 
 static struct assay__probe_reading read_channel(struct assay__probe *probe, size_t channel)
 {

@@ -2,12 +2,13 @@
  *   samples(trial, launch, stream, seq, ns)               over sample_chunks
  *   layer_times(trial, launch, layer, time_ns)            over layer_time_chunks
  *   series(trial, launch, name, seq, time_ns, value)      over series_info and series_chunks
- * Rows are made from one decoded chunk at a time, so that a million of them take half a megabyte (series: one) to scan.
- * Equality on the columns before `seq` and `layer` is passed down to the chunks' index. `seq` counts from 0 within a
- * stream or a series, in time order; the first launches.warmup samples are warm-up. `ns` is always a floating-point
- * number. `layer` is layers.position; a layer that a launch has no time of is NULL, as is a reading without a value.
- * `time_ns` of a series is since the run began. In a profile from before there were layer times or series those tables
- * are empty. */
+ * Rows are made from one decoded chunk at a time, so that a million of them take half a megabyte
+ * (series: one) to scan. Equality on the columns before `seq` and `layer` is passed down to the
+ * chunks' index. `seq` counts from 0 within a stream or a series, in time order; the first
+ * launches.warmup samples are warm-up. `ns` is always a floating-point number. `layer` is
+ * layers.position; a layer that a launch has no time of is NULL, as is a reading without a value.
+ * `time_ns` of a series is since the run began. In a profile from before there were layer times or
+ * series those tables are empty. */
 #include "profile/chunk.h"
 #include "profile/sql.h"
 

@@ -261,7 +261,8 @@ static void load_layer(struct assay__rows *rows, struct assay__layer *layer)
     if (layer->state == ASSAY_UNAVAILABLE) layer->time_ns = NAN;
 }
 
-/* Both are in the order of the layers' positions: one pass, where a statement for each of 100,000 layers takes seconds. */
+/* Both are in the order of the layers' positions: one pass, where a statement for each of 100,000
+ * layers takes seconds. */
 static void load_origins(struct assay__loader *loader, int64_t trial, struct assay__layers *layers,
                          const int64_t *positions)
 {
@@ -383,8 +384,8 @@ static void load_trial_row(struct assay__rows *rows, struct assay__trial *trial)
     layers->discarded = (int)assay__rows_int(rows, "layers_discarded", 0, INT_MAX, 0);
 }
 
-/* Series are written when a run ends: a capture that was killed has none, and its reader must not take that for none
- * asked for. */
+/* Series are written when a run ends: a capture that was killed has none, and its reader must not
+ * take that for none asked for. */
 static void note_lost_series(struct assay__loader *loader, struct assay__trial *trial)
 {
     const struct assay_profile *profile = loader->profile;

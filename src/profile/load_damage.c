@@ -1,7 +1,7 @@
-/* load_damage.c - what a profile lacks that its writer put there. The loader takes a missing table as an empty one, and
- * a report of an empty table looks like a report of nothing measured: here the difference is said. Tables and key
- * columns are those of schema version 1 from its start; what later versions add is not demanded. A capture that was
- * killed lacks rows, never tables. */
+/* load_damage.c - what a profile lacks that its writer put there. The loader takes a missing table
+ * as an empty one, and a report of an empty table looks like a report of nothing measured: here the
+ * difference is said. Tables and key columns are those of schema version 1 from its start; what
+ * later versions add is not demanded. A capture that was killed lacks rows, never tables. */
 #include "profile/rows.h"
 
 static const struct {
@@ -57,7 +57,8 @@ void assay__load_damage(struct assay__loader *loader)
                                 "damaged profile: its table '%s' is missing or not readable",
                                 required[i].table));
     }
-    /* The writer puts a trial's metrics before it calls the profile complete, unavailable ones too. */
+    /* The writer puts a trial's metrics before it calls the profile complete, unavailable ones
+     * too. */
     for (size_t i = 0; i < profile->trial_count && sound && profile->complete; i++) {
         struct assay__trial *trial = &profile->trials[i];
         if (trial->state != ASSAY__TRIAL_OK || assay_metrics_get(trial->metrics, "latency.p50"))

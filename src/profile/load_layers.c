@@ -1,7 +1,8 @@
-/* load_layers.c - the times of a trial's layers by launch, and what is alive at the peak, from an untrusted file. A launch counts
- * when its chunks hold one time for every layer, no more and no less; one that does not is left out, and a note says so. The bytes of the
- * chunks are counted against the file before anything is allocated, and a value takes at least one of them. Tables that are
- * not there are nothing kept, as in profiles from before they existed. */
+/* load_layers.c - the times of a trial's layers by launch, and what is alive at the peak, from an
+ * untrusted file. A launch counts when its chunks hold one time for every layer, no more and no
+ * less; one that does not is left out, and a note says so. The bytes of the chunks are counted
+ * against the file before anything is allocated, and a value takes at least one of them. Tables
+ * that are not there are nothing kept, as in profiles from before they existed. */
 #include "profile/chunk.h"
 #include "profile/rows.h"
 
@@ -130,7 +131,7 @@ void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *
     free(ids);
 }
 
-/* --- the peak ----------------------------------------------------------------------------------- */
+/* --- the peak --------------------------------------------------------------------------------- */
 
 static double amount(struct assay__rows *rows, const char *column)
 {

@@ -1,6 +1,7 @@
-/* load_parts.c - what the allocation tracker saw, the counters of layer classes and the ceilings, from an untrusted
- * file. Missing tables are nothing asked for, as in profiles from before they existed; numbers that cannot be (negative
- * or not finite) are unknown; lists end at a limit that is said. */
+/* load_parts.c - what the allocation tracker saw, the counters of layer classes and the ceilings,
+ * from an untrusted file. Missing tables are nothing asked for, as in profiles from before they
+ * existed; numbers that cannot be (negative or not finite) are unknown; lists end at a limit that
+ * is said. */
 #include "profile/rows.h"
 
 #include <limits.h>

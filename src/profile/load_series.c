@@ -1,8 +1,9 @@
-/* load_series.c - a trial's series and spans from an untrusted file. As in load_samples.c the chunks are measured first
- * and decoded second; here their bytes are counted against the file's size too, so that chunks which share pages
- * cannot make us allocate more than sixteen times the file. What does not decode ends its series; times that are not
- * finite or run backwards do too, because everything that draws or integrates relies on them. A value that is not
- * finite is no value (NaN). */
+/* load_series.c - a trial's series and spans from an untrusted file. As in load_samples.c the
+ * chunks are measured first and decoded second; here their bytes are counted against the file's
+ * size too, so that chunks which share pages cannot make us allocate more than sixteen times the
+ * file. What does not decode ends its series; times that are not finite or run backwards do too,
+ * because everything that draws or integrates relies on them. A value that is not finite is no
+ * value (NaN). */
 #include "profile/chunk.h"
 #include "profile/rows.h"
 

@@ -1,11 +1,13 @@
-/* previous.c - a capture that fails before its first sample must not cost the profile it was going to replace.
+/* previous.c - a capture that fails before its first sample must not cost the profile it was going
+ * to replace.
  *
- * What stood at PATH waits as PATH.previous, its log with it, and comes back or goes when the capture ends. A capture
- * that was killed leaves both. The next one to PATH then meets two profiles:
+ * What stood at PATH waits as PATH.previous, its log with it, and comes back or goes when the
+ * capture ends. A capture that was killed leaves both. The next one to PATH then meets two
+ * profiles:
  *   PATH holds samples   it is the newer one: it takes the place of PATH.previous
  *   PATH holds none      nothing is lost with it: PATH.previous goes on waiting
- * With nothing at PATH a file PATH.previous is left alone: we cannot know whose it is. Limit: killed between two
- * renames of a profile that has a log, the log stays under its old name. */
+ * With nothing at PATH a file PATH.previous is left alone: we cannot know whose it is. Limit:
+ * killed between two renames of a profile that has a log, the log stays under its old name. */
 #include "profile/previous.h"
 
 #include "profile/sql.h"
@@ -21,7 +23,8 @@
 #include <unistd.h>
 
 #define SUFFIX ".previous"
-#define SQLITE_LOCK_FIRST 0x40000000 /* the bytes SQLite locks: pending, reserved and 510 shared */
+/* the bytes SQLite locks: pending, reserved and 510 shared */
+#define SQLITE_LOCK_FIRST 0x40000000
 #define SQLITE_LOCK_BYTES 512
 
 int assay__profile_system_error(struct assay_error *error, const char *path, const char *doing,

@@ -1,6 +1,7 @@
-/* profile.h - the document: everything one profile holds, as plain structures in one arena. Capture fills it, the
- * store writes it to SQLite as it grows and loads it again, analysis and renderers only read it.
- * Unknown numbers are NaN (double) or negative (counts); unknown strings are "". Times are in ns unless named. */
+/* profile.h - the document: everything one profile holds, as plain structures in one arena. Capture
+ * fills it, the store writes it to SQLite as it grows and loads it again, analysis and renderers
+ * only read it. Unknown numbers are NaN (double) or negative (counts); unknown strings are "".
+ * Times are in ns unless named. */
 #ifndef ASSAY_PROFILE_DOCUMENT_H
 #define ASSAY_PROFILE_DOCUMENT_H
 
@@ -24,8 +25,8 @@ struct assay__tensor_info {
     int rank;                   /* -1 unknown */
     const int64_t *dims;        /* -1 where symbolic */
     const char *const *symbols; /* per dimension, NULL or "" where fixed; may be NULL as a whole */
-    const char
-        *fill; /* workload inputs: how the values were made ("uniform [-1, 1), seed 1"); else "" */
+    /* workload inputs: how the values were made ("uniform [-1, 1), seed 1"); else "" */
+    const char *fill;
 };
 
 struct assay__operator_info {
@@ -94,7 +95,8 @@ const char *assay__trial_state_name(
     enum assay__trial_state state); /* "running", "ok", "failed", "skipped", "interrupted" */
 int assay__trial_state_parse(const char *name);
 
-/** One worker process. Samples are durations in time order; the first `warmup` of them are warm-up (found in the data). */
+/** One worker process. Samples are durations in time order; the first `warmup` of them are warm-up
+ *  (found in the data). */
 struct assay__launch {
     int id; /* 1, 2, … within its trial */
     enum assay__trial_state state;
@@ -128,8 +130,9 @@ struct assay__layer {
     double *counters; /* while it is captured: of one inference, by counter; NULL; not stored */
     /* one per launch of layers.launch_ids, NaN where it has none; NULL: not known */
     const double *launch_times_ns;
-    /* shapes and types at the fixed inputs: "1x64x112x112 float32, …", values inside a fused layer left out; attributes
-       of its nodes: "kernel_shape 3x3, strides 2x2". NULL or "": not known, or there are none */
+    /* shapes and types at the fixed inputs: "1x64x112x112 float32, …", values inside a fused layer
+     * left out; attributes of its nodes: "kernel_shape 3x3, strides 2x2". NULL or "": not known, or
+     * there are none */
     const char *inputs, *weights, *outputs, *attributes;
 };
 
@@ -151,8 +154,8 @@ struct assay__layers {
     const int *launch_ids;
 };
 
-/** The 95 % interval of a layer's time over launches (base/stats.h: 93.75 % with five), in ns. False, and both NaN, with less than
- *  five launches that timed it. *coverage may be NULL. */
+/** The 95 % interval of a layer's time over launches (base/stats.h: 93.75 % with five), in ns.
+ *  False, and both NaN, with less than five launches that timed it. *coverage may be NULL. */
 bool assay__layer_interval(const struct assay__layers *layers, const struct assay__layer *layer,
                            double *low_ns, double *high_ns, double *coverage);
 /** Why no layer has an interval, in words that say what would give one; "" when they may have. */
@@ -169,7 +172,8 @@ struct assay__peak_tensor {
 
 #define ASSAY__PEAK_TENSORS 200 /* kept at most, the largest */
 
-/** What is alive while the node runs at which most activations are, by liveness of the graph (cost/liveness.h). */
+/** What is alive while the node runs at which most activations are, by liveness of the graph
+ *  (cost/liveness.h). */
 struct assay__peak {
     const char *reason;    /* why nothing is known; NULL: not looked for, "" known */
     const char *node, *op; /* that runs then */
@@ -190,7 +194,8 @@ struct assay__stability {
     int64_t more_iterations; /* how many more would have met the goal; -1 unknown, 0 met */
 };
 
-/** A metric over time. A channel that could not be read is here too: unavailable, without values, with the reason. */
+/** A metric over time. A channel that could not be read is here too: unavailable, without values,
+ *  with the reason. */
 struct assay__series_info {
     int launch;       /* 0: the whole trial */
     const char *name; /* unique within trial and launch: "power.gpu0", "memory.rss.worker" */
@@ -215,8 +220,8 @@ struct assay__span {
     int64_t completions;     /* -1 unknown */
 };
 
-/** What one phase of a worker's life allocated: "load" (session), "first" (inference), "prerun" (until it is warm), "warm"
- *  (further ones). */
+/** What one phase of a worker's life allocated: "load" (session), "first" (inference), "prerun"
+ *  (until it is warm), "warm" (further ones). */
 struct assay__allocation_phase {
     const char *name;
     int64_t inferences;  /* in the phase; 0 for load */
@@ -311,8 +316,8 @@ struct assay__finding {
     /* what was measured when it was tried; only where verified_gain is known */
     double verified_low, verified_high; /* of verified_gain, 95 % */
     double verified_smallest;           /* relative difference that could have been shown */
-    double
-        verified_energy; /* of an inference (of a sample where batches differ), after / before; NaN */
+    /* of an inference (of a sample where batches differ), after / before; NaN */
+    double verified_energy;
     double verified_energy_low, verified_energy_high; /* 95 %, by launches; NaN unknown */
     double verified_drift;   /* relative L2 of the outputs; NaN: not compared */
     const char *verified_of; /* what the gain is of: "latency", "samples per second"; "" */
@@ -340,8 +345,8 @@ struct assay_profile {
     size_t ceiling_count;
 };
 
-/** Appends a series / a span to a trial; strings and columns are borrowed (they live in the profile's arena). 0 or
- *  ASSAY_ENOMEM. */
+/** Appends a series / a span to a trial; strings and columns are borrowed (they live in the
+ *  profile's arena). 0 or ASSAY_ENOMEM. */
 int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,
                             const struct assay__series_info *series);
 int assay__trial_add_span(struct assay_profile *profile, struct assay__trial *trial,
@@ -354,7 +359,8 @@ struct assay__layers assay__layers_unknown(void);
 
 /** An empty document with its arena (unknown numbers set to unknown). NULL when out of memory. */
 struct assay_profile *assay__profile_new(void);
-/** Append a trial / a launch to a trial, initialised to unknown; NULL when out of memory. Pointers to earlier ones may move. */
+/** Append a trial / a launch to a trial, initialised to unknown; NULL when out of memory. Pointers
+ *  to earlier ones may move. */
 struct assay__trial *assay__profile_trial(struct assay_profile *profile);
 struct assay__launch *assay__trial_launch(struct assay_profile *profile,
                                           struct assay__trial *trial);

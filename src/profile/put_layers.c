@@ -1,6 +1,6 @@
-/* put_layers.c - the layers of a trial as rows: what is known of each, its original nodes, its times by launch (column chunks), and
- * the activations that are alive at the peak. All of it is written as a whole, in place of what stood there: it is known when the
- * launches have ended. */
+/* put_layers.c - the layers of a trial as rows: what is known of each, its original nodes, its
+ * times by launch (column chunks), and the activations that are alive at the peak. All of it is
+ * written as a whole, in place of what stood there: it is known when the launches have ended. */
 #include "profile/chunk.h"
 #include "profile/put.h"
 
@@ -112,7 +112,7 @@ int assay__put_layers(sqlite3 *db, const struct assay__trial *t)
     return code;
 }
 
-/* --- the peak of the activations ---------------------------------------------------------------- */
+/* --- the peak of the activations -------------------------------------------------------------- */
 
 int assay__put_peak(sqlite3 *db, const struct assay__trial *t)
 {

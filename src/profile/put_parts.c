@@ -1,5 +1,6 @@
-/* put_parts.c - what the allocation tracker saw, the counters of layer classes, and the ceilings, as rows. What was not
- * asked for leaves no row, so that a reader can tell it from nothing found. */
+/* put_parts.c - what the allocation tracker saw, the counters of layer classes, and the ceilings,
+ * as rows. What was not asked for leaves no row, so that a reader can tell it from nothing
+ * found. */
 #include "profile/put.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* put_series.c - what was read over time, as rows: a head and column chunks per series, and the spans. A trial's series
- * are written as a whole, in place of what stood there: they are known when the run ends. */
+/* put_series.c - what was read over time, as rows: a head and column chunks per series, and the
+ * spans. A trial's series are written as a whole, in place of what stood there: they are known when
+ * the run ends. */
 #include "profile/chunk.h"
 #include "profile/put.h"
 

@@ -47,7 +47,8 @@ int assay__rows_column(struct assay__rows *rows, const char *column);
 /** Room for one more behind `count` elements in the document's arena; NULL (and the failure noted)
  * when out of memory. */
 void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, size_t size);
-/** Counts bytes that were read against the size of the file; false, and the failure noted, when it cannot hold them. */
+/** Counts bytes that were read against the size of the file; false, and the failure noted, when it
+ *  cannot hold them. */
 bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes);
 /** Notes a failure unless there is one; returns false. */
 bool assay__load_failed(struct assay__loader *loader, int code, const char *why);
@@ -57,8 +58,8 @@ bool assay__load_failed(struct assay__loader *loader, int code, const char *why)
 void assay__load_samples(struct assay__loader *loader, int trial, struct assay__launch *launch,
                          const char **damage);
 
-/** A trial's series and spans (load_series.c), its allocations and class counters, and the ceilings of the profile
- * (load_parts.c). What is damaged of them is said in the trial's notes. */
+/** A trial's series and spans (load_series.c), its allocations and class counters, and the ceilings
+ *  of the profile (load_parts.c). What is damaged of them is said in the trial's notes. */
 void assay__load_series(struct assay__loader *loader, struct assay__trial *trial);
 void assay__load_spans(struct assay__loader *loader, struct assay__trial *trial);
 void assay__load_allocations(struct assay__loader *loader, struct assay__trial *trial);
@@ -68,12 +69,14 @@ void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *
 void assay__load_peak(struct assay__loader *loader, struct assay__trial *trial);
 void assay__load_ceilings(struct assay__loader *loader);
 
-/** True, and the rows ended, when a list is as long as it may be; said in the trial's notes (may be NULL). */
+/** True, and the rows ended, when a list is as long as it may be; said in the trial's notes (may be
+ *  NULL). */
 bool assay__load_full(struct assay__rows *rows, struct assay__trial *trial, size_t count,
                       size_t limit, const char *what);
 
-/** Says in the notes of every trial what a sound profile would hold and this one does not; a failure when there is no
- * trial to say it of (load_damage.c). For a document that is loaded otherwise. */
+/** Says in the notes of every trial what a sound profile would hold and this one does not; a
+ *  failure when there is no trial to say it of (load_damage.c). For a document that is loaded
+ *  otherwise. */
 void assay__load_damage(struct assay__loader *loader);
 /** Adds a note to a trial. */
 void assay__load_note(struct assay__loader *loader, struct assay__trial *trial, const char *note);

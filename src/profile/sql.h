@@ -44,7 +44,8 @@ struct assay__db {
 int assay__db_open(const char *path, struct assay__db **db, struct assay_error *error);
 void assay__db_close(struct assay__db *db);
 
-/** Makes the table-valued views `samples`, `layer_times` and `series` known to the connection. SQLite's code. */
+/** Makes the table-valued views `samples`, `layer_times` and `series` known to the connection.
+ *  SQLite's code. */
 int assay__chunk_tables(sqlite3 *db);
 
 #endif

@@ -38,8 +38,8 @@ struct assay__store {
     bool has_samples;  /* some are committed: this one is worth more than the previous one */
 };
 
-/* Closes, and decides between the new profile and the one before it. A failure to put the old one back is logged: it
- * is then still there under its other name. */
+/* Closes, and decides between the new profile and the one before it. A failure to put the old one
+ * back is logged: it is then still there under its other name. */
 static void free_store(struct assay__store *store)
 {
     if (!store) return;
@@ -89,8 +89,8 @@ static int write_schema(struct assay__store *store, struct assay_error *error)
     return 0;
 }
 
-/* A fresh empty file with the schema at `temporary`; removed again when that fails. Only once it stands is the profile
- * that was there moved. */
+/* A fresh empty file with the schema at `temporary`; removed again when that fails. Only once it
+ * stands is the profile that was there moved. */
 static int make_fresh(struct assay__store *store, const char *temporary, struct assay_error *error)
 {
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -1,4 +1,5 @@
-/* advise.c - see advise.h. A potential is marked as derived ("="): it follows from measured shares, and has not been tried. */
+/* advise.c - see advise.h. A potential is marked as derived ("="): it follows from measured shares,
+ * and has not been tried. */
 #include "report/advise.h"
 
 #include "judge/comparison.h"
@@ -216,7 +217,8 @@ static bool is_in(const struct assay__finding *f, const char *state)
     return strcmp(known ? own : "open", state) == 0;
 }
 
-/* The next finding of a part: of what was verified the largest measured gain that is not shown yet, else in their order. SIZE_MAX: none is left. */
+/* The next finding of a part: of what was verified the largest measured gain that is not shown yet,
+ * else in their order. SIZE_MAX: none is left. */
 static size_t next_of(const struct assay_profile *profile, const char *state, const bool *shown)
 {
     size_t best = SIZE_MAX;
@@ -230,7 +232,8 @@ static size_t next_of(const struct assay_profile *profile, const char *state, co
     return best;
 }
 
-/* What was tried and helped, what nobody tried, what was tried in vain. Without any trial: one list. */
+/* What was tried and helped, what nobody tried, what was tried in vain. Without any trial: one
+ * list. */
 static void put_findings(struct assay__page *page, const struct assay__advice *advice)
 {
     static const struct {
@@ -306,13 +309,15 @@ void assay__page_advice(struct assay__page *page, const struct assay__advice *ad
     put_nothing(page, advice);
     if (advice->found) {
         assay__buf_putc(page->out, '\n');
-        assay__page_wrap(
-            page, ASSAY__STYLE_DIM, "",
-            advice->verification
-                ? "A potential follows from shares of the latency (=) or rests on an assumed cost (~). Measured gains "
-                  "are of this machine and this workload, and do not multiply."
-                : "A potential follows from shares of the latency (=) or rests on an assumed cost (~); it was not measured "
-                  "(--verify measures what can be tried). Potentials of several findings do not multiply.");
+        assay__page_wrap(page, ASSAY__STYLE_DIM, "",
+                         advice->verification
+                             ? "A potential follows from shares of the latency (=) or rests on an "
+                               "assumed cost (~). Measured gains "
+                               "are of this machine and this workload, and do not multiply."
+                             : "A potential follows from shares of the latency (=) or rests on an "
+                               "assumed cost (~); it was not measured "
+                               "(--verify measures what can be tried). Potentials of several "
+                               "findings do not multiply.");
     }
     if (page->ascii) assay__page_to_ascii(page->out, start);
 }

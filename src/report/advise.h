@@ -5,7 +5,8 @@
 #include "advise/advise.h"
 #include "report/page.h"
 
-/** The page: findings by potential, what was not evaluated and why, what was looked at and not found. */
+/** The page: findings by potential, what was not evaluated and why, what was looked at and not
+ *  found. */
 void assay__page_advice(struct assay__page *page, const struct assay__advice *advice);
 /** One object: "model", "trial", "findings" (design section 10), "rules", "summary". */
 void assay__json_advice(struct assay__buf *out, const struct assay__advice *advice);

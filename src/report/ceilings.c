@@ -1,7 +1,8 @@
-/* ceilings.c - measured ceilings as text and JSON. A device's are listed with the share of the published peak that they reach.
- * The CPU's text sets one core beside all cores: a line is what the two rows
- * share (data type; level and pattern), in the order of the set. Notes and reasons follow, each once, with the rows it
- * belongs to. Strings may come from a file and are made safe by the page. */
+/* ceilings.c - measured ceilings as text and JSON. A device's are listed with the share of the
+ * published peak that they reach. The CPU's text sets one core beside all cores: a line is what the
+ * two rows share (data type; level and pattern), in the order of the set. Notes and reasons follow,
+ * each once, with the rows it belongs to. Strings may come from a file and are made safe by the
+ * page. */
 #include "report/ceilings.h"
 
 #include "base/json.h"

@@ -1,5 +1,6 @@
-/* check.h - what `assay check` found, as text, JSON and JUnit. A renderer only reads the check and appends to the buffer. Names come
- * from files and are untrusted: each format escapes them its own way. */
+/* check.h - what `assay check` found, as text, JSON and JUnit. A renderer only reads the check and
+ * appends to the buffer. Names come from files and are untrusted: each format escapes them its own
+ * way. */
 #ifndef ASSAY_REPORT_CHECK_H
 #define ASSAY_REPORT_CHECK_H
 
@@ -21,10 +22,11 @@ int assay__check_render(const struct assay__check *check, const struct assay__ch
 /** One sentence: the verdict and what it rests on. Unescaped. */
 void assay__check_answer(struct assay__buf *out, const struct assay__check *check);
 
-/** Rules of that severity that have items: an item stands for a node, and many nodes may break one rule. */
+/** Rules of that severity that have items: an item stands for a node, and many nodes may break one
+ *  rule. */
 size_t assay__check_groups(const struct assay__check *check, enum assay__check_severity severity);
 
-/* --- the formats ------------------------------------------------------------------------------- */
+/* --- the formats ------------------------------------------------------------------------------ */
 
 void assay__check_text(const struct assay__check *check, const struct assay__check_view *view,
                        struct assay__buf *out);

@@ -1,4 +1,5 @@
-/* check_json.c - a check as one JSON object (doc/check.md lists its members). Unknown numbers are null. */
+/* check_json.c - a check as one JSON object (doc/check.md lists its members). Unknown numbers are
+ * null. */
 #include "report/check.h"
 
 #include "base/json.h"

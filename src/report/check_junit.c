@@ -1,5 +1,6 @@
-/* check_junit.c - a check as JUnit XML: one test case per rule that was asked. An error is a failure, with --strict a warning too;
- * other items stand in system-out. A target that could not be asked is a skipped case. */
+/* check_junit.c - a check as JUnit XML: one test case per rule that was asked. An error is a
+ * failure, with --strict a warning too; other items stand in system-out. A target that could not be
+ * asked is a skipped case. */
 #include "report/check.h"
 
 #include "report/junit.h"

@@ -1,5 +1,5 @@
-/* check_text.c - a check for people: the verdict, what was asked, then errors, warnings and notes, each rule once with the nodes that
- * break it, and the map of what would run where. */
+/* check_text.c - a check for people: the verdict, what was asked, then errors, warnings and notes,
+ * each rule once with the nodes that break it, and the map of what would run where. */
 #include "report/check.h"
 
 #include "base/text.h"
@@ -17,7 +17,7 @@
 #define NAME_COLUMNS 60
 #define INDENT "      "
 
-/* --- the head ---------------------------------------------------------------------------------- */
+/* --- the head --------------------------------------------------------------------------------- */
 
 static void put_target(struct assay__page *page, const struct assay__check *check)
 {
@@ -90,7 +90,8 @@ static bool same_result(const struct assay__check_chip *a, const struct assay__c
     return a->verdict == b->verdict && a->off == b->off && a->on_segments == b->on_segments;
 }
 
-/* "A14, M1: WARN, 4 nodes leave, 2 pieces": chips of one result together; nothing when all have the same. */
+/* "A14, M1: WARN, 4 nodes leave, 2 pieces": chips of one result together; nothing when all have the
+ * same. */
 static void put_by_chip(struct assay__page *page, const struct assay__check *check)
 {
     static const char *const words[] = {"pass", "warn", "fail", "no verdict"};
@@ -120,7 +121,7 @@ static void put_by_chip(struct assay__page *page, const struct assay__check *che
     assay__buf_free(&text);
 }
 
-/* --- rules ------------------------------------------------------------------------------------- */
+/* --- rules ------------------------------------------------------------------------------------ */
 
 /* Items of one rule, severity and set of chips stand together. */
 static size_t group_end(const struct assay__check *check, size_t first)
@@ -224,7 +225,7 @@ static void put_severity(struct assay__page *page, const struct assay__check *ch
     }
 }
 
-/* --- the map ----------------------------------------------------------------------------------- */
+/* --- the map ---------------------------------------------------------------------------------- */
 
 static void put_segment(struct assay__page *page, const struct assay__check *check, size_t index)
 {

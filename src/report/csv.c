@@ -1,8 +1,8 @@
-/* csv.c - one table of the profile as CSV (RFC 4180 with LF line ends): metrics, layers, steps, groups, launches,
- * samples, series, spans, allocations, counters, ceilings, the points of a
- * sweep, the rows of a comparison or the configurations of a tuning.
- * Text that a spreadsheet would take for a formula (leading = + - @, tab, carriage return) gets a leading '. Unknown
- * numbers are empty cells; each row's state column says so. */
+/* csv.c - one table of the profile as CSV (RFC 4180 with LF line ends): metrics, layers, steps,
+ * groups, launches, samples, series, spans, allocations, counters, ceilings, the points of a sweep,
+ * the rows of a comparison or the configurations of a tuning. Text that a spreadsheet would take
+ * for a formula (leading = + - @, tab, carriage return) gets a leading '. Unknown numbers are empty
+ * cells; each row's state column says so. */
 #include "base/text.h"
 #include "report/formats.h"
 #include "report/ncp_groups.h"
@@ -180,7 +180,9 @@ static const struct {
 } tables[] = {
     {"metrics", "trial,metric,value,unit,state,source,note,label\n", metrics_table, NULL},
     {"layers",
-     "trial,index,name,op,provider,time_us,share,flops,bytes,bound,state,method,host_enqueue_us,note,from,weight_bytes,live_bytes,time_low_us,time_high_us,inputs,weights,outputs,attributes\n",
+     "trial,index,name,op,provider,time_us,share,flops,bytes,bound,state,method,host_enqueue_us,"
+     "note,from,weight_bytes,live_bytes,time_low_us,time_high_us,inputs,weights,outputs,"
+     "attributes\n",
      layers_table, NULL},
     {"layer-times", "trial,index,launch,name,time_us\n", assay__csv_layer_times, NULL},
     {"peak", "trial,position,name,type,bytes,producer,op,first,last\n", assay__csv_peak, NULL},
@@ -195,17 +197,20 @@ static const struct {
      NULL},
     {"spans", "trial,launch,kind,begin_s,end_s,completions\n", assay__csv_spans, NULL},
     {"allocations",
-     "trial,phase,kind,low_bytes,high_bytes,site,inferences,count,bytes,freed_count,freed_bytes,live_bytes,peak_live_bytes,note\n",
+     "trial,phase,kind,low_bytes,high_bytes,site,inferences,count,bytes,freed_count,freed_bytes,"
+     "live_bytes,peak_live_bytes,note\n",
      assay__csv_allocations, NULL},
     {"counters", "trial,op,layers,time_us,counter,value,note\n", assay__csv_counters, NULL},
     {"ceilings", "device,name,value,unit,low,high,state,source,note,measured_at\n", NULL,
      assay__csv_ceilings},
     {"comparison", assay__csv_comparison_header, NULL, assay__csv_comparison},
     {"sweep",
-     "trial,point,device,p50_s,p99_s,throughput_per_s,memory_bytes,energy_j,bandwidth_bytes_per_s,utilization,flops_per_s,scaling,mark,state,reason\n",
+     "trial,point,device,p50_s,p99_s,throughput_per_s,memory_bytes,energy_j,bandwidth_bytes_per_s,"
+     "utilization,flops_per_s,scaling,mark,state,reason\n",
      NULL, assay__csv_sweep},
     {"tune",
-     "trial,configuration,fate,launches,p50_s,throughput_per_s,memory_bytes,energy_j,drift_relative_l2,ratio,ratio_low,ratio_high,mark,pareto,state,reason\n",
+     "trial,configuration,fate,launches,p50_s,throughput_per_s,memory_bytes,energy_j,drift_"
+     "relative_l2,ratio,ratio_low,ratio_high,mark,pareto,state,reason\n",
      NULL, assay__csv_tune},
 };
 

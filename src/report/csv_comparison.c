@@ -1,4 +1,5 @@
-/* csv_comparison.c - a comparison as one flat table: a row per trial, base units, an empty cell where a number is not known. */
+/* csv_comparison.c - a comparison as one flat table: a row per trial, base units, an empty cell
+ * where a number is not known. */
 #include "judge/comparison.h"
 #include "report/parts.h"
 
@@ -8,7 +9,8 @@
 const char assay__csv_comparison_header[] =
     "trial,label,device,role,usable,latency_s,latency_p99_s,throughput_per_s,memory_bytes,"
     "device_memory_bytes,power_w,energy_j,tops_per_watt,score,speedup,speedup_low,speedup_high,"
-    "p_value,smallest_difference,verdict,speedup_of,energy_ratio,energy_ratio_low,energy_ratio_high,"
+    "p_value,smallest_difference,verdict,speedup_of,energy_ratio,energy_ratio_low,energy_ratio_"
+    "high,"
     "drift_max_absolute,drift_relative_l2,drift_cosine,drift_top1,drift_nonfinite,nodes,elsewhere,"
     "partitions,crossings,crossing_bytes,crossing_time_s,flops_share,recommended_for,reason,"
     "not_advised\n";

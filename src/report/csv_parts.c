@@ -1,5 +1,5 @@
-/* csv_parts.c - see parts.h: tables with one row per value. A series, the allocations or the counters that could not be
- * read are one row without numbers that says why. */
+/* csv_parts.c - see parts.h: tables with one row per value. A series, the allocations or the
+ * counters that could not be read are one row without numbers that says why. */
 #include "report/parts.h"
 
 #include <inttypes.h>

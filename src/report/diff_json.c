@@ -1,5 +1,6 @@
-/* diff_json.c - several profiles side by side as one JSON object: every row, folded or not, each with why it has no interval. Numbers are in
- * base units; times of layers in microseconds, as in every JSON of ours. */
+/* diff_json.c - several profiles side by side as one JSON object: every row, folded or not, each
+ * with why it has no interval. Numbers are in base units; times of layers in microseconds, as in
+ * every JSON of ours. */
 #include "report/report_diff.h"
 
 #include "base/json.h"
@@ -24,7 +25,8 @@ static void put_delta(struct assay__json_writer *w, const struct assay__diff *di
     assay__json_object_end(w);
 }
 
-/* There may be 100,000 of them: what is not known is left out, and why single layers have no interval stands once. */
+/* There may be 100,000 of them: what is not known is left out, and why single layers have no
+ * interval stands once. */
 static void put_layer_delta(struct assay__json_writer *w, const struct assay__diff_delta *d,
                             bool single)
 {

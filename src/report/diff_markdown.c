@@ -1,5 +1,5 @@
-/* diff_markdown.c - several profiles side by side as GitHub-flavoured Markdown, for pull requests: tables of what changed, the rest folded into
- * one line each. */
+/* diff_markdown.c - several profiles side by side as GitHub-flavoured Markdown, for pull requests:
+ * tables of what changed, the rest folded into one line each. */
 #include "report/report_diff.h"
 
 #include <math.h>

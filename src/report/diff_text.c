@@ -1,5 +1,6 @@
-/* diff_text.c - several profiles side by side for a terminal. Two profiles stand in columns where the page is wide enough; otherwise a row is
- * a line for the base and an indented one for each other run. */
+/* diff_text.c - several profiles side by side for a terminal. Two profiles stand in columns where
+ * the page is wide enough; otherwise a row is a line for the base and an indented one for each
+ * other run. */
 #include "report/report_diff.h"
 
 #include "base/text.h"
@@ -23,7 +24,8 @@ static const char *text_of(const struct assay__buf *buf)
     return buf->data ? buf->data : "";
 }
 
-/* A number and the sign behind it stay on one line. An arrow is two columns in ASCII: it is so before lines are broken. */
+/* A number and the sign behind it stay on one line. An arrow is two columns in ASCII: it is so
+ * before lines are broken. */
 static void hold(const struct view *v, struct assay__buf *out, const char *text)
 {
     const size_t arrow = strlen("→");
@@ -82,7 +84,7 @@ static void put_runs(struct view *v)
     }
 }
 
-/* --- metrics -------------------------------------------------------------------------------------- */
+/* --- metrics ---------------------------------------------------------------------------------- */
 
 static void value_cell(struct view *v, const struct assay_metric *metric)
 {
@@ -163,7 +165,7 @@ static void put_metrics(struct view *v)
     }
 }
 
-/* --- layers --------------------------------------------------------------------------------------- */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 static void time_cell(struct assay__page *page, double time_ns)
 {
@@ -266,7 +268,7 @@ static void put_layers(struct view *v)
     assay__buf_free(&rule);
 }
 
-/* --- what else differs -------------------------------------------------------------------------------- */
+/* --- what else differs ------------------------------------------------------------------------ */
 
 static void put_causes(struct view *v)
 {

@@ -1,4 +1,5 @@
-/* diff_words.c - what the formats of a difference share: the table of formats, names, ratios and folds in words. */
+/* diff_words.c - what the formats of a difference share: the table of formats, names, ratios and
+ * folds in words. */
 #include "report/report_diff.h"
 
 #include "base/text.h"
@@ -32,7 +33,7 @@ int assay__diff_report(const struct assay__diff *diff, const struct assay_report
                            format);
 }
 
-/* --- metrics -------------------------------------------------------------------------------------- */
+/* --- metrics ---------------------------------------------------------------------------------- */
 
 enum assay__diff_fold assay__diff_fold(const struct assay__diff *diff,
                                        const struct assay__diff_metric *row)
@@ -64,7 +65,7 @@ void assay__diff_fold_words(struct assay__buf *out, enum assay__diff_fold fold, 
     assay__buf_printf(out, "… %zu row%s %s", count, count == 1 ? "" : "s", words[fold]);
 }
 
-/* --- layers --------------------------------------------------------------------------------------- */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 static const struct assay__layer *member(const struct assay__diff *diff,
                                          const struct assay__diff_layer *row, size_t side,

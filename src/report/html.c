@@ -1,5 +1,6 @@
-/* html.c - see html.h: escaping and the small pieces of a page. Every string that reaches these functions may come from a file that
- * someone else made, so all of them escape; only section ids and titles, headings of tables and classes are ours. */
+/* html.c - see html.h: escaping and the small pieces of a page. Every string that reaches these
+ * functions may come from a file that someone else made, so all of them escape; only section ids
+ * and titles, headings of tables and classes are ours. */
 #include "report/html.h"
 
 #include "base/text.h"
@@ -11,9 +12,10 @@
 
 enum { NAME_MOST = 160, NAME_HALF = 78 }; /* characters of a name that are shown */
 
-/* --- escaping ------------------------------------------------------------------------------------- */
+/* --- escaping --------------------------------------------------------------------------------- */
 
-/* Explicit directional formatting can make a text read as another; a name needs none, its letters have their own direction. */
+/* Explicit directional formatting can make a text read as another; a name needs none, its letters
+ * have their own direction. */
 static bool is_unsafe(uint32_t code)
 {
     return code == ASSAY__UTF8_INVALID || (code < 0x20 && code != '\t' && code != '\n') ||
@@ -52,7 +54,8 @@ static void put_escaped(struct assay__buf *out, const char *text, size_t length)
     assay__buf_add(out, text + from, length - from);
 }
 
-/* A long name may break behind a separator, rather than in a word; "batch=1" among other settings stays whole. */
+/* A long name may break behind a separator, rather than in a word; "batch=1" among other settings
+ * stays whole. */
 static void put_breaking(struct assay__buf *out, const char *text, size_t length)
 {
     enum { LEAST = 14 };
@@ -77,7 +80,8 @@ void assay__html_text(struct assay__buf *out, const char *text)
     if (text) put_escaped(out, text, strlen(text));
 }
 
-/* What stands behind a number as its unit, so that no line ends between the two; longer than any is no unit. */
+/* What stands behind a number as its unit, so that no line ends between the two; longer than any is
+ * no unit. */
 static bool is_unit(const char *word)
 {
     static const char *const units[] = {"s",  "ms",  "µs",  "ns", "B",   "kB",  "MB", "GB",
@@ -136,7 +140,8 @@ static size_t bytes_of(const char *text, size_t length, size_t count)
     return at;
 }
 
-/* Where the last `count` characters begin; of bytes that are no UTF-8 not more than four go as one. */
+/* Where the last `count` characters begin; of bytes that are no UTF-8 not more than four go as
+ * one. */
 static size_t tail_of(const char *text, size_t length, size_t count)
 {
     size_t at = length;
@@ -220,7 +225,7 @@ void assay__html_base64(struct assay__buf *out, const void *bytes, size_t size)
     assay__buf_add(out, block, used);
 }
 
-/* --- sections and text ------------------------------------------------------------------------------ */
+/* --- sections and text ------------------------------------------------------------------------ */
 
 void assay__html_section(struct assay__html *page, const char *id, const char *title,
                          unsigned views)
@@ -290,7 +295,7 @@ void assay__html_facts_end(struct assay__html *page)
     assay__buf_puts(&page->body, "</dl>\n");
 }
 
-/* --- tables ----------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 void assay__html_table(struct assay__html *page, const char *id, const char *css,
                        const char *caption, const char *headings)
@@ -373,7 +378,7 @@ void assay__html_cell_number(struct assay__html *page, double value, const char 
     assay__buf_puts(&page->body, "</td>");
 }
 
-/* --- numbers with where they come from -------------------------------------------------------------- */
+/* --- numbers with where they come from -------------------------------------------------------- */
 
 static void open_tip(struct assay__html *page, const char *css)
 {

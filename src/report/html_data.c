@@ -1,8 +1,10 @@
-/* html_data.c - the end of the page: all metrics, the exact command, and the data itself for the script and for downloads.
+/* html_data.c - the end of the page: all metrics, the exact command, and the data itself for the
+ * script and for downloads.
  *
- * Samples are kept whole but compact: per launch, base64 of bytes, each sample the zigzag-coded difference to the one before it in ns
- * (LEB128: seven bits a byte, low ones first; the top bit says that another follows). A sample is a difference of two stamps of a
- * clock that counts ns, so a whole number; a launch that holds anything else stands as plain numbers. */
+ * Samples are kept whole but compact: per launch, base64 of bytes, each sample the zigzag-coded
+ * difference to the one before it in ns (LEB128: seven bits a byte, low ones first; the top bit
+ * says that another follows). A sample is a difference of two stamps of a clock that counts ns, so
+ * a whole number; a launch that holds anything else stands as plain numbers. */
 #include "report/html_sections.h"
 
 #include "base/json.h"
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- samples ----------------------------------------------------------------------------------------- */
+/* --- samples ---------------------------------------------------------------------------------- */
 
 /* False: a sample is no whole number. */
 static bool pack(struct assay__buf *bytes, const double *samples_ns, size_t count)
@@ -85,7 +87,7 @@ static void put_samples(struct assay__buf *out, const struct assay_profile *prof
     assay__json_object_end(w);
 }
 
-/* --- places under the roofs -------------------------------------------------------------------------- */
+/* --- places under the roofs ------------------------------------------------------------------- */
 
 /* Four digits are enough for a place in a picture. */
 static void put_rounded(struct assay__json_writer *w, double value)
@@ -115,7 +117,8 @@ static void put_places(struct assay__json_writer *w, const struct assay__rooflin
     assay__json_array_end(w);
 }
 
-/* What the table of layers as CSV needs beyond the JSON: the shares of its last two rows, by the same formula (csv.c). */
+/* What the table of layers as CSV needs beyond the JSON: the shares of its last two rows, by the
+ * same formula (csv.c). */
 static void put_shares(struct assay__json_writer *w, const struct assay__trial *trial)
 {
     const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
@@ -174,7 +177,7 @@ int assay__html_embed(const struct assay_profile *profile,
     return code;
 }
 
-/* --- what is shown of it ----------------------------------------------------------------------------- */
+/* --- what is shown of it ---------------------------------------------------------------------- */
 
 void assay__html_metrics(struct assay__html *page, const struct assay_profile *profile,
                          const struct assay__trial *trial)
@@ -235,7 +238,8 @@ void assay__html_raw(struct assay__html *page, const struct assay_profile *profi
     assay__buf_puts(&page->body, "<p id=\"downloads\" class=\"downloads\" hidden></p>\n");
     assay__html_paragraph(
         page, "note",
-        "The data behind this page is in it: the same JSON as assay report --json gives, and every sample of every "
+        "The data behind this page is in it: the same JSON as assay report --json gives, and every "
+        "sample of every "
         "launch. Pictures of many samples show a selection; nothing is left out of the data.");
     assay__html_section_end(page);
 }

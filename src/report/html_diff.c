@@ -1,5 +1,6 @@
-/* html_diff.c - several profiles side by side as a page: the sentence, the runs, metrics, layers with bars of the largest changes, what else
- * differs. Unchanged rows are folded into <details>. At most ROWS rows of a table stand in the page; the data in it holds all. */
+/* html_diff.c - several profiles side by side as a page: the sentence, the runs, metrics, layers
+ * with bars of the largest changes, what else differs. Unchanged rows are folded into <details>. At
+ * most ROWS rows of a table stand in the page; the data in it holds all. */
 #include "report/report_diff.h"
 
 #include "base/text.h"
@@ -64,7 +65,7 @@ static void open_table(struct view *v, const char *id, const char *caption, cons
     assay__buf_free(&text);
 }
 
-/* --- figures ---------------------------------------------------------------------------------------- */
+/* --- figures ---------------------------------------------------------------------------------- */
 
 static double interval_end(const struct assay__diff_side *side, const char *name)
 {
@@ -163,7 +164,7 @@ static void draw_layers(struct view *v)
     draw(v, &figure);
 }
 
-/* --- metrics ---------------------------------------------------------------------------------------- */
+/* --- metrics ---------------------------------------------------------------------------------- */
 
 static void open_number(struct view *v, double value)
 {
@@ -271,7 +272,7 @@ static void put_metrics(struct view *v)
     assay__html_section_end(&v->page);
 }
 
-/* --- layers ----------------------------------------------------------------------------------------- */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 static void members_words(struct view *v, const struct assay__diff_layer *row,
                           struct assay__buf *out)
@@ -380,9 +381,10 @@ static void put_layers(struct view *v)
     assay__html_section_end(&v->page);
 }
 
-/* --- the rest --------------------------------------------------------------------------------------- */
+/* --- the rest --------------------------------------------------------------------------------- */
 
-/* Of many runs one sentence: how many are what, and the one that changed most; the table below has each. */
+/* Of many runs one sentence: how many are what, and the one that changed most; the table below has
+ * each. */
 static void put_many(struct view *v, const struct assay__diff_metric *p50)
 {
     size_t counts[ASSAY__DIFF_EXACT + 1] = {0}, most = 0, said = 0;

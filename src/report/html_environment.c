@@ -1,4 +1,5 @@
-/* html_environment.c - where and with what it was measured, what disturbed it, and whether the run was stable. */
+/* html_environment.c - where and with what it was measured, what disturbed it, and whether the run
+ * was stable. */
 #include "report/html_sections.h"
 
 #include "base/text.h"

@@ -1,5 +1,6 @@
-/* html_layers.c - the layers: picture, table (longest first), and their place under the roofs. At most
- * ASSAY__HTML_ROWS layers stand in the page as rows; the script makes the others from the data, and a reader without it is told. */
+/* html_layers.c - the layers: picture, table (longest first), and their place under the roofs. At
+ * most ASSAY__HTML_ROWS layers stand in the page as rows; the script makes the others from the
+ * data, and a reader without it is told. */
 #include "report/html_sections.h"
 
 #include "base/text.h"
@@ -30,7 +31,8 @@ static void put_share(struct assay__html *page, double share, double longest)
     assay__buf_printf(&page->body, "%.*f %%</td>", fabs(share) < 0.0995 ? 2 : 1, share * 100);
 }
 
-/* A short name of ASCII letters needs no isolation: a thousand rows have two thousand elements less. */
+/* A short name of ASCII letters needs no isolation: a thousand rows have two thousand elements
+ * less. */
 static void put_word(struct assay__buf *out, const char *name)
 {
     enum { MOST = 24 };
@@ -177,10 +179,10 @@ static void put_method(struct assay__html *page, const struct assay__layers *lay
 static void put_columns(struct assay__html *page)
 {
     static const char *const rows[][2] = {
-        {"Time",
-         "of one inference, the median over the timed runs; — with the reason in the layer's details when it is not known"},
-        {"Share",
-         "time / latency.p50 of the run without any timing of layers; the bar is against the longest layer"},
+        {"Time", "of one inference, the median over the timed runs; — with the reason in the "
+                 "layer's details when it is not known"},
+        {"Share", "time / latency.p50 of the run without any timing of layers; the bar is against "
+                  "the longest layer"},
         {"Operator", "+2: two more nodes of the model are fused into this layer"},
         {"FLOP", "from the operator and the fixed shapes; a multiply-add counts as 2"},
         {"Bytes", "what the operator reads and writes, each once, weights too"},
@@ -219,7 +221,7 @@ void assay__html_layers(struct assay__html *page, const struct assay_profile *pr
     assay__html_section_end(page);
 }
 
-/* --- roofline ---------------------------------------------------------------------------------------- */
+/* --- roofline --------------------------------------------------------------------------------- */
 
 static void put_bounds(struct assay__html *page, const struct assay__roofline *r)
 {

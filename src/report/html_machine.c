@@ -1,4 +1,5 @@
-/* html_machine.c - memory, power, temperature and clocks: pictures over time, the numbers, or the reason there are none. */
+/* html_machine.c - memory, power, temperature and clocks: pictures over time, the numbers, or the
+ * reason there are none. */
 #include "report/html_sections.h"
 
 #include "base/text.h"
@@ -21,7 +22,8 @@ static bool is_of(const char *name, const char *const *families)
     return false;
 }
 
-/* What is not known of some families, by reason: one sensor that is missing leaves many metrics without a value. */
+/* What is not known of some families, by reason: one sensor that is missing leaves many metrics
+ * without a value. */
 static void put_missing(struct assay__html *page, const struct assay__trial *trial,
                         const char *const *families)
 {
@@ -78,7 +80,7 @@ static void put_metrics(struct assay__html *page, const struct assay__trial *tri
     if (count) put_missing(page, trial, families);
 }
 
-/* --- memory ------------------------------------------------------------------------------------------ */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static int by_live(const void *left, const void *right)
 {
@@ -217,7 +219,7 @@ void assay__html_memory(struct assay__html *page, const struct assay_profile *pr
     assay__html_section_end(page);
 }
 
-/* --- power ------------------------------------------------------------------------------------------- */
+/* --- power ------------------------------------------------------------------------------------ */
 
 /* With its rail, by which the metrics are called, where the two differ. */
 static void put_channel_name(struct assay__html *page, const struct assay__series_info *s)

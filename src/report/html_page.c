@@ -1,6 +1,7 @@
-/* html_page.c - the document around the sections: head with its policy, navigation, style sheet, scripts, data. The
- * policy allows the one style sheet and the scripts by the SHA-256 of their bytes (CSP level 2), and nothing that is fetched. uPlot
- * is in the page only where a figure can be zoomed and the build had it. */
+/* html_page.c - the document around the sections: head with its policy, navigation, style sheet,
+ * scripts, data. The policy allows the one style sheet and the scripts by the SHA-256 of their
+ * bytes (CSP level 2), and nothing that is fetched. uPlot is in the page only where a figure can be
+ * zoomed and the build had it. */
 #include "report/html.h"
 
 #include "model/sha256.h"

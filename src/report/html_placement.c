@@ -1,7 +1,8 @@
-/* html_placement.c - which provider takes which share of the time and of the energy, and where execution crosses from one to another. From the
- * layers' providers in execution order. The engine's copies between devices (MemcpyToHost, MemcpyFromHost) are layers of
- * their own: they are the bytes and the time of a crossing; where there are none, both are unknown. Energy is known per provider only when
- * one of them did everything: no rail is split between providers. */
+/* html_placement.c - which provider takes which share of the time and of the energy, and where
+ * execution crosses from one to another. From the layers' providers in execution order. The
+ * engine's copies between devices (MemcpyToHost, MemcpyFromHost) are layers of their own: they are
+ * the bytes and the time of a crossing; where there are none, both are unknown. Energy is known per
+ * provider only when one of them did everything: no rail is split between providers. */
 #include "report/html_sections.h"
 
 #include "cost/roofline.h"
@@ -136,10 +137,10 @@ static void put_places(struct assay__html *page, const struct assay__trial *tria
     assay__html_table_end(page);
     for (size_t i = 0; i < all->count; i++)
         if (all->places[i].untimed) {
-            assay__html_paragraph(
-                page, "note",
-                "A provider with a layer whose time is not known has no share: its known layers alone would be less than "
-                "it took.");
+            assay__html_paragraph(page, "note",
+                                  "A provider with a layer whose time is not known has no share: "
+                                  "its known layers alone would be less than "
+                                  "it took.");
             break;
         }
     if (!energy)
@@ -174,10 +175,11 @@ static void put_crossings(struct assay__html *page, const struct placement *all)
             assay__html_row_end(page);
         }
     assay__html_table_end(page);
-    assay__html_paragraph(
-        page, "note",
-        "A crossing is a layer on another provider than the one before it in execution order. Bytes and time are those of "
-        "the engine's copies between the two; — where a crossing has none, or their size is not known.");
+    assay__html_paragraph(page, "note",
+                          "A crossing is a layer on another provider than the one before it in "
+                          "execution order. Bytes and time are those of "
+                          "the engine's copies between the two; — where a crossing has none, or "
+                          "their size is not known.");
 }
 
 /* Share of the time per data type that the layers compute in, as the roofline takes it. */
@@ -197,9 +199,9 @@ static void put_types(struct assay__html *page, const struct assay_profile *prof
     }
     assay__html_heading(page, "Precision");
     if (!r.type || !r.type[0]) {
-        assay__html_paragraph(
-            page, "note",
-            "— The type that the layers compute in is not known: the profile holds no type of the model.");
+        assay__html_paragraph(page, "note",
+                              "— The type that the layers compute in is not known: the profile "
+                              "holds no type of the model.");
         goto out;
     }
     names[0] = r.type;
@@ -223,10 +225,10 @@ static void put_types(struct assay__html *page, const struct assay_profile *prof
     }
     assay__html_table_end(page);
     struct assay__buf text = {0};
-    assay__buf_printf(
-        &text,
-        "Estimated from %s, int8 for integer products: what a provider computes in inside is not told.",
-        r.type_from);
+    assay__buf_printf(&text,
+                      "Estimated from %s, int8 for integer products: what a provider computes in "
+                      "inside is not told.",
+                      r.type_from);
     assay__html_paragraph(page, "note", text.data);
     assay__buf_free(&text);
 out:

@@ -1,5 +1,6 @@
-/* html_summary.c - the top of the page: what must be said first, where the time goes in one sentence, five numbers, the first thing to try; then the
- * findings and the requirement table. Without kept findings it shows what the profile itself says (judge/review.h). */
+/* html_summary.c - the top of the page: what must be said first, where the time goes in one
+ * sentence, five numbers, the first thing to try; then the findings and the requirement table.
+ * Without kept findings it shows what the profile itself says (judge/review.h). */
 #include "report/html_sections.h"
 
 #include "judge/comparison.h"
@@ -18,7 +19,7 @@ static const char *text_of(const struct assay__buf *buf)
     return buf->data ? buf->data : "";
 }
 
-/* --- five numbers ------------------------------------------------------------------------------------ */
+/* --- five numbers ----------------------------------------------------------------------------- */
 
 struct number {
     const char *label;
@@ -58,7 +59,8 @@ static const char *label_of(const struct number *number, const char *metric)
     return number->label;
 }
 
-/* What of the gross energy is beyond the idle machine; below zero it is noise, and said in words. */
+/* What of the gross energy is beyond the idle machine; below zero it is noise, and said in
+ * words. */
 static void put_net(struct assay__html *page, const struct assay__trial *trial)
 {
     const struct assay_metric *net = assay__render_known(trial, "energy.inference.net");
@@ -110,7 +112,7 @@ static void put_number(struct assay__html *page, const struct assay__trial *tria
     assay__buf_free(&interval);
 }
 
-/* --- the sentence ------------------------------------------------------------------------------------ */
+/* --- the sentence ----------------------------------------------------------------------------- */
 
 /* A sentence: a capital where a word of ours begins it, and a full stop. */
 static void put_sentence(struct assay__html *page, const char *css, struct assay__buf *text)
@@ -124,7 +126,8 @@ static void put_sentence(struct assay__html *page, const char *css, struct assay
     assay__html_paragraph(page, css, text_of(text));
 }
 
-/* Points that the launches do not tell from the best one: a best that is not alone says so at once. */
+/* Points that the launches do not tell from the best one: a best that is not alone says so at
+ * once. */
 static void put_alike(struct assay__html *page, const struct assay__sweep *sweep)
 {
     enum { NAMED = 8 };
@@ -212,7 +215,8 @@ static void put_first_gain(struct assay__html *page, const struct assay__finding
     assay__buf_free(&text);
 }
 
-/* What to try; a sensor that is missing says less of the model than what bounds it. NULL: nothing. */
+/* What to try; a sensor that is missing says less of the model than what bounds it. NULL:
+ * nothing. */
 static const char *first_of(const struct assay__review *review)
 {
     static const char sensor[] = "power is not known";
@@ -256,7 +260,8 @@ static void put_of_trial(struct assay__html *page, const struct assay__trial *tr
     assay__buf_free(&text);
 }
 
-/* What `power` was asked for: "An inference takes =18.2 mJ, at 12.1 W on package", or why it is not known. */
+/* What `power` was asked for: "An inference takes =18.2 mJ, at 12.1 W on package", or why it is not
+ * known. */
 static void put_power(struct assay__html *page, const struct assay__trial *trial)
 {
     struct assay__buf text = {0};
@@ -326,7 +331,7 @@ void assay__html_summary(struct assay__html *page, const struct assay_profile *p
     assay__html_section_end(page);
 }
 
-/* --- findings ---------------------------------------------------------------------------------------- */
+/* --- findings --------------------------------------------------------------------------------- */
 
 /* "=1.4 ×" */
 static void put_gain(struct assay__html *page, const char *label, double gain, const char *mark)
@@ -443,10 +448,10 @@ void assay__html_findings(struct assay__html *page, const struct assay_profile *
     if (!profile->finding_count) {
         struct assay__arena *arena = assay__arena_new();
         struct assay__review review;
-        assay__html_paragraph(
-            page, "note",
-            "No findings are kept in this profile: assay advise evaluates its rules over it, with evidence and gains. What the "
-            "profile itself says follows; nothing of it was tried.");
+        assay__html_paragraph(page, "note",
+                              "No findings are kept in this profile: assay advise evaluates its "
+                              "rules over it, with evidence and gains. What the "
+                              "profile itself says follows; nothing of it was tried.");
         if (!arena || (trial && assay__review(profile, trial, arena, &review))) {
             page->body.failed = true;
         } else if (trial) {
@@ -459,7 +464,7 @@ void assay__html_findings(struct assay__html *page, const struct assay_profile *
     assay__html_section_end(page);
 }
 
-/* --- requirements ------------------------------------------------------------------------------------ */
+/* --- requirements ----------------------------------------------------------------------------- */
 
 static void put_verdict_cell(struct assay__html *page, double required, double ratio,
                              enum assay__require_state state, const char *unit)

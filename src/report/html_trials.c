@@ -1,5 +1,5 @@
-/* html_trials.c - several trials of one profile: the comparison with drift and who ran what, the sweep with its best point and knee, and each
- * other trial folded below. */
+/* html_trials.c - several trials of one profile: the comparison with drift and who ran what, the
+ * sweep with its best point and knee, and each other trial folded below. */
 #include "report/html_sections.h"
 
 #include "judge/comparison.h"
@@ -42,9 +42,10 @@ static void who_ran(struct assay__buf *out, const struct assay__trial *trial)
     if (others) assay__buf_printf(out, ", others %zu", others);
 }
 
-/* --- comparison -------------------------------------------------------------------------------------- */
+/* --- comparison ------------------------------------------------------------------------------- */
 
-/* The mark of a number of a row: as the trial's metric (or the other, where the first is not known); what is no metric is derived. */
+/* The mark of a number of a row: as the trial's metric (or the other, where the first is not
+ * known); what is no metric is derived. */
 static const char *mark_of(const struct assay__trial *trial, const char *metric, const char *other)
 {
     const struct assay_metric *m = trial->metrics ? assay__render_known(trial, metric) : NULL;
@@ -133,7 +134,8 @@ static void put_drift(struct assay__html *page, const struct assay__trial *trial
                             mark_of(trial, own ? "outputs.nonfinite" : "drift.nonfinite", NULL));
 }
 
-/* Why a row is not advised, what "when undisturbed" means where a row says it, and why the energies are not those of the summary. */
+/* Why a row is not advised, what "when undisturbed" means where a row says it, and why the energies
+ * are not those of the summary. */
 static void put_remarks(struct assay__html *page, const struct assay__comparison *all)
 {
     bool undisturbed = false, by_launch = false;
@@ -149,11 +151,12 @@ static void put_remarks(struct assay__html *page, const struct assay__comparison
         assay__buf_free(&text);
     }
     if (undisturbed)
-        assay__html_paragraph(
-            page, "note",
-            "When undisturbed: the launches' medians show no difference, so the 5th percentiles of the fastest "
-            "launches are compared, what an inference takes while nothing disturbs it. On a busy machine the p50 column "
-            "may look the other way round.");
+        assay__html_paragraph(page, "note",
+                              "When undisturbed: the launches' medians show no difference, so the "
+                              "5th percentiles of the fastest "
+                              "launches are compared, what an inference takes while nothing "
+                              "disturbs it. On a busy machine the p50 column "
+                              "may look the other way round.");
     if (by_launch)
         assay__html_paragraph(
             page, "note",
@@ -292,7 +295,7 @@ out:
     assay__arena_free(arena);
 }
 
-/* --- sweep ------------------------------------------------------------------------------------------- */
+/* --- sweep ------------------------------------------------------------------------------------ */
 
 static const char *point_mark(const struct assay_profile *profile,
                               const struct assay__sweep_point *point,
@@ -356,17 +359,17 @@ void assay__html_sweep(struct assay__html *page, const struct assay_profile *pro
     for (size_t i = 0; i < sweep.count; i++)
         put_point(page, profile, &sweep, i);
     assay__html_table_end(page);
-    assay__html_paragraph(
-        page, "note",
-        "Least and most are the medians of single launches. Scaling is the throughput over that of the smallest batch (else "
-        "fewest threads), over their ratio: 100 % is linear.");
+    assay__html_paragraph(page, "note",
+                          "Least and most are the medians of single launches. Scaling is the "
+                          "throughput over that of the smallest batch (else "
+                          "fewest threads), over their ratio: 100 % is linear.");
     assay__html_section_end(page);
 out:
     assay__buf_free(&text);
     assay__arena_free(arena);
 }
 
-/* --- each other trial -------------------------------------------------------------------------------- */
+/* --- each other trial ------------------------------------------------------------------------- */
 
 void assay__html_trials(struct assay__html *page, const struct assay_profile *profile,
                         const struct assay__trial *trial)

@@ -1,5 +1,6 @@
-/* html_tune.c - what a tuning has found: the best and why, the front, every configuration with its fate, what each setting contributes, what was spent,
- * and the best as code. The same facts as section_tune.c, from judge/tune_report.h. */
+/* html_tune.c - what a tuning has found: the best and why, the front, every configuration with its
+ * fate, what each setting contributes, what was spent, and the best as code. The same facts as
+ * section_tune.c, from judge/tune_report.h. */
 #include "report/html_sections.h"
 
 #include "judge/tune_report.h"
@@ -15,7 +16,7 @@ static const char *text_of(const struct assay__buf *buf)
     return buf->data ? buf->data : "";
 }
 
-/* --- tables --------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 static void put_configuration(struct assay__html *page, const struct assay__tune_result *result,
                               size_t i)
@@ -47,18 +48,19 @@ static void put_configuration(struct assay__html *page, const struct assay__tune
 static void put_configurations(struct assay__html *page, const struct assay__tune_result *result)
 {
     assay__html_heading(page, "Configurations");
-    assay__html_table(
-        page, "", "sortable", "Every configuration that was tried",
-        "Configuration|>p50|>Per second|>Memory|>Energy, gross|>Launches|Fate|Why it is not advised");
+    assay__html_table(page, "", "sortable", "Every configuration that was tried",
+                      "Configuration|>p50|>Per second|>Memory|>Energy, gross|>Launches|Fate|Why it "
+                      "is not advised");
     for (int finalists = 1; finalists >= 0; finalists--)
         for (size_t i = 0; i < result->count; i++)
             if ((result->rows[i].fate == ASSAY__FATE_FINALIST) == finalists)
                 put_configuration(page, result, i);
     assay__html_table_end(page);
-    assay__html_paragraph(
-        page, "note",
-        "A finalist was judged by launches of its own; what was dropped has only the short launches of the search; a variation "
-        "is the best with one setting set back. On the front stands what no other beats in one thing without losing in another.");
+    assay__html_paragraph(page, "note",
+                          "A finalist was judged by launches of its own; what was dropped has only "
+                          "the short launches of the search; a variation "
+                          "is the best with one setting set back. On the front stands what no "
+                          "other beats in one thing without losing in another.");
 }
 
 static void put_contributions(struct assay__html *page, const struct assay__tune_result *result)

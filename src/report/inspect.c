@@ -19,7 +19,7 @@ static int no_memory(struct assay_error *error)
     return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
 }
 
-/* --- counts ------------------------------------------------------------------------------------ */
+/* --- counts ----------------------------------------------------------------------------------- */
 
 static void count_graph(struct assay__inspect *doc, const struct assay__graph *graph, int depth);
 
@@ -59,7 +59,7 @@ static bool has_symbols(const struct assay__graph *graph)
     return false;
 }
 
-/* --- layers and metrics ------------------------------------------------------------------------ */
+/* --- layers and metrics ----------------------------------------------------------------------- */
 
 static int fill_layers(struct assay__inspect *doc)
 {
@@ -99,7 +99,8 @@ size_t assay__inspect_left(const struct assay__analysis *a, enum assay__inspect_
     return left;
 }
 
-/* Where some nodes lack only one of the two: "1 of 4 nodes has no known FLOPs and 3 no known bytes". */
+/* Where some nodes lack only one of the two: "1 of 4 nodes has no known FLOPs and 3 no known
+ * bytes". */
 static void put_lack(struct assay__buf *out, const struct assay__analysis *a,
                      enum assay__inspect_lack lack, size_t left, size_t nodes)
 {
@@ -191,7 +192,7 @@ static int fill_metrics(struct assay__inspect *doc)
     return code;
 }
 
-/* --- the document ------------------------------------------------------------------------------ */
+/* --- the document ----------------------------------------------------------------------------- */
 
 static bool chosen(const struct assay__workload_options *o)
 {

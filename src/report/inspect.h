@@ -71,7 +71,7 @@ int assay__inspect_compare(const struct assay__inspect *a, const struct assay__i
                            const struct assay__inspect_view *view, struct assay__buf *out,
                            struct assay_error *error);
 
-/* --- pieces the formats share ------------------------------------------------------------------ */
+/* --- pieces the formats share ----------------------------------------------------------------- */
 
 /** Layers by what they cost, largest first, unknown last. free() it; NULL when out of memory. */
 size_t *assay__inspect_order(const struct assay__inspect *doc, enum assay__inspect_sort sort);
@@ -102,7 +102,7 @@ void assay__inspect_json_metrics(struct assay__json_writer *w, const struct assa
 /** Opens the document. */
 void assay__inspect_json_head(struct assay__json_writer *w);
 
-/* --- the formats and the parts of the text ----------------------------------------------------- */
+/* --- the formats and the parts of the text ---------------------------------------------------- */
 
 void assay__inspect_text(const struct assay__inspect *doc, const struct assay__inspect_view *view,
                          struct assay__buf *out);

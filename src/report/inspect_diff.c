@@ -24,7 +24,7 @@ struct match {
     bool *named;         /* of a: found by name */
 };
 
-/* --- keys -------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 {
@@ -57,7 +57,7 @@ static uint64_t *keys_of(const struct assay__inspect *doc)
     return keys;
 }
 
-/* --- by structure ------------------------------------------------------------------------------ */
+/* --- by structure ----------------------------------------------------------------------------- */
 
 static void join(struct match *m, size_t a, size_t b)
 {
@@ -144,7 +144,7 @@ static int by_name(struct match *m)
     return code;
 }
 
-/* --- what differs ------------------------------------------------------------------------------ */
+/* --- what differs ----------------------------------------------------------------------------- */
 
 static bool equal_number(double a, double b)
 {

@@ -154,7 +154,7 @@ static void put_parameters(const struct side *s, const struct assay__inspect_dif
     }
 }
 
-/* --- layers ------------------------------------------------------------------------------------ */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 static void put_layer(struct assay__buf *text, const struct assay__inspect *doc, size_t layer)
 {
@@ -214,7 +214,7 @@ static void put_layers(struct assay__page *page, const struct assay__inspect_dif
     }
 }
 
-/* --- inputs and outputs ------------------------------------------------------------------------ */
+/* --- inputs and outputs ----------------------------------------------------------------------- */
 
 static void put_ends_of(struct assay__page *page, const char *label,
                         const struct assay__inspect *doc)

@@ -37,7 +37,7 @@ void assay__inspect_json_metrics(struct assay__json_writer *w, const struct assa
     assay__json_object_end(w);
 }
 
-/* --- shapes ------------------------------------------------------------------------------------ */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 static void put_shape(struct assay__json_writer *w, const struct assay__shape_entry *entry)
 {
@@ -117,7 +117,7 @@ static void put_values(struct assay__json_writer *w, const struct assay__inspect
     assay__json_array_end(w);
 }
 
-/* --- the model --------------------------------------------------------------------------------- */
+/* --- the model -------------------------------------------------------------------------------- */
 
 static void put_operators(struct assay__json_writer *w, const struct assay__analysis *a)
 {
@@ -212,7 +212,7 @@ static void put_workload(struct assay__json_writer *w, const struct assay__inspe
     assay__json_object_end(w);
 }
 
-/* --- layers ------------------------------------------------------------------------------------ */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 /* A ratio of two exact numbers needs no seventeen digits. */
 static double six_digits(double value)
@@ -257,7 +257,7 @@ static void put_layers(struct assay__json_writer *w, const struct assay__inspect
     assay__json_array_end(w);
 }
 
-/* --- totals, memory, parameters ---------------------------------------------------------------- */
+/* --- totals, memory, parameters --------------------------------------------------------------- */
 
 static void put_totals(struct assay__json_writer *w, const struct assay__analysis *a)
 {

@@ -18,7 +18,7 @@ static const char *scaled(char text[64], double value, const char *unit)
     return text;
 }
 
-/* --- text -------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void put_cell(struct assay__page *page, const struct assay__ncp *n)
 {
@@ -155,7 +155,7 @@ void assay__inspect_page_ncp(struct assay__page *page, const struct assay__inspe
     if (n->note && *n->note) assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", n->note);
 }
 
-/* --- JSON -------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void json_degree(struct assay__json_writer *w, const char *key,
                         const struct assay__ncp_degree *d)

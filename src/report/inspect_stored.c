@@ -1,5 +1,5 @@
-/* inspect_stored.c - weights that the file holds compressed (Core ML: palettised, quantised, sparse): by scheme, how many
- * weights they stand for and what is stored of them. */
+/* inspect_stored.c - weights that the file holds compressed (Core ML: palettised, quantised,
+ * sparse): by scheme, how many weights they stand for and what is stored of them. */
 #include "base/json.h"
 #include "base/text.h"
 #include "report/inspect.h"

@@ -41,7 +41,7 @@ static void put_dim(struct assay__page *page, bool on)
     if (!on) assay__buf_putc(page->out, '\n');
 }
 
-/* --- operators --------------------------------------------------------------------------------- */
+/* --- operators -------------------------------------------------------------------------------- */
 
 struct operator_columns {
     int name, bar;
@@ -96,7 +96,7 @@ void assay__inspect_page_operators(struct assay__page *page, const struct assay_
     }
 }
 
-/* --- parameters -------------------------------------------------------------------------------- */
+/* --- parameters ------------------------------------------------------------------------------- */
 
 void assay__inspect_page_parameters(struct assay__page *page, const struct assay__inspect *doc)
 {
@@ -132,7 +132,7 @@ void assay__inspect_page_parameters(struct assay__page *page, const struct assay
     assay__buf_free(&text);
 }
 
-/* --- layers ------------------------------------------------------------------------------------ */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 struct layer_columns {
     int op, name, bar;

@@ -31,7 +31,7 @@ struct assay__page assay__inspect_page(const struct assay__inspect_view *view, c
     return page;
 }
 
-/* --- conflicts --------------------------------------------------------------------------------- */
+/* --- conflicts -------------------------------------------------------------------------------- */
 
 /* The message names both operators; the remark says where else the fault may lie. */
 static void put_conflicts(struct assay__page *page, const struct assay__inspect *doc)
@@ -52,7 +52,7 @@ static void put_conflicts(struct assay__page *page, const struct assay__inspect 
     }
 }
 
-/* --- what it is -------------------------------------------------------------------------------- */
+/* --- what it is ------------------------------------------------------------------------------- */
 
 static void put_model(struct assay__page *page, const struct assay__inspect *doc)
 {
@@ -208,7 +208,7 @@ static void put_values(struct assay__page *page, const struct assay__inspect *do
     if (!wanted) assay__page_row(page, label, "none");
 }
 
-/* --- totals ------------------------------------------------------------------------------------ */
+/* --- totals ----------------------------------------------------------------------------------- */
 
 static void put_metric(struct assay__buf *items, const struct assay__inspect *doc,
                        const char *label, const char *name, double known_part)
@@ -247,7 +247,7 @@ static void put_totals(struct assay__page *page, const struct assay__inspect *do
     assay__buf_free(&items);
 }
 
-/* --- what is not known ------------------------------------------------------------------------- */
+/* --- what is not known ------------------------------------------------------------------------ */
 
 static void put_unknown(struct assay__page *page, const struct assay__inspect *doc)
 {

@@ -56,7 +56,7 @@ bool assay__inspect_is_input(const struct assay__inspect *doc, const struct assa
     return assay__map_get(doc->weights, value->name) == ASSAY__MAP_NONE;
 }
 
-/* --- order ------------------------------------------------------------------------------------- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 double assay__inspect_weight(const struct assay__inspect_layer *layer,
                              enum assay__inspect_sort sort)
@@ -97,7 +97,7 @@ size_t *assay__inspect_order(const struct assay__inspect *doc, enum assay__inspe
     return order;
 }
 
-/* --- the sentence ------------------------------------------------------------------------------ */
+/* --- the sentence ----------------------------------------------------------------------------- */
 
 static void put_scaled(struct assay__buf *out, double value, const char *unit)
 {

@@ -1,5 +1,6 @@
-/* json.c - the report as one JSON object, the shape of doc/design.md section 10. Unknown numbers and strings are
- * null; every metric carries its state and source. `_us` fields are microseconds, metrics are in base units. */
+/* json.c - the report as one JSON object, the shape of doc/design.md section 10. Unknown numbers
+ * and strings are null; every metric carries its state and source. `_us` fields are microseconds,
+ * metrics are in base units. */
 #include "base/json.h"
 #include "report/ncp_groups.h"
 #include "report/parts.h"

@@ -1,4 +1,5 @@
-/* json_comparison.c - "comparison": the rows of a compared profile and what is recommended (design section 10). */
+/* json_comparison.c - "comparison": the rows of a compared profile and what is recommended (design
+ * section 10). */
 #include "judge/comparison.h"
 #include "report/parts.h"
 

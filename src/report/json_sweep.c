@@ -1,4 +1,5 @@
-/* json_sweep.c - "sweep": the axes, every point, the optimum and the knee of a swept profile (design section 10). */
+/* json_sweep.c - "sweep": the axes, every point, the optimum and the knee of a swept profile
+ * (design section 10). */
 #include "judge/sweep.h"
 #include "report/parts.h"
 #include "report/sweep_words.h"

@@ -1,5 +1,5 @@
-/* junit.c - see junit.h. The form is the one that the common servers agree on: testsuites > testsuite > testcase with failure, error,
- * skipped and system-out. */
+/* junit.c - see junit.h. The form is the one that the common servers agree on: testsuites >
+ * testsuite > testcase with failure, error, skipped and system-out. */
 #include "report/junit.h"
 
 #include "base/utf8.h"
@@ -10,14 +10,16 @@
 
 enum { PASSED, JUDGED };
 
-/* XML 1.0 allows tab, line feed, carriage return and what lies above; not U+FFFE and U+FFFF, nor surrogates. */
+/* XML 1.0 allows tab, line feed, carriage return and what lies above; not U+FFFE and U+FFFF, nor
+ * surrogates. */
 static bool xml_holds(uint32_t character)
 {
     if (character < 0x20) return character == '\t' || character == '\n' || character == '\r';
     return character != 0x7f && character != 0xfffe && character != 0xffff;
 }
 
-/* `attribute`: line ends and tabs would be read back as spaces, so they are written as references. */
+/* `attribute`: line ends and tabs would be read back as spaces, so they are written as
+ * references. */
 static void put_escaped(struct assay__buf *out, const char *text, bool attribute)
 {
     const char *at = text ? text : "";

@@ -1,7 +1,8 @@
-/* junit.h - a JUnit XML document of one suite, as continuous-integration servers read it: cases that passed, failed, could not
- * be judged (error) or were left out (skipped). The counts stand before the cases in the file, so cases are collected and the
- * document is written by assay__junit_end. Every text is escaped, and what XML 1.0 cannot hold is replaced. A failed allocation
- * shows in out->failed.
+/* junit.h - a JUnit XML document of one suite, as continuous-integration servers read it: cases
+ * that passed, failed, could not be judged (error) or were left out (skipped). The counts stand
+ * before the cases in the file, so cases are collected and the document is written by
+ * assay__junit_end. Every text is escaped, and what XML 1.0 cannot hold is replaced. A failed
+ * allocation shows in out->failed.
  *
  *   struct assay__junit junit;
  *   assay__junit_begin(&junit, out, "assay check");
@@ -28,7 +29,8 @@ void assay__junit_property(struct assay__junit *junit, const char *name, const c
 /** The next case; it has passed unless one of the calls below follows. time_s: NaN unknown. */
 void assay__junit_case(struct assay__junit *junit, const char *classname, const char *name,
                        double time_s);
-/** The case failed. `message` is one line; `detail` (may be NULL) is the text below it. Only the first of these three calls counts for a case. */
+/** The case failed. `message` is one line; `detail` (may be NULL) is the text below it. Only the
+ *  first of these three calls counts for a case. */
 void assay__junit_failure(struct assay__junit *junit, const char *type, const char *message,
                           const char *detail);
 /** The case could not be judged. */

@@ -1,10 +1,13 @@
-/* markdown.c - the report as GitHub-flavoured Markdown. Text from the profile is escaped: HTML, table pipes, the
- * characters that start emphasis, links, code or headings, and "://" and "www." so that a name does not become a link.
+/* markdown.c - the report as GitHub-flavoured Markdown. Text from the profile is escaped: HTML,
+ * table pipes, the characters that start emphasis, links, code or headings, and "://" and "www." so
+ * that a name does not become a link.
  *
- * A forge looks for mentions (@somebody) and references (#123, GH-123) in what Markdown has become: there a backslash and an entity are gone
- * already. Only what is code, or in another piece of text, is left alone: the sign itself is made code, `@`somebody.
+ * A forge looks for mentions (@somebody) and references (#123, GH-123) in what Markdown has become:
+ * there a backslash and an entity are gone already. Only what is code, or in another piece of text,
+ * is left alone: the sign itself is made code, `@`somebody.
  *
- * What is decided stands first (comparison, sweep, tuning, findings); of several trials each is folded away below it. */
+ * What is decided stands first (comparison, sweep, tuning, findings); of several trials each is
+ * folded away below it. */
 #include "experiment/verify.h"
 #include "base/text.h"
 #include "report/html.h"
@@ -23,7 +26,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Would a forge read a mention or a reference from this sign on? `start` is where the text begins. */
+/* Would a forge read a mention or a reference from this sign on? `start` is where the text
+ * begins. */
 static bool is_reference(const char *start, const char *c)
 {
     unsigned char next = (unsigned char)c[1];
@@ -342,7 +346,9 @@ static void put_trial(struct assay__buf *out, const struct assay_profile *profil
 {
     struct assay__buf answer = {0};
     bool folded = profile->trial_count > 1;
-    if (folded) { /* HTML up to the next blank line, in which no Markdown is read: escaped otherwise, and on one line */
+    /* HTML up to the next blank line, in which no Markdown is read: escaped otherwise, and on one
+     * line */
+    if (folded) {
         struct assay__buf label = {0};
         assay__text_safe(&label, assay__render_option(trial, "label"));
         assay__buf_printf(out, "\n<details>\n<summary>Trial %d: %s", trial->id,

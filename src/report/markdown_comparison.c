@@ -1,4 +1,5 @@
-/* markdown_comparison.c - a comparison before its trials: the numbers, the ratios to the reference, outputs and nodes, what to choose. */
+/* markdown_comparison.c - a comparison before its trials: the numbers, the ratios to the reference,
+ * outputs and nodes, what to choose. */
 #include "judge/comparison.h"
 #include "base/text.h"
 #include "report/parts.h"
@@ -16,7 +17,8 @@ static void put_number(struct assay__buf *out, enum assay_state state, double va
     assay__buf_printf(out, " %s%s |", isfinite(value) ? assay__markdown_mark(state) : "", text);
 }
 
-/* How a number of a row is known: as the trial's metric (or the other, where the first is not known); what is no metric is derived. */
+/* How a number of a row is known: as the trial's metric (or the other, where the first is not
+ * known); what is no metric is derived. */
 static enum assay_state state_of(const struct assay__trial *trial, const char *metric,
                                  const char *other)
 {

@@ -1,6 +1,6 @@
-/* markdown_parts.c - see parts.h: compact tables. Rails side by side, series by their lowest and highest reading (the
- * readings themselves are in JSON and CSV), allocations by phase, size and call site, counters by class of layers, and
- * the ceilings. Reasons stand where numbers would. */
+/* markdown_parts.c - see parts.h: compact tables. Rails side by side, series by their lowest and
+ * highest reading (the readings themselves are in JSON and CSV), allocations by phase, size and
+ * call site, counters by class of layers, and the ceilings. Reasons stand where numbers would. */
 #include "base/text.h"
 #include "report/parts.h"
 
@@ -262,7 +262,8 @@ static void put_allocations(struct assay__buf *out, const struct assay__allocati
 
 /* --- counters --------------------------------------------------------------------------------- */
 
-/* A counter per inference: below a thousand a fraction is not rounded away (a fault every tenth run is not 0). */
+/* A counter per inference: below a thousand a fraction is not rounded away (a fault every tenth run
+ * is not 0). */
 static void put_counter(struct assay__buf *out, const char *name, double value)
 {
     char text[32];

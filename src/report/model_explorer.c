@@ -1,11 +1,13 @@
-/* model_explorer.c - the layers' times as node data for the Model Explorer viewer: one object with its "name", "results" that are
- * keyed by the names of the model's nodes, and a gradient. The viewer shows one number per node, in milliseconds. It is the form of one graph
- * (the viewer's GraphNodeData), so it fits whatever the viewer calls the graph.
+/* model_explorer.c - the layers' times as node data for the Model Explorer viewer: one object with
+ * its "name", "results" that are keyed by the names of the model's nodes, and a gradient. The
+ * viewer shows one number per node, in milliseconds. It is the form of one graph (the viewer's
+ * GraphNodeData), so it fits whatever the viewer calls the graph.
  *
- * A layer that the engine fused from several nodes has one time. It is given to the layer's first node, by which the
- * layer is known in every other report, and to no other: a time shared out among them would be made up. Layers
- * without a node of the model (the engine's own, what is not attributed) cannot be shown there and are left out; so are
- * layers without a time. Names that occur twice keep their sum. */
+ * A layer that the engine fused from several nodes has one time. It is given to the layer's first
+ * node, by which the layer is known in every other report, and to no other: a time shared out among
+ * them would be made up. Layers without a node of the model (the engine's own, what is not
+ * attributed) cannot be shown there and are left out; so are layers without a time. Names that
+ * occur twice keep their sum. */
 #include "base/json.h"
 #include "base/map.h"
 #include "report/render.h"

@@ -1,9 +1,9 @@
-/* ncp_groups.c - see ncp_groups.h. Each layer goes into one row of each list, chosen by the places of all nodes it came
- * from; a row's time is the sum of its layers' (unknown when one of them is), so that the rows, engine and unattributed
- * close to latency.p50 wherever the layers do.
+/* ncp_groups.c - see ncp_groups.h. Each layer goes into one row of each list, chosen by the places
+ * of all nodes it came from; a row's time is the sum of its layers' (unknown when one of them is),
+ * so that the rows, engine and unattributed close to latency.p50 wherever the layers do.
  *
- * Names come from a profile of anyone's: a layer's groups are compared 8 at most (then "…"), lists are sorted, not
- * searched, and steps get rows only when a layer has them. */
+ * Names come from a profile of anyone's: a layer's groups are compared 8 at most (then "…"), lists
+ * are sorted, not searched, and steps get rows only when a layer has them. */
 #include "report/ncp_groups.h"
 
 #include "base/map.h"
@@ -314,7 +314,8 @@ static int keep(struct assay__ncp_groups *out, struct list *list, struct assay__
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-/* The first step apart from the others: what it does not take over from a step before it differs. */
+/* The first step apart from the others: what it does not take over from a step before it
+ * differs. */
 static int over_steps(struct assay__ncp_groups *out)
 {
     double *times = malloc((out->step_count + 1) * sizeof *times);
@@ -363,11 +364,13 @@ static const char *note_of(const struct assay__ncp_groups *out)
     for (size_t i = 0; i < out->group_count; i++)
         shared |= out->groups[i].kind == ASSAY__PART_SHARED;
     if (scan)
-        return "The engine runs all steps inside one Scan: neuron groups cannot be told apart there. "
+        return "The engine runs all steps inside one Scan: neuron groups cannot be told apart "
+               "there. "
                "The unrolled form of the same network shows them.";
     if (out->layers == 0) return "Layers were not timed (--layers): groups have no times.";
     if (shared)
-        return "A layer that the engine fused from nodes of several groups is shown as shared, never "
+        return "A layer that the engine fused from nodes of several groups is shown as shared, "
+               "never "
                "split.";
     return "";
 }

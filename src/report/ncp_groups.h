@@ -1,7 +1,8 @@
-/* ncp_groups.h - where the time of a recurrent cell over time steps goes: by time step and by neuron group. From the
- * profile alone: what the model said of itself (its cell), and the nodes each layer came from, whose names begin with
- * "/step<k>/<group>/". A layer that came from nodes of several groups (or steps) is never split: it has a row of
- * its own that names them. Rows of a list, engine and unattributed included, add up to latency.p50. */
+/* ncp_groups.h - where the time of a recurrent cell over time steps goes: by time step and by
+ * neuron group. From the profile alone: what the model said of itself (its cell), and the nodes
+ * each layer came from, whose names begin with "/step<k>/<group>/". A layer that came from nodes of
+ * several groups (or steps) is never split: it has a row of its own that names them. Rows of a
+ * list, engine and unattributed included, add up to latency.p50. */
 #ifndef ASSAY_REPORT_NCP_GROUPS_H
 #define ASSAY_REPORT_NCP_GROUPS_H
 
@@ -39,10 +40,9 @@ struct assay__ncp_groups {
     double scan_step_ns;              /* time of the Scan / steps; NaN without one */
     double first_ns;                  /* the first step by its layers; NaN */
     double min_ns, median_ns, max_ns; /* of the steps after the first; NaN */
-    double floor_ns,
-        floor_share;      /* fastest layer; (timed layers × it + engine per run) / p50_ns: the
-                                     cost of calling layers is at most that; NaN */
-    size_t layers, timed; /* of the trial; of these with a time */
+    double floor_ns, floor_share; /* fastest layer; (timed layers × it + engine per run) / p50_ns:
+                                     the cost of calling layers is at most that; NaN */
+    size_t layers, timed;         /* of the trial; of these with a time */
     struct assay__part *groups, *steps;
     size_t group_count, step_count;
     const char *note; /* a sentence for people; "" none */

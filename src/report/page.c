@@ -1,6 +1,6 @@
-/* page.c - laying out text in columns. Widths are display columns (base/text.h), styles are ANSI sequences that
- * take none: bold, faint, cyan bars, yellow warnings and red faults, a set that does not depend on telling red from
- * green; a warning or a fault always also says so in words. */
+/* page.c - laying out text in columns. Widths are display columns (base/text.h), styles are ANSI
+ * sequences that take none: bold, faint, cyan bars, yellow warnings and red faults, a set that does
+ * not depend on telling red from green; a warning or a fault always also says so in words. */
 #include "report/page.h"
 
 #include "base/text.h"
@@ -140,7 +140,8 @@ static void put_word(struct line *line, const char *word, size_t length)
     assay__buf_free(&copy);
 }
 
-/* Signs that are longer in ASCII become so before the lines are broken, or a line would grow past the page. */
+/* Signs that are longer in ASCII become so before the lines are broken, or a line would grow past
+ * the page. */
 static void put_safe(struct assay__buf *out, const char *text, bool ascii)
 {
     static const char *const longer[][2] = {{"±", "+-"}, {"≥", ">="}, {"≤", "<="}, {"→", "->"}};
@@ -323,7 +324,8 @@ void assay__page_fit_middle(struct assay__page *page, const char *text, int colu
     assay__buf_free(&end);
 }
 
-/* Every replacement is as wide as what it replaces where columns line up (bars, tables, cut names). */
+/* Every replacement is as wide as what it replaces where columns line up (bars, tables, cut
+ * names). */
 void assay__page_to_ascii(struct assay__buf *out, size_t start)
 {
     static const char *const pairs[][2] = {

@@ -24,12 +24,14 @@ struct assay__page {
 };
 
 void assay__page_style(struct assay__page *page, enum assay__style style);
-/** The page's first line, a bold title with a dim text at the right end, and a rule. Both are made safe and cut. */
+/** The page's first line, a bold title with a dim text at the right end, and a rule. Both are made
+ *  safe and cut. */
 void assay__page_title(struct assay__page *page, const char *title, const char *right);
-/** A blank line, then a bold title with a dim remark behind it, or wrapped below it where both do not fit on one line. Both are made safe. */
+/** A blank line, then a bold title with a dim remark behind it, or wrapped below it where both do
+ *  not fit on one line. Both are made safe. */
 void assay__page_heading(struct assay__page *page, const char *title, const char *remark);
-/** Words wrapped to the page: `first` stands before the first line, later lines are indented as far. Untrusted text is
- *  made safe here. A number and its unit stay together. */
+/** Words wrapped to the page: `first` stands before the first line, later lines are indented as
+ *  far. Untrusted text is made safe here. A number and its unit stay together. */
 void assay__page_wrap(struct assay__page *page, enum assay__style style, const char *first,
                       const char *text);
 /** The same of text that may be of any length: what is beyond about `lines` lines is cut off. */
@@ -39,11 +41,13 @@ void assay__page_wrap_lines(struct assay__page *page, enum assay__style style, c
 void assay__page_row(struct assay__page *page, const char *label, const char *text);
 /** Appends " · " between items; the item's own spaces do not break. */
 void assay__page_item(struct assay__buf *items, const char *format, ...) ASSAY_PRINTF(2, 3);
-/** A bar of share × columns (0 … 1), in eighths of a column, padded to `columns` only when `pad`. */
+/** A bar of share × columns (0 … 1), in eighths of a column, padded to `columns` only when
+ *  `pad`. */
 void assay__page_bar(struct assay__page *page, double share, int columns);
 /** Text right-aligned to `columns` (never cut). */
 void assay__page_right(struct assay__page *page, const char *text, int columns);
-/** Text made safe, right-aligned, cut where it is wider: what an untrusted unit or an absurd number may be. */
+/** Text made safe, right-aligned, cut where it is wider: what an untrusted unit or an absurd number
+ *  may be. */
 void assay__page_right_fit(struct assay__page *page, const char *text, int columns);
 /** Text made safe, cut to `columns` (the end is kept when `keep_end`) and padded. */
 void assay__page_fit(struct assay__page *page, const char *text, int columns, int keep_end);
@@ -54,7 +58,8 @@ void assay__page_to_ascii(struct assay__buf *out, size_t start);
 
 /** The head of the report: title, alerts, model, machine. */
 void assay__page_header(struct assay__page *page, const struct assay_profile *profile);
-/** Commands whose subject is all trials together: what each would say alone is in the other formats. */
+/** Commands whose subject is all trials together: what each would say alone is in the other
+ *  formats. */
 bool assay__page_is_joint(const char *command);
 void assay__page_histogram(struct assay__page *page, const struct assay__trial *trial);
 void assay__page_layers(struct assay__page *page, const struct assay__trial *trial);

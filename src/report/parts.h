@@ -1,5 +1,5 @@
-/* parts.h - the data formats of what was read over time and around a run: series, spans, allocations, counters of layer
- * classes and ceilings. One file per format. */
+/* parts.h - the data formats of what was read over time and around a run: series, spans,
+ * allocations, counters of layer classes and ceilings. One file per format. */
 #ifndef ASSAY_REPORT_PARTS_H
 #define ASSAY_REPORT_PARTS_H
 
@@ -43,7 +43,8 @@ void assay__csv_layer_times(const struct assay_profile *profile, const struct as
 /** Rows of the profile. */
 void assay__csv_ceilings(const struct assay_profile *profile, struct assay__buf *out);
 
-/** Sections of a trial, and of the profile; nothing when there is nothing. `top` call sites are shown; -1: all. */
+/** Sections of a trial, and of the profile; nothing when there is nothing. `top` call sites are
+ *  shown; -1: all. */
 void assay__markdown_parts(struct assay__buf *out, const struct assay__trial *trial, int top);
 void assay__markdown_ceilings(struct assay__buf *out, const struct assay_profile *profile);
 

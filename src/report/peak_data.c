@@ -1,4 +1,5 @@
-/* peak_data.c - the activations that are alive when most are, in words, as JSON and as CSV; and the times of layers by launch as CSV. */
+/* peak_data.c - the activations that are alive when most are, in words, as JSON and as CSV; and the
+ * times of layers by launch as CSV. */
 #include "base/json.h"
 #include "base/text.h"
 #include "report/parts.h"

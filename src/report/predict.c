@@ -1,5 +1,5 @@
-/* predict.c - see predict.h. Every estimate stands with "~" before it and the median error of such estimates behind it; what cannot be predicted stands with the
- * reason. */
+/* predict.c - see predict.h. Every estimate stands with "~" before it and the median error of such
+ * estimates behind it; what cannot be predicted stands with the reason. */
 #include "report/predict.h"
 
 #include "base/text.h"
@@ -21,7 +21,7 @@ void assay__predict_heading(struct assay__page *page, const char *title, const c
     if (!fits) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", remark);
 }
 
-/* --- one estimate ------------------------------------------------------------------------------ */
+/* --- one estimate ----------------------------------------------------------------------------- */
 
 static void put_metric(struct assay__buf *items, const struct assay__trial *trial, const char *name,
                        const char *behind)
@@ -117,7 +117,7 @@ static void put_estimate(struct assay__page *page, const struct assay__trial *tr
     assay__buf_free(&items);
 }
 
-/* --- layers ------------------------------------------------------------------------------------ */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 enum { OP_COLUMNS = 16, TIME_COLUMNS = 11, SHARE_COLUMNS = 8, BOUND_COLUMNS = 10 };
 #define TIME_LEAST_NS 0.1

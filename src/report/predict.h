@@ -1,5 +1,5 @@
-/* predict.h - the pages of `assay predict`: an estimate, and the table of measurements against predictions. JSON of an estimate is the
- * ordinary document of a profile. */
+/* predict.h - the pages of `assay predict`: an estimate, and the table of measurements against
+ * predictions. JSON of an estimate is the ordinary document of a profile. */
 #ifndef ASSAY_REPORT_PREDICT_H
 #define ASSAY_REPORT_PREDICT_H
 
@@ -16,10 +16,12 @@ void assay__predict_text(struct assay__page *page, const struct assay_profile *p
 /** published: rows A to I and the two ways of leaving out; else measured on one machine. */
 void assay__validation_text(struct assay__page *page, const struct assay__validation *validation,
                             bool published);
-/** {"assay", "command", "validation": {"rows": [ … ], "in_sample", "leave_chip_out", "leave_model_out", "held_out", "fit"}} */
+/** {"assay", "command", "validation": {"rows": [ … ], "in_sample", "leave_chip_out",
+ *  "leave_model_out", "held_out", "fit"}} */
 void assay__validation_json(struct assay__buf *out, const struct assay__validation *validation,
                             bool published);
-/** {"assay", "command", "chips": [{"name", "memory_bandwidth": {"value", "unit", "state", "source"}, …}]} */
+/** {"assay", "command", "chips": [{"name", "memory_bandwidth": {"value", "unit", "state",
+ *  "source"}, …}]} */
 void assay__chips_json(struct assay__buf *out);
 
 #endif

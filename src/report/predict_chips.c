@@ -1,5 +1,5 @@
-/* predict_chips.c - see predict.h: the chips that predict knows, as JSON. A number stands with its source; one that no source gives is
- * null, with the reason. */
+/* predict_chips.c - see predict.h: the chips that predict knows, as JSON. A number stands with its
+ * source; one that no source gives is null, with the reason. */
 #include "report/predict.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
-/* predict_validation.c - measurements against predictions: a row each, out of sample first, and the statistics of the errors. */
+/* predict_validation.c - measurements against predictions: a row each, out of sample first, and the
+ * statistics of the errors. */
 #include "report/predict.h"
 
 #include "base/json.h"
@@ -169,7 +170,7 @@ void assay__validation_text(struct assay__page *page, const struct assay__valida
     if (page->ascii) assay__page_to_ascii(page->out, 0);
 }
 
-/* --- JSON -------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void json_errors(struct assay__json_writer *w, const char *key,
                         const struct assay__fit_errors *errors)

@@ -1,5 +1,6 @@
-/* render.c - pieces that several report formats show in the same words: numbers with their marks, shapes, the
- * order of layers, the sentence that says where the time goes, the alerts, and unavailable metrics by reason. */
+/* render.c - pieces that several report formats show in the same words: numbers with their marks,
+ * shapes, the order of layers, the sentence that says where the time goes, the alerts, and
+ * unavailable metrics by reason. */
 #include "report/render.h"
 
 #include "judge/comparison.h"
@@ -271,7 +272,8 @@ static int compare_ops(const void *left, const void *right)
     return order ? order : (*a)->index < (*b)->index ? -1 : (*a)->index > (*b)->index;
 }
 
-/* The operator whose layers take longest together. Sorted, not searched: a profile may hold very many layers. */
+/* The operator whose layers take longest together. Sorted, not searched: a profile may hold very
+ * many layers. */
 static struct op_total longest_op(const struct assay__layers *layers)
 {
     struct op_total best = {"", 0, 0}, now = {"", 0, 0};
@@ -327,7 +329,8 @@ static void add_slowest(struct assay__buf *out, const struct assay__layers *laye
     assay__buf_putc(out, '.');
 }
 
-/* Layers that take longer together than the run they are part of say nothing about its time, only about each other. */
+/* Layers that take longer together than the run they are part of say nothing about its time, only
+ * about each other. */
 static void answer_proportions(struct assay__buf *out, const struct assay__layers *layers,
                                const struct times *known, double p50_ns)
 {
@@ -388,7 +391,8 @@ static void answer_layers(struct assay__buf *out, const struct assay__trial *tri
     }
 }
 
-/* Why no layer has a time: what the layers themselves say comes before a remark about all of them. */
+/* Why no layer has a time: what the layers themselves say comes before a remark about all of
+ * them. */
 static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
@@ -418,7 +422,8 @@ static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
     if (!length || reason[length - 1] != '.') assay__buf_putc(out, '.');
 }
 
-/* "One generation (a prompt of 32 tokens, then 16 more) takes 9 ms: the first token after 5 ms, then one every 0.3 ms." */
+/* "One generation (a prompt of 32 tokens, then 16 more) takes 9 ms: the first token after 5 ms,
+ * then one every 0.3 ms." */
 static void answer_generation(struct assay__buf *out, const struct assay__trial *trial,
                               double p50_ns)
 {
@@ -500,7 +505,8 @@ static void put_lost(struct assay__buf *out, const struct assay_profile *profile
     if (why) assay__buf_printf(out, " (%s)", why + 2);
 }
 
-/* "FAILED (trial 3): …", or "FAILED (23 of 96 trials): …" of those that failed for the same reason: the index-th reason. */
+/* "FAILED (trial 3): …", or "FAILED (23 of 96 trials): …" of those that failed for the same reason:
+ * the index-th reason. */
 static int put_failures(struct assay__buf *out, const struct assay_profile *profile, size_t index)
 {
     enum { REASONS = 64 }; /* told apart; nobody asks for more */
@@ -552,7 +558,8 @@ int assay__render_alert(struct assay__buf *out, const struct assay_profile *prof
 /* A profile from elsewhere may hold any number of reasons: more than a reader reads are joined. */
 #define REASONS_MAX 100
 
-/* "compute.flops is unavailable: no graph" is known to be so because of "no graph": both stand under the root. */
+/* "compute.flops is unavailable: no graph" is known to be so because of "no graph": both stand
+ * under the root. */
 static const char *root_reason(const char *reason)
 {
     static const char link[] = " is unavailable: ";

@@ -53,8 +53,8 @@ void assay_free(void *memory)
     free(memory);
 }
 
-/* Copies what the caller's (perhaps older or newer) structure has; a newer member that is set is refused, because
- * ignoring it would silently do something else than asked. */
+/* Copies what the caller's (perhaps older or newer) structure has; a newer member that is set is
+ * refused, because ignoring it would silently do something else than asked. */
 static int take_options(const struct assay_report_options *given,
                         struct assay_report_options *taken, struct assay_error *error)
 {

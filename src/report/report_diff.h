@@ -1,5 +1,6 @@
-/* report_diff.h - the difference of several profiles (judge/diff.h) in the formats people read, and what these share. A format is one function
- * and one row in diff_words.c. Names in profiles are untrusted: each format escapes them its own way. */
+/* report_diff.h - the difference of several profiles (judge/diff.h) in the formats people read, and
+ * what these share. A format is one function and one row in diff_words.c. Names in profiles are
+ * untrusted: each format escapes them its own way. */
 #ifndef ASSAY_REPORT_REPORT_DIFF_H
 #define ASSAY_REPORT_REPORT_DIFF_H
 
@@ -11,7 +12,8 @@ typedef int assay__diff_report_fn(const struct assay__diff *diff,
                                   struct assay__buf *out, struct assay_error *error);
 assay__diff_report_fn assay__diff_text, assay__diff_json, assay__diff_markdown, assay__diff_html;
 
-/** Renders in options->format ("text", "json", "markdown", "html"; NULL: text); the names of the others are refused. 0 or a negative code. */
+/** Renders in options->format ("text", "json", "markdown", "html"; NULL: text); the names of the
+ *  others are refused. 0 or a negative code. */
 int assay__diff_report(const struct assay__diff *diff, const struct assay_report_options *options,
                        struct assay__buf *out, struct assay_error *error);
 
@@ -34,7 +36,8 @@ const char *assay__diff_layer_title(const struct assay__diff *diff,
 /** The operators of a side: "Conv", "Conv + Relu", "5 layers". Unescaped; "" when it has none. */
 void assay__diff_layer_ops(struct assay__buf *out, const struct assay__diff *diff,
                            const struct assay__diff_layer *row, size_t side);
-/** What must be said of the row: "3 layers became 1", "only in a.assay", "matched by position"; nothing else. Unescaped. */
+/** What must be said of the row: "3 layers became 1", "only in a.assay", "matched by position";
+ *  nothing else. Unescaped. */
 void assay__diff_layer_remark(struct assay__buf *out, const struct assay__diff *diff,
                               const struct assay__diff_layer *row);
 /** "0.553 × (0.52 to 0.58)", "0.553 ×", "—". */

@@ -1,5 +1,6 @@
-/* require_data.c - requirements in the data formats: JSON, Markdown and JUnit. In JUnit a minimum that is not met is a failure, one that cannot be
- * judged an error; a target is no gate, so that one that is not met is skipped with the figures. */
+/* require_data.c - requirements in the data formats: JSON, Markdown and JUnit. In JUnit a minimum
+ * that is not met is a failure, one that cannot be judged an error; a target is no gate, so that
+ * one that is not met is skipped with the figures. */
 #include "report/require.h"
 
 #include "judge/comparison.h"

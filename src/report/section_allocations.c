@@ -1,5 +1,6 @@
-/* section_allocations.c - what was allocated: by phase, by size, by caller; growth per inference; how much of the heap is in use. Size
- * classes and callers are those of the warm phase, per inference; without a warm inference, of the last phase that has any. */
+/* section_allocations.c - what was allocated: by phase, by size, by caller; growth per inference;
+ * how much of the heap is in use. Size classes and callers are those of the warm phase, per
+ * inference; without a warm inference, of the last phase that has any. */
 #include "report/section_allocations.h"
 
 #include "base/text.h"
@@ -45,7 +46,7 @@ static void put_bytes(char *out, size_t size, double value)
     snprintf(out, size, "%s%s B", value < 0 ? "-" : "", digits);
 }
 
-/* --- phases --------------------------------------------------------------------------------------- */
+/* --- phases ----------------------------------------------------------------------------------- */
 
 /* Below 60 columns a cell that is not there (NULL) leaves the row. */
 static void put_phase_cells(struct assay__page *page, const char *label, const char *const cells[5])
@@ -93,7 +94,7 @@ static void put_phases(struct assay__page *page, const struct assay__allocations
         put_phase(page, &a->phases[i]);
 }
 
-/* --- rows ----------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void put_metric_row(struct assay__page *page, const struct assay__trial *trial,
                            const char *label, const char *name, const char *after)
@@ -174,7 +175,7 @@ static void put_arena(struct assay__page *page, const struct assay__trial *trial
     assay__buf_free(&text);
 }
 
-/* --- by size -------------------------------------------------------------------------------------- */
+/* --- by size ---------------------------------------------------------------------------------- */
 
 static const struct assay__allocation_phase *shown_phase(const struct assay__allocations *a)
 {
@@ -255,7 +256,7 @@ static void put_classes(struct assay__page *page, const struct assay__allocation
             put_class(page, &a->classes[i], per_inference(phase), most);
 }
 
-/* --- by caller ------------------------------------------------------------------------------------ */
+/* --- by caller -------------------------------------------------------------------------------- */
 
 static void put_site(struct assay__page *page, const struct assay__allocation_site *site,
                      double runs)

@@ -1,6 +1,7 @@
-/* section_comparison.c - trials against each other, at any width: the numbers of each in as many short tables as the page needs, the
- * ratios to the reference with their intervals, whether the outputs agree, who ran the nodes, and what to choose. What is not
- * known of any row is one line with its reason instead of a column of dashes. */
+/* section_comparison.c - trials against each other, at any width: the numbers of each in as many
+ * short tables as the page needs, the ratios to the reference with their intervals, whether the
+ * outputs agree, who ran the nodes, and what to choose. What is not known of any row is one line
+ * with its reason instead of a column of dashes. */
 #include "report/sections.h"
 
 #include "judge/comparison.h"
@@ -157,8 +158,8 @@ static void put_table(const struct view *v, const size_t *shown, size_t first, s
     }
 }
 
-/* How many samples there were differs from row to row and matters to none: "needs 662 samples in a launch, there are 4: run
- * longer" loses its middle. */
+/* How many samples there were differs from row to row and matters to none: "needs 662 samples in a
+ * launch, there are 4: run longer" loses its middle. */
 static void put_reason(struct assay__buf *out, const struct assay_metric *m)
 {
     const char *there = strstr(m->note, ", there are "), *end = there ? strchr(there, ':') : NULL;
@@ -235,7 +236,7 @@ static void put_numbers(const struct view *v)
     }
 }
 
-/* --- against the reference --------------------------------------------------------------------- */
+/* --- against the reference -------------------------------------------------------------------- */
 
 /* "=1.34 × as fast (1.31 to 1.36)"; three digits, but no powers of ten. */
 static void put_interval(struct assay__buf *out, const char *what, double ratio, double low,
@@ -322,7 +323,7 @@ static void put_ratios(const struct view *v)
     assay__buf_free(&remark);
 }
 
-/* --- outputs and nodes -------------------------------------------------------------------------- */
+/* --- outputs and nodes ------------------------------------------------------------------------ */
 
 static void put_distances(struct assay__buf *out, const struct assay__trial *trial)
 {
@@ -458,7 +459,7 @@ static void put_unknown(const struct view *v)
     assay__buf_free(&text);
 }
 
-/* --- together ----------------------------------------------------------------------------------- */
+/* --- together --------------------------------------------------------------------------------- */
 
 static void put_choice(const struct view *v)
 {
@@ -468,7 +469,8 @@ static void put_choice(const struct view *v)
                         v->all->recommendations[i].why);
 }
 
-/* What was said of a trial and is no metric: a launch less, an assumption of the workload. The same of several is said once. */
+/* What was said of a trial and is no metric: a launch less, an assumption of the workload. The same
+ * of several is said once. */
 static void put_notes(const struct view *v)
 {
     bool headed = false;

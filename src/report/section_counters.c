@@ -1,5 +1,6 @@
-/* section_counters.c - the processor's and the kernel's counters: per inference and per second, what follows from them, per class of
- * layers, and what could not be counted and why. The table of classes has the columns that there are counters for. */
+/* section_counters.c - the processor's and the kernel's counters: per inference and per second,
+ * what follows from them, per class of layers, and what could not be counted and why. The table of
+ * classes has the columns that there are counters for. */
 #include "report/sections.h"
 
 #include "base/text.h"
@@ -30,7 +31,8 @@ static const struct counter_row {
 #define COUNTER_ROWS (sizeof counter_rows / sizeof counter_rows[0])
 #define SECOND_FROM 52 /* columns of a page that shows counts per second too */
 
-/* "4.00 k", "25.6 M", "0.729", "0.000052": three digits, two below a thousandth; "—" when unknown. */
+/* "4.00 k", "25.6 M", "0.729", "0.000052": three digits, two below a thousandth; "—" when
+ * unknown. */
 static void count_text(char *out, size_t size, double value)
 {
     static const char *const prefixes[] = {"", " k", " M", " G", " T", " P", " E"};
@@ -202,8 +204,8 @@ static double value_of(const struct assay__trial *trial, const struct assay__cla
     return i < trial->counter_count && class->values ? class->values[i] : NAN;
 }
 
-/* over NULL: the counter itself; else the ratio, shown as a number or as 1 - ratio in percent. Where not all fit, the lowest
- * rank is left out last. */
+/* over NULL: the counter itself; else the ratio, shown as a number or as 1 - ratio in percent.
+ * Where not all fit, the lowest rank is left out last. */
 static const struct column {
     const char *head, *name, *over;
     bool hit_rate, time;

@@ -1,5 +1,6 @@
-/* section_memory.c - where the memory goes: one sentence, what each part takes, the worker over time, the activations at their peak
- * (section_peak.c), the layers by the bytes they move, then what was allocated (section_allocations.c). A number that is not known is "—" with its reason. */
+/* section_memory.c - where the memory goes: one sentence, what each part takes, the worker over
+ * time, the activations at their peak (section_peak.c), the layers by the bytes they move, then
+ * what was allocated (section_allocations.c). A number that is not known is "—" with its reason. */
 #include "report/figure/chart.h"
 #include "report/section_allocations.h"
 #include "report/section_peak.h"
@@ -27,7 +28,7 @@ static const struct assay__series_info *series_of(const struct assay__trial *tri
     return NULL;
 }
 
-/* --- what takes how much -------------------------------------------------------------------------- */
+/* --- what takes how much ---------------------------------------------------------------------- */
 
 /* "=9.12 MB predicted", an item of a row; nothing when it is not known. */
 static void add_known(struct assay__buf *items, const struct assay__trial *trial, const char *name,
@@ -173,7 +174,7 @@ static void put_answer(struct assay__page *page, const struct assay__trial *tria
     assay__buf_free(&text);
 }
 
-/* --- over time ------------------------------------------------------------------------------------ */
+/* --- over time -------------------------------------------------------------------------------- */
 
 static size_t span_count_of(const struct assay__trial *trial, int launch, struct assay__span *out,
                             size_t room)
@@ -282,7 +283,7 @@ static void put_readings(struct assay__page *page, const struct assay__trial *tr
     assay__buf_free(&items);
 }
 
-/* --- layers --------------------------------------------------------------------------------------- */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 static int by_bytes(const void *left, const void *right)
 {

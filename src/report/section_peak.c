@@ -1,5 +1,6 @@
-/* section_peak.c - the activations that are alive when most are: the largest, each with its share of them all, its shape and type, and the node that makes it; what
- * the others take together. A size that is not known is "—" and has no share. */
+/* section_peak.c - the activations that are alive when most are: the largest, each with its share
+ * of them all, its shape and type, and the node that makes it; what the others take together. A
+ * size that is not known is "—" and has no share. */
 #include "report/section_peak.h"
 
 #include "base/text.h"

@@ -1,6 +1,7 @@
-/* section_power.c - power, energy, temperature and clocks: one sentence, a table of rails, what else was read, charts over time, what
- * it cost. Everything comes from the metrics, series and spans of the profile. A number that is not known is "—"; its reason stands
- * with the metrics that are not available, or beside the rail. */
+/* section_power.c - power, energy, temperature and clocks: one sentence, a table of rails, what
+ * else was read, charts over time, what it cost. Everything comes from the metrics, series and
+ * spans of the profile. A number that is not known is "—"; its reason stands with the metrics that
+ * are not available, or beside the rail. */
 #include "report/figure/chart.h"
 #include "report/sections.h"
 
@@ -67,7 +68,7 @@ static const char *text_of(const struct assay__buf *buf)
     return buf->data ? buf->data : "";
 }
 
-/* --- the answer --------------------------------------------------------------------------------- */
+/* --- the answer ------------------------------------------------------------------------------- */
 
 /* "package + dram" of "package + dram; the rest of the note". */
 static void put_rail_names(struct assay__buf *out, const char *note)
@@ -109,7 +110,7 @@ static void put_answer(struct assay__page *page, const struct assay__trial *tria
     assay__buf_free(&text);
 }
 
-/* --- rails -------------------------------------------------------------------------------------- */
+/* --- rails ------------------------------------------------------------------------------------ */
 
 /* The columns of the table; narrow pages have those that matter most. */
 struct widths {
@@ -221,8 +222,8 @@ static const char *rail_at(const struct assay__trial *trial, size_t index)
     return NULL;
 }
 
-/* What a note says beyond the formula, and must not be overlooked: its parts that begin with one of the words. Sampled power counts
- * when it differs from the counter by more than 5 %. */
+/* What a note says beyond the formula, and must not be overlooked: its parts that begin with one of
+ * the words. Sampled power counts when it differs from the counter by more than 5 %. */
 static bool is_warning(const char *part, const char *const *words)
 {
     static const char sampled[] = "sampled power says ";
@@ -315,7 +316,7 @@ static void put_rails(struct assay__page *page, const struct assay__trial *trial
     assay__buf_putc(page->out, '\n');
 }
 
-/* --- rows --------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void item(struct assay__buf *items, const struct assay__trial *trial, const char *name,
                  const char *before, const char *after)
@@ -372,7 +373,8 @@ static void put_machine(struct assay__page *page, const struct assay__trial *tri
            idle = rate_of(trial, "time.idle", "procstat"),
            steal = rate_of(trial, "time.steal", "procstat"),
            wait = rate_of(trial, "time.cpu.some", "pressure");
-    /* Time passes on every CPU, busy or idle: counters of it that stand still are another machine's, or none. */
+    /* Time passes on every CPU, busy or idle: counters of it that stand still are another
+     * machine's, or none. */
     bool moves = fmax(busy, 0) + fmax(idle, 0) > 0;
     if (moves && isfinite(busy)) assay__page_item(&items, "=%.2f CPUs busy", busy);
     if (moves && isfinite(steal) && busy + idle + steal > 0)
@@ -498,7 +500,7 @@ static void put_rows(struct assay__page *page, const struct assay_profile *profi
     put_row(page, "sampling", &items);
 }
 
-/* --- charts ------------------------------------------------------------------------------------- */
+/* --- charts ----------------------------------------------------------------------------------- */
 
 static void put_chart(struct assay__page *page, const struct assay__trial *trial,
                       const struct assay__series_info *series, const char *title, double low,
@@ -594,7 +596,7 @@ static void put_charts(struct assay__page *page, const struct assay__trial *tria
         "under the axis: i idle, m measured; times count from the beginning of the run");
 }
 
-/* --- what could not be read --------------------------------------------------------------------- */
+/* --- what could not be read ------------------------------------------------------------------- */
 
 static void put_silent(struct assay__page *page, const struct assay__trial *trial)
 {

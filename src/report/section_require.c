@@ -1,6 +1,6 @@
-/* section_require.c - requirements for people: one row each with what was measured, the minimum, the target and how far it is, then what must
- * be said of them, the score with its parts, and what to do. Also the basic and the detailed report, which show this instead of
- * the whole profile. */
+/* section_require.c - requirements for people: one row each with what was measured, the minimum,
+ * the target and how far it is, then what must be said of them, the score with its parts, and what
+ * to do. Also the basic and the detailed report, which show this instead of the whole profile. */
 #include "report/require.h"
 #include "report/sections.h"
 
@@ -33,7 +33,8 @@ static const char *whole_word(enum assay__require_state state)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-/* At most 8 columns: a share of thousandths or a multiple of thousands says no more with more digits. */
+/* At most 8 columns: a share of thousandths or a multiple of thousands says no more with more
+ * digits. */
 static void ratio_text(char *out, size_t size, double ratio)
 {
     if (!isfinite(ratio))
@@ -216,7 +217,8 @@ void assay__section_require(struct assay__page *page, const struct assay_profile
 
 /* --- the basic and the detailed report -------------------------------------------------------- */
 
-/* What the monitoring guide calls compute, memory and hardware analysis: known values, then what is missing. */
+/* What the monitoring guide calls compute, memory and hardware analysis: known values, then what is
+ * missing. */
 static void put_group(struct assay__page *page, const struct assay__trial *trial, const char *label,
                       const char *const (*names)[2], size_t count)
 {

@@ -1,5 +1,6 @@
-/* section_roofline.c - each hot layer against what the device can do: a sentence, the picture, and a table of the layers in
- * it. Computed from the profile's ceilings when it is rendered (cost/roofline.h, doc/roofline.md). */
+/* section_roofline.c - each hot layer against what the device can do: a sentence, the picture, and
+ * a table of the layers in it. Computed from the profile's ceilings when it is rendered
+ * (cost/roofline.h, doc/roofline.md). */
 #include "report/sections.h"
 
 #include "base/text.h"
@@ -199,7 +200,8 @@ static void put_shown(struct assay__page *page, const struct shown *s, double p5
 
 /* --- together --------------------------------------------------------------------------------- */
 
-/* Whether it has a place in the picture (figures_roofline.c): it computes and moves something, in numbers that a machine could have. */
+/* Whether it has a place in the picture (figures_roofline.c): it computes and moves something, in
+ * numbers that a machine could have. */
 static bool placeable(const struct assay__roofline_layer *layer)
 {
     return layer->rate > 1e-12 && layer->rate < 1e24 && layer->intensity > 1e-12 &&

@@ -1,4 +1,5 @@
-/* section_sweep.c - the points of a sweep: a table, bars of throughput and latency, the configuration matrix, and what is best in words. */
+/* section_sweep.c - the points of a sweep: a table, bars of throughput and latency, the
+ * configuration matrix, and what is best in words. */
 #include "report/sections.h"
 
 #include "judge/sweep.h"
@@ -116,7 +117,8 @@ static void put_value(const struct table *t, const struct assay__sweep_point *p,
     assay__page_right(t->page, cell_of(t->profile, p, c).text, t->widths[c]);
 }
 
-/* Every column as wide as its widest cell, and two blanks before it; one where all columns fit then. */
+/* Every column as wide as its widest cell, and two blanks before it; one where all columns fit
+ * then. */
 static void measure_columns(struct table *t)
 {
     int used = t->keys.width + 2;

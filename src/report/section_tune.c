@@ -1,5 +1,5 @@
-/* section_tune.c - what a tuning has found: the configurations in order, the best, those like it, the front, what each setting contributes, what was
- * spent, and the best as code. */
+/* section_tune.c - what a tuning has found: the configurations in order, the best, those like it,
+ * the front, what each setting contributes, what was spent, and the best as code. */
 #include "report/sections.h"
 
 #include "judge/tune_report.h"
@@ -68,7 +68,8 @@ static int label_width(const struct assay__tune_result *result)
     return width;
 }
 
-/* How the table is set: a label that has no room beside the numbers has a line of its own, so that two rows never look alike. */
+/* How the table is set: a label that has no room beside the numbers has a line of its own, so that
+ * two rows never look alike. */
 struct layout {
     int width; /* of the label */
     bool wide, stacked;
@@ -293,8 +294,9 @@ static void put_limits(struct assay__page *page, const struct assay__tune_result
     assay__buf_free(&text);
 }
 
-/* Where a line of code that is too long may be broken, so that it still says the same: after a blank, a bracket or a colon, before a full stop
- * or an arrow, never within a string; 0: nowhere within `room`. *open counts the brackets, before and after; outside of them Python needs a
+/* Where a line of code that is too long may be broken, so that it still says the same: after a
+ * blank, a bracket or a colon, before a full stop or an arrow, never within a string; 0: nowhere
+ * within `room`. *open counts the brackets, before and after; outside of them Python needs a
  * backslash before the end. */
 static size_t break_at(const char *line, size_t room, bool python, int *open)
 {

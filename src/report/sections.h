@@ -1,5 +1,6 @@
-/* sections.h - parts of the text report about one subject each. Each prints nothing when the profile holds nothing of it. A profile of
- * `power`, `memory` or `counters` shows the header, its subject and how far to trust it; any other shows them all. */
+/* sections.h - parts of the text report about one subject each. Each prints nothing when the
+ * profile holds nothing of it. A profile of `power`, `memory` or `counters` shows the header, its
+ * subject and how far to trust it; any other shows them all. */
 #ifndef ASSAY_REPORT_SECTIONS_H
 #define ASSAY_REPORT_SECTIONS_H
 

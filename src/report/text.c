@@ -1,7 +1,8 @@
-/* text.c - the report for people: a page of 40 columns or more (80 by default), top to bottom: what was measured
- * and where, the one sentence that answers where the time goes, latency with its histogram, the other metrics in families,
- * the layer table, how far to trust it, and what is not available and why. Marks before numbers: none measured,
- * "=" derived, "~" estimated; "(published)" after; "—" unavailable. Nothing unknown is printed as 0. */
+/* text.c - the report for people: a page of 40 columns or more (80 by default), top to bottom: what
+ * was measured and where, the one sentence that answers where the time goes, latency with its
+ * histogram, the other metrics in families, the layer table, how far to trust it, and what is not
+ * available and why. Marks before numbers: none measured, "=" derived, "~" estimated; "(published)"
+ * after; "—" unavailable. Nothing unknown is printed as 0. */
 #include "experiment/verify.h"
 #include "report/figure/figure_text.h"
 #include "report/ncp_groups.h"
@@ -19,7 +20,8 @@
 
 /* --- target ----------------------------------------------------------------------------------- */
 
-/* Options that were left alone say nothing: threads and optimisation always stand there, the rest when chosen. */
+/* Options that were left alone say nothing: threads and optimisation always stand there, the rest
+ * when chosen. */
 static bool is_chosen(const struct assay__pair *option)
 {
     static const char *const unsaid[] = {"", "default", "any", "by precision", "detected", "auto"};
@@ -133,7 +135,8 @@ static void put_samples(struct assay__page *page, const struct assay__trial *tri
     assay__buf_free(&text);
 }
 
-/* Ends of an interval lie close together: both in the unit of the median, with two digits more than usual. */
+/* Ends of an interval lie close together: both in the unit of the median, with two digits more than
+ * usual. */
 static void put_ends(struct assay__buf *out, const struct assay_metric *low,
                      const struct assay_metric *high, double median_s)
 {
@@ -172,7 +175,8 @@ static void put_interval(struct assay__page *page, const struct assay__trial *tr
 #define ORDER_LEAST 16
 #define ORDER_MOST 36
 
-/* The samples in the order they were taken, in one line: drift and steps show. Of several streams or launches the first. */
+/* The samples in the order they were taken, in one line: drift and steps show. Of several streams
+ * or launches the first. */
 static void put_order(struct assay__page *page, const struct assay__trial *trial)
 {
     const struct assay__launch *l = trial->launch_count ? &trial->launches[0] : NULL;
@@ -380,7 +384,8 @@ static void put_launches(struct assay__page *page, const struct assay__trial *tr
     }
 }
 
-/* What a page about one subject lists as not available: names that begin so. The rest of the run is no part of its question. */
+/* What a page about one subject lists as not available: names that begin so. The rest of the run is
+ * no part of its question. */
 static const struct {
     const char *subject, *prefixes[8];
 } subjects[] = {
@@ -403,7 +408,8 @@ static bool belongs(const char *command, const char *name)
     return !subject;
 }
 
-/* Those that belong to the page, in a set of their own; NULL when out of memory. *others: how many do not. */
+/* Those that belong to the page, in a set of their own; NULL when out of memory. *others: how many
+ * do not. */
 static struct assay_metrics *missing_of(const struct assay__trial *trial, const char *command,
                                         size_t *others)
 {
@@ -448,7 +454,8 @@ static void put_unavailable(struct assay__page *page, const char *command,
     assay_metrics_free(missing);
 }
 
-/* Something was timed. A trial without a sample has its reason at the top; the rest would only say "unknown" again. */
+/* Something was timed. A trial without a sample has its reason at the top; the rest would only say
+ * "unknown" again. */
 static bool was_measured(const struct assay__trial *trial)
 {
     return trial->metrics && assay__render_known(trial, "latency.p50");
@@ -463,7 +470,8 @@ static void put_answer(struct assay__page *page, const struct assay__trial *tria
     assay__buf_free(&answer);
 }
 
-/* The sections of their own: `subject` is the command that shows nothing else; "" is shown by no command alone. */
+/* The sections of their own: `subject` is the command that shows nothing else; "" is shown by no
+ * command alone. */
 static const struct {
     const char *subject;
     assay__section_fn *put;

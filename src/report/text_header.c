@@ -1,5 +1,5 @@
-/* text_header.c - the head of the text report: what was measured, with which program, what must be said first, the model (of a comparison of models
- * all of them), the machine, and when. */
+/* text_header.c - the head of the text report: what was measured, with which program, what must be
+ * said first, the model (of a comparison of models all of them), the machine, and when. */
 #include "report/page.h"
 
 #include "base/text.h"
@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A comparison of models labels them by number, "2: lora"; a profile holds the facts of the first. */
+/* A comparison of models labels them by number, "2: lora"; a profile holds the facts of the
+ * first. */
 static bool has_several_models(const struct assay_profile *profile)
 {
     bool all = profile->trial_count > 1 && strcmp(profile->command, "compare") == 0;
@@ -100,7 +101,8 @@ static void put_machine_row(struct assay__page *page, const struct assay__enviro
     assay__buf_free(&items);
 }
 
-/* Commands whose subject is all trials together: what each would say alone is in the other formats. */
+/* Commands whose subject is all trials together: what each would say alone is in the other
+ * formats. */
 bool assay__page_is_joint(const char *command)
 {
     return strcmp(command, "compare") == 0 || strcmp(command, "sweep") == 0 ||

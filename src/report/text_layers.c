@@ -1,7 +1,7 @@
-/* text_layers.c - the layer table of the text report: the slowest layers with bars, then the rest in one row, the
- * engine's fixed cost, what could not be attributed, and their total, which is latency.p50 by construction.
- * Columns by page width: from 56 on the operator has its own column, from 64 on there are bars, from 72 on what bounds a
- * layer, where that is known of any. */
+/* text_layers.c - the layer table of the text report: the slowest layers with bars, then the rest
+ * in one row, the engine's fixed cost, what could not be attributed, and their total, which is
+ * latency.p50 by construction. Columns by page width: from 56 on the operator has its own column,
+ * from 64 on there are bars, from 72 on what bounds a layer, where that is known of any. */
 #include "report/page.h"
 
 #include "base/text.h"

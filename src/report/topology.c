@@ -1,6 +1,6 @@
-/* topology.c - the layout of the processors, and GPUs and NPUs of the operating system, as text and JSON. What is unknown is null in
- * JSON and "not told" in text, never 0. Sizes of caches are powers of two and are shown as such (KiB, MiB); memory is decimal as
- * everywhere else. */
+/* topology.c - the layout of the processors, and GPUs and NPUs of the operating system, as text and
+ * JSON. What is unknown is null in JSON and "not told" in text, never 0. Sizes of caches are powers
+ * of two and are shown as such (KiB, MiB); memory is decimal as everywhere else. */
 #include "report/topology.h"
 
 #include "base/json.h"
@@ -119,7 +119,8 @@ static void memory_text(struct assay__page *page, const struct assay__topology *
     if (!t->node_count) assay__page_row(page, "memory", "not told");
 }
 
-/* Memory that was added while the machine ran may belong to no node: then what is told of the nodes is not the whole. */
+/* Memory that was added while the machine ran may belong to no node: then what is told of the nodes
+ * is not the whole. */
 static void memory_remark(struct assay__page *page, const struct assay__topology *t,
                           uint64_t memory_bytes)
 {

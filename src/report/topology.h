@@ -1,5 +1,5 @@
-/* topology.h - the layout of the processors, and the GPUs and NPUs that the operating system shows, as text for people and
- * as JSON. */
+/* topology.h - the layout of the processors, and the GPUs and NPUs that the operating system shows,
+ * as text for people and as JSON. */
 #ifndef ASSAY_REPORT_TOPOLOGY_H
 #define ASSAY_REPORT_TOPOLOGY_H
 
@@ -9,8 +9,9 @@
 
 struct assay__json_writer;
 
-/** A heading, then one row each for processors, kinds of cores, caches, memory. Unknown: the reason. memory_bytes: of the
- *  machine (0 unknown); nodes that do not add up to it are remarked on. */
+/** A heading, then one row each for processors, kinds of cores, caches, memory. Unknown: the
+ *  reason. memory_bytes: of the machine (0 unknown); nodes that do not add up to it are remarked
+ *  on. */
 void assay__topology_text(struct assay__page *page, const struct assay__topology *topology,
                           uint64_t memory_bytes);
 /** The member "topology" of the object that is open: an object. */

@@ -126,7 +126,8 @@ static void put_parts(struct assay__buf *out, const struct assay__tune_result *r
     }
 }
 
-/* As an indented block: no fence can be closed from inside it. The text has no control characters but its line ends. */
+/* As an indented block: no fence can be closed from inside it. The text has no control characters
+ * but its line ends. */
 static void put_code(struct assay__buf *out, const char *text)
 {
     assay__buf_puts(out, "\nThe best configuration, ready to use:\n\n");

@@ -1,4 +1,5 @@
-/* tune_words.h - the configurations of a tuning as CSV and Markdown. Nothing when the profile is none of a tuning. */
+/* tune_words.h - the configurations of a tuning as CSV and Markdown. Nothing when the profile is
+ * none of a tuning. */
 #ifndef ASSAY_REPORT_TUNE_WORDS_H
 #define ASSAY_REPORT_TUNE_WORDS_H
 

@@ -1,4 +1,5 @@
-/* activation_range.c - see ranges.h. Values inside of bodies (If, Loop, Scan) cannot be made outputs and are not seen. */
+/* activation_range.c - see ranges.h. Values inside of bodies (If, Loop, Scan) cannot be made
+ * outputs and are not seen. */
 #include "run/activation_range.h"
 
 #include "base/file.h"
@@ -126,7 +127,8 @@ static int look(const struct assay__output *outputs, size_t count, double limit,
         ranges->looked_at++;
         if (largest > ranges->largest) ranges->largest = largest;
         if (!code && largest > limit)
-            ranges->values[ranges->count++] = (struct assay__activation_range){outputs[i].name, largest};
+            ranges->values[ranges->count++] = (struct assay__activation_range){outputs[i].name,
+                                                                               largest};
     }
     return code;
 }
@@ -149,9 +151,9 @@ static int run_exposed(struct assay__single_run *once, const struct exposing *wo
 }
 
 int assay__activation_ranges(struct assay__model *model, double limit,
-                  const struct assay__workload_options *workload,
-                  const struct assay__drift_options *options, struct assay__activation_ranges *ranges,
-                  struct assay_error *error)
+                             const struct assay__workload_options *workload,
+                             const struct assay__drift_options *options,
+                             struct assay__activation_ranges *ranges, struct assay_error *error)
 {
     static const struct assay__drift_options defaults;
     struct assay__single_run *once = calloc(1, sizeof *once);

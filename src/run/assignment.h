@@ -1,9 +1,11 @@
-/* assignment.h - asks an engine, from a child process, which provider would run which node of a model. The child is assay-worker
- * with another kind of job, one JSON object per line:
+/* assignment.h - asks an engine, from a child process, which provider would run which node of a
+ * model. The child is assay-worker with another kind of job, one JSON object per line:
  *
- *   parent -> {"job": 1, "assignment": true, "engine": "ort", "library": null, "device": "cuda:0", "model": "…",
+ *   parent -> {"job": 1, "assignment": true, "engine": "ort", "library": null, "device": "cuda:0",
+ *     "model": "…",
  *              "optimization": null, "dims": [["batch", 1], …]}
- *   worker -> {"log": "…"}                                      an error that the engine logs meanwhile
+ *   worker -> {"log": "…"}                                      an error that the engine logs
+ *     meanwhile
  *             {"target": "CUDAExecutionProvider", "version": "1.31.1"}   before any node
  *             {"nodes": [[name, op, domain, provider, subgraph], …]}   as often as needed
  *             {"done": true}                                    then it exits
@@ -46,8 +48,8 @@ struct assay__assignment {
     size_t count;
 };
 
-/** Everything lies in the arena. ASSAY_EUNSUPPORTED: this build cannot say; ASSAY_ECRASH, ASSAY_ETIMEOUT: what became of the child;
- *  ASSAY_EENGINE and others: the engine's own words. */
+/** Everything lies in the arena. ASSAY_EUNSUPPORTED: this build cannot say; ASSAY_ECRASH,
+ *  ASSAY_ETIMEOUT: what became of the child; ASSAY_EENGINE and others: the engine's own words. */
 int assay__assignment_ask(const struct assay__assignment_request *request,
                           struct assay__arena *arena, struct assay__assignment *assignment,
                           struct assay_error *error);

@@ -194,7 +194,8 @@ static int make_folders(const char *path, struct assay_error *error)
     return 0;
 }
 
-/* The list again without the builds of that name, and with a new line at the end when `path` is not NULL. */
+/* The list again without the builds of that name, and with a new line at the end when `path` is not
+ * NULL. */
 static int rewrite(const char *name, const char *path, size_t *removed, struct assay_error *error)
 {
     char list[PATH_MAX];

@@ -37,8 +37,8 @@ struct listing {
     char worker[4096], last_log[512];
     bool done;
     double timeout_s;
-    struct assay_device
-        next; /* the one that is being tried; strings in the arena, name NULL: none */
+    /* the one that is being tried; strings in the arena, name NULL: none */
+    struct assay_device next;
     struct assay_error error;
 };
 
@@ -167,7 +167,8 @@ static int send_job(struct listing *list, struct assay__channel *channel)
                : 0;
 }
 
-/* Reads until the child is done, gone or silent for too long: 0, ASSAY_ECRASH, ASSAY_ETIMEOUT, or list->error. */
+/* Reads until the child is done, gone or silent for too long: 0, ASSAY_ECRASH, ASSAY_ETIMEOUT, or
+ * list->error. */
 static int converse(struct listing *list, struct assay__channel *channel)
 {
     const volatile int *interrupt = list->options->interrupt;

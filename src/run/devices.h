@@ -1,16 +1,19 @@
-/* devices.h - asks an engine for its devices from a child process, so that a driver that crashes or hangs costs one row. The child is
- * assay-worker with another kind of job, one JSON object per line:
+/* devices.h - asks an engine for its devices from a child process, so that a driver that crashes or
+ * hangs costs one row. The child is assay-worker with another kind of job, one JSON object per
+ * line:
  *
  *   parent -> {"job": 1, "devices": true, "engine": "ort", "library": null, "only": null,
  *              "working": ["cpu", …], "failed": ["cuda:0", …]}       what an earlier child has told
  *   worker -> {"trying": {name, kind, library, version}}             before each
- *             {"log": "…"}                                           an error that the engine logs meanwhile
- *             {"device": {name, kind, engine, library, available, reason, version, hardware, software, note, offered}}
+ *             {"log": "…"}                                           an error that the engine logs
+ *               meanwhile
+ *             {"device": {name, kind, engine, library, available, reason, version, hardware,
+ *               software, note, offered}}
  *             {"done": true}                                         then it exits
  *             {"error": {"code": -8, "message": "…"}}                instead
  *
- * When the child dies or is silent for too long the device it was trying gets a row that says so, and a new child goes on
- * behind it. Children run one after the other. */
+ * When the child dies or is silent for too long the device it was trying gets a row that says so,
+ * and a new child goes on behind it. Children run one after the other. */
 #ifndef ASSAY_RUN_DEVICES_H
 #define ASSAY_RUN_DEVICES_H
 
@@ -34,8 +37,9 @@ struct assay__devices_options {
     void *trying_context;
 };
 
-/** Calls back for every device in the engine's order. ASSAY_EINTERRUPTED after what came until then; ASSAY_ECRASH or
- *  ASSAY_ETIMEOUT when the engine cannot even be loaded; a non-zero value of `found` ends it and is returned. */
+/** Calls back for every device in the engine's order. ASSAY_EINTERRUPTED after what came until
+ *  then; ASSAY_ECRASH or ASSAY_ETIMEOUT when the engine cannot even be loaded; a non-zero value of
+ *  `found` ends it and is returned. */
 int assay__devices_list(const struct assay__devices_options *options, assay_device_fn *found,
                         void *context, struct assay_error *error);
 

@@ -19,7 +19,7 @@ const char *assay__or_default(const char *text, const char *otherwise)
 }
 
 int assay__single_run_run(struct assay__single_run *work, const char *model, const char *what,
-                    struct assay__output **outputs, size_t *count, struct assay_error *error)
+                          struct assay__output **outputs, size_t *count, struct assay_error *error)
 {
     const struct assay__drift_options *options = work->options;
     const char *folder = assay__arena_printf(work->arena, "%s/%s", work->folder, what);
@@ -62,8 +62,8 @@ int assay__single_run_run(struct assay__single_run *work, const char *model, con
     return code ? code : assay__outputs_read(folder, work->arena, outputs, count, error);
 }
 
-int assay__single_run_numbers(const struct assay__output *output, double **numbers, int64_t *elements,
-                        struct assay_error *error)
+int assay__single_run_numbers(const struct assay__output *output, double **numbers,
+                              int64_t *elements, struct assay_error *error)
 {
     struct assay__mapping mapping = {0};
     struct assay__npy npy;

@@ -1,4 +1,5 @@
-/* single_run.h - a model run once, in a worker process of its own, to look at its outputs: what drift and ranges share. */
+/* single_run.h - a model run once, in a worker process of its own, to look at its outputs: what
+ * drift and ranges share. */
 #ifndef ASSAY_RUN_SINGLE_RUN_H
 #define ASSAY_RUN_SINGLE_RUN_H
 
@@ -23,10 +24,10 @@ struct assay__single_run {
 
 /** One step of the model; its outputs in a folder called `what`, which names it in messages too. */
 int assay__single_run_run(struct assay__single_run *work, const char *model, const char *what,
-                    struct assay__output **outputs, size_t *count, struct assay_error *error);
+                          struct assay__output **outputs, size_t *count, struct assay_error *error);
 /** An output's numbers, whatever its type; free() them. */
-int assay__single_run_numbers(const struct assay__output *output, double **numbers, int64_t *elements,
-                        struct assay_error *error);
+int assay__single_run_numbers(const struct assay__output *output, double **numbers,
+                              int64_t *elements, struct assay_error *error);
 const char *assay__or_default(const char *text, const char *otherwise);
 
 #endif

@@ -1,9 +1,12 @@
-/* record.c - the accounts of the allocation tracker: totals, size classes and peak of each phase, live bytes, and a table of every live
- * block (address, size as it was asked for, site). The table is cut into shards with a lock each; within a shard it is open addressing
- * with linear probing, and a block that leaves closes its gap (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
+/* record.c - the accounts of the allocation tracker: totals, size classes and peak of each phase,
+ * live bytes, and a table of every live block (address, size as it was asked for, site). The table
+ * is cut into shards with a lock each; within a shard it is open addressing with linear probing,
+ * and a block that leaves closes its gap (Knuth, The Art of Computer Programming 3, 6.4, algorithm
+ * R).
  *
- * Limits: 1.5 million live blocks; a block that finds no room is counted as allocated and dropped from the live bytes, and how many there
- * were is told. 65,536 inferences are marked. Sizes are those asked for, without what the allocator adds. */
+ * Limits: 1.5 million live blocks; a block that finds no room is counted as allocated and dropped
+ * from the live bytes, and how many there were is told. 65,536 inferences are marked. Sizes are
+ * those asked for, without what the allocator adds. */
 #include "track/tracker.h"
 
 #include <dlfcn.h>
@@ -108,7 +111,8 @@ static bool insert(void *address, size_t size, uint32_t site)
     return room;
 }
 
-/* Moves later blocks of the run back into the gap, so that each is still found from its own place. */
+/* Moves later blocks of the run back into the gap, so that each is still found from its own
+ * place. */
 static void close_gap(struct shard *shard, size_t gap)
 {
     for (size_t at = (gap + 1) % SLOTS; shard->slots[at].address; at = (at + 1) % SLOTS) {
@@ -224,8 +228,8 @@ void track_releasing(void *address)
     count_freed(&block); /* also between inferences: what they left is released then */
 }
 
-/* A reallocation is the release of the old block and the allocation of the new one. size 0 frees the block where the C library gives
- * NULL for it. */
+/* A reallocation is the release of the old block and the allocation of the new one. size 0 frees
+ * the block where the C library gives NULL for it. */
 void track_reallocated(void *old_address, struct track_block old, void *address, size_t size)
 {
     if (!address && size > 0) { /* failed: the old block stays */
@@ -243,10 +247,10 @@ void track_reallocated(void *old_address, struct track_block old, void *address,
         hold(address, size, old.site);
 }
 
-/* --- what the worker asks ----------------------------------------------------------------------- */
+/* --- what the worker asks --------------------------------------------------------------------- */
 
-/* mallinfo2 of the C library that has it: ten sizes, of which arena is taken from the system by brk and mmap'ed arenas, hblkhd is mapped
- * block by block, uordblks is in use of arena. */
+/* mallinfo2 of the C library that has it: ten sizes, of which arena is taken from the system by brk
+ * and mmap'ed arenas, hblkhd is mapped block by block, uordblks is in use of arena. */
 static void read_heap(void)
 {
     struct info {

@@ -1,12 +1,14 @@
-/* site.c - who asked for memory: the innermost four callers outside the C and C++ libraries, from the unwinder (frame pointers are not to
- * be relied on). A site is such a chain of four return addresses; chains are told apart by 64 bits of hash alone. Which module an
- * address lies in is asked from the loader once per page of code.
+/* site.c - who asked for memory: the innermost four callers outside the C and C++ libraries, from
+ * the unwinder (frame pointers are not to be relied on). A site is such a chain of four return
+ * addresses; chains are told apart by 64 bits of hash alone. Which module an address lies in is
+ * asked from the loader once per page of code.
  *
- * The text names, innermost first, "module+0xoffset", with the name of the function where the module's symbol table has it. A stripped
- * library has none. Beyond 98,304 chains, and beyond 32 frames from the call, callers are not told
- * apart.
+ * The text names, innermost first, "module+0xoffset", with the name of the function where the
+ * module's symbol table has it. A stripped library has none. Beyond 98,304 chains, and beyond 32
+ * frames from the call, callers are not told apart.
  *
- * The unwinder and the loader may themselves allocate: the thread is marked busy meanwhile, so that is not counted. */
+ * The unwinder and the loader may themselves allocate: the thread is marked busy meanwhile, so that
+ * is not counted. */
 #include "track/tracker.h"
 
 #include <dlfcn.h>
@@ -43,7 +45,8 @@ struct walk {
     bool outside; /* of the tracker */
 };
 
-/* The linker's names for the ends of this image. Asking dladdr at every allocation would cost a search of symbols. */
+/* The linker's names for the ends of this image. Asking dladdr at every allocation would cost a
+ * search of symbols. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
@@ -146,9 +149,10 @@ uint32_t track_site_here(void)
     return add_site(&walk, hash);
 }
 
-/* --- text --------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
-/* "libx.so+0x12 (name) < +0x34 < liby.so+0x56": a module is named when it is another one than before. */
+/* "libx.so+0x12 (name) < +0x34 < liby.so+0x56": a module is named when it is another one than
+ * before. */
 static void add_frame(char *text, size_t size, const void *address, const Dl_info *info,
                       bool same_module)
 {
@@ -172,9 +176,10 @@ static void describe(const struct track_site *site, char *text, size_t size)
     if (!text[0]) snprintf(text, size, "%s", site->depth ? "unknown code" : "unknown caller");
 }
 
-/* --- the largest ones --------------------------------------------------------------------------- */
+/* --- the largest ones ------------------------------------------------------------------------- */
 
-/* Into the list of indexes ordered by bytes, largest first, when there is room or it is larger than the last. */
+/* Into the list of indexes ordered by bytes, largest first, when there is room or it is larger than
+ * the last. */
 static size_t place(uint32_t *list, size_t count, size_t room, uint32_t index, int phase)
 {
     uint64_t bytes = atomic_load(&table[index].bytes[phase]);

@@ -1,5 +1,6 @@
-/* tracker.h - inside the allocation tracker: wrap.c takes the calls, record.c keeps the accounts, site.c says who asked. Nothing here
- * allocates with malloc: tables are mapped once, of fixed size. */
+/* tracker.h - inside the allocation tracker: wrap.c takes the calls, record.c keeps the accounts,
+ * site.c says who asked. Nothing here allocates with malloc: tables are mapped once, of fixed
+ * size. */
 #ifndef ASSAY_TRACK_TRACKER_H
 #define ASSAY_TRACK_TRACKER_H
 
@@ -34,7 +35,8 @@ struct track_block {
 struct track_block track_take(void *address);
 void track_reallocated(void *old_address, struct track_block old, void *address, size_t size);
 
-/** True while this thread is inside the tracker: what is allocated meanwhile is the tracker's (or the unwinder's) own. */
+/** True while this thread is inside the tracker: what is allocated meanwhile is the tracker's (or
+ *  the unwinder's) own. */
 bool track_busy(void);
 void track_busy_set(bool busy);
 

@@ -1,5 +1,5 @@
-/* worker_main.c - assay-worker: runs one launch for a parent that holds the other end of descriptor 3. Not
- * for people. */
+/* worker_main.c - assay-worker: runs one launch for a parent that holds the other end of descriptor
+ * 3. Not for people. */
 #include "run/worker/worker.h"
 
 #include <fcntl.h>

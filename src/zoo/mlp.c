@@ -20,9 +20,10 @@ static const char *activate(struct assay__net *net, const char *x, int kind)
 int assay__zoo_mlp(struct assay__zoo_params *params, struct assay__model *model,
                    struct assay_error *error)
 {
-    /* What keeps the variance through an activation: 1 / E[f(x)²], x of N(0, 1), for the bounded ones. relu halves every
-       variance. gelu and silu halve a large one and more than halve a small one: with more than 2 a variance above 1 would
-       grow without end, with 2 it falls to where the biases hold it. */
+    /* What keeps the variance through an activation: 1 / E[f(x)²], x of N(0, 1), for the bounded
+     * ones. relu halves every variance. gelu and silu halve a large one and more than halve a small
+     * one: with more than 2 a variance above 1 would grow without end, with 2 it falls to where the
+     * biases hold it. */
     static const double gains[] = {2, 2.5, 3.4, 2, 2};
     int64_t layers = 0, width = 0, inputs = 0, outputs = 0, batch = 0;
     int kind = 0;

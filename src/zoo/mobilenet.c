@@ -1,6 +1,6 @@
-/* mobilenet.c - MobileNetV2 (Sandler et al., arXiv 1801.04381) and MobileNetV3-Small (Howard et al., arXiv 1905.02244),
- * torchvision's layouts: inverted residuals, 1 × 1 up, depthwise, 1 × 1 down without an activation. With 1,000 classes
- * 3,504,872 and 2,542,856 trainable parameters. */
+/* mobilenet.c - MobileNetV2 (Sandler et al., arXiv 1801.04381) and MobileNetV3-Small (Howard et
+ * al., arXiv 1905.02244), torchvision's layouts: inverted residuals, 1 × 1 up, depthwise, 1 × 1
+ * down without an activation. With 1,000 classes 3,504,872 and 2,542,856 trainable parameters. */
 #include "zoo/builders.h"
 #include "zoo/vision.h"
 
@@ -119,7 +119,8 @@ int assay__zoo_mobilenetv2(struct assay__zoo_params *params, struct assay__model
 int assay__zoo_mobilenetv3_small(struct assay__zoo_params *params, struct assay__model *model,
                                  struct assay_error *error)
 {
-    /* squeezed: a quarter of the expanded channels, rounded to a multiple of 8 (not down by more than a tenth) */
+    /* squeezed: a quarter of the expanded channels, rounded to a multiple of 8 (not down by more
+     * than a tenth) */
     static const struct {
         int kernel, expanded, out, squeezed, stride;
         bool hard_swish;

@@ -1,5 +1,5 @@
-/* model_open.c - see open.h. What exists as a file is a file, also when the zoo has a model of that name:
- * the user can always write ./name, and a name that is no file cannot be meant as one. */
+/* model_open.c - see open.h. What exists as a file is a file, also when the zoo has a model of that
+ * name: the user can always write ./name, and a name that is no file cannot be meant as one. */
 #include "zoo/model_open.h"
 
 #include "base/file.h"

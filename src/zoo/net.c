@@ -1,4 +1,5 @@
-/* net.c - see net.h: the graph that grows, names, attributes and weights. The layers made of these are in net_layers.c. */
+/* net.c - see net.h: the graph that grows, names, attributes and weights. The layers made of these
+ * are in net_layers.c. */
 #include "zoo/net.h"
 
 #include "base/checked.h"
@@ -254,7 +255,8 @@ const char *assay__net_3(struct assay__net *net, const char *op, const char *a, 
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* FNV-1a: a tensor's seed comes from its name, so that adding a layer leaves the others as they were. */
+/* FNV-1a: a tensor's seed comes from its name, so that adding a layer leaves the others as they
+ * were. */
 static uint64_t name_hash(const char *name)
 {
     uint64_t hash = 0xcbf29ce484222325u;

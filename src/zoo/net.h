@@ -1,12 +1,14 @@
 /* net.h - what the builders of the zoo are written with: a graph that grows by one call per layer.
  *
- * A value is a name (const char * in the model's arena). Every call takes names and returns a new one; after the first
- * failure (out of memory, a bad size) every call returns "" and does nothing, and assay__net_end says what went wrong: no
- * checks in between. Node names follow the scope: push("layer1.0"), then assay__net_node(net, "Conv", …) is
- * "/layer1.0/Conv" and its output "/layer1.0/Conv_output_0" (a number is appended when taken).
+ * A value is a name (const char * in the model's arena). Every call takes names and returns a new
+ * one; after the first failure (out of memory, a bad size) every call returns "" and does nothing,
+ * and assay__net_end says what went wrong: no checks in between. Node names follow the scope:
+ * push("layer1.0"), then assay__net_node(net, "Conv", …) is "/layer1.0/Conv" and its output
+ * "/layer1.0/Conv_output_0" (a number is appended when taken).
  *
- * Weights are generators (model/weight_formula.h): seeded by the model's seed and the tensor's name, so that they are the same on
- * every machine and whatever else the model holds, and are made only when the file is written. */
+ * Weights are generators (model/weight_formula.h): seeded by the model's seed and the tensor's
+ * name, so that they are the same on every machine and whatever else the model holds, and are made
+ * only when the file is written. */
 #ifndef ASSAY_ZOO_NET_H
 #define ASSAY_ZOO_NET_H
 
@@ -82,7 +84,8 @@ const char *assay__net_scalar(struct assay__net *net, float value);
 const char *assay__net_shape(struct assay__net *net, const int64_t *values, size_t count);
 const char *assay__net_index(struct assay__net *net, int64_t value); /* int64 scalar */
 
-/* Layers that several builders use. `name` is the parameter's prefix ("layer1.0.conv1"): weights are `name`.weight … */
+/* Layers that several builders use. `name` is the parameter's prefix ("layer1.0.conv1"): weights
+ * are `name`.weight … */
 /** y = x W^T + b as MatMul (weights stored [in, out], as exporters write them) and Add. */
 const char *assay__net_linear(struct assay__net *net, const char *x, const char *name, int64_t in,
                               int64_t out, bool bias, double gain);
@@ -90,7 +93,8 @@ const char *assay__net_linear(struct assay__net *net, const char *x, const char 
 const char *assay__net_conv(struct assay__net *net, const char *x, const char *name, int64_t in,
                             int64_t out, int64_t kernel, int64_t stride, int64_t pad, int64_t group,
                             bool bias, double gain);
-/** weight about `scale`, bias about 0, running mean 0, variance 1: four initializers, BatchNormalization. */
+/** weight about `scale`, bias about 0, running mean 0, variance 1: four initializers,
+ *  BatchNormalization. */
 const char *assay__net_batch_norm(struct assay__net *net, const char *x, const char *name,
                                   int64_t channels, double epsilon, double scale);
 /** LayerNormalization (opset 17) over the last axis; bias optional. */

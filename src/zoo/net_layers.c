@@ -1,4 +1,5 @@
-/* net_layers.c - layers that several builders of the zoo use, made with net.h's nodes and weights. */
+/* net_layers.c - layers that several builders of the zoo use, made with net.h's nodes and
+ * weights. */
 #include "zoo/net.h"
 
 #include <math.h>

@@ -1,9 +1,11 @@
-/* resnet.c - ResNet-18 and ResNet-50 v1.5 (He et al., "Deep residual learning", arXiv 1512.03385, with the stride in the
- * 3 × 3 convolution, torchvision's layout): a 7 × 7 stem, four stages of blocks of widths 64 … 512, global average pooling
- * and a linear classifier. Convolutions have no bias; each is followed by a BatchNormalization node. With 1,000 classes
- * 11,689,512 and 25,557,032 trainable parameters.
+/* resnet.c - ResNet-18 and ResNet-50 v1.5 (He et al., "Deep residual learning", arXiv 1512.03385,
+ * with the stride in the 3 × 3 convolution, torchvision's layout): a 7 × 7 stem, four stages of
+ * blocks of widths 64 … 512, global average pooling and a linear classifier. Convolutions have no
+ * bias; each is followed by a BatchNormalization node. With 1,000 classes 11,689,512 and 25,557,032
+ * trainable parameters.
  *
- * The last norm of each block is scaled by one half, so that the residual sums neither vanish nor explode. */
+ * The last norm of each block is scaled by one half, so that the residual sums neither vanish nor
+ * explode. */
 #include "zoo/builders.h"
 #include "zoo/vision.h"
 

@@ -1,6 +1,7 @@
-/* unet.c - U-Net (Ronneberger et al., arXiv 1505.04597) in the form that is run today: padded 3 × 3 convolutions with
- * batch norm, four levels of widths 64 … 1024, transposed convolutions up, skip connections concatenated. 31,037,698
- * trainable parameters with 3 channels in and 2 classes out. */
+/* unet.c - U-Net (Ronneberger et al., arXiv 1505.04597) in the form that is run today: padded 3 × 3
+ * convolutions with batch norm, four levels of widths 64 … 1024, transposed convolutions up, skip
+ * connections concatenated. 31,037,698 trainable parameters with 3 channels in and 2 classes
+ * out. */
 #include "zoo/builders.h"
 #include "zoo/vision.h"
 
@@ -22,7 +23,8 @@ static void double_conv(struct assay__vision *vision, const char *name, int64_t 
                                .act = ASSAY__ACT_RELU});
 }
 
-/* Doubles the image and halves the channels. Each output meets one weight per input channel: fan-in is `in`. */
+/* Doubles the image and halves the channels. Each output meets one weight per input channel: fan-in
+ * is `in`. */
 static const char *up_conv(struct assay__vision *vision, const char *name, int64_t in)
 {
     struct assay__net *net = &vision->net;

@@ -1,8 +1,8 @@
 /* vision.c - see vision.h.
  *
- * The scale of weights: convolutions N(0, 2 / fan-in) keep the mean square through a ReLU; a layer that reads a value
- * without an activation before it takes half of that (gain 0.5). Norms have running mean about 0 and variance about 1, so
- * they pass values through. */
+ * The scale of weights: convolutions N(0, 2 / fan-in) keep the mean square through a ReLU; a layer
+ * that reads a value without an activation before it takes half of that (gain 0.5). Norms have
+ * running mean about 0 and variance about 1, so they pass values through. */
 #include "zoo/vision.h"
 
 #include "zoo/builders.h"

@@ -1,5 +1,6 @@
-/* vision.h - what the image models of the zoo share: the image input, convolution + norm + activation, squeeze and
- * excitation, the classifier. Parameter names are torchvision's, so that weights can be compared or loaded there. */
+/* vision.h - what the image models of the zoo share: the image input, convolution + norm +
+ * activation, squeeze and excitation, the classifier. Parameter names are torchvision's, so that
+ * weights can be compared or loaded there. */
 #ifndef ASSAY_ZOO_VISION_H
 #define ASSAY_ZOO_VISION_H
 
@@ -19,7 +20,8 @@ struct assay__vision {
     const char *x; /* the value the next layer reads */
 };
 
-/** Asks for batch (symbolic when not given), classes (default as told), image (default, a multiple of `step`). */
+/** Asks for batch (symbolic when not given), classes (default as told), image (default, a multiple
+ *  of `step`). */
 int assay__vision_params(struct assay__zoo_params *params, struct assay__vision *vision,
                          int64_t classes, int64_t image, int64_t step, struct assay_error *error);
 /** The net and the input "input" [batch, 3, image, image]. */

@@ -18,7 +18,8 @@ struct subject {
 
 static const struct subject subjects[] = {
     {"fake",
-     "load=2ms;compile=3ms;steady=100us;layers=a:60us:Conv,b:30us;engine=10us;memory=10;memory_peak=20",
+     "load=2ms;compile=3ms;steady=100us;layers=a:60us:Conv,b:30us;engine=10us;memory=10;memory_"
+     "peak=20",
      "error_at=1", false},
     {"ort", NULL, NULL, true},
 };

@@ -1,7 +1,7 @@
-/* conform_probe.c - what every probe of the table must do, on the real machine and on every machine that is a folder
- * (tests/fixtures/fsroot-*, found by their names: a captured one joins by being put there): names and units of the
- * contract, a reason for whatever is unavailable, the same answers twice, nothing negative, no allocation in read. No time is
- * asserted. */
+/* conform_probe.c - what every probe of the table must do, on the real machine and on every machine
+ * that is a folder (tests/fixtures/fsroot-*, found by their names: a captured one joins by being
+ * put there): names and units of the contract, a reason for whatever is unavailable, the same
+ * answers twice, nothing negative, no allocation in read. No time is asserted. */
 #include "harness.h"
 #include "../unit/scratch.h"
 
@@ -13,7 +13,7 @@
 
 #define FIXTURES ASSAY_TEST_ROOT "/tests/fixtures"
 
-/* --- counting allocations: where the C library lets a program put its own malloc in front -------------- */
+/* --- counting allocations: where the C library lets a program put its own malloc in front ----- */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define COUNTS_ALLOCATIONS 0
@@ -52,7 +52,7 @@ void *realloc(void *old, size_t size)
 }
 #endif
 
-/* --- the checks --------------------------------------------------------------------------------------- */
+/* --- the checks ------------------------------------------------------------------------------- */
 
 static const struct assay__probe_ops *ops; /* under test */
 static const char *tree;                   /* "": the real machine */
@@ -198,7 +198,7 @@ static void check_table(void)
     CHECK(rows >= 10);
 }
 
-/* --- the tests ---------------------------------------------------------------------------------------- */
+/* --- the tests -------------------------------------------------------------------------------- */
 
 static void test_table(void)
 {
@@ -288,7 +288,8 @@ static void test_allocations_are_counted(void)
     CHECK(allocations > before);
 }
 
-/* Every allocation of an open fails once: it ends with ENOMEM, or works without what it could not have, and never crashes. */
+/* Every allocation of an open fails once: it ends with ENOMEM, or works without what it could not
+ * have, and never crashes. */
 static void test_no_memory(void)
 {
     static const char *const trees[] = {"intel-laptop", "amdgpu-host", "intel-npu-laptop",

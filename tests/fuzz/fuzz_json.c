@@ -1,5 +1,6 @@
-/* fuzz_json.c - the JSON token reader and tree on arbitrary bytes. Beyond "no crash": both must agree on whether the
- * input is JSON, skipping must agree with reading, and a tree written out must parse again. */
+/* fuzz_json.c - the JSON token reader and tree on arbitrary bytes. Beyond "no crash": both must
+ * agree on whether the input is JSON, skipping must agree with reading, and a tree written out must
+ * parse again. */
 #include "base/json.h"
 
 #include <stdint.h>

@@ -1,5 +1,6 @@
-/* fuzz_powermetrics.c - any bytes as a stream of powermetrics. Whatever comes out must be a number that can be, or unknown; the
- * reader must move on, and must read the same samples when the bytes come in two pieces. */
+/* fuzz_powermetrics.c - any bytes as a stream of powermetrics. Whatever comes out must be a number
+ * that can be, or unknown; the reader must move on, and must read the same samples when the bytes
+ * come in two pieces. */
 #include "probe/powermetrics.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* fuzz_profile.c - arbitrary bytes as a profile: opening it and scanning its samples and its series must end
- * without a crash, a leak or a sanitizer's complaint. Beyond that: a refusal always says why, and a
- * profile that opens holds samples whose stream offsets are in order and series whose times are. SQLite wants a file, so the
- * bytes go through one in $TMPDIR. */
+/* fuzz_profile.c - arbitrary bytes as a profile: opening it and scanning its samples and its series
+ * must end without a crash, a leak or a sanitizer's complaint. Beyond that: a refusal always says
+ * why, and a profile that opens holds samples whose stream offsets are in order and series whose
+ * times are. SQLite wants a file, so the bytes go through one in $TMPDIR. */
 #include "profile/profile.h"
 #include "profile/store.h"
 

@@ -1,6 +1,7 @@
-/* replay.c - feeds files to a fuzz target without a fuzzer: every file named, and every file of every directory named.
- * A crash is a failure of the target; a file that takes longer than the limit is killed by the alarm.
- * Prints "N inputs replayed". Directories are not descended into: a corpus is flat. */
+/* replay.c - feeds files to a fuzz target without a fuzzer: every file named, and every file of
+ * every directory named. A crash is a failure of the target; a file that takes longer than the
+ * limit is killed by the alarm. Prints "N inputs replayed". Directories are not descended into: a
+ * corpus is flat. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

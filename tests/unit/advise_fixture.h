@@ -1,5 +1,6 @@
-/* advise_fixture.h - for the tests of the advice: a profile in which every rule has what it needs and finds nothing, and words to change it.
- * An inference takes 1 ms; the ceilings are round numbers (10^11 FLOP/s, 10^10 B/s), so that gains are exact. */
+/* advise_fixture.h - for the tests of the advice: a profile in which every rule has what it needs
+ * and finds nothing, and words to change it. An inference takes 1 ms; the ceilings are round
+ * numbers (10^11 FLOP/s, 10^10 B/s), so that gains are exact. */
 #ifndef ASSAY_TESTS_ADVISE_FIXTURE_H
 #define ASSAY_TESTS_ADVISE_FIXTURE_H
 
@@ -222,7 +223,8 @@ static inline void add_weight(struct assay__model *m, const struct weight_spec *
                                        bytes) != NULL);
 }
 
-/* Writes the model to the scratch folder and makes it that of the profile: input x, output y (and y2 when `second`). */
+/* Writes the model to the scratch folder and makes it that of the profile: input x, output y (and
+ * y2 when `second`). */
 static inline void set_model(struct assay_profile *p, const struct node_spec *nodes,
                              size_t node_count, const struct weight_spec *weights,
                              size_t weight_count, const char *second)

@@ -1,4 +1,5 @@
-/* advise_graphs.h - the cases of test_advise_rules.c whose rules look at the graph: its operators, chains of them, and groups that could be fused. */
+/* advise_graphs.h - the cases of test_advise_rules.c whose rules look at the graph: its operators,
+ * chains of them, and groups that could be fused. */
 #ifndef ASSAY_TESTS_ADVISE_GRAPHS_H
 #define ASSAY_TESTS_ADVISE_GRAPHS_H
 

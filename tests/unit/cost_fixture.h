@@ -2,10 +2,10 @@
  *
  *   "Conv x[1,3,8,8] w[4,3,3,3] - z:i8[4] n{16} -> y[1,4,6,6]"
  *
- * An input is a name and its shape (float32, or the type behind ':'), "-" is an absent one, n{16} an
- * int64 initializer; "x" alone refers to a value that is there. An output with a shape states it,
- * as value_info does, for operators that shape inference does not know. Attributes are "a=1 b=1,2
- * c=linear d=~0.5" (an integer, a list, a text, a float; "b=3," is a list of one). */
+ * An input is a name and its shape (float32, or the type behind ':'), "-" is an absent one, n{16}
+ * an int64 initializer; "x" alone refers to a value that is there. An output with a shape states
+ * it, as value_info does, for operators that shape inference does not know. Attributes are "a=1
+ * b=1,2 c=linear d=~0.5" (an integer, a list, a text, a float; "b=3," is a list of one). */
 #ifndef ASSAY_TESTS_COST_FIXTURE_H
 #define ASSAY_TESTS_COST_FIXTURE_H
 

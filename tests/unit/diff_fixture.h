@@ -1,5 +1,5 @@
-/* diff_fixture.h - hand-made profiles for the tests that put several side by side, and their comparison. All of it stands in one arena that
- * lives as long as the test's process. */
+/* diff_fixture.h - hand-made profiles for the tests that put several side by side, and their
+ * comparison. All of it stands in one arena that lives as long as the test's process. */
 #ifndef ASSAY_TESTS_DIFF_FIXTURE_H
 #define ASSAY_TESTS_DIFF_FIXTURE_H
 
@@ -11,7 +11,8 @@
 
 static struct assay__arena *arena;
 
-/* A complete profile of the model with this fingerprint, with one trial that ended well; without metrics. */
+/* A complete profile of the model with this fingerprint, with one trial that ended well; without
+ * metrics. */
 static inline struct assay_profile *diff_profile(const char *fingerprint)
 {
     struct assay_profile *profile = assay__profile_new();

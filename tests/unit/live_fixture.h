@@ -1,4 +1,5 @@
-/* live_fixture.h - opening one probe, finding its channels, checking them; for the probes that ask the running machine. */
+/* live_fixture.h - opening one probe, finding its channels, checking them; for the probes that ask
+ * the running machine. */
 #ifndef ASSAY_TESTS_LIVE_FIXTURE_H
 #define ASSAY_TESTS_LIVE_FIXTURE_H
 

@@ -1,4 +1,5 @@
-/* model_cases.h - a model with a bit of everything, and what the tests of the reader and the writer do with it. */
+/* model_cases.h - a model with a bit of everything, and what the tests of the reader and the writer
+ * do with it. */
 #ifndef ASSAY_TESTS_MODEL_CASES_H
 #define ASSAY_TESTS_MODEL_CASES_H
 

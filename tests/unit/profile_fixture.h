@@ -147,7 +147,8 @@ static struct assay__layer layers[] = {
      .method = "engine",
      .note = "host enqueue only"},
 };
-/* What was read over time: whole and fractional times, a reading without a value, a counter, one that cannot be read. */
+/* What was read over time: whole and fractional times, a reading without a value, a counter, one
+ * that cannot be read. */
 static double series_times[] = {0, 1000000, 2000001, 2000001, 9e15};
 static double series_values[] = {12.5, NAN, 0.1 + 0.2, -3, 0};
 static double counter_times[] = {0.25, 1e9 / 3}, counter_values[] = {0, 7};

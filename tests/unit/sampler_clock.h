@@ -1,5 +1,5 @@
-/* sampler_clock.h - a clock for the sampler that only sleeping and the test itself advance, so that every number is exact. It starts at 1 s.
- * Atomic: calibration has a thread of its own. */
+/* sampler_clock.h - a clock for the sampler that only sleeping and the test itself advance, so that
+ * every number is exact. It starts at 1 s. Atomic: calibration has a thread of its own. */
 #ifndef ASSAY_TESTS_SAMPLER_CLOCK_H
 #define ASSAY_TESTS_SAMPLER_CLOCK_H
 

@@ -1,4 +1,5 @@
-/* sampler_fixture.h - a fake probe of four channels whose values are functions of the time, and a scripted clock, for tests of the sampler. */
+/* sampler_fixture.h - a fake probe of four channels whose values are functions of the time, and a
+ * scripted clock, for tests of the sampler. */
 #ifndef ASSAY_TESTS_SAMPLER_FIXTURE_H
 #define ASSAY_TESTS_SAMPLER_FIXTURE_H
 
@@ -10,7 +11,7 @@
 
 static uint64_t read_cost_ns;
 
-/* --- the fake probe: four channels whose values are functions of the time ---------------------- */
+/* --- the fake probe: four channels whose values are functions of the time --------------------- */
 
 enum { ENERGY, POWER, BROKEN, COUNT, CHANNELS };
 

@@ -1,6 +1,7 @@
-/* sensors_fixture.h - a run that never was, on a scripted clock and with scripted sensors: every number is known exactly. The
- * clock starts at 1 s; the idle machine is watched from 0 s to 2 s of the script, two launches are measured from 3 s to 5 s
- * and from 6 s to 8 s (a window of half a second after the other, 10 ms apart), with 100 inferences a window. */
+/* sensors_fixture.h - a run that never was, on a scripted clock and with scripted sensors: every
+ * number is known exactly. The clock starts at 1 s; the idle machine is watched from 0 s to 2 s of
+ * the script, two launches are measured from 3 s to 5 s and from 6 s to 8 s (a window of half a
+ * second after the other, 10 ms apart), with 100 inferences a window. */
 #ifndef ASSAY_TESTS_SENSORS_FIXTURE_H
 #define ASSAY_TESTS_SENSORS_FIXTURE_H
 
@@ -69,7 +70,8 @@ static struct assay__probe_ops ops = {.name = "rapl",
                                       .read = fake_read,
                                       .close = fake_close};
 
-/* A second probe: the energy counter of gpu0, 90 W idle and 400 W from 3 s on; a read takes 2 ms of processor time. */
+/* A second probe: the energy counter of gpu0, 90 W idle and 400 W from 3 s on; a read takes 2 ms of
+ * processor time. */
 static struct assay__channel dear_channel = {.name = "energy.gpu0",
                                              .quantity = "energy",
                                              .rail = "gpu0",
@@ -157,8 +159,8 @@ static inline uint64_t at(double t)
     return SECOND + (uint64_t)llround(t * 1e9);
 }
 
-/* Reads every 100 ms for 9 s, out of turn at 3 s and 8 s, then computes. probe: another than the script; of the expensive ones
- * the script is read too, and of NVML its energy. */
+/* Reads every 100 ms for 9 s, out of turn at 3 s and 8 s, then computes. probe: another than the
+ * script; of the expensive ones the script is read too, and of NVML its energy. */
 static inline void measure(const char *device, const struct assay__probe_ops *probe)
 {
     struct assay__sampler_options options = {

@@ -1,6 +1,7 @@
-/* test_accelerator.c - an accelerator's ceilings on the fake engine, whose times follow from a made-up device: every value is known
- * exactly. Real worker processes run, crash and hang; no speed of this machine is looked at. The models themselves are checked
- * with ONNX Runtime, by their results. */
+/* test_accelerator.c - an accelerator's ceilings on the fake engine, whose times follow from a
+ * made-up device: every value is known exactly. Real worker processes run, crash and hang; no speed
+ * of this machine is looked at. The models themselves are checked with ONNX Runtime, by their
+ * results. */
 #include "base/file.h"
 #include "base/json.h"
 #include "ceiling/accelerator/accelerator.h"
@@ -186,7 +187,8 @@ static void test_values(void)
     CHECK_STR(row->unit, "FLOP/s");
     CHECK_HAS(row->note, "2 N^3 (K-k) / (time of K products - shortest of k), N=4096, K=2, k=1");
     CHECK_HAS(row->note, "whole chains: N=256: 589 GFLOP/s, N=2048: 1.05 TFLOP/s, N=4096: ");
-    /* the first type's inference has shown what one costs besides its products: 0.1 ms of 131.172 and of 262.244 */
+    /* the first type's inference has shown what one costs besides its products: 0.1 ms of 131.172
+     * and of 262.244 */
     check_value(set, "compute.float16.matmul", 2 * FLOPS * 131.072 / 131.172);
     check_value(set, "compute.bfloat16.matmul", FLOPS * 262.144 / 262.244);
     CHECK_HAS(row_of(set, "compute.float16.matmul")->note,
@@ -219,7 +221,8 @@ static void test_slow_device(void)
     end();
 }
 
-/* Merged operators are found out by the time, wholly merged or in groups; the next pattern is taken. */
+/* Merged operators are found out by the time, wholly merged or in groups; the next pattern is
+ * taken. */
 static void test_merged_copies(void)
 {
     begin();

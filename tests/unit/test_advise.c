@@ -1,5 +1,6 @@
-/* test_advise.c - the advice around its rules: what is missing is named, the model behind a profile, order and severity, energy, what is kept in a file, JSON, the page, the
- * changes that could be tried, and doc/rules.md (ASSAY_BLESS=1 rewrites its table). */
+/* test_advise.c - the advice around its rules: what is missing is named, the model behind a
+ * profile, order and severity, energy, what is kept in a file, JSON, the page, the changes that
+ * could be tried, and doc/rules.md (ASSAY_BLESS=1 rewrites its table). */
 #include "advise_fixture.h"
 
 #include "base/json.h"
@@ -16,7 +17,8 @@ static void close_both(struct assay__advice *advice, struct assay_profile *p)
 
 /* --- what is missing -------------------------------------------------------------------------- */
 
-/* A trial that holds nothing: nothing may be found, and every rule that needs something says what. */
+/* A trial that holds nothing: nothing may be found, and every rule that needs something says
+ * what. */
 static void test_empty(void)
 {
     struct assay_profile *p = assay__profile_new();

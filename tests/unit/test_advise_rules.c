@@ -1,5 +1,6 @@
-/* test_advise_rules.c - every rule by a profile that triggers it, with the exact potential, and by one just on the other side of its threshold. Each starts from
- * a profile in which all rules are evaluated and none finds anything; a test holds the table of rules against the list below. */
+/* test_advise_rules.c - every rule by a profile that triggers it, with the exact potential, and by
+ * one just on the other side of its threshold. Each starts from a profile in which all rules are
+ * evaluated and none finds anything; a test holds the table of rules against the list below. */
 #include "advise_graphs.h"
 
 /* --- target ----------------------------------------------------------------------------------- */
@@ -526,7 +527,8 @@ static void test_near(void)
         check_near(i);
 }
 
-/* Layers whose times add up to twice the latency: shares of the sum, neither "100 %" nor a lost potential. */
+/* Layers whose times add up to twice the latency: shares of the sum, neither "100 %" nor a lost
+ * potential. */
 static void test_longer_than_the_whole(void)
 {
     struct assay_profile *p = base_profile();
@@ -548,8 +550,9 @@ static void test_longer_than_the_whole(void)
     assay_profile_close(p);
 }
 
-/* Calls that add up to more than the latency: "about all", no 100 % and no potential of exactly 8; no word of weights that no layer
- * reads. Joining calls does not halve what the engine takes once per run. */
+/* Calls that add up to more than the latency: "about all", no 100 % and no potential of exactly 8;
+ * no word of weights that no layer reads. Joining calls does not halve what the engine takes once
+ * per run. */
 static void test_all_is_calls(void)
 {
     struct assay_profile *p = base_profile();

@@ -1,5 +1,5 @@
-/* test_analysis.c - everything said of a model at once: totals are the sums of their parts, what is not
- * known is listed with its reason and left out, parameters are counted by type and storage. */
+/* test_analysis.c - everything said of a model at once: totals are the sums of their parts, what is
+ * not known is listed with its reason and left out, parameters are counted by type and storage. */
 #include "flow_fixture.h"
 
 #include "cost/analysis.h"

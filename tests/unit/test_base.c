@@ -190,7 +190,8 @@ static void test_file(void)
     CHECK(!assay__file_exists(folder));
 }
 
-/* A folder of a killed process goes when the next one is made; everything that only looks like one stays. */
+/* A folder of a killed process goes when the next one is made; everything that only looks like one
+ * stays. */
 static void test_left_behind(void)
 {
     char base[256], dead[400] = "", alive[400], next[400], path[512], odd[512];

@@ -1,4 +1,5 @@
-/* test_builds.c - the user's list of ONNX Runtime builds: reading, complaints, editing, names, and devices with a build's prefix. */
+/* test_builds.c - the user's list of ONNX Runtime builds: reading, complaints, editing, names, and
+ * devices with a build's prefix. */
 #include "scratch.h"
 
 #include "run/builds.h"

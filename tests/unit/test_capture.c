@@ -1,6 +1,6 @@
-/* test_capture.c - the capture of a machine is that machine: every fixture is captured, and each probe and the platform's
- * reader say of the copy what they say of the original. And: what must not be in a capture is not, limits hold, bad
- * folders are refused. */
+/* test_capture.c - the capture of a machine is that machine: every fixture is captured, and each
+ * probe and the platform's reader say of the copy what they say of the original. And: what must not
+ * be in a capture is not, limits hold, bad folders are refused. */
 #include "base/file.h"
 #include "base/json.h"
 #include "harness.h"

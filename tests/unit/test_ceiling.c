@@ -1,5 +1,5 @@
-/* test_ceiling.c - ceilings: every kernel against plain C, the pointer chase, working sets, the crew, and the file
- * that keeps results. No test looks at a speed. */
+/* test_ceiling.c - ceilings: every kernel against plain C, the pointer chase, working sets, the
+ * crew, and the file that keeps results. No test looks at a speed. */
 #include "base/file.h"
 #include "ceiling/ceiling.h"
 #include "ceiling/crew.h"
@@ -110,8 +110,8 @@ static void check_real(const struct assay__flops_kernel *kernel,
     }
 }
 
-/* float16: 2 r + 1 on small whole numbers is exact; r + 2 · 1 for the form that adds. Bits of 0 … 2048 from the
- * format. */
+/* float16: 2 r + 1 on small whole numbers is exact; r + 2 · 1 for the form that adds. Bits of 0 …
+ * 2048 from the format. */
 static uint16_t half_of(unsigned value)
 {
     unsigned exponent = 0;
@@ -210,7 +210,8 @@ static void test_int8(void)
     check_kernels("int8");
 }
 
-/* Operations per step follow from form and sizes; results fit their buffer; operands do not saturate vpmaddubsw. */
+/* Operations per step follow from form and sizes; results fit their buffer; operands do not
+ * saturate vpmaddubsw. */
 static void test_table(void)
 {
     const struct assay__flops_kernel *kernel;
@@ -331,7 +332,8 @@ static void test_chase(void)
     CHECK_INT(assay__chase_build(small, 64, 12, 1), ASSAY_EINVAL);
 }
 
-/* The order is no walk through neighbours: with 4,096 lines a link to the next line is as likely as any. */
+/* The order is no walk through neighbours: with 4,096 lines a link to the next line is as likely as
+ * any. */
 static void test_chase_random(void)
 {
     enum { LINES = 4096 };

@@ -1,5 +1,6 @@
-/* test_ceiling_cache.c - the file that keeps ceilings: what is written comes back exactly, another key or a
- * damaged file does not, and the measurement that fills it obeys its options. Speeds are not looked at. */
+/* test_ceiling_cache.c - the file that keeps ceilings: what is written comes back exactly, another
+ * key or a damaged file does not, and the measurement that fills it obeys its options. Speeds are
+ * not looked at. */
 #include "base/file.h"
 #include "ceiling/ceiling.h"
 #include "harness.h"
@@ -370,8 +371,8 @@ static bool stop(void *context, const char *name)
     return ++*calls == 2;
 }
 
-/* No time at all: every row is there, each unavailable with a reason. Interrupted: the rows until then, and nothing kept.
- * Another machine: refused. */
+/* No time at all: every row is there, each unavailable with a reason. Interrupted: the rows until
+ * then, and nothing kept. Another machine: refused. */
 static void test_limits(void)
 {
     struct assay__arena *arena = assay__arena_new();

@@ -1,6 +1,6 @@
-/* test_ceiling_text.c - ceilings as text and JSON, from a set made by hand: one core beside all cores, an unavailable row, notes
- * shared by rows, names that try to drive the terminal. Whole outputs are compared with tests/golden/ceilings.*;
- * ASSAY_BLESS=1 rewrites those files. */
+/* test_ceiling_text.c - ceilings as text and JSON, from a set made by hand: one core beside all
+ * cores, an unavailable row, notes shared by rows, names that try to drive the terminal. Whole
+ * outputs are compared with tests/golden/ceilings.*; ASSAY_BLESS=1 rewrites those files. */
 #include "base/file.h"
 #include "base/json.h"
 #include "harness.h"

@@ -1,4 +1,5 @@
-/* test_chart.c - the chart of a metric over time, character by character; gaps, ASCII, and values that a profile should not hold. */
+/* test_chart.c - the chart of a metric over time, character by character; gaps, ASCII, and values
+ * that a profile should not hold. */
 #include "harness.h"
 
 #include "base/text.h"
@@ -64,7 +65,8 @@ static void test_gap_is_no_zero(void)
                                                   .low = 0,
                                                   .rows = 1},
                             40, true);
-    /* known to 1 s, unknown to 3 s, 0 is drawn there, then a line up to 1 (from a half on it is a block) */
+    /* known to 1 s, unknown to 3 s, 0 is drawn there, then a line up to 1 (from a half on it is a
+     * block) */
     CHECK_HAS(text, "|#######            ...####\n");
     CHECK_HAS(text, "0 s                 4.00 s");
     for (const char *c = text; *c; c++)

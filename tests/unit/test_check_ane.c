@@ -1,5 +1,6 @@
-/* test_check_ane.c - every rule of the Neural Engine has a model that breaks it and one that does not, and every rule of the table is
- * among those tested here. A rule that rests on a single source is no error. */
+/* test_check_ane.c - every rule of the Neural Engine has a model that breaks it and one that does
+ * not, and every rule of the table is among those tested here. A rule that rests on a single source
+ * is no error. */
 #include "check_fixture.h"
 
 #include "base/file.h"
@@ -20,7 +21,7 @@ static void mark(const char *rule)
     tested[tested_count++] = rule;
 }
 
-/* --- one node ---------------------------------------------------------------------------------- */
+/* --- one node --------------------------------------------------------------------------------- */
 
 struct line {
     const char *rule, *domain;
@@ -129,7 +130,7 @@ static void test_lines(void)
     }
 }
 
-/* --- models that a line cannot say ------------------------------------------------------------- */
+/* --- models that a line cannot say ------------------------------------------------------------ */
 
 static struct assay__model *weighted(const char *line, const char *weights, enum assay__dtype dtype,
                                      const char *shape)
@@ -253,7 +254,7 @@ static void test_ping_pong(void)
     expect(chain(true), NULL, "ping-pong", 0);
 }
 
-/* --- exact numbers ----------------------------------------------------------------------------- */
+/* --- exact numbers ---------------------------------------------------------------------------- */
 
 static void test_padding_bytes(void)
 {
@@ -327,9 +328,10 @@ static void test_places(void)
     assay__check_free(check);
 }
 
-/* --- the table --------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
-/* What rests on one source is at most a warning; everything has a source, a fix and its own name. */
+/* What rests on one source is at most a warning; everything has a source, a fix and its own
+ * name. */
 static void test_table(void)
 {
     static const char *const others[] = {"model-size",     "weight-notch", "linear-layout",
@@ -354,7 +356,7 @@ static void test_table(void)
     CHECK_INT(count, tested_count);
 }
 
-/* --- Core ML ----------------------------------------------------------------------------------- */
+/* --- Core ML ---------------------------------------------------------------------------------- */
 
 static struct assay__check *sample(const char *name)
 {

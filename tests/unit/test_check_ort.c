@@ -1,6 +1,7 @@
-/* test_check_ort.c - an engine's device as a target: the engine is asked in a child and its answer becomes places, partitions and a
- * verdict, exactly; an engine that is old, refuses, crashes or hangs is said to. The fake engine's answers are scripted
- * ($ASSAY_FAKE_ASSIGNMENT); ONNX Runtime's CPU is asked where it is there. */
+/* test_check_ort.c - an engine's device as a target: the engine is asked in a child and its answer
+ * becomes places, partitions and a verdict, exactly; an engine that is old, refuses, crashes or
+ * hangs is said to. The fake engine's answers are scripted ($ASSAY_FAKE_ASSIGNMENT); ONNX Runtime's
+ * CPU is asked where it is there. */
 #include "check_fixture.h"
 
 #include "base/file.h"
@@ -100,7 +101,8 @@ static void test_indices_leave(void)
     assay__check_free(check);
 }
 
-/* The product is 1024 FLOPs of the network's about 2000: without it most of the work is elsewhere. */
+/* The product is 1024 FLOPs of the network's about 2000: without it most of the work is
+ * elsewhere. */
 static void test_most_leaves(void)
 {
     struct assay__check *check = ask("MatMul,Softmax,Exp", 0);
@@ -170,7 +172,7 @@ static void test_conflict_decides(void)
     assay__check_free(check);
 }
 
-/* --- names ------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static struct assay__check *place(const char *target, const struct assay__assigned *nodes,
                                   size_t count)
@@ -221,7 +223,7 @@ static void test_by_exclusion(void)
     assay__check_free(check);
 }
 
-/* --- ONNX Runtime ------------------------------------------------------------------------------ */
+/* --- ONNX Runtime ----------------------------------------------------------------------------- */
 
 static void ort_or_skip(void)
 {
@@ -266,7 +268,8 @@ static void test_ort_refuses(void)
     assay__check_free(check);
 }
 
-/* What builds that cannot say it are asked instead: the profile of one run names every layer and its provider. */
+/* What builds that cannot say it are asked instead: the profile of one run names every layer and
+ * its provider. */
 static void test_ort_profile(void)
 {
     static const struct assay__workload_options none = {0};
@@ -295,7 +298,7 @@ static void test_ort_profile(void)
     assay__check_free(check);
 }
 
-/* --- formats ----------------------------------------------------------------------------------- */
+/* --- formats ---------------------------------------------------------------------------------- */
 
 static void test_junit(void)
 {

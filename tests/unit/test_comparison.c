@@ -1,5 +1,5 @@
-/* test_comparison.c - trials against each other, on hand-made profiles whose launch medians are chosen: verdicts, roles,
- * recommendations, and what cannot be said. */
+/* test_comparison.c - trials against each other, on hand-made profiles whose launch medians are
+ * chosen: verdicts, roles, recommendations, and what cannot be said. */
 #include "harness.h"
 
 #include "judge/comparison.h"
@@ -64,7 +64,8 @@ static void the_fast_ends_are_asked_too(void)
     assay_profile_close(profile);
 }
 
-/* Usually the second is slower, at its best it is faster: nothing is advised, and the sentence says why. */
+/* Usually the second is slower, at its best it is faster: nothing is advised, and the sentence says
+ * why. */
 static void contradicting_answers_are_said(void)
 {
     struct assay_profile *profile = profile_new();

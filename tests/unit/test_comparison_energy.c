@@ -1,5 +1,5 @@
-/* test_comparison_energy.c - the energy of each launch from scripted sensors (sensors_fixture.h), and what a comparison makes of such
- * energies: ratio, interval, recommendation. */
+/* test_comparison_energy.c - the energy of each launch from scripted sensors (sensors_fixture.h),
+ * and what a comparison makes of such energies: ratio, interval, recommendation. */
 #include "sensors_fixture.h"
 
 #include "judge/comparison.h"
@@ -70,7 +70,7 @@ static void test_one_launch_is_the_trial(void)
     done();
 }
 
-/* --- compared ----------------------------------------------------------------------------------- */
+/* --- compared --------------------------------------------------------------------------------- */
 
 /* Ten launches of 100 µs; their energies are around `millijoules`, a thousandth apart. */
 static struct assay__trial *add(struct assay_profile *to, const char *label, double millijoules)
@@ -110,7 +110,8 @@ static void test_less_energy_is_recommended(void)
     assay_profile_close(both);
 }
 
-/* Energies of launches are known late, when their trial is concluded: a kept profile must have them all the same. */
+/* Energies of launches are known late, when their trial is concluded: a kept profile must have them
+ * all the same. */
 static void test_a_kept_profile_says_the_same(void)
 {
     char path[] = "/tmp/assay-energy-XXXXXX";
@@ -175,7 +176,8 @@ static void test_too_coarse_a_sensor_is_said(void)
     assay_profile_close(both);
 }
 
-/* Launches of 1 mJ, two of which were disturbed: the windows together say something else than the median launch. */
+/* Launches of 1 mJ, two of which were disturbed: the windows together say something else than the
+ * median launch. */
 static void test_shown_and_judged_are_one_number(void)
 {
     struct assay_profile *both = assay__profile_new();

@@ -1,5 +1,6 @@
-/* test_comparison_power.c - comparisons of the fake engine with itself, in small: what is claimed, what is found, and that "could have shown" is
- * true. Seeded, so it gives the same counts each time; bench/aa_simulate.c runs 10,000 of each kind. */
+/* test_comparison_power.c - comparisons of the fake engine with itself, in small: what is claimed,
+ * what is found, and that "could have shown" is true. Seeded, so it gives the same counts each
+ * time; bench/aa_simulate.c runs 10,000 of each kind. */
 #include "harness.h"
 
 #include "../../bench/aa_simulation.h"
@@ -8,8 +9,9 @@
 #define SLOWER 30
 #define SHOWN 40
 
-/* Equal programs: 4.3 % of claims are expected of 10 against 10 launches with independent noise, fewer beside a drift. All kinds together
- * stay below 5.5 %, one alone below 11 of 100 (the chance of more at 4.3 % is 0.2 %; the seeds are fixed). */
+/* Equal programs: 4.3 % of claims are expected of 10 against 10 launches with independent noise,
+ * fewer beside a drift. All kinds together stay below 5.5 %, one alone below 11 of 100 (the chance
+ * of more at 4.3 % is 0.2 %; the seeds are fixed). */
 static void equal_programs_are_seldom_told_apart(void)
 {
     size_t claimed = 0, done = 0;
@@ -41,7 +43,8 @@ static void five_percent_are_found(void)
     }
 }
 
-/* At the difference that a run said it could have shown, 80 to 95 % of runs do show one: 26 to 40 of 40 leave room for chance. */
+/* At the difference that a run said it could have shown, 80 to 95 % of runs do show one: 26 to 40
+ * of 40 leave room for chance. */
 static void what_could_have_been_shown_is_shown(void)
 {
     static const size_t kinds[] = {0, 3, 7};
@@ -57,7 +60,8 @@ static void what_could_have_been_shown_is_shown(void)
     CHECK((double)shown >= 0.78 * (double)done && (double)shown <= 0.97 * (double)done);
 }
 
-/* The simulated machine really drifts from launch to launch: without alternation, equal programs are told apart nearly always. */
+/* The simulated machine really drifts from launch to launch: without alternation, equal programs
+ * are told apart nearly always. */
 static void without_alternation_a_drift_is_a_difference(void)
 {
     struct aa_bench bench;

@@ -1,5 +1,5 @@
-/* test_cost_flow.c - costs of control flow: the branch that is taken, a body times its trips, and an
- * honest NaN with its reason where neither is known. */
+/* test_cost_flow.c - costs of control flow: the branch that is taken, a body times its trips, and
+ * an honest NaN with its reason where neither is known. */
 #include "flow_fixture.h"
 
 static void test_if(void)
@@ -89,7 +89,8 @@ static struct assay__model *deep(int levels)
     return model;
 }
 
-/* Bodies in bodies: the cost comes from the innermost; deeper than shapes are followed it is unknown. */
+/* Bodies in bodies: the cost comes from the innermost; deeper than shapes are followed it is
+ * unknown. */
 static void test_deep(void)
 {
     CHECK_NEAR(cost_last(deep(10)).flops, 10, 0);

@@ -1,7 +1,7 @@
-/* test_cost_oracle.c - the multiply-adds of every convolution and matrix product are those that onnx-tool
- * counts, node by node (tests/oracle/cost.py wrote the listing and says what its lines are): the
- * onnx package's light models, and transformers as PyTorch exports them. ASSAY_TEST_COST names
- * another folder (the live comparison with transformers of real size). */
+/* test_cost_oracle.c - the multiply-adds of every convolution and matrix product are those that
+ * onnx-tool counts, node by node (tests/oracle/cost.py wrote the listing and says what its lines
+ * are): the onnx package's light models, and transformers as PyTorch exports them. ASSAY_TEST_COST
+ * names another folder (the live comparison with transformers of real size). */
 #include "model_fixture.h"
 
 #include "base/map.h"

@@ -232,7 +232,8 @@ static void test_fused(void)
         {"ms", "BiasGelu x[10] b[10] -> y[10]", "", 0, 60},
         {"ms", "BiasAdd x[10] b[10] s[10] -> y[10]", "", 0, 20},
         {"ms", "CropAndResize x[1,2,8,8] r[3,4] b:i32[3] n{2,2} -> y[3,2,2,2]", "", 0, 192},
-        /* 6 rows × k 2: fc1 16·8, fc2 8·16; biases 16 + 8; activation 16, sums 2·8; softmax 5·6·4 */
+        /* 6 rows × k 2: fc1 16·8, fc2 8·16; biases 16 + 8; activation 16, sums 2·8; softmax
+         * 5·6·4 */
         {"ms", "MoE x[6,8] r[6,4] a[4,16,8] b[4,16] c[4,8,16] d[4,8] -> y[6,8]", "k=2",
          12 * 256 + 12 * 24, 2 * 12 * 256 + 12 * 24 + 12 * 32 + 120},
         {"ms", "QMoE x[6,8] r[6,4] a:u8[4,16,4] s[4,16] - c:u8[4,8,8] t[4,8] -> y[6,8]",

@@ -1,5 +1,6 @@
-/* test_counters.c - counters of a run: exact values from a script that decides what is counted, what becomes of counters that
- * fail on the way, classes of layers, and the page. Real workers are started; nothing depends on how fast the machine is. */
+/* test_counters.c - counters of a run: exact values from a script that decides what is counted,
+ * what becomes of counters that fail on the way, classes of layers, and the page. Real workers are
+ * started; nothing depends on how fast the machine is. */
 #include "run_fixture.h"
 
 #include "base/buf.h"
@@ -88,7 +89,8 @@ static void test_multiplexed(void)
     assay_profile_close(profile);
 }
 
-/* Never had its turn, closed on the way, ran backwards, stood still: each with its reason, the run goes on. */
+/* Never had its turn, closed on the way, ran backwards, stood still: each with its reason, the run
+ * goes on. */
 static void test_faults(void)
 {
     struct assay_profile *profile = run("steady=100us;" COUNTS ";counts_running=0",
@@ -271,7 +273,8 @@ static void test_page(void)
         "Conv                 2  80.0 µs  64.0 µs  3.20 k  7.20 k  2.25      16 80.0 %",
         "last-level loads, front-end stalls, back-end stalls",
         NULL};
-    /* the clock of the counted runs: twice as slow as the layers' own time, half a CPU of it used */
+    /* the clock of the counted runs: twice as slow as the layers' own time, half a CPU of it
+     * used */
     static const char *const clocked[] = {
         "time while counted            100 µs",
         "layers     time  counted  CPUs  instr.   IPC  misses   hits",

@@ -1,5 +1,6 @@
-/* test_describe_layers.c - what is said of a layer's shapes, weights and attributes, and of the tensors at the peak: exact words on small
- * graphs, fused layers, unknown shapes, and the limits on lengths and lists. */
+/* test_describe_layers.c - what is said of a layer's shapes, weights and attributes, and of the
+ * tensors at the peak: exact words on small graphs, fused layers, unknown shapes, and the limits on
+ * lengths and lists. */
 #include "cost_fixture.h"
 
 #include "run/trial/describe.h"
@@ -105,7 +106,8 @@ static void test_unknown(void)
     leave(model);
 }
 
-/* A list of 200 inputs, an attribute of 100 numbers and one of 1,000 letters of two bytes: cut between letters, never longer. */
+/* A list of 200 inputs, an attribute of 100 numbers and one of 1,000 letters of two bytes: cut
+ * between letters, never longer. */
 static void test_limits(void)
 {
     enum { INPUTS = 200 };
@@ -141,7 +143,8 @@ static void test_limits(void)
     CHECK_STR(layer.attributes + strlen(layer.attributes) - 3, "…");
     for (const char *at = layer.attributes; *at; at++) /* every first byte has its second */
         if (*at == '\xc3') CHECK(at[1] == '\xa4');
-    /* the peak is at the join: 200 tensors of 12 bytes read, 2,400 written, one of the small ones left out */
+    /* the peak is at the join: 200 tensors of 12 bytes read, 2,400 written, one of the small ones
+     * left out */
     CHECK_STR(costs.peak.node, "join");
     CHECK(costs.peak.bytes == 4800 && costs.live_peak_bytes == 4800);
     CHECK_INT(costs.peak.alive, INPUTS + 1);
@@ -151,7 +154,8 @@ static void test_limits(void)
     leave(model);
 }
 
-/* Sizes of the tensors at the peak add up to it; each is named with who makes it and who reads it last. */
+/* Sizes of the tensors at the peak add up to it; each is named with who makes it and who reads it
+ * last. */
 static void test_peak(void)
 {
     struct assay__model *model = small();

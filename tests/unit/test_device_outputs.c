@@ -1,5 +1,6 @@
-/* test_device_outputs.c - a device computes what the CPU provider of the default build computes: the same model, the same inputs, each in a
- * worker of its own. Without more it compares that device with itself, bit by bit; tests/oracle/live_devices.sh names others:
+/* test_device_outputs.c - a device computes what the CPU provider of the default build computes:
+ * the same model, the same inputs, each in a worker of its own. Without more it compares that
+ * device with itself, bit by bit; tests/oracle/live_devices.sh names others:
  *
  *   ASSAY_TEST_DEVICES   names, separated by blanks ("ovn/openvino:cpu wgpu/webgpu:0")
  *   ASSAY_TEST_MODELS    ONNX files, separated by blanks

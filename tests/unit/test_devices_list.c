@@ -1,5 +1,6 @@
-/* test_devices_list.c - devices are asked for in a child: one that crashes, hangs, exits or is refused costs its own row and no other.
- * The fake engine's devices are scripted ($ASSAY_FAKE_DEVICES); adapters come from fake drivers (tests/fixtures). */
+/* test_devices_list.c - devices are asked for in a child: one that crashes, hangs, exits or is
+ * refused costs its own row and no other. The fake engine's devices are scripted
+ * ($ASSAY_FAKE_DEVICES); adapters come from fake drivers (tests/fixtures). */
 #include "harness.h"
 
 #include "base/clock.h"

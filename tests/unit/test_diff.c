@@ -1,5 +1,6 @@
-/* test_diff.c - several profiles side by side, on hand-made profiles whose numbers are chosen: verdicts and intervals, which trial, what is
- * said of what cannot be compared, what else differs, and what each format does with hostile names. */
+/* test_diff.c - several profiles side by side, on hand-made profiles whose numbers are chosen:
+ * verdicts and intervals, which trial, what is said of what cannot be compared, what else differs,
+ * and what each format does with hostile names. */
 #include "diff_fixture.h"
 
 #include "base/json.h"
@@ -235,7 +236,7 @@ static void names_tell_the_runs_apart(void)
     CHECK_INT(assay__diff(inputs, 17, arena, &diff, NULL), ASSAY_EINVAL);
 }
 
-/* --- formats ------------------------------------------------------------------------------------------ */
+/* --- formats ---------------------------------------------------------------------------------- */
 
 #define HOSTILE "<script>alert(1)</script>\x1b[31m|`x`\n\xff\xe2\x80\xae</td>"
 
@@ -345,7 +346,8 @@ static void json_holds_every_number(void)
     assay__buf_free(&json);
 }
 
-/* Launches whose greatest are 10, 11 … 14 ms (times `factor`); the run as a whole shows the greatest of all, 14. */
+/* Launches whose greatest are 10, 11 … 14 ms (times `factor`); the run as a whole shows the
+ * greatest of all, 14. */
 static struct assay_profile *with_max(double factor)
 {
     struct assay_profile *profile = make(100 * factor, 5);
@@ -358,7 +360,8 @@ static struct assay_profile *with_max(double factor)
     return profile;
 }
 
-/* What is shown, subtracted and divided is one statistic: the median over launches where that is judged. */
+/* What is shown, subtracted and divided is one statistic: the median over launches where that is
+ * judged. */
 static void a_row_is_of_one_statistic(void)
 {
     struct assay__diff diff = compare_two(with_max(1), with_max(2));
@@ -386,7 +389,8 @@ static void a_row_is_of_one_statistic(void)
     CHECK_NEAR(max->deltas[1].difference, 0, 1e-15);
 }
 
-/* One side of three has too few launches: it is not judged, and its ratio is of what is shown all the same. */
+/* One side of three has too few launches: it is not judged, and its ratio is of what is shown all
+ * the same. */
 static void every_ratio_is_of_what_is_shown(void)
 {
     struct assay_profile *few = with_max(3);

@@ -1,5 +1,6 @@
-/* test_diff_layers.c - which layers of several runs are the same work: fused, split, renamed, permuted, numbered anew, of another batch; groups
- * of three runs; names that occur often; and which rows are shown. */
+/* test_diff_layers.c - which layers of several runs are the same work: fused, split, renamed,
+ * permuted, numbered anew, of another batch; groups of three runs; names that occur often; and
+ * which rows are shown. */
 #include "diff_fixture.h"
 
 #include "judge/diff_align.h"
@@ -210,7 +211,8 @@ static void position_is_the_last_resort(void)
     CHECK_STR(diff.layers[1].deltas[1].reason, "only in the base");
 }
 
-/* The same operator at the same place means nothing between models that have nothing else in common. */
+/* The same operator at the same place means nothing between models that have nothing else in
+ * common. */
 static void another_model_is_not_matched_by_force(void)
 {
     static const struct recipe a[] = {{"a0", "Conv", 1, 10, {0}},
@@ -287,7 +289,7 @@ static void a_run_without_layers_says_why(void)
     CHECK_STR(diff.layers_reason, "b.assay has no layers: layers were off.");
 }
 
-/* --- what is shown ------------------------------------------------------------------------------------ */
+/* --- what is shown ---------------------------------------------------------------------------- */
 
 static void add_launches(struct assay_profile *profile, double sum_us, double unattributed_us)
 {
@@ -355,9 +357,10 @@ static void alike_runs_show_no_rows(void)
     CHECK(!diff.layers[0].shown && diff.layers[1].shown && !diff.layers[2].shown);
 }
 
-/* --- times by launch ---------------------------------------------------------------------------------- */
+/* --- times by launch -------------------------------------------------------------------------- */
 
-/* Layer i takes its time in every launch, times 1 + (the launch's number - 3) / 1000; launch 2 of layer `gap` has none. */
+/* Layer i takes its time in every launch, times 1 + (the launch's number - 3) / 1000; launch 2 of
+ * layer `gap` has none. */
 static void add_launch_times(struct assay_profile *profile, size_t launches, size_t gap)
 {
     struct assay__layers *layers = &profile->trials[0].layers;
@@ -376,8 +379,9 @@ static void add_launch_times(struct assay_profile *profile, size_t launches, siz
     layers->launch_ids = ids;
 }
 
-/* Two layers against one that fuses them; one that halves; one that stays. Seven launches each: ratios are exact, the ends of the
- * interval are pairwise ratios, and the smallest p is 2 / C(14, 7). */
+/* Two layers against one that fuses them; one that halves; one that stays. Seven launches each:
+ * ratios are exact, the ends of the interval are pairwise ratios, and the smallest p is 2 / C(14,
+ * 7). */
 static void rows_are_judged_launch_by_launch(void)
 {
     static const struct recipe a[] = {{"", "A", 50, 1, {"1"}},
@@ -420,7 +424,8 @@ static void rows_are_judged_launch_by_launch(void)
     CHECK_HAS(diff.layers_rule, "one in twenty is shown by chance");
 }
 
-/* A launch that did not time a row's layer does not count for it: four are too few, the rows beside it have five. */
+/* A launch that did not time a row's layer does not count for it: four are too few, the rows beside
+ * it have five. */
 static void a_launch_without_a_time_is_left_out(void)
 {
     static const struct recipe a[] = {{"", "A", 50, 1, {"1"}}, {"", "B", 30, 1, {"2"}}};
@@ -451,8 +456,8 @@ static void too_few_launches_give_no_interval(void)
     CHECK_HAS(diff.layers_interval_reason, "one time of each layer");
 }
 
-/* Random fusions of the same nodes, some unknown to the other side: every layer stands in one row, rows hold all the time, and layers that share
- * a node stand together. */
+/* Random fusions of the same nodes, some unknown to the other side: every layer stands in one row,
+ * rows hold all the time, and layers that share a node stand together. */
 static void every_layer_stands_once(void)
 {
     static char names[MOST * 2][16];
@@ -503,7 +508,7 @@ static void every_layer_stands_once(void)
     }
 }
 
-/* --- many ------------------------------------------------------------------------------------------------ */
+/* --- many ------------------------------------------------------------------------------------- */
 
 static void many(size_t count, bool renamed)
 {

@@ -1,5 +1,5 @@
-/* test_drift.c - the numbers of a drift, and outputs kept as files. That two models are run and compared is checked in
- * tests/cli/make_rewrite.sh. */
+/* test_drift.c - the numbers of a drift, and outputs kept as files. That two models are run and
+ * compared is checked in tests/cli/make_rewrite.sh. */
 #include "harness.h"
 
 #include "base/file.h"
@@ -77,7 +77,7 @@ static void test_nonfinite(void)
     assay__arena_free(arena);
 }
 
-/* --- files ------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static int give(struct assay_session *session, const struct assay_tensor **outputs, size_t *count,
                 struct assay_error *error)

@@ -1,5 +1,6 @@
-/* test_engine.c - the registry of engines; ONNX Runtime's table of functions, its messages, and finding and refusing its library. The fake engine
- * is in test_fake.c, ONNX Runtime's own behaviour in test_ort.c. */
+/* test_engine.c - the registry of engines; ONNX Runtime's table of functions, its messages, and
+ * finding and refusing its library. The fake engine is in test_fake.c, ONNX Runtime's own behaviour
+ * in test_ort.c. */
 #include "conform/tiny_onnx.h"
 #include "unit/scratch.h"
 
@@ -100,7 +101,8 @@ static void test_messages(void)
 {
     static const char *const texts[][2] = {
         {"Load model from a b.onnx failed:Protobuf parsing failed.", "Protobuf parsing failed."},
-        {"Message: /src/ops.h:583 void onnxruntime::It::Append(ptrdiff_t, f(int)) axis was false.\n2\n",
+        {"Message: /src/ops.h:583 void onnxruntime::It::Append(ptrdiff_t, f(int)) axis was "
+         "false.\n2\n",
          "Message: axis was false. 2"},
         {"matmul_helper.h:59 Compute MatMul dimension mismatch",
          "Compute MatMul dimension mismatch"},

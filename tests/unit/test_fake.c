@@ -1,5 +1,6 @@
-/* test_fake.c - the fake engine's script: exact times, streams, what goes wrong at a chosen step, scripts that are refused, layers. Its noise
- * is in test_fake_noise.c; what every engine must do is in conform_engine.c. */
+/* test_fake.c - the fake engine's script: exact times, streams, what goes wrong at a chosen step,
+ * scripts that are refused, layers. Its noise is in test_fake_noise.c; what every engine must do is
+ * in conform_engine.c. */
 #include "harness.h"
 
 #include "base/log.h"

@@ -1,5 +1,6 @@
-/* test_fake_noise.c - the fake engine's noise against what doc/fake-engine.md says of it: sizes, shares, memory, and that the machine's state is
- * one function of the machine's time, whichever session looks at it. */
+/* test_fake_noise.c - the fake engine's noise against what doc/fake-engine.md says of it: sizes,
+ * shares, memory, and that the machine's state is one function of the machine's time, whichever
+ * session looks at it. */
 #include "harness.h"
 
 #include "base/stats.h"
@@ -107,7 +108,8 @@ static void a_wander_has_its_size_and_its_memory(void)
     CHECK(fabs(assay__stats_autocorrelation(factors, MANY, 200)) < 0.08);
 }
 
-/* A session that runs on, and one that is opened later, see the same machine, whatever their own seeds are. */
+/* A session that runs on, and one that is opened later, see the same machine, whatever their own
+ * seeds are. */
 static void every_launch_sees_one_machine(void)
 {
     enum { STEPS = 400 };
@@ -135,7 +137,8 @@ static void every_launch_sees_one_machine(void)
     }
 }
 
-/* Streams run on clocks of their own beside each other: one machine, one launch, steps of their own. */
+/* Streams run on clocks of their own beside each other: one machine, one launch, steps of their
+ * own. */
 static void streams_share_the_launch(void)
 {
     struct assay_session_options options = {

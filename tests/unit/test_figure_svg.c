@@ -1,5 +1,6 @@
-/* test_figure_svg.c - figures as SVG: well-formed whatever the names are, lengths that tell the values, round ticks, nothing drawn for what is
- * not known, many points thinned without hiding any. */
+/* test_figure_svg.c - figures as SVG: well-formed whatever the names are, lengths that tell the
+ * values, round ticks, nothing drawn for what is not known, many points thinned without hiding
+ * any. */
 #include "harness.h"
 #include "report/figure/figure.h"
 #include "report/figure/figure_scale.h"
@@ -9,9 +10,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* --- a small checker of XML ------------------------------------------------------------------------- */
+/* --- a small checker of XML ------------------------------------------------------------------- */
 
-/* Tags closed in order, attributes quoted, entities known, no character that XML forbids. The place of the fault, or NULL. */
+/* Tags closed in order, attributes quoted, entities known, no character that XML forbids. The place
+ * of the fault, or NULL. */
 static const char *xml_fault(const char *text)
 {
     static char stack[64][16];
@@ -116,7 +118,7 @@ static struct assay__figure figure_of(enum assay__figure_kind kind,
                                   .description = "What it shows."};
 }
 
-/* --- bars ------------------------------------------------------------------------------------------- */
+/* --- bars ------------------------------------------------------------------------------------- */
 
 static void test_bars(void)
 {
@@ -167,7 +169,7 @@ static void test_grouped(void)
     assay__buf_free(&out);
 }
 
-/* --- scales ----------------------------------------------------------------------------------------- */
+/* --- scales ----------------------------------------------------------------------------------- */
 
 static bool is_round(double value)
 {
@@ -225,7 +227,7 @@ static void test_tick_labels(void)
     CHECK_STR(scale.unit, "%");
 }
 
-/* --- lines and points -------------------------------------------------------------------------------- */
+/* --- lines and points ------------------------------------------------------------------------- */
 
 static void test_lines(void)
 {
@@ -300,7 +302,7 @@ static void test_histogram(void)
     assay__buf_free(&out);
 }
 
-/* --- treemap ---------------------------------------------------------------------------------------- */
+/* --- treemap ---------------------------------------------------------------------------------- */
 
 static void test_treemap(void)
 {
@@ -364,7 +366,7 @@ static void test_treemap_many(void)
     assay__buf_free(&out);
 }
 
-/* --- roofline --------------------------------------------------------------------------------------- */
+/* --- roofline --------------------------------------------------------------------------------- */
 
 static void test_roofline(void)
 {
@@ -389,7 +391,7 @@ static void test_roofline(void)
     assay__buf_free(&out);
 }
 
-/* --- hostile names ---------------------------------------------------------------------------------- */
+/* --- hostile names ---------------------------------------------------------------------------- */
 
 static void test_hostile(void)
 {

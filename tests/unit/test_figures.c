@@ -1,5 +1,6 @@
-/* test_figures.c - the figures of a profile, on hand-made profiles: what is in them, number by number, and why there is none; and the same as
- * text: no wider than the page, ASCII where asked, nothing that drives a terminal. */
+/* test_figures.c - the figures of a profile, on hand-made profiles: what is in them, number by
+ * number, and why there is none; and the same as text: no wider than the page, ASCII where asked,
+ * nothing that drives a terminal. */
 #include "harness.h"
 
 #include "base/text.h"
@@ -71,7 +72,7 @@ static const char *make(const struct assay_profile *profile, const char *name)
     return NULL;
 }
 
-/* --- layers ----------------------------------------------------------------------------------------- */
+/* --- layers ----------------------------------------------------------------------------------- */
 
 static struct assay__layer layer(int index, const char *name, double time_ns)
 {
@@ -172,7 +173,7 @@ static void test_roofline(void)
     assay_profile_close(p);
 }
 
-/* --- latency ---------------------------------------------------------------------------------------- */
+/* --- latency ---------------------------------------------------------------------------------- */
 
 static void test_latency(void)
 {
@@ -227,7 +228,7 @@ static void test_modes(void)
     assay_profile_close(p);
 }
 
-/* --- over time -------------------------------------------------------------------------------------- */
+/* --- over time -------------------------------------------------------------------------------- */
 
 static void test_power(void)
 {
@@ -286,7 +287,7 @@ static void test_power(void)
     assay_profile_close(p);
 }
 
-/* --- trials ----------------------------------------------------------------------------------------- */
+/* --- trials ----------------------------------------------------------------------------------- */
 
 static void test_sweep(void)
 {
@@ -371,7 +372,7 @@ static void test_no_trial(void)
     assay_profile_close(p);
 }
 
-/* --- text ------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 /* Every line is at most that wide; in ASCII nothing else is there. */
 static void check_page(struct assay__buf *out, int columns, bool ascii)

@@ -1,5 +1,6 @@
-/* test_figures_text.c - every figure as text where all names are hostile or far too long: no sign that drives a terminal, no line wider than the
- * page. Also what a figure's picture reaches to, and what its legend and its reasons say. */
+/* test_figures_text.c - every figure as text where all names are hostile or far too long: no sign
+ * that drives a terminal, no line wider than the page. Also what a figure's picture reaches to, and
+ * what its legend and its reasons say. */
 #include "harness.h"
 #include "text_lines.h"
 
@@ -64,7 +65,7 @@ static struct assay_profile *profile_of(const char *command)
     return p;
 }
 
-/* --- hostile names ---------------------------------------------------------------------------------- */
+/* --- hostile names ---------------------------------------------------------------------------- */
 
 static bool drives(const unsigned char *c)
 {
@@ -210,9 +211,10 @@ static void test_hostile_points(void)
     }
 }
 
-/* --- latency ---------------------------------------------------------------------------------------- */
+/* --- latency ---------------------------------------------------------------------------------- */
 
-/* A tail that reaches far beyond the bulk: the picture ends where the bulk does, and a percentile out there is said in words. */
+/* A tail that reaches far beyond the bulk: the picture ends where the bulk does, and a percentile
+ * out there is said in words. */
 static void test_long_tail(void)
 {
     enum { MANY = 1000 };
@@ -249,7 +251,7 @@ static void test_one_sample(void)
     assay_profile_close(p);
 }
 
-/* --- legends and tables ----------------------------------------------------------------------------- */
+/* --- legends and tables ----------------------------------------------------------------------- */
 
 static void test_series_without_points(void)
 {

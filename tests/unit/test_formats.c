@@ -1,5 +1,6 @@
-/* test_formats.c - the table of formats: its names are the choices of --format, files are known by what they end in, every row renders; and
- * the node data for the Model Explorer viewer, to the byte. */
+/* test_formats.c - the table of formats: its names are the choices of --format, files are known by
+ * what they end in, every row renders; and the node data for the Model Explorer viewer, to the
+ * byte. */
 #include "harness.h"
 #include "report/formats.h"
 

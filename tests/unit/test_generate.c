@@ -1,5 +1,6 @@
-/* test_generate.c - text generation with a cache. Against the fake engine: exact times and rates, what is refused, what a
- * lying worker may say. Against ONNX Runtime: a decoder of the zoo says the same tokens with its cache as without it. */
+/* test_generate.c - text generation with a cache. Against the fake engine: exact times and rates,
+ * what is refused, what a lying worker may say. Against ONNX Runtime: a decoder of the zoo says the
+ * same tokens with its cache as without it. */
 #include "cost/cost.h"
 #include "base/file.h"
 #include "layers_fixture.h"
@@ -42,7 +43,8 @@ static const char *option(const struct assay_profile *profile, const char *key)
     return NULL;
 }
 
-/* First token after 1 ms; then 1, 2, 3, 4 times 100 us, over and over: nine tokens take 1 + 2 ms. */
+/* First token after 1 ms; then 1, 2, 3, 4 times 100 us, over and over: nine tokens take 1 + 2
+ * ms. */
 static void test_exact(void)
 {
     struct assay_run_options options = options_of(
@@ -95,7 +97,8 @@ static void test_one_token(void)
     assay_profile_close(profile);
 }
 
-/* Generations of warm-up, and those that warm caches up before a window, are not among the tokens told. */
+/* Generations of warm-up, and those that warm caches up before a window, are not among the tokens
+ * told. */
 static void test_warmup_is_not_counted(void)
 {
     struct assay_run_options options = options_of("first=9s;warmup=20x1s;steady=1ms;decode=1ms", 2);
@@ -142,7 +145,8 @@ static void test_at_least_three(void)
     assay_profile_close(profile);
 }
 
-/* What the engine had no room for is counted, not forgotten (the fake one keeps 4,096 in a window). */
+/* What the engine had no room for is counted, not forgotten (the fake one keeps 4,096 in a
+ * window). */
 static void test_dropped(void)
 {
     struct assay_run_options options = options_of("steady=1us;decode=1us", 2);
@@ -554,9 +558,10 @@ static void test_half_logits(void)
     check_narrow(ASSAY__BFLOAT16);
 }
 
-/* --- counting decoders: every input of every run shows in the tokens --------------------------- */
+/* --- counting decoders: every input of every run shows in the tokens -------------------------- */
 
-/* tests/oracle/make_generate_models.py: token = (sum of all ids + 3 place + 5 length + 7 id) mod 97. */
+/* tests/oracle/make_generate_models.py: token = (sum of all ids + 3 place + 5 length + 7 id) mod
+ * 97. */
 static void check_counter(const char *name, int64_t batch, int64_t prompt, int64_t tokens)
 {
     char path[1024];

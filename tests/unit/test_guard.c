@@ -1,5 +1,5 @@
-/* test_guard.c - work with a limit of time: done in time, left behind, and cleaned up when it comes back; and opening a probe that
- * hangs, alone and by the sampler. */
+/* test_guard.c - work with a limit of time: done in time, left behind, and cleaned up when it comes
+ * back; and opening a probe that hangs, alone and by the sampler. */
 #include "base/clock.h"
 #include "harness.h"
 #include "platform/guard.h"

@@ -1,5 +1,5 @@
-/* test_hardware.c - GPUs and NPUs that the operating system shows: exact values of the fixtures and of a fake NVML, each device once, each
- * with what is wrong with it. */
+/* test_hardware.c - GPUs and NPUs that the operating system shows: exact values of the fixtures and
+ * of a fake NVML, each device once, each with what is wrong with it. */
 #include "probe/hardware.h"
 #include "base/json.h"
 #include "report/topology.h"
@@ -175,7 +175,8 @@ static void test_nvml(void)
     CHECK_STR(items[0].driver_version, "");
 }
 
-/* A real host's files (an H200 in a virtual machine), cut to two CPUs: the card by PCI and by its driver's own file. */
+/* A real host's files (an H200 in a virtual machine), cut to two CPUs: the card by PCI and by its
+ * driver's own file. */
 static void test_nvidia_host(void)
 {
     look(FIXTURE("nvidia-host"));
@@ -212,14 +213,16 @@ static void test_shown(void)
     assay__json_object(&w);
     assay__hardware_json(&w, all, 2);
     assay__json_object_end(&w);
-    CHECK_STR(
-        out.data,
-        "{\"hardware\":[{\"class\":\"gpu\",\"name\":\"NVIDIA H200\",\"vendor\":\"NVIDIA\",\"driver\":"
-        "\"nvidia\",\"driver_version\":\"580.65.06\",\"memory_bytes\":150754820096,\"pci\":"
-        "\"0000:1a:00.0\",\"uuid\":\"GPU-1\",\"source\":\"NVML\",\"note\":null,\"help\":null},{\"class\":\"npu\","
-        "\"name\":null,\"vendor\":null,\"driver\":null,\"driver_version\":null,\"memory_bytes\":null,"
-        "\"pci\":null,\"uuid\":null,\"source\":\"/sys/class/accel/accel0\",\"note\":"
-        "\"no driver is loaded\",\"help\":\"sudo modprobe x\"}]}");
+    CHECK_STR(out.data,
+              "{\"hardware\":[{\"class\":\"gpu\",\"name\":\"NVIDIA "
+              "H200\",\"vendor\":\"NVIDIA\",\"driver\":"
+              "\"nvidia\",\"driver_version\":\"580.65.06\",\"memory_bytes\":150754820096,\"pci\":"
+              "\"0000:1a:00.0\",\"uuid\":\"GPU-1\",\"source\":\"NVML\",\"note\":null,\"help\":null}"
+              ",{\"class\":\"npu\","
+              "\"name\":null,\"vendor\":null,\"driver\":null,\"driver_version\":null,\"memory_"
+              "bytes\":null,"
+              "\"pci\":null,\"uuid\":null,\"source\":\"/sys/class/accel/accel0\",\"note\":"
+              "\"no driver is loaded\",\"help\":\"sudo modprobe x\"}]}");
     assay__buf_free(&out);
 }
 

@@ -1,5 +1,6 @@
-/* test_html.c - the HTML page without a browser: escaping to the byte, data that cannot end its element, samples that come back as they
- * were, the policy's hashes, and what stands where of full, hostile, empty, broken and very large profiles. */
+/* test_html.c - the HTML page without a browser: escaping to the byte, data that cannot end its
+ * element, samples that come back as they were, the policy's hashes, and what stands where of full,
+ * hostile, empty, broken and very large profiles. */
 #include "base/json.h"
 #include "model/sha256.h"
 #include "profile_fixture.h"
@@ -97,7 +98,7 @@ static void test_base64(void)
     assay__buf_free(&out);
 }
 
-/* --- data --------------------------------------------------------------------------------------------- */
+/* --- data ------------------------------------------------------------------------------------- */
 
 static bool same_json(const struct assay__json *a, const struct assay__json *b)
 {
@@ -129,17 +130,16 @@ static void test_json_in_a_script(void)
         "\"\xe2\x80\xa8\xe2\x80\xa9\xe2\x82\xac\": null\r\n}";
     struct assay__buf out = {0};
     assay__html_json(&out, json, sizeof json - 1);
-    CHECK_STR(
-        out.data,
-        "{\"a b\":\"\\u003c/script\\u003e\\u003c!-- \\u0026 \\\"q\\\\\",\"\\u003c\":[1,-2.5e3,true],"
-        "\"\\u2028\\u2029\xe2\x82\xac\":null}");
+    CHECK_STR(out.data, "{\"a b\":\"\\u003c/script\\u003e\\u003c!-- \\u0026 "
+                        "\\\"q\\\\\",\"\\u003c\":[1,-2.5e3,true],"
+                        "\"\\u2028\\u2029\xe2\x82\xac\":null}");
     struct assay__arena *arena = assay__arena_new();
     CHECK(same_json(parse(arena, json, sizeof json - 1), parse(arena, out.data, out.length)));
     assay__arena_free(arena);
     assay__buf_free(&out);
 }
 
-/* --- pages -------------------------------------------------------------------------------------------- */
+/* --- pages ------------------------------------------------------------------------------------ */
 
 static char *render(const struct assay_profile *profile, const char *format)
 {
@@ -173,7 +173,8 @@ static char *between(const char *text, const char *before, const char *after)
     return part;
 }
 
-/* Elements are closed in the order they were opened; ids stand once. What is inside of style and script is no markup. */
+/* Elements are closed in the order they were opened; ids stand once. What is inside of style and
+ * script is no markup. */
 static void check_markup(const char *page)
 {
     static const char *const voids[] = {"meta", "br", "wbr", "input"};
@@ -234,7 +235,8 @@ static void check_page(const struct assay_profile *profile, const char *page)
     check_markup(page);
     check_hash(page, "style-src", "<style>", "</style>");
     check_hash(page, "script-src", "<script>", "</script>");
-    /* three blocks of data and the one script; uPlot where a figure can be zoomed and the build has it */
+    /* three blocks of data and the one script; uPlot where a figure can be zoomed and the build has
+     * it */
     bool zoom = strstr(page, " data-plot=\"") != NULL;
     CHECK_INT(count_of(page, "<script"), 4 + zoom);
     CHECK(!zoom || (assay__html_can_zoom() && strstr(page, "MIT License")));
@@ -352,7 +354,8 @@ static void test_empty(void)
     assay_profile_close(profile);
 }
 
-/* Trials against each other: each command has its section, an unknown drift is no number, and every trial is there. */
+/* Trials against each other: each command has its section, an unknown drift is no number, and every
+ * trial is there. */
 static void test_several_trials(void)
 {
     static const char *const commands[][2] = {{"compare", "comparison"}, {"sweep", "sweep"}};
@@ -378,7 +381,8 @@ static void test_several_trials(void)
     }
 }
 
-/* The headline energy is the gross one, by name; the net one only where it is above zero, else noise in words. */
+/* The headline energy is the gross one, by name; the net one only where it is above zero, else
+ * noise in words. */
 static void test_energy(void)
 {
     for (int positive = 0; positive < 2; positive++) {
@@ -421,7 +425,7 @@ static void test_counters_of_time(void)
     assay_profile_close(profile);
 }
 
-/* --- samples come back -------------------------------------------------------------------------------- */
+/* --- samples come back ------------------------------------------------------------------------ */
 
 static int digit(char c)
 {
@@ -498,7 +502,7 @@ static void test_samples(void)
     assay_profile_close(profile);
 }
 
-/* --- placement ---------------------------------------------------------------------------------------- */
+/* --- placement -------------------------------------------------------------------------------- */
 
 static void test_crossings(void)
 {
@@ -525,7 +529,8 @@ static void test_crossings(void)
     /* 9 of 20 ms on CUDA with its copies, 11 on the CPU */
     CHECK_HAS(part, ">=9.00 ms</td><td class=\"n\" data-v=\"0.45\">=45.0 %</td>");
     CHECK_HAS(part, ">=11.0 ms</td><td class=\"n\" data-v=\"0.55\">=55.0 %</td>");
-    /* CUDA to CPU twice, once without a copy: bytes and time are not known; CPU to CUDA once, 3 MB in 1 ms */
+    /* CUDA to CPU twice, once without a copy: bytes and time are not known; CPU to CUDA once, 3 MB
+     * in 1 ms */
     CHECK_HAS(part,
               "<th scope=\"row\"><bdi>CUDA</bdi></th><th scope=\"row\"><bdi>CPU</bdi></th>"
               "<td class=\"n\" data-v=\"2\">2</td><td class=\"n\">—</td><td class=\"n\">—</td>");
@@ -538,7 +543,7 @@ static void test_crossings(void)
     assay_profile_close(profile);
 }
 
-/* --- many layers -------------------------------------------------------------------------------------- */
+/* --- many layers ------------------------------------------------------------------------------ */
 
 static void test_many_layers(void)
 {

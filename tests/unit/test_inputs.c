@@ -1,5 +1,5 @@
-/* test_inputs.c - workloads: how options fix the shapes, and values that are valid for the graph that consumes them. What they are filled with is
- * in test_inputs_fill.c. */
+/* test_inputs.c - workloads: how options fix the shapes, and values that are valid for the graph
+ * that consumes them. What they are filled with is in test_inputs_fill.c. */
 #include "inputs_fixture.h"
 
 #include "run/trial/describe.h"

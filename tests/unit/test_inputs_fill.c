@@ -1,4 +1,5 @@
-/* test_inputs_fill.c - the values of inputs: fills of every data type against known bit patterns, strings, .npy in and out, plans as JSON. */
+/* test_inputs_fill.c - the values of inputs: fills of every data type against known bit patterns,
+ * strings, .npy in and out, plans as JSON. */
 #include "inputs_fixture.h"
 
 #include "base/json.h"
@@ -154,8 +155,10 @@ static void test_json_round_trip(void)
         "{\"name\":\"x\",\"dtype\":99,\"dims\":[1],\"fill\":\"uniform\",\"seed\":\"1\"}",
         "{\"name\":\"x\",\"dtype\":1,\"dims\":[1],\"fill\":\"magic\",\"seed\":\"1\"}",
         "{\"name\":\"x\",\"dtype\":1,\"dims\":[1],\"fill\":\"uniform\",\"seed\":\"q\"}",
-        "{\"name\":\"x\",\"dtype\":1,\"dims\":[4611686018427387904,8],\"fill\":\"uniform\",\"seed\":\"1\"}",
-        "{\"name\":\"x\",\"dtype\":7,\"dims\":[1],\"fill\":\"integers\",\"seed\":\"1\",\"high\":1e300}",
+        "{\"name\":\"x\",\"dtype\":1,\"dims\":[4611686018427387904,8],\"fill\":\"uniform\","
+        "\"seed\":\"1\"}",
+        "{\"name\":\"x\",\"dtype\":7,\"dims\":[1],\"fill\":\"integers\",\"seed\":\"1\",\"high\":"
+        "1e300}",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK_INT(assay__json_parse(arena, bad[i], strlen(bad[i]), &root, NULL), 0);

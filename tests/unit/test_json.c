@@ -232,7 +232,8 @@ static void test_tree(void)
 {
     static const char text[] =
         "{\"n\":9007199254740993,\"big\":1e30,\"f\":2.5,\"neg\":-9223372036854775808,"
-        "\"over\":9223372036854775808,\"t\":true,\"s\":\"v\",\"list\":[1,2,3],\"o\":{\"x\":{\"y\":7}}}";
+        "\"over\":9223372036854775808,\"t\":true,\"s\":\"v\",\"list\":[1,2,3],\"o\":{\"x\":{\"y\":"
+        "7}}}";
     struct assay__arena *arena = assay__arena_new();
     struct assay__json *root;
     CHECK_INT(assay__json_parse(arena, text, sizeof text - 1, &root, NULL), 0);
@@ -257,7 +258,8 @@ static void test_tree(void)
     assay__arena_free(arena);
 }
 
-/* What the writer writes, the reader reads back to the same bits; the fast path for numbers agrees with strtod. */
+/* What the writer writes, the reader reads back to the same bits; the fast path for numbers agrees
+ * with strtod. */
 static void test_round_trip(void)
 {
     uint64_t bits = 88172645463325252u;

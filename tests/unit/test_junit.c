@@ -1,4 +1,5 @@
-/* test_junit.c - the JUnit writer: a whole document to the byte, counts, and texts that XML cannot hold. */
+/* test_junit.c - the JUnit writer: a whole document to the byte, counts, and texts that XML cannot
+ * hold. */
 #include "harness.h"
 #include "report/junit.h"
 
@@ -22,13 +23,15 @@ static void test_document(void)
     CHECK_STR(
         out.data,
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<testsuites name=\"assay check\" tests=\"4\" failures=\"1\" errors=\"1\" time=\"0.750000000\">\n"
+        "<testsuites name=\"assay check\" tests=\"4\" failures=\"1\" errors=\"1\" "
+        "time=\"0.750000000\">\n"
         "  <testsuite name=\"assay check\" tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\" "
         "time=\"0.750000000\">\n"
         "    <properties>\n      <property name=\"model\" value=\"a.onnx\"/>\n    </properties>\n"
         "    <testcase classname=\"ane\" name=\"rank\" time=\"0.250000000\">\n    </testcase>\n"
         "    <testcase classname=\"ane\" name=\"size\">\n"
-        "      <failure message=\"too large\" type=\"error\">2.1 GB\nof 2 GB</failure>\n    </testcase>\n"
+        "      <failure message=\"too large\" type=\"error\">2.1 GB\nof 2 GB</failure>\n    "
+        "</testcase>\n"
         "    <testcase classname=\"ane\" name=\"layout\" time=\"0.500000000\">\n"
         "      <skipped message=\"not evaluated: no shapes\"/>\n    </testcase>\n"
         "    <testcase classname=\"ane\" name=\"power\">\n"
@@ -54,7 +57,8 @@ static void test_empty(void)
     assay__buf_free(&out);
 }
 
-/* Markup, control characters, broken UTF-8, characters that XML forbids; line ends survive in attributes. */
+/* Markup, control characters, broken UTF-8, characters that XML forbids; line ends survive in
+ * attributes. */
 static void test_hostile(void)
 {
     struct assay__junit junit;

@@ -1,4 +1,5 @@
-/* test_layer_match.c - the same layer in two launches is found by what it was made from, not by its name or place. */
+/* test_layer_match.c - the same layer in two launches is found by what it was made from, not by its
+ * name or place. */
 #include "harness.h"
 
 #include "run/trial/layer_match.h"
@@ -15,7 +16,8 @@ static struct assay__layers list(struct assay__layer *items, size_t count)
     return (struct assay__layers){.method = "markers", .items = items, .count = count};
 }
 
-/* Names that the engine made up differ; two layers that do not depend on each other changed places. */
+/* Names that the engine made up differ; two layers that do not depend on each other changed
+ * places. */
 static void test_renamed_and_reordered(void)
 {
     struct assay__layer one[] = {

@@ -1,11 +1,13 @@
-/* test_layers_counted.c - counters at the layers of the ort engine, with counters of our own that know how often and when they were
- * read: what a reading costs is subtracted exactly, what is unknown stays unknown, and they count only when they should. */
+/* test_layers_counted.c - counters at the layers of the ort engine, with counters of our own that
+ * know how often and when they were read: what a reading costs is subtracted exactly, what is
+ * unknown stays unknown, and they count only when they should. */
 #include "base/clock.h"
 #include "layers_fixture.h"
 
 #include <math.h>
 
-/* 0: readings so far; 1: never known; 2: the clock; 3: known at every second reading only; 4: stands still */
+/* 0: readings so far; 1: never known; 2: the clock; 3: known at every second reading only; 4:
+ * stands still */
 #define COUNTERS 5
 
 static size_t reads, begins, ends;
@@ -90,7 +92,8 @@ static void test_other_methods(void)
     close_fixture(&opened);
 }
 
-/* A caller of an older version, whose options end before the counters; and one that asks for none. */
+/* A caller of an older version, whose options end before the counters; and one that asks for
+ * none. */
 static void test_not_asked(void)
 {
     struct opened opened = open_fixture("split");

@@ -1,7 +1,8 @@
-/* test_light_models.c - the nine light models of the `onnx` package, run through our ONNX Runtime engine, give the
- * package's own reference outputs. Inputs are those of its backend test runner (generate_dummy_data with random off):
- * x[i] = i / n in double, rounded to float. Tolerance: |a - b| <= 1e-7 + 1e-3 |b|, the runner's own defaults.
- * The models come with the pinned package that `scripts/setup test` unpacks; without it the tests are skipped. */
+/* test_light_models.c - the nine light models of the `onnx` package, run through our ONNX Runtime
+ * engine, give the package's own reference outputs. Inputs are those of its backend test runner
+ * (generate_dummy_data with random off): x[i] = i / n in double, rounded to float. Tolerance: |a -
+ * b| <= 1e-7 + 1e-3 |b|, the runner's own defaults. The models come with the pinned package that
+ * `scripts/setup test` unpacks; without it the tests are skipped. */
 #include "harness.h"
 
 #include "base/file.h"

@@ -308,8 +308,8 @@ static void test_light_models(void)
     }
 }
 
-/* ResNet-50's first stage works on 256 × 56 × 56 floats (3,211,264 bytes), and adds two of them: three
- * are alive at once. The stem's 64 × 112 × 112 are as many bytes, but never three. */
+/* ResNet-50's first stage works on 256 × 56 × 56 floats (3,211,264 bytes), and adds two of them:
+ * three are alive at once. The stem's 64 × 112 × 112 are as many bytes, but never three. */
 static void test_resnet50(void)
 {
     char path[1024];

@@ -262,7 +262,8 @@ static void test_measure_exact(void)
     assay_metrics_free(metrics);
 }
 
-/* The interval of the median is not tighter than the clock's step; without a step nothing changes. */
+/* The interval of the median is not tighter than the clock's step; without a step nothing
+ * changes. */
 static void test_interval_step(void)
 {
     double equal[100], spread[100];

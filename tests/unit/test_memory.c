@@ -1,5 +1,6 @@
-/* test_memory.c - the memory's watcher: the fake engine's leaks through a whole run, the memory of devices, the process probe on files, and what
- * is said when a part of it cannot be had. Growth and the tracker alone are in test_memory_track.c. */
+/* test_memory.c - the memory's watcher: the fake engine's leaks through a whole run, the memory of
+ * devices, the process probe on files, and what is said when a part of it cannot be had. Growth and
+ * the tracker alone are in test_memory_track.c. */
 #include "run_fixture.h"
 #include "scratch.h"
 
@@ -18,7 +19,7 @@ static bool has_tracker(void)
     return access(LIBRARY, R_OK) == 0 && assay__preload_variable() != NULL;
 }
 
-/* --- whole runs ---------------------------------------------------------------------------------- */
+/* --- whole runs ------------------------------------------------------------------------------- */
 
 static struct assay_profile *run(const char *script, int64_t iterations)
 {
@@ -101,7 +102,8 @@ static void test_leak_shows(void)
     assay_profile_close(profile);
 }
 
-/* A pool that fills over 2,500 inferences: the first look, from 7 to about 1,000, sees a leak, the second one does not. */
+/* A pool that fills over 2,500 inferences: the first look, from 7 to about 1,000, sees a leak, the
+ * second one does not. */
 static void test_pool_is_no_leak(void)
 {
     if (!has_tracker()) SKIP("this build has no allocation tracker: malloc is the sanitizer's");
@@ -179,8 +181,9 @@ static void test_preload_reasons(void)
     assay__arena_free(arena);
 }
 
-/* 40 MB are held while 40 steps of 10 ms run: readings every 20 ms cannot miss them. On the script's clock a step is so long that the
- * tracked launch does but three, too few to speak of growth. */
+/* 40 MB are held while 40 steps of 10 ms run: readings every 20 ms cannot miss them. On the
+ * script's clock a step is so long that the tracked launch does but three, too few to speak of
+ * growth. */
 static void test_timeline(void)
 {
     struct assay_profile *profile = run("steady=500ms;pace=10ms;hold=40e6", 40);
@@ -253,7 +256,8 @@ static void test_device_memory(void)
     assay_profile_close(profile);
 }
 
-/* NVML does not list the worker (a container's process ids differ): the growth of the whole GPU stands in, and says so. */
+/* NVML does not list the worker (a container's process ids differ): the growth of the whole GPU
+ * stands in, and says so. */
 static void test_device_memory_in_container(void)
 {
     struct assay_profile *profile = run_on_gpu("grow");
@@ -298,7 +302,8 @@ static struct assay_profile *run_on(const char *device, bool memory)
     return profile;
 }
 
-/* A CPU by another name has no memory of its own, asked for or not; of a device that is no NVIDIA GPU, NVML is not the reason. */
+/* A CPU by another name has no memory of its own, asked for or not; of a device that is no NVIDIA
+ * GPU, NVML is not the reason. */
 static void test_memory_by_device(void)
 {
     static const char *const cpus[] = {NULL, "openvino:cpu"};
@@ -326,7 +331,8 @@ static void test_memory_by_device(void)
     assay_profile_close(profile);
 }
 
-/* Another machine's files do not hold our worker: neither what assay nor what the worker would read there is told. */
+/* Another machine's files do not hold our worker: neither what assay nor what the worker would read
+ * there is told. */
 static void test_fsroot(void)
 {
     setenv("ASSAY_FSROOT", ASSAY_TEST_ROOT "/tests/fixtures/fsroot-laptop", 1);
@@ -347,7 +353,7 @@ static void test_fsroot(void)
     assay_profile_close(profile);
 }
 
-/* --- the probe ----------------------------------------------------------------------------------------- */
+/* --- the probe -------------------------------------------------------------------------------- */
 
 static void put_file(const char *name, const char *text)
 {

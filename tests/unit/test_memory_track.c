@@ -1,5 +1,6 @@
-/* test_memory_track.c - the parts of the memory's watcher: growth per inference on made-up marks, the allocation tracker on a program that
- * allocates a known set in several threads, and the message that tells of it. */
+/* test_memory_track.c - the parts of the memory's watcher: growth per inference on made-up marks,
+ * the allocation tracker on a program that allocates a known set in several threads, and the
+ * message that tells of it. */
 #include "harness.h"
 
 #include "base/json.h"
@@ -19,7 +20,7 @@ static bool has_tracker(void)
     return access(LIBRARY, R_OK) == 0 && assay__preload_variable() != NULL;
 }
 
-/* --- growth ------------------------------------------------------------------------------------- */
+/* --- growth ----------------------------------------------------------------------------------- */
 
 static void test_growth_of_a_leak(void)
 {
@@ -130,7 +131,7 @@ static void test_growth_smallest(void)
     CHECK(seen.low <= 0);
 }
 
-/* --- the tracker, in a process of its own --------------------------------------------------------- */
+/* --- the tracker, in a process of its own ----------------------------------------------------- */
 
 #define THREADS 4
 
@@ -145,8 +146,8 @@ static void (*volatile do_free)(void *) = free;
 static atomic_int go, done;
 static void *kept[THREADS][10];
 
-/* 100 blocks of 100 bytes released, 10 of 200 kept, one grown from 300 to 5,000 and released: per thread 112 allocations of
- * 10,000 + 2,000 + 300 + 5,000 bytes, 102 releases of 15,300 bytes. */
+/* 100 blocks of 100 bytes released, 10 of 200 kept, one grown from 300 to 5,000 and released: per
+ * thread 112 allocations of 10,000 + 2,000 + 300 + 5,000 bytes, 102 releases of 15,300 bytes. */
 static void *work(void *argument)
 {
     size_t index = (size_t)argument;
@@ -276,7 +277,7 @@ static void test_tracker_counts(void)
     CHECK_INT(WEXITSTATUS(status), 0);
 }
 
-/* --- what a worker may not say ---------------------------------------------------------------------- */
+/* --- what a worker may not say ---------------------------------------------------------------- */
 
 static int read_message(const char *text, struct assay__tracked **tracked,
                         struct assay__arena *arena, struct assay_error *error)

@@ -1,4 +1,5 @@
-/* test_metric.c - the five states, the set, the table; and doc/metrics.md lists every row of the table. */
+/* test_metric.c - the five states, the set, the table; and doc/metrics.md lists every row of the
+ * table. */
 #include "harness.h"
 
 #include "base/file.h"

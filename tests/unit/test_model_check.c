@@ -102,7 +102,8 @@ static void test_fingerprint(void)
     assay__model_free(model);
 }
 
-/* Weights in Constant nodes of the branches count; the lone factors there are bytes, not parameters. */
+/* Weights in Constant nodes of the branches count; the lone factors there are bytes, not
+ * parameters. */
 static void test_constant_weights(void)
 {
     struct assay__model *model = NULL;

@@ -1,5 +1,6 @@
-/* test_model_inline.c - model-local functions: the same operators as the onnx package's inliner leaves
- * (tests/oracle/make_functions.py), names that stay apart, and functions that try to explode. */
+/* test_model_inline.c - model-local functions: the same operators as the onnx package's inliner
+ * leaves (tests/oracle/make_functions.py), names that stay apart, and functions that try to
+ * explode. */
 #include "model_cases.h"
 
 #define FUNCTIONS ASSAY_TEST_ROOT "/tests/fixtures/models/functions/"

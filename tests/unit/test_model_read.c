@@ -1,5 +1,5 @@
-/* test_model_read.c - the ONNX reader. Untrusted bytes above all: every truncation, flipped bytes, lying lengths, depth,
- * impossible shapes, sparse tensors, functions, versions. */
+/* test_model_read.c - the ONNX reader. Untrusted bytes above all: every truncation, flipped bytes,
+ * lying lengths, depth, impossible shapes, sparse tensors, functions, versions. */
 #include "model_cases.h"
 
 #include "model/wire.h"
@@ -327,7 +327,8 @@ static void test_lying_tensors(void)
 
 /* --- sparse tensors --------------------------------------------------------------------------- */
 
-/* A 3 x 4 tensor named "s" with two values at linear places; the places' shape and the values' count can lie. */
+/* A 3 x 4 tensor named "s" with two values at linear places; the places' shape and the values'
+ * count can lie. */
 static void sparse_message(struct assay__buf *out, int64_t rows, uint64_t values, uint64_t places)
 {
     static const float numbers[] = {1.5f, -2.0f, 3.0f, 4.0f};

@@ -1,5 +1,6 @@
-/* test_model_write.c - the ONNX writer: what is read is written back the same, external data keeps its meaning wherever the
- * file goes, generated weights, files beyond 2 GB, failures that leave nothing behind. */
+/* test_model_write.c - the ONNX writer: what is read is written back the same, external data keeps
+ * its meaning wherever the file goes, generated weights, files beyond 2 GB, failures that leave
+ * nothing behind. */
 #include "model_cases.h"
 
 #include "model/weight_formula.h"

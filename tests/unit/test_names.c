@@ -1,4 +1,5 @@
-/* test_names.c - interned names, maps over them, and a model that is interned: the same answers as without. */
+/* test_names.c - interned names, maps over them, and a model that is interned: the same answers as
+ * without. */
 #include "harness.h"
 
 #include "base/map.h"

@@ -1,8 +1,8 @@
 /* test_ncp.c - cfc and ltc of the zoo against what PyTorch's ncps computes with the same wiring,
  * weights and inputs (tests/fixtures/ncp, or the folder that ASSAY_TEST_NCP names; the script that
  * wrote it: tests/oracle/ncp_outputs.py), in every form: unrolled, as a Scan, and one step at a
- * time with the state fed back. Weights and inputs are computed here by the script's formula.
- * Then: every value of a run is finite and not denormal, weight files that do not fit are refused. */
+ * time with the state fed back. Weights and inputs are computed here by the script's formula. Then:
+ * every value of a run is finite and not denormal, weight files that do not fit are refused. */
 #include "unit/scratch.h"
 #include "unit/zoo_check.h"
 

@@ -1,5 +1,6 @@
-/* test_ncp_groups.c - time steps and neuron groups of a recurrent cell, from profiles made by hand whose sums are exact:
- * every time is a whole number of ns, so the rows must add up to the last bit. */
+/* test_ncp_groups.c - time steps and neuron groups of a recurrent cell, from profiles made by hand
+ * whose sums are exact: every time is a whole number of ns, so the rows must add up to the last
+ * bit. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "harness.h"

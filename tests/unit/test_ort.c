@@ -1,5 +1,5 @@
-/* test_ort.c - ONNX Runtime's own behaviour: every tensor type, strings, error texts, facts, devices. Skipped where the library is not. What every
- * engine must do is in conform_engine.c. */
+/* test_ort.c - ONNX Runtime's own behaviour: every tensor type, strings, error texts, facts,
+ * devices. Skipped where the library is not. What every engine must do is in conform_engine.c. */
 #include "conform/tiny_onnx.h"
 #include "unit/scratch.h"
 

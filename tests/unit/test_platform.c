@@ -1,5 +1,5 @@
-/* test_platform.c - worker processes (this program plays the worker: `test_platform --child MODE`), shared memory,
- * libraries, affinity; and machines read from fixture trees, value by value. */
+/* test_platform.c - worker processes (this program plays the worker: `test_platform --child MODE`),
+ * shared memory, libraries, affinity; and machines read from fixture trees, value by value. */
 #include "harness.h"
 
 #include "base/clock.h"
@@ -157,7 +157,8 @@ static void test_timeout_and_kill(void)
     close(child.socket);
 }
 
-/* A SIGKILL that we did not send: out of memory when the kernel's count rose, or when there is no count to ask. */
+/* A SIGKILL that we did not send: out of memory when the kernel's count rose, or when there is no
+ * count to ask. */
 static bool killed_by_stranger(const char *root, const char *before, const char *after)
 {
     struct assay__exit result;
@@ -445,7 +446,8 @@ static void test_arm(void)
     assay__arena_free(arena);
 }
 
-/* A part of the tree of groups is mounted, and the limit sits above the process's own group: throttling is counted there. */
+/* A part of the tree of groups is mounted, and the limit sits above the process's own group:
+ * throttling is counted there. */
 static void test_limit_above(void)
 {
     struct assay__disturbance d;

@@ -1,6 +1,7 @@
-/* test_predict.c - the analytic model: its formula exactly, on work and chips made by hand; what it takes from a graph; that every
- * unit of every chip is predicted or gives a reason; that a fit finds what made its samples and never sees what is left out; and the
- * errors of the published measurements as numbers, so that a worse model fails. */
+/* test_predict.c - the analytic model: its formula exactly, on work and chips made by hand; what it
+ * takes from a graph; that every unit of every chip is predicted or gives a reason; that a fit
+ * finds what made its samples and never sees what is left out; and the errors of the published
+ * measurements as numbers, so that a worse model fails. */
 #include "harness.h"
 
 #include "predict/predict.h"
@@ -199,7 +200,7 @@ static void test_unknown(void)
     CHECK(!assay__precision_find("float8"));
 }
 
-/* --- work of graphs ---------------------------------------------------------------------------- */
+/* --- work of graphs --------------------------------------------------------------------------- */
 
 static struct assay__work *named(struct assay__arena *arena, const char *name)
 {
@@ -258,7 +259,7 @@ static void test_work(void)
     assay__arena_free(arena);
 }
 
-/* --- chips ------------------------------------------------------------------------------------- */
+/* --- chips ------------------------------------------------------------------------------------ */
 
 static void test_every_unit(void)
 {
@@ -318,7 +319,7 @@ static void test_facts(void)
     CHECK(isnan(assay__chip_find("M5 Pro", NULL)->ane_flops.value));
 }
 
-/* --- measured ceilings ------------------------------------------------------------------------- */
+/* --- measured ceilings ------------------------------------------------------------------------ */
 
 static void test_ceilings(void)
 {
@@ -357,7 +358,7 @@ static void test_ceilings(void)
     assay_profile_close(profile);
 }
 
-/* --- fits -------------------------------------------------------------------------------------- */
+/* --- fits ------------------------------------------------------------------------------------- */
 
 static const char *const made[] = {"matmul:m=64,k=256,n=256",
                                    "matmul:m=512,k=512,n=512",
@@ -439,7 +440,7 @@ static void test_leave_out(void)
     assay__arena_free(arena);
 }
 
-/* --- published measurements -------------------------------------------------------------------- */
+/* --- published measurements ------------------------------------------------------------------- */
 
 static void test_published(void)
 {
@@ -490,7 +491,7 @@ static void test_rows(void)
     CHECK_INT(used, 26);
 }
 
-/* --- a machine of ours ------------------------------------------------------------------------- */
+/* --- a machine of ours ------------------------------------------------------------------------ */
 
 /* Its ceilings when the fixture was measured. */
 static struct assay__target zen4(void)
@@ -545,7 +546,7 @@ static void test_machine(void)
     assay__arena_free(arena);
 }
 
-/* --- the file ---------------------------------------------------------------------------------- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 static struct assay__calibration calibration(struct assay__calibration_row *rows, size_t count)
 {

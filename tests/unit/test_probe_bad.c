@@ -1,5 +1,6 @@
-/* test_probe_bad.c - probes when things go wrong: refused permissions and failing reads (through the reader's table of
- * system calls), files that vanish or change in mid-run, and trees made to be wrong. */
+/* test_probe_bad.c - probes when things go wrong: refused permissions and failing reads (through
+ * the reader's table of system calls), files that vanish or change in mid-run, and trees made to be
+ * wrong. */
 #include "live_fixture.h"
 
 #include "base/file.h"
@@ -23,7 +24,7 @@ static void open_in(const char *tree, const char *name)
     open_probe(name);
 }
 
-/* --- a tree of one's own ------------------------------------------------------------------------ */
+/* --- a tree of one's own ---------------------------------------------------------------------- */
 
 static void drop_folder(void)
 {
@@ -54,7 +55,7 @@ static void put(const char *path, const char *text)
     CHECK_INT(fclose(file), 0);
 }
 
-/* --- system calls that fail ----------------------------------------------------------------------- */
+/* --- system calls that fail ------------------------------------------------------------------- */
 
 static const char *denied = "", *failing = ""; /* parts of paths */
 static int failure, failing_fd = -1;
@@ -192,7 +193,7 @@ static void test_rapl_wraps(void)
     assay__sampler_free(sampler);
 }
 
-/* --- trees that are wrong ------------------------------------------------------------------------- */
+/* --- trees that are wrong --------------------------------------------------------------------- */
 
 static void check_reason(const char *name, const char *reason)
 {
@@ -351,7 +352,7 @@ static void test_rapl_trees(void)
     check_reason("rapl", "energy_uj does not exist"); /* the MSR zone is there and broken */
 }
 
-/* --- the reader ----------------------------------------------------------------------------------- */
+/* --- the reader ------------------------------------------------------------------------------- */
 
 static void test_reader(void)
 {

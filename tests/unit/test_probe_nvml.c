@@ -1,4 +1,5 @@
-/* test_probe_nvml.c - NVIDIA GPUs through a fake library with scripted values and faults (tests/fixtures/lib_fake_nvml*.c). */
+/* test_probe_nvml.c - NVIDIA GPUs through a fake library with scripted values and faults
+ * (tests/fixtures/lib_fake_nvml*.c). */
 #include "live_fixture.h"
 
 #include "probe/nvml.h"

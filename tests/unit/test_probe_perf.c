@@ -1,5 +1,5 @@
-/* test_probe_perf.c - the perf_event probe with system calls of our own: exact counts, scaling, groups, every refusal; and the
- * kernel's own counts on the real machine, where it has them. */
+/* test_probe_perf.c - the perf_event probe with system calls of our own: exact counts, scaling,
+ * groups, every refusal; and the kernel's own counts on the real machine, where it has them. */
 #include "live_fixture.h"
 
 #include "probe/perf_event.h"
@@ -323,7 +323,8 @@ static void test_other_process(void)
     check_none("perf", "has ended");
 }
 
-/* Spins until the thread itself used 50 ms; `context`: a pipe whose byte it waits for first, or NULL. */
+/* Spins until the thread itself used 50 ms; `context`: a pipe whose byte it waits for first, or
+ * NULL. */
 static void *spin_thread(void *context)
 {
     struct timespec now;

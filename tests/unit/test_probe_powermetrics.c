@@ -1,5 +1,5 @@
-/* test_probe_powermetrics.c - powermetrics in both forms: a real capture of an M1 (where it is), small ones made by hand, bad ones;
- * as a file, as a file that grows, and as a child process. */
+/* test_probe_powermetrics.c - powermetrics in both forms: a real capture of an M1 (where it is),
+ * small ones made by hand, bad ones; as a file, as a file that grows, and as a child process. */
 #include "live_fixture.h"
 #include "scratch.h"
 
@@ -30,7 +30,7 @@ static char *load(const char *path, size_t *size)
     return data;
 }
 
-/* --- samples ------------------------------------------------------------------------------------------- */
+/* --- samples ---------------------------------------------------------------------------------- */
 
 static void test_plist(void)
 {
@@ -182,7 +182,7 @@ static void test_cut(void)
     CHECK_NEAR(sample.cpu_power_w, 1, 0);
 }
 
-/* --- the probe ----------------------------------------------------------------------------------------- */
+/* --- the probe -------------------------------------------------------------------------------- */
 
 static void from_file(const char *path)
 {
@@ -336,7 +336,7 @@ static void test_no_file(void)
     check_none("powermetrics", "ASSAY_FSROOT is set");
 }
 
-/* --- a child process ----------------------------------------------------------------------------------- */
+/* --- a child process -------------------------------------------------------------------------- */
 
 static const char *script[] = {"/bin/sh", "-c", NULL, NULL};
 

@@ -1,5 +1,6 @@
-/* test_probe_sampler.c - the sampler on a fake probe and a scripted clock, so that every number is exact: growth, wraps, faults, gaps, update
- * periods, energy, thinning, costs. Its threads are in test_probe_sampler_threads.c. */
+/* test_probe_sampler.c - the sampler on a fake probe and a scripted clock, so that every number is
+ * exact: growth, wraps, faults, gaps, update periods, energy, thinning, costs. Its threads are in
+ * test_probe_sampler_threads.c. */
 #include "sampler_fixture.h"
 
 /* --- counters --------------------------------------------------------------------------------- */
@@ -85,7 +86,8 @@ static void test_update_period_of_a_sticky_gauge(void)
     begin(5 * MS, 0);
     ticks(401, 5 * MS);
     assay__sampler_series(sampler, POWER, &series);
-    /* Gaps of 20 ms and, over the repeats, 40 ms: the long ones are left out (limit 1.5 · 20 + 5). */
+    /* Gaps of 20 ms and, over the repeats, 40 ms: the long ones are left out (limit 1.5 · 20 +
+     * 5). */
     CHECK_NEAR(series.period_s, 0.02, 1e-12);
     CHECK(!series.period_is_bound);
     end();

@@ -1,11 +1,12 @@
-/* test_probe_sampler_threads.c - the sampler's threads, and a probe that blocks: given up, the others go on, nothing is closed under it. The
- * clock is the test's, so that a busy machine changes nothing; no time is asserted. */
+/* test_probe_sampler_threads.c - the sampler's threads, and a probe that blocks: given up, the
+ * others go on, nothing is closed under it. The clock is the test's, so that a busy machine changes
+ * nothing; no time is asserted. */
 #include "sampler_fixture.h"
 
 #include <pthread.h>
 
-/* Time for threads: it passes only where the reading thread sleeps, and by a second when the test says so. A machine
- * that is busy can then not make a good probe look stuck. */
+/* Time for threads: it passes only where the reading thread sleeps, and by a second when the test
+ * says so. A machine that is busy can then not make a good probe look stuck. */
 static atomic_ullong thread_clock_ns;
 static _Thread_local bool is_reader;
 
@@ -167,7 +168,8 @@ static void test_blocked_probe(void)
     CHECK(cost.blocked);
     assay__sampler_probe_cost(sampler, 0, &cost);
     CHECK(!cost.blocked);
-    /* Freed while the lost thread is still inside: nothing is closed under it; it closes when it comes back. */
+    /* Freed while the lost thread is still inside: nothing is closed under it; it closes when it
+     * comes back. */
     assay__sampler_free(sampler);
     CHECK(!stuck_closed);
     open_gate();

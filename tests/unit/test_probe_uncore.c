@@ -1,5 +1,6 @@
-/* test_probe_uncore.c - counters of the memory controllers: the files that describe them, in a folder of our own, and system calls of
- * our own: the words that are opened, exact bytes, and every way in which there are none. */
+/* test_probe_uncore.c - counters of the memory controllers: the files that describe them, in a
+ * folder of our own, and system calls of our own: the words that are opened, exact bytes, and every
+ * way in which there are none. */
 #include "live_fixture.h"
 
 #include "base/file.h"

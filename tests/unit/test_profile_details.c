@@ -1,6 +1,7 @@
-/* test_profile_details.c - what a profile keeps of layers beside their times: the times of each launch, shapes and attributes, and the
- * tensors at the peak. Every bit survives, also beyond one chunk; a killed capture keeps them; profiles from before load as they did; and
- * each lie about them is noticed. */
+/* test_profile_details.c - what a profile keeps of layers beside their times: the times of each
+ * launch, shapes and attributes, and the tensors at the peak. Every bit survives, also beyond one
+ * chunk; a killed capture keeps them; profiles from before load as they did; and each lie about
+ * them is noticed. */
 #include "profile_fixture.h"
 
 #define LAUNCHES 6
@@ -326,7 +327,8 @@ static void test_killed(void)
     assay_profile_close(p);
 }
 
-/* Five launches: the extremes, 93.75 %; six and more: 95 %. Fewer: none, and what would give one. */
+/* Five launches: the extremes, 93.75 %; six and more: 95 %. Fewer: none, and what would give
+ * one. */
 static void test_interval(void)
 {
     struct assay__layer layer = layer_of(0, first_times), other = layer_of(1, second_times);

@@ -158,7 +158,8 @@ static void test_hostile_schema(void)
     free(sound);
 }
 
-/* What is gone is said of every trial; nothing is said of a sound profile or of one that was killed. */
+/* What is gone is said of every trial; nothing is said of a sound profile or of one that was
+ * killed. */
 static void test_lost_tables(void)
 {
     static const struct {

@@ -1,6 +1,6 @@
-/* test_profile_parts.c - what was read over time and around a run, as rows of the profile: every field survives, NaN
- * included; what was not asked for stays apart from nothing found; profiles from before these tables load as they
- * did; and each lie about them is noticed. */
+/* test_profile_parts.c - what was read over time and around a run, as rows of the profile: every
+ * field survives, NaN included; what was not asked for stays apart from nothing found; profiles
+ * from before these tables load as they did; and each lie about them is noticed. */
 #include "profile_fixture.h"
 
 #include <time.h>
@@ -219,7 +219,8 @@ static double long_value(size_t i)
     return i % 1009 == 7 ? NAN : (double)((i * 2654435761u) % 100003u) / 7;
 }
 
-/* 200,000 values are four chunks; a million are stored and loaded in a moment (printed, not judged). */
+/* 200,000 values are four chunks; a million are stored and loaded in a moment (printed, not
+ * judged). */
 static void check_long(size_t count)
 {
     struct assay_profile *a = make_document();

@@ -1,5 +1,5 @@
-/* test_recover.c - statistics of a capture that did not end, from its samples alone: a document with
- * samples and no metrics, every value known. */
+/* test_recover.c - statistics of a capture that did not end, from its samples alone: a document
+ * with samples and no metrics, every value known. */
 #include "harness.h"
 
 #include "run/arm/recover.h"

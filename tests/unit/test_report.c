@@ -1,6 +1,7 @@
-/* test_report.c - the report formats on a document built by hand: two launches, layers, unavailable metrics and
- * names that try to drive the terminal, a spreadsheet or a Markdown renderer. Whole outputs are compared with
- * tests/golden/report.{txt,json,csv,md,…}; ASSAY_BLESS=1 rewrites those files from what is rendered now. */
+/* test_report.c - the report formats on a document built by hand: two launches, layers, unavailable
+ * metrics and names that try to drive the terminal, a spreadsheet or a Markdown renderer. Whole
+ * outputs are compared with tests/golden/report.{txt,json,csv,md,…}; ASSAY_BLESS=1 rewrites those
+ * files from what is rendered now. */
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -26,7 +27,8 @@ static const char **strings(struct assay_profile *p, size_t count, const char *c
     return list;
 }
 
-/* Deterministic integers, so that the picture is the same everywhere: a hump around 39.1 ms with a slow tail. */
+/* Deterministic integers, so that the picture is the same everywhere: a hump around 39.1 ms with a
+ * slow tail. */
 static void fill_samples(struct assay_profile *p, struct assay__launch *l, size_t count,
                          double shift_ns)
 {
@@ -362,7 +364,8 @@ static void test_color(void)
     assay_profile_close(p);
 }
 
-/* What JSON says must be JSON, null exactly where a metric is unavailable, and the layers must add up. */
+/* What JSON says must be JSON, null exactly where a metric is unavailable, and the layers must add
+ * up. */
 static void test_json(void)
 {
     struct assay_profile *p = document();

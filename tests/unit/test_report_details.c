@@ -1,5 +1,5 @@
-/* test_report_details.c - what the formats say of a layer's interval, shapes and attributes, and of the tensors at the peak; and of what is not
- * known of them. */
+/* test_report_details.c - what the formats say of a layer's interval, shapes and attributes, and of
+ * the tensors at the peak; and of what is not known of them. */
 #include "harness.h"
 
 #include "profile/profile.h"

@@ -1,5 +1,6 @@
-/* test_report_marks.c - Markdown says how each number is known, as the text does: comparison, sweep, tuning, findings, counters of time. Also what the
- * head of a page tells: every model of a comparison, a version that is no wider than the page, samples and warm-up named apart. */
+/* test_report_marks.c - Markdown says how each number is known, as the text does: comparison,
+ * sweep, tuning, findings, counters of time. Also what the head of a page tells: every model of a
+ * comparison, a version that is no wider than the page, samples and warm-up named apart. */
 #include "harness.h"
 
 #include "base/text.h"
@@ -46,7 +47,8 @@ static void put_option(struct assay_profile *p, struct assay__trial *trial, cons
     trial->options = grown;
 }
 
-/* Launches whose medians lie `spread` apart; memory is derived, energy estimated, the rest measured. */
+/* Launches whose medians lie `spread` apart; memory is derived, energy estimated, the rest
+ * measured. */
 static struct assay__trial *add(struct assay_profile *p, const char *label, double latency_s,
                                 double spread)
 {
@@ -71,7 +73,7 @@ static struct assay__trial *add(struct assay_profile *p, const char *label, doub
     return trial;
 }
 
-/* --- marks ------------------------------------------------------------------------------------------ */
+/* --- marks ------------------------------------------------------------------------------------ */
 
 static void test_comparison(void)
 {
@@ -165,7 +167,7 @@ static void test_counters_of_time(void)
     assay_profile_close(p);
 }
 
-/* --- the head --------------------------------------------------------------------------------------- */
+/* --- the head --------------------------------------------------------------------------------- */
 
 static void test_two_models(void)
 {

@@ -1,6 +1,6 @@
-/* test_report_parts.c - series, spans, allocations, counters and ceilings in the data formats, on a document built by
- * hand. Whole outputs are compared with tests/golden/report-parts.{json,md} and report-parts-TABLE.csv;
- * ASSAY_BLESS=1 rewrites those files from what is rendered now. */
+/* test_report_parts.c - series, spans, allocations, counters and ceilings in the data formats, on a
+ * document built by hand. Whole outputs are compared with tests/golden/report-parts.{json,md} and
+ * report-parts-TABLE.csv; ASSAY_BLESS=1 rewrites those files from what is rendered now. */
 #include "base/file.h"
 #include "base/json.h"
 #include "harness.h"
@@ -156,7 +156,8 @@ static void test_golden(void)
     assay_profile_close(p);
 }
 
-/* Every row of a table has as many cells as its head: quotes are counted, so that commas in text do not matter. */
+/* Every row of a table has as many cells as its head: quotes are counted, so that commas in text do
+ * not matter. */
 static size_t cells(const char *line)
 {
     size_t count = 1;

@@ -1,5 +1,6 @@
-/* test_require.c - requirement tables and the judgement by them: the built-in tables against the figures they come from, table files good and
- * hostile, verdicts with exact ratios at their thresholds, what is kept with a trial. Reports are in test_require_report.c. */
+/* test_require.c - requirement tables and the judgement by them: the built-in tables against the
+ * figures they come from, table files good and hostile, verdicts with exact ratios at their
+ * thresholds, what is kept with a trial. Reports are in test_require_report.c. */
 #include "require_fixture.h"
 
 #include "judge/review.h"
@@ -216,12 +217,14 @@ static void test_bad_tables(void)
     end();
 }
 
-/* Every prefix and every single wrong byte of two good tables: read or refused, never anything else (the sanitizers watch). */
+/* Every prefix and every single wrong byte of two good tables: read or refused, never anything else
+ * (the sanitizers watch). */
 static void test_broken_tables(void)
 {
     static const char *const good[] = {
         "name x\nchip M1 Max\ntflops 8 12\np50 20ms 10ms\nmemory 512MiB # c\nbatch 4\n",
-        "{\"name\": \"x\", \"minimum\": {\"tflops\": 8, \"p99\": \"4ms\"}, \"target\": {\"tflops\": 9}}",
+        "{\"name\": \"x\", \"minimum\": {\"tflops\": 8, \"p99\": \"4ms\"}, \"target\": "
+        "{\"tflops\": 9}}",
     };
     static const char bytes[] = {'\0', '\n', ';', '#', '-', '"', '{', '\\', '\x80', '9', ' '};
     size_t read = 0, refused = 0;
@@ -283,7 +286,8 @@ static void test_files(void)
 
 /* --- the judgement ---------------------------------------------------------------------------- */
 
-/* 1 TFLOP/s against floors, 1,000 MiB against limits: at, just below and just above each threshold. */
+/* 1 TFLOP/s against floors, 1,000 MiB against limits: at, just below and just above each
+ * threshold. */
 static void test_thresholds(void)
 {
     static const struct {
@@ -457,7 +461,8 @@ static void test_beyond(void)
     CHECK_STR(judge("tflops 1.4 1.5").rows[0].beyond, "");
     CHECK_HAS(judge("tflops 1.4").rows[0].advice,
               "100 % of the layers' time is bound by computing");
-    /* the review: one layer with 90 % of the time; at its roof it would take 1e9 / 1.5e12 s = 667 us of its 900 */
+    /* the review: one layer with 90 % of the time; at its roof it would take 1e9 / 1.5e12 s = 667
+     * us of its 900 */
     struct assay__review review;
     CHECK_INT(assay__review(profile, trial, arena, &review), 0);
     CHECK(!review.required);

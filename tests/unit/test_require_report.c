@@ -1,4 +1,5 @@
-/* test_require_report.c - the score and its parts, and requirement tables in reports: text, Markdown, JSON and JUnit, with and without a table. */
+/* test_require_report.c - the score and its parts, and requirement tables in reports: text,
+ * Markdown, JSON and JUnit, with and without a table. */
 #include "require_fixture.h"
 
 #include "cost/score.h"
@@ -84,9 +85,8 @@ static void test_reports(void)
     assay_free(text);
     text = render("markdown", NULL);
     CHECK_HAS(text, "m1: minimum **fail**, target **fail**.");
-    CHECK_HAS(
-        text,
-        "| compute | =1.00 TFLOP/s | 2.00 TFLOP/s | 50.0 % | fail | 3.00 TFLOP/s | 33.3 % | fail |");
+    CHECK_HAS(text, "| compute | =1.00 TFLOP/s | 2.00 TFLOP/s | 50.0 % | fail | 3.00 TFLOP/s | "
+                    "33.3 % | fail |");
     assay_free(text);
     struct assay_report_options wrong = {.size = sizeof wrong, .detail = "much"};
     struct assay_error error = {0};
@@ -128,10 +128,9 @@ static void test_junit_report(void)
               0);
     char *text = render("junit", NULL);
     CHECK_HAS(text, "tests=\"6\" failures=\"1\" errors=\"1\" skipped=\"2\"");
-    CHECK_HAS(
-        text,
-        "<testcase classname=\"cpu\" name=\"compute minimum\">\n      <failure message=\"compute is "
-        "1.00 TFLOP/s, at least 2.00 TFLOP/s: 50.0 %\" type=\"requirement\">");
+    CHECK_HAS(text, "<testcase classname=\"cpu\" name=\"compute minimum\">\n      <failure "
+                    "message=\"compute is "
+                    "1.00 TFLOP/s, at least 2.00 TFLOP/s: 50.0 %\" type=\"requirement\">");
     CHECK_HAS(text, "<error message=\"latency.p99: needs 662 samples\" type=\"unavailable\"/>");
     CHECK_HAS(text,
               "<skipped message=\"target not met, which is no failure: memory is 1.05 GB, at most "

@@ -1,5 +1,5 @@
-/* test_rewrite.c - the rewrites on small models: exact numbers, exact graphs, and what is refused. What the rewritten models
- * calculate is checked with an engine in tests/cli/make_rewrite.sh. */
+/* test_rewrite.c - the rewrites on small models: exact numbers, exact graphs, and what is refused.
+ * What the rewritten models calculate is checked with an engine in tests/cli/make_rewrite.sh. */
 #include "model_fixture.h"
 
 #include "model/rewrite/rewrite_graph.h"
@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-/* --- helpers ----------------------------------------------------------------------------------- */
+/* --- helpers ---------------------------------------------------------------------------------- */
 
 static struct assay_error error;
 
@@ -87,7 +87,7 @@ static struct assay__model *product(int64_t opset)
     return model;
 }
 
-/* --- int8 -------------------------------------------------------------------------------------- */
+/* --- int8 ------------------------------------------------------------------------------------- */
 
 static void test_quantize(void)
 {
@@ -218,7 +218,7 @@ static void test_dynamic_int8_conv(void)
     settle(model);
 }
 
-/* --- float16 ----------------------------------------------------------------------------------- */
+/* --- float16 ---------------------------------------------------------------------------------- */
 
 static void test_float16(void)
 {
@@ -347,7 +347,7 @@ static void test_float16_bodies(void)
     settle(model);
 }
 
-/* --- dimensions -------------------------------------------------------------------------------- */
+/* --- dimensions ------------------------------------------------------------------------------- */
 
 static void test_fix_dims(void)
 {
@@ -401,7 +401,7 @@ static void test_fixed_batch(void)
     }
 }
 
-/* --- extract, repeat, strip -------------------------------------------------------------------- */
+/* --- extract, repeat, strip ------------------------------------------------------------------- */
 
 /* x -> Relu a -> Add(a, x2) b -> Exp y; x2 a second input */
 static struct assay__model *chain(void)
@@ -503,7 +503,7 @@ static void test_strip(void)
     assay__model_free(model);
 }
 
-/* --- older models ------------------------------------------------------------------------------ */
+/* --- older models ----------------------------------------------------------------------------- */
 
 static void test_opset(void)
 {

@@ -1,5 +1,6 @@
-/* test_rewrite_limits.c - what rewrites must not overstep: float16's range where it was seen, the size of a stripped model's
- * activations, its shapes, the batch axis where time stands first, and the files a model is made of. */
+/* test_rewrite_limits.c - what rewrites must not overstep: float16's range where it was seen, the
+ * size of a stripped model's activations, its shapes, the batch axis where time stands first, and
+ * the files a model is made of. */
 #include "model_fixture.h"
 
 #include "model/onnx/onnx.h"
@@ -33,7 +34,7 @@ static double filled(const struct assay__model *model, const char *name)
     return (double)number;
 }
 
-/* --- float16 ----------------------------------------------------------------------------------- */
+/* --- float16 ---------------------------------------------------------------------------------- */
 
 /* x -> Mul a -> Mul b -> Div d -> Relu y; b was seen to be too large. */
 static void test_seen_large(void)
@@ -70,7 +71,7 @@ static void test_seen_large(void)
     assay__model_free(model);
 }
 
-/* --- strip ------------------------------------------------------------------------------------- */
+/* --- strip ------------------------------------------------------------------------------------ */
 
 /* A quantised weight is 1 times its scale: the scale is 1 / fan-in. */
 static void test_strip_dequantised(void)
@@ -146,7 +147,7 @@ static void test_strip_shapes(void)
     assay__model_free(model);
 }
 
-/* --- batch ------------------------------------------------------------------------------------- */
+/* --- batch ------------------------------------------------------------------------------------ */
 
 /* [time, batch, features]: the batch is 2, not 4. */
 static void test_batch_after_time(void)
@@ -181,7 +182,7 @@ static void test_batch_refused(void)
     assay__model_free(model);
 }
 
-/* --- files ------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static void test_owned(void)
 {

@@ -1,5 +1,6 @@
-/* test_roofline.c - what bounds a layer, on hand-made profiles whose roofs are round numbers: each bound and its edges, cores
- * and data types, what is not known, the metrics, and the picture as golden files (ASSAY_BLESS=1 rewrites them). */
+/* test_roofline.c - what bounds a layer, on hand-made profiles whose roofs are round numbers: each
+ * bound and its edges, cores and data types, what is not known, the metrics, and the picture as
+ * golden files (ASSAY_BLESS=1 rewrites them). */
 #include "harness.h"
 
 #include "base/file.h"
@@ -172,7 +173,8 @@ static void test_levels(void)
     assay_profile_close(p);
 }
 
-/* Weights come from where all of the model's weights fit, by reading, unless the layer was timed alone. */
+/* Weights come from where all of the model's weights fit, by reading, unless the layer was timed
+ * alone. */
 static void test_weights(void)
 {
     struct assay__layer l = layer("Gemm", 1e6, 1e6, 1e6); /* 10 us of L2 and at the peak */
@@ -528,8 +530,8 @@ static void test_golden(void)
     assay_profile_close(p);
 }
 
-/* At every width: within the page, nothing that drives the terminal, every placed layer's letter once in the picture and
- * once in the table; in ASCII nothing else. */
+/* At every width: within the page, nothing that drives the terminal, every placed layer's letter
+ * once in the picture and once in the table; in ASCII nothing else. */
 static void test_widths(void)
 {
     struct assay_profile *p = pictured();

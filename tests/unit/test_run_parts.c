@@ -1,5 +1,5 @@
-/* test_run_parts.c - what the caller of assay_run() says of the device is copied into the profile, in memory and in the
- * file, and what was asked for beside the latency is on record. */
+/* test_run_parts.c - what the caller of assay_run() says of the device is copied into the profile,
+ * in memory and in the file, and what was asked for beside the latency is on record. */
 #include "profile_fixture.h"
 
 #include <assay/assay.h>

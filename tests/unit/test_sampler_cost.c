@@ -1,6 +1,6 @@
-/* test_sampler_cost.c - probes whose reading is expensive: how often they are read, in which order, the readings at the edges
- * of what is measured, calibration, and a read that hangs in it. On a scripted clock every number is exact; where threads
- * are needed no time is asserted. */
+/* test_sampler_cost.c - probes whose reading is expensive: how often they are read, in which order,
+ * the readings at the edges of what is measured, calibration, and a read that hangs in it. On a
+ * scripted clock every number is exact; where threads are needed no time is asserted. */
 #include "harness.h"
 
 #include "base/clock.h"
@@ -152,8 +152,8 @@ static struct assay__series series_of(size_t index)
 
 /* --- how often -------------------------------------------------------------------------------- */
 
-/* 4.6 ms a read: every 2.3 s, once its cost is known. The first five readings (the cold one, which is not believed, and four
- * that are) stand at the interval. */
+/* 4.6 ms a read: every 2.3 s, once its cost is known. The first five readings (the cold one, which
+ * is not believed, and four that are) stand at the interval. */
 static void test_dear_is_read_seldom(void)
 {
     struct assay__probe_cost cost;
@@ -179,7 +179,8 @@ static void test_dear_is_read_seldom(void)
     assay__sampler_free(sampler);
 }
 
-/* An interval that is no multiple of the ticks keeps its mean: 0.52 ms a read is 260 ms, at ticks 2 and 3 apart. */
+/* An interval that is no multiple of the ticks keeps its mean: 0.52 ms a read is 260 ms, at ticks 2
+ * and 3 apart. */
 static void test_rhythm(void)
 {
     dear.cpu_ns = dear.wall_ns = 520000;
@@ -291,8 +292,8 @@ static void test_edges(void)
     CHECK_NEAR(energy_between(10, 20).growth, 6000, 1e-9);
     CHECK_NEAR(energy_between(7, 10).growth, 300, 1e-9);
     CHECK_NEAR(energy_between(20, 25).growth, 500, 1e-9);
-    /* Inside, a straight line over h is off by no more than h^2 / 8 x 20 W/s, at each end. Readings: 10 s, 14.2 s (11.9 s was
-     * left out for the one at 10 s), 16.5 s, 18.8 s, 20 s. */
+    /* Inside, a straight line over h is off by no more than h^2 / 8 x 20 W/s, at each end.
+     * Readings: 10 s, 14.2 s (11.9 s was left out for the one at 10 s), 16.5 s, 18.8 s, 20 s. */
     double most_j = 2 * 4.2 * 4.2 / 8 * 20;
     for (double from = 10; from <= 18; from += 0.5) {
         double exact = launch_energy(from + 2) - launch_energy(from);
@@ -313,7 +314,8 @@ static void test_without_edges(void)
     assay__sampler_free(sampler);
 }
 
-/* A reading out of turn is paid for with the next one, as long as no more than two intervals are without any. */
+/* A reading out of turn is paid for with the next one, as long as no more than two intervals are
+ * without any. */
 static void test_nudge(void)
 {
     dear.cpu_ns = 4600000;
@@ -391,8 +393,8 @@ static double steps_of_100ms(double t)
     return 50 * floor(t * 10 + 1e-6);
 }
 
-/* 5 ms a read: every 10 ms, not one after the other. The cost is known afterwards, so that the first tick is the only one
- * at the interval. */
+/* 5 ms a read: every 10 ms, not one after the other. The cost is known afterwards, so that the
+ * first tick is the only one at the interval. */
 static void test_calibrate_dear(void)
 {
     dear.cpu_ns = dear.wall_ns = 5000000;

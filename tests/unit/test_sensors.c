@@ -1,4 +1,5 @@
-/* test_sensors.c - from readings to power metrics, series and sentences (sensors_fixture.h tells the script). */
+/* test_sensors.c - from readings to power metrics, series and sentences (sensors_fixture.h tells
+ * the script). */
 #include "sensors_fixture.h"
 
 #define LIBRARY(name) ASSAY_TEST_BUILD "/tests/lib/" name ".so"
@@ -65,7 +66,8 @@ static void test_series(void)
     CHECK_INT(broken->state, ASSAY_UNAVAILABLE);
     CHECK_INT(broken->count, 0);
     CHECK_HAS(broken->note, "needs root");
-    /* 4.99 s from the first window to the last, 50 equal spans; 100 inferences in 0.49 s, none in the pause */
+    /* 4.99 s from the first window to the last, 50 equal spans; 100 inferences in 0.49 s, none in
+     * the pause */
     CHECK_INT(rate->count, 50);
     CHECK_NEAR(rate->times_ns[0], 3.0499e9, 1);
     CHECK_NEAR(rate->values[0], 100 / 0.49, 1e-6);
@@ -310,7 +312,8 @@ static double power_rising(double t)
     return t < 3 ? 90 : 380 + 10 * (t - 3);
 }
 
-/* 2 ms a reading: every second, and that is said. Energy is right at the edges; the peak is the samples'. */
+/* 2 ms a reading: every second, and that is said. Energy is right at the edges; the peak is the
+ * samples'. */
 static void test_dear_counter(void)
 {
     ops.name = "nvml";
@@ -325,9 +328,9 @@ static void test_dear_counter(void)
     CHECK_NEAR(value("power.peak.gpu0"), 380 + 10 * 4.9, 1e-9);
     CHECK_INT(get("power.peak.gpu0")->state, ASSAY_MEASURED);
     CHECK_HAS(get("power.peak.gpu0")->note, "as its counter is read seldom");
-    CHECK_HAS(
-        get("overhead.sensors")->note,
-        "91 readings of 2 channels every 100 ms, 0.13 MB; energy of gpu0 every 1.00 s: a reading takes 2.00 ms");
+    CHECK_HAS(get("overhead.sensors")->note,
+              "91 readings of 2 channels every 100 ms, 0.13 MB; energy of gpu0 every 1.00 s: a "
+              "reading takes 2.00 ms");
     CHECK_HAS(series("energy.gpu0")->note, "read every 1.00 s, and at the edges");
     CHECK_INT(series("energy.gpu0")->count, 5 + 8); /* 1.4, 2.4; 3; 4.4 … 7.4; 8 s */
     CHECK_STR(series("power.gpu0")->note, "");

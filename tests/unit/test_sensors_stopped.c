@@ -1,8 +1,9 @@
-/* test_sensors_stopped.c - sources that stop, hang, stand still or tell nothing, and the idle baseline: numbers that would be wrong
- * are refused or marked, with the reason, and the page says so (sensors_fixture.h tells the script). */
+/* test_sensors_stopped.c - sources that stop, hang, stand still or tell nothing, and the idle
+ * baseline: numbers that would be wrong are refused or marked, with the reason, and the page says
+ * so (sensors_fixture.h tells the script). */
 #include "sensors_fixture.h"
 
-/* --- sources that stopped, or were never there -------------------------------------------------- */
+/* --- sources that stopped, or were never there ------------------------------------------------ */
 
 static double still_from_4s(double t)
 {
@@ -112,7 +113,7 @@ static void test_beat(void)
     done();
 }
 
-/* --- the baseline ------------------------------------------------------------------------------- */
+/* --- the baseline ----------------------------------------------------------------------------- */
 
 static double settling(double t)
 {

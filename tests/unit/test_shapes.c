@@ -1,6 +1,6 @@
 /* test_shapes.c - shape inference beyond single operators: symbols through exporters' arithmetic,
- * bodies of If, Loop and Scan, contradictions with the two operators that disagree, and what callers
- * fix. Expected shapes are worked out by hand. */
+ * bodies of If, Loop and Scan, contradictions with the two operators that disagree, and what
+ * callers fix. Expected shapes are worked out by hand. */
 #include "model_fixture.h"
 
 static void expect(struct assay__model *model, const char *expected)

@@ -1,4 +1,5 @@
-/* test_space.c - the configurations of a model: reading lists, counting, choices and points as inverses, what a point means, refusals. */
+/* test_space.c - the configurations of a model: reading lists, counting, choices and points as
+ * inverses, what a point means, refusals. */
 #include "harness.h"
 
 #include "experiment/config_space.h"
@@ -72,7 +73,8 @@ static void counting_has_a_limit(void)
     assay__arena_free(arena);
 }
 
-/* Every point has its own choices, and the choices give the point back; the last axis moves fastest. */
+/* Every point has its own choices, and the choices give the point back; the last axis moves
+ * fastest. */
 static void points_and_choices_are_inverses(void)
 {
     struct assay__arena *arena = assay__arena_new();
@@ -138,7 +140,8 @@ static void copies_and_refusals(void)
     CHECK(folder[0] != '\0');
     assay__config_end(&space);
     CHECK(!assay__file_exists(folder));
-    /* a model that cannot be read: the plain point stands (the run will say it), the copy is refused */
+    /* a model that cannot be read: the plain point stands (the run will say it), the copy is
+     * refused */
     struct assay__config_space other = space_of(arena);
     CHECK(assay__config_read(&other, ASSAY__AXIS_PRECISION, "float32,int8-weights", &error) == 0);
     CHECK(assay__config_count(&other, 10, &error) == 0);

@@ -1,5 +1,5 @@
-/* test_stats.c - the statistics against exact values: closed forms, published tables, brute force. Everything random
- * has a fixed seed, so nothing here can flake. */
+/* test_stats.c - the statistics against exact values: closed forms, published tables, brute force.
+ * Everything random has a fixed seed, so nothing here can flake. */
 #include "harness.h"
 
 #include "base/binomial.h"
@@ -167,7 +167,8 @@ static void test_median_interval(void)
     CHECK(ci.low == 40 && ci.high == 61);
     ci = assay__stats_median_interval(x, 1000, 1);
     CHECK(ci.low == 469 && ci.high == 532);
-    /* correlated: 100 effective samples, ranks 40 and 61 of 100 stretched tenfold about the middle */
+    /* correlated: 100 effective samples, ranks 40 and 61 of 100 stretched tenfold about the
+     * middle */
     ci = assay__stats_median_interval(x, 1000, 10);
     CHECK(ci.low == 395 && ci.high == 606);
     CHECK(!assay__stats_median_interval(x, 1000, 200).known); /* 5 effective samples */
@@ -228,7 +229,8 @@ static void test_autocorrelation(void)
     free(x);
 }
 
-/* A noisy stretch in the middle of the first half is not warm-up; a slow beginning before it is still found. */
+/* A noisy stretch in the middle of the first half is not warm-up; a slow beginning before it is
+ * still found. */
 static void test_warmup_noise(void)
 {
     enum { COUNT = 4000 };
@@ -428,13 +430,15 @@ static void test_compare(void)
     CHECK_INT(assay__stats_compare(a, 10, b, 10, &out), ASSAY_EINVAL);
 }
 
-/* The table of critical values (two-sided 5 %): U = 23 for 10 and 10 is significant, U = 24 is not; 2 for 5 and 5. */
+/* The table of critical values (two-sided 5 %): U = 23 for 10 and 10 is significant, U = 24 is not;
+ * 2 for 5 and 5. */
 static void check_critical(size_t n, size_t critical)
 {
     double a[16], b[16];
     struct assay__ratio out;
     for (size_t u = critical; u <= critical + 1; u++) {
-        /* a stands at 1 … n; u pairs of b lie below a: put b behind a, then move one b past u of the a */
+        /* a stands at 1 … n; u pairs of b lie below a: put b behind a, then move one b past u of
+         * the a */
         for (size_t i = 0; i < n; i++) {
             a[i] = 100 + (double)i;
             b[i] = 200 + (double)i;
@@ -459,7 +463,8 @@ static void test_critical_values(void)
     check_critical(15, 64);
 }
 
-/* Two identical programs: called different in 5 % of comparisons at most, and the interval always agrees with p. */
+/* Two identical programs: called different in 5 % of comparisons at most, and the interval always
+ * agrees with p. */
 static void test_false_positives(void)
 {
     enum { TRIALS = 4000 };

@@ -1,5 +1,6 @@
-/* test_stats_fastest.c - comparing launches by their medians and by their fast ends: the exact distribution against brute force, what
- * busy neighbours hide and what they do not, and that two questions together claim no more than one may. Seeds are fixed. */
+/* test_stats_fastest.c - comparing launches by their medians and by their fast ends: the exact
+ * distribution against brute force, what busy neighbours hide and what they do not, and that two
+ * questions together claim no more than one may. Seeds are fixed. */
 #include "harness.h"
 
 #include "base/stats.h"
@@ -17,7 +18,8 @@ static void sort_ratios(const double *a, size_t n, const double *b, size_t m, do
     assay__stats_sort(ratios, n * m);
 }
 
-/* Score k - rank for the k fastest of both arms, as the file defines it. `set`: bit r is set when the launch of rank r is a's. */
+/* Score k - rank for the k fastest of both arms, as the file defines it. `set`: bit r is set when
+ * the launch of rank r is a's. */
 static unsigned scores_of_set(unsigned set, unsigned scored)
 {
     unsigned sum = 0;
@@ -66,7 +68,8 @@ static void test_exact_distribution(void)
     }
 }
 
-/* Seven launches of each are 1 ± 0.2 % and 1.05 times that, three of each 12 to 19 % slower in an order that says nothing. */
+/* Seven launches of each are 1 ± 0.2 % and 1.05 times that, three of each 12 to 19 % slower in an
+ * order that says nothing. */
 static void fill_busy(double *a, double *b, size_t slow_of_a, size_t slow_of_b)
 {
     static const double slow[] = {1.19, 1.12, 1.16, 1.14, 1.18};

@@ -1,5 +1,5 @@
-/* test_sweep.c - points of a sweep on hand-made profiles: best for each goal, limits, what cannot be told apart, the knee, scaling, what
- * is left of an interrupted one, the best two again. */
+/* test_sweep.c - points of a sweep on hand-made profiles: best for each goal, limits, what cannot
+ * be told apart, the knee, scaling, what is left of an interrupted one, the best two again. */
 #include "harness.h"
 
 #include "judge/sweep.h"
@@ -121,7 +121,8 @@ static void what_overlaps_is_said(void)
     assay_profile_close(profile);
 }
 
-/* Three times the throughput says nothing while the launches of the two lie in each other; whatever the goal is. */
+/* Three times the throughput says nothing while the launches of the two lie in each other; whatever
+ * the goal is. */
 static void a_gain_is_told_by_launches(void)
 {
     static const struct made wide[] = {{"batch=1", 0.010, 0.6, 100, 1e6},
@@ -163,7 +164,8 @@ static void a_failed_point_is_a_result(void)
     assay_profile_close(profile);
 }
 
-/* One launch of three is lost: the point stands on the two that are left, and says so. Of two, it does not stand on one. */
+/* One launch of three is lost: the point stands on the two that are left, and says so. Of two, it
+ * does not stand on one. */
 static void a_lost_launch_is_said(void)
 {
     struct assay_profile *profile = profile_of(grid, COUNT);
@@ -234,7 +236,8 @@ static size_t noisy_knee(double spread, int launches, struct assay__random *rand
     return knee;
 }
 
-/* The true one or none: with little noise it is found, with more it is not shown, and hardly ever is another one named. */
+/* The true one or none: with little noise it is found, with more it is not shown, and hardly ever
+ * is another one named. */
 static void a_noisy_knee_is_not_shown(void)
 {
     struct assay__random random;
@@ -308,7 +311,8 @@ static void wrong_outputs_do_not_win(void)
     assay_profile_close(profile);
 }
 
-/* Why there is no knee is said as it is; limits that nobody keeps do not take it away, nor the scaling. */
+/* Why there is no knee is said as it is; limits that nobody keeps do not take it away, nor the
+ * scaling. */
 static void knees_without_a_best(void)
 {
     static const struct made threads[] = {{"threads=1", 0.010, 0.01, 100, 1e6},
@@ -421,7 +425,8 @@ static void add_confirm(struct assay_profile *profile, const char *label, int64_
     }
 }
 
-/* Trials that confirm are no points; ten launches each decide by the exact rank test, per sample. */
+/* Trials that confirm are no points; ten launches each decide by the exact rank test, per
+ * sample. */
 static void the_best_two_again(void)
 {
     struct assay__arena *arena = assay__arena_new();

@@ -1,4 +1,5 @@
-/* test_tensor_data.c - the numbers of tensors wherever they lie, float16 exactly, and the generator of weights. */
+/* test_tensor_data.c - the numbers of tensors wherever they lie, float16 exactly, and the generator
+ * of weights. */
 #include "model_cases.h"
 
 #include "model/weight_formula.h"
@@ -154,7 +155,8 @@ static void test_nothing_there(void)
     assay__model_free(model);
 }
 
-/* A pure function of (seed, index): any block equals that part of the whole. The moments are those asked for. */
+/* A pure function of (seed, index): any block equals that part of the whole. The moments are those
+ * asked for. */
 static void test_generator(void)
 {
     enum { COUNT = 100000 };

@@ -1,5 +1,6 @@
-/* test_text_pages.c - what holds of every page of text: no line is wider than the page, a heading loses no word, names drive no terminal. Also what stands in them: the
- * tensors at the peak, the kind of energy, reasons told once; and Markdown in which a name mentions nobody. */
+/* test_text_pages.c - what holds of every page of text: no line is wider than the page, a heading
+ * loses no word, names drive no terminal. Also what stands in them: the tensors at the peak, the
+ * kind of energy, reasons told once; and Markdown in which a name mentions nobody. */
 #include "text_lines.h"
 
 #include "profile_fixture.h"
@@ -68,7 +69,7 @@ static void fill_longest(void)
         longest[i] = i % 23 == 22 ? ' ' : 'x';
 }
 
-/* --- pages of one trial ------------------------------------------------------------------------------ */
+/* --- pages of one trial ----------------------------------------------------------------------- */
 
 static void test_one_trial(void)
 {
@@ -106,7 +107,7 @@ static void test_memory_headings(void)
     assay_profile_close(p);
 }
 
-/* --- pages of several trials -------------------------------------------------------------------------- */
+/* --- pages of several trials ------------------------------------------------------------------ */
 
 static void put_option(struct assay_profile *p, struct assay__trial *trial, const char *key,
                        const char *value)
@@ -240,7 +241,7 @@ static void test_tune(void)
     assay_profile_close(p);
 }
 
-/* --- headings ----------------------------------------------------------------------------------------- */
+/* --- headings --------------------------------------------------------------------------------- */
 
 static void put_heading(struct assay__buf *out, int columns, const char *title, const char *remark)
 {
@@ -274,7 +275,7 @@ static void test_heading(void)
     assay__buf_free(&out);
 }
 
-/* --- the peak ----------------------------------------------------------------------------------------- */
+/* --- the peak --------------------------------------------------------------------------------- */
 
 static struct assay__peak_tensor tensors[12] = {
     {"/stem/Conv_output_0", "1x64x112x112 float32", 6e6, "/stem/Conv", "Conv", "", ""},
@@ -347,9 +348,10 @@ static void test_many_at_the_peak(void)
     assay_profile_close(p);
 }
 
-/* --- Markdown ----------------------------------------------------------------------------------------- */
+/* --- Markdown --------------------------------------------------------------------------------- */
 
-/* The same reason of many trials is one line, in text one count, and of one trial it has its number. */
+/* The same reason of many trials is one line, in text one count, and of one trial it has its
+ * number. */
 static void test_reasons_are_folded(void)
 {
     struct assay_profile *p = several("sweep");
@@ -378,7 +380,8 @@ static void lose(struct assay_profile *p, size_t trial, size_t launch)
     p->trials[trial].launches[launch].state = ASSAY__TRIAL_FAILED;
 }
 
-/* A point that stands on its other launches is no failure: of sweep; of compare four launches are too few. */
+/* A point that stands on its other launches is no failure: of sweep; of compare four launches are
+ * too few. */
 static void test_a_lost_launch_is_a_note(void)
 {
     static const char *const labels[] = {"batch=1", "batch=2", "batch=4", "batch=8", "batch=16"};

@@ -1,5 +1,6 @@
-/* test_topology.c - the layout of processors: exact values of a fixture and of machines made here (two packages with two memory nodes; two
- * kinds of cores), what a poor tree gives, and that neither this machine nor the environment shines through. */
+/* test_topology.c - the layout of processors: exact values of a fixture and of machines made here
+ * (two packages with two memory nodes; two kinds of cores), what a poor tree gives, and that
+ * neither this machine nor the environment shines through. */
 #include "platform/topology.h"
 #include "base/json.h"
 #include "platform/platform.h"
@@ -123,7 +124,8 @@ static void test_laptop(void)
     CHECK_STR(t.nodes[0].cpus, "0-7");
 }
 
-/* Two packages of two cores with two threads each; a memory node each and one without processors. */
+/* Two packages of two cores with two threads each; a memory node each and one without
+ * processors. */
 static void test_server(void)
 {
     NEEDS_FILES();
@@ -161,7 +163,8 @@ static void test_server(void)
     CHECK_STR(t.nodes[2].cpus, "0-7"); /* as near to all */
 }
 
-/* One core with two threads at 5 GHz, two without SMT at 3.5 GHz, as the kernel describes a hybrid processor. */
+/* One core with two threads at 5 GHz, two without SMT at 3.5 GHz, as the kernel describes a hybrid
+ * processor. */
 static void put_hybrid(void)
 {
     put("sys/devices/system/cpu/online", 0, 0, "0-3");

@@ -1,5 +1,6 @@
-/* test_tune.c - the search of `assay tune` on landscapes whose best point is known, against a search of all points with three launches each; its answers to
- * failures; and what a hand-made profile is said to have found. Everything is seeded: no clock, no launch. */
+/* test_tune.c - the search of `assay tune` on landscapes whose best point is known, against a
+ * search of all points with three launches each; its answers to failures; and what a hand-made
+ * profile is said to have found. Everything is seeded: no clock, no launch. */
 #include "harness.h"
 
 #include "experiment/tune.h"
@@ -121,7 +122,8 @@ static size_t exhaust(uint64_t seed, double noise)
 
 #define LANDSCAPES 60
 
-/* Of LANDSCAPES: how many choices are within 3 % of the best point, against those of the exhaustive search, in a quarter of its trials. */
+/* Of LANDSCAPES: how many choices are within 3 % of the best point, against those of the exhaustive
+ * search, in a quarter of its trials. */
 static void judge(double joint, double noise, int least)
 {
     int near = 0, exhaustive = 0;
@@ -173,7 +175,8 @@ static void test_same_seed_same_search(void)
     CHECK_INT(a.launches, b.launches);
 }
 
-/* A setting that never runs is given up after three launches, one that is banned is never proposed; the best of the others is found. */
+/* A setting that never runs is given up after three launches, one that is banned is never proposed;
+ * the best of the others is found. */
 static void test_failures(void)
 {
     struct assay__tune_options options = {.start = 31, .seed = 1};
@@ -399,7 +402,8 @@ static void set_rates(struct assay_profile *profile, size_t trial, int64_t batch
                   0);
 }
 
-/* The gain is the ratio of the rates in the table, not of medians of latency, which do not see every slow inference. */
+/* The gain is the ratio of the rates in the table, not of medians of latency, which do not see
+ * every slow inference. */
 static void test_gain_is_of_rates(void)
 {
     struct assay_profile *profile = assay__profile_new();
@@ -470,7 +474,8 @@ static void test_snippets(void)
     assay_profile_close(profile);
 }
 
-/* Outputs that are not numbers rule a configuration out, also the start, which is nobody's candidate. */
+/* Outputs that are not numbers rule a configuration out, also the start, which is nobody's
+ * candidate. */
 static void test_not_numbers(void)
 {
     struct assay_profile *profile = assay__profile_new();
@@ -499,7 +504,8 @@ static void test_not_numbers(void)
     assay_profile_close(profile);
 }
 
-/* Tried is what the search has tried: not what was refused from the start, not a setting set back at the end, be it that it failed. */
+/* Tried is what the search has tried: not what was refused from the start, not a setting set back
+ * at the end, be it that it failed. */
 static void test_counts(void)
 {
     struct assay_profile *profile = example();
@@ -516,7 +522,8 @@ static void test_counts(void)
     assay_profile_close(profile);
 }
 
-/* Too few launches for a test: what a setting contributes is still what was measured, and the same number as that of the whole. */
+/* Too few launches for a test: what a setting contributes is still what was measured, and the same
+ * number as that of the whole. */
 static void test_untested_part(void)
 {
     struct assay_profile *profile = assay__profile_new();
@@ -572,7 +579,8 @@ static void test_tested_not_confirmed(void)
     assay_profile_close(profile);
 }
 
-/* Of what is not told apart, the nearest to the usual settings: fewest changes, then the start's precision; never what is shown to be slower. */
+/* Of what is not told apart, the nearest to the usual settings: fewest changes, then the start's
+ * precision; never what is shown to be slower. */
 static void test_nearest_of_ties(void)
 {
     struct assay_profile *profile = assay__profile_new();
@@ -603,7 +611,8 @@ static void test_nearest_of_ties(void)
     assay_profile_close(profile);
 }
 
-/* A lost launch that was repeated in a trial of its own: what ran counts. Where the start never ran, nothing is said to be better than it. */
+/* A lost launch that was repeated in a trial of its own: what ran counts. Where the start never
+ * ran, nothing is said to be better than it. */
 static void test_repeated(void)
 {
     struct assay_profile *profile = assay__profile_new();
@@ -628,7 +637,8 @@ static void test_repeated(void)
     assay_profile_close(profile);
 }
 
-/* A path with control characters is the same path in the code; a digit after one is not taken for part of it. */
+/* A path with control characters is the same path in the code; a digit after one is not taken for
+ * part of it. */
 static void test_snippet_control(void)
 {
     struct assay_profile *profile = example();
@@ -644,7 +654,8 @@ static void test_snippet_control(void)
     assay_profile_close(profile);
 }
 
-/* The picture has every configuration once, where its counting launches put it: the finalist of 6 ms in the search stands at its own 5 ms. */
+/* The picture has every configuration once, where its counting launches put it: the finalist of 6
+ * ms in the search stands at its own 5 ms. */
 static void test_figure(void)
 {
     struct assay_profile *profile = example();

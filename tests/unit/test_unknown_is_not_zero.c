@@ -1,6 +1,7 @@
-/* test_unknown_is_not_zero.c - a profile in which no number is known, in every format, every table and every subject: nowhere a 0, a NaN or
- * an infinity may stand for it. Everything that the profile does know is chosen not to be 0, so that any zero found is a fault. The search
- * itself is tested on texts that hold one. */
+/* test_unknown_is_not_zero.c - a profile in which no number is known, in every format, every table
+ * and every subject: nowhere a 0, a NaN or an infinity may stand for it. Everything that the
+ * profile does know is chosen not to be 0, so that any zero found is a fault. The search itself is
+ * tested on texts that hold one. */
 #include "judge/require.h"
 #include "base/metric_table.h"
 #include "harness.h"
@@ -13,7 +14,8 @@
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-/* What a number becomes that was unknown and was printed all the same: -1 of a count, the ends of the integers. */
+/* What a number becomes that was unknown and was printed all the same: -1 of a count, the ends of
+ * the integers. */
 static const char *const left_overs[] = {"-1",
                                          "9,223,372,036,854,775,80",
                                          "9223372036854775",
@@ -43,8 +45,8 @@ static bool is_left_over(const char *at)
     return false;
 }
 
-/* The first number in the text that is 0 or a left-over, or a word for a number that is none; NULL. Numbers inside words ("0x10", "v0")
- * and version numbers ("1.0.2") are no numbers. */
+/* The first number in the text that is 0 or a left-over, or a word for a number that is none; NULL.
+ * Numbers inside words ("0x10", "v0") and version numbers ("1.0.2") are no numbers. */
 static const char *find_zero(const char *text)
 {
     static const char *const words[] = {"nan", "-nan", "inf", "-inf", "infinity"};
@@ -308,7 +310,8 @@ static const char *line_of(const char *text, const char *at)
     return at;
 }
 
-/* Is the place in the column of that name? The header of CSV is the first line, that of a Markdown table the one above "|---". */
+/* Is the place in the column of that name? The header of CSV is the first line, that of a Markdown
+ * table the one above "|---". */
 static bool in_column(const char *text, const char *place, char separator, const char *name)
 {
     const char *line = line_of(text, place), *header = text;
@@ -348,7 +351,8 @@ static bool in_page_column(const char *text, const char *place, const char *name
     return false;
 }
 
-/* How many of something there are is known also when there are none; launch 0 is the whole trial. */
+/* How many of something there are is known also when there are none; launch 0 is the whole
+ * trial. */
 /* "12.3 ms at 0": the place of a sample in its figure; the end of its tag became a blank. */
 static bool is_first_sample(const char *text, const char *zero)
 {
@@ -391,7 +395,8 @@ static void check_text(const char *text, const char *what)
 
 /* --- what people read of a page --------------------------------------------------------------- */
 
-/* The 0 at which a scale begins: beside or below the axis, never the value at a bar (text-anchor start). */
+/* The 0 at which a scale begins: beside or below the axis, never the value at a bar (text-anchor
+ * start). */
 static bool is_origin(const char *tag, const char *end)
 {
     const char *anchor = strstr(tag, "text-anchor=\"");
@@ -399,8 +404,8 @@ static bool is_origin(const char *tag, const char *end)
            strncmp(anchor + 13, "start", 5) != 0 && strncmp(end + 1, "0</text>", 8) == 0;
 }
 
-/* The end of what begins here and nobody reads: a style sheet, a program, a tag of a drawing (its coordinates); NULL: it is read. The page's
- * data (application/json) is read. */
+/* The end of what begins here and nobody reads: a style sheet, a program, a tag of a drawing (its
+ * coordinates); NULL: it is read. The page's data (application/json) is read. */
 static const char *unread(const char *at, bool *drawing)
 {
     static const char *const ends[][2] = {

@@ -1,5 +1,6 @@
-/* test_verify.c - changes on trial, on the fake engine: its script says what each change does, so that gains, drifts and verdicts are exact. The findings are those of the
- * advice's fixture, their changes are chosen here. Real workers are started; no test depends on how fast the machine is. */
+/* test_verify.c - changes on trial, on the fake engine: its script says what each change does, so
+ * that gains, drifts and verdicts are exact. The findings are those of the advice's fixture, their
+ * changes are chosen here. Real workers are started; no test depends on how fast the machine is. */
 #include "advise_fixture.h"
 
 #include "experiment/verify.h"
@@ -160,9 +161,9 @@ static void failing_and_drifting(void)
     change(1, ASSAY__CHANGE_OPTIMIZE, 0);
     change(2, ASSAY__CHANGE_SPINNING_OFF, 0);
     change(3, ASSAY__CHANGE_THREADS, 1);
-    verify(
-        "steady=100us;when_threads=2:open_error=no room;when_opt=all:steady=50us;when_opt=all:output=1.25;"
-        "when_spinning=off:output=nan;when_spinning=off:steady=50us;when_threads=1:crash_at=5");
+    verify("steady=100us;when_threads=2:open_error=no "
+           "room;when_opt=all:steady=50us;when_opt=all:output=1.25;"
+           "when_spinning=off:output=nan;when_spinning=off:steady=50us;when_threads=1:crash_at=5");
     CHECK_STR(finding(0)->state, "withdrawn");
     CHECK(has(finding(0)->reason, "tried: it does not run: ") &&
           has(finding(0)->reason, "no room"));
@@ -202,8 +203,8 @@ static void combined_is_measured_and_not_multiplied(void)
     change(1, ASSAY__CHANGE_THREADS, 2);
     change(2, ASSAY__CHANGE_THREADS, 1); /* excludes the other number: the better one is taken */
     size_t before = profile->finding_count;
-    verify(
-        "steady=100us;when_opt=all:steady=80us;when_threads=2:steady=50us;when_threads=1:steady=90us");
+    verify("steady=100us;when_opt=all:steady=80us;when_threads=2:steady=50us;when_threads=1:steady="
+           "90us");
     CHECK_INT(profile->finding_count, before + 1);
     const struct assay__finding *all = finding(before);
     CHECK_STR(all->id, ASSAY__VERIFY_COMBINED);

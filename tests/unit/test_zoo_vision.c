@@ -1,5 +1,5 @@
-/* test_zoo_vision.c - the image models of the zoo: parameters as the literature (torchvision) counts them, and every value
- * on the way finite and never denormal. */
+/* test_zoo_vision.c - the image models of the zoo: parameters as the literature (torchvision)
+ * counts them, and every value on the way finite and never denormal. */
 #include "zoo_check.h"
 
 static void parameters(const char *name, int64_t expected)

@@ -1,10 +1,11 @@
 /* zoo_check.h - runs a model of the zoo through ONNX Runtime and looks at every number on the way:
  * a copy of the model is written with the outputs of all nodes of the main graph made outputs of
  * the graph, run once with the inputs that `run` would plan, and no float of any of them may be
- * infinite, not a number or denormal (a slow-down by denormals is a wrong benchmark). Values
- * inside bodies (Scan, Loop, If) are not seen.
+ * infinite, not a number or denormal (a slow-down by denormals is a wrong benchmark). Values inside
+ * bodies (Scan, Loop, If) are not seen.
  *
- *   zoo_check_run("mlp:batch=2");      skips the test, with the reason, when ONNX Runtime is not here */
+ *   zoo_check_run("mlp:batch=2");      skips the test, with the reason, when ONNX Runtime is not
+ *     here */
 #ifndef ASSAY_TESTS_ZOO_CHECK_H
 #define ASSAY_TESTS_ZOO_CHECK_H
 

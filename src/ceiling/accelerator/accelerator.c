@@ -1,5 +1,6 @@
-/* accelerator.c - see accelerator.h: the whole measurement of a device, kept in a file beside the CPU's. The key of the file
- * is the machine's with the device, the engine, its library and what else the caller names (versions, driver, hardware). */
+/* accelerator.c - see accelerator.h: the whole measurement of a device, kept in a file beside the
+ * CPU's. The key of the file is the machine's with the device, the engine, its library and what
+ * else the caller names (versions, driver, hardware). */
 #include "ceiling/accelerator/accelerator_survey.h"
 
 #include "base/clock.h"
@@ -31,8 +32,9 @@ static bool in_main_memory(const char *device)
 
 /* --- the card and its clock ------------------------------------------------------------------- */
 
-/* Which of NVML's GPUs the CUDA device is: the only one; else the one of that number where CUDA counts as NVML does, which
- * it is told by its environment. -1: not known. *name: of it; of all of them when they are the same. */
+/* Which of NVML's GPUs the CUDA device is: the only one; else the one of that number where CUDA
+ * counts as NVML does, which it is told by its environment. -1: not known. *name: of it; of all of
+ * them when they are the same. */
 static int gpu_of(struct assay__accelerator_survey *survey, const char **name, const char **why)
 {
     const char *device = survey->accelerator->device, *colon = strchr(device, ':');

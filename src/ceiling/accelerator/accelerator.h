@@ -1,12 +1,16 @@
-/* accelerator.h - what a device can do at most when it is reached through an engine: the largest matmul rate per data type, copies
- * in its memory, transfers to it and from it, and what starting an inference costs at least. Everything is measured by running
- * small models of our own on it in worker processes, so a driver that crashes costs one row. doc/ceilings.md has the models
- * and the arithmetic. Rows have the names of ceiling.h's kind:
+/* accelerator.h - what a device can do at most when it is reached through an engine: the largest
+ * matmul rate per data type, copies in its memory, transfers to it and from it, and what starting
+ * an inference costs at least. Everything is measured by running small models of our own on it in
+ * worker processes, so a driver that crashes costs one row. doc/ceilings.md has the models and the
+ * arithmetic. Rows have the names of ceiling.h's kind:
  *
- *   compute.float32.matmul, compute.float16.matmul, compute.bfloat16.matmul, compute.int8.matmul   FLOP/s (int8: OP/s)
- *   compute.tf32.matmul                        FLOP/s, CUDA only: float32 rounded to 19 bits, which its provider does by itself
+ *   compute.float32.matmul, compute.float16.matmul, compute.bfloat16.matmul, compute.int8.matmul
+ *     FLOP/s (int8: OP/s)
+ *   compute.tf32.matmul                        FLOP/s, CUDA only: float32 rounded to 19 bits, which
+ *     its provider does by itself
  *   bandwidth.device.copy                      B/s, read and written bytes together
- *   bandwidth.transfer.in, .out                B/s, host to device, device to host, as the engine does it
+ *   bandwidth.transfer.in, .out                B/s, host to device, device to host, as the engine
+ *     does it
  *   latency.launch                             s, an inference of a model that does nothing */
 #ifndef ASSAY_CEILING_ACCELERATOR_ACCELERATOR_H
 #define ASSAY_CEILING_ACCELERATOR_ACCELERATOR_H
@@ -19,8 +23,8 @@ struct assay__accelerator {
     const char *engine;  /* "ort" */
     const char *device;  /* the engine's own name of it: "cuda:0", "openvino:cpu" */
     const char *library; /* of the engine; NULL: its default */
-    const char *
-        identity; /* what else must be the same for a kept result to hold: engine version, driver, hardware; "" */
+    /* what else must be the same for a kept result to hold: engine version, driver, hardware; "" */
+    const char *identity;
     const char *hardware; /* the card, as its driver names it; NULL: asked from NVML where that is
                              unambiguous. Published peaks are found by it */
     bool own_memory;      /* it has memory of its own, although its name ends in "cpu" */
@@ -29,8 +33,8 @@ struct assay__accelerator {
     void *script_context;
 };
 
-/** From this user's file when it holds, else measured (in options->budget_s, 0: 60) and kept. What does not fit into the time is
- *  unavailable and says so. */
+/** From this user's file when it holds, else measured (in options->budget_s, 0: 60) and kept. What
+ *  does not fit into the time is unavailable and says so. */
 int assay__accelerator_ceilings_get(struct assay__arena *arena,
                                     const struct assay__machine *machine,
                                     const struct assay__accelerator *accelerator,

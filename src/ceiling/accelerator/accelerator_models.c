@@ -1,15 +1,18 @@
 /* accelerator_models.c - see accelerator_models.h.
  *
- * The matrices of a chain: W = a bᵀ, so W W = (bᵀa) W. With bᵀa = 1 every product of the chain equals W: nothing
- * overflows, fades or becomes a denormal, however long it is. a and b have random signs; |a| is about 1 and |b| about
- * 1/√N, so that the elements of W, about 1/√N, are ordinary float16 numbers also at N = 16384, and the bits are as mixed as
- * those of real operands (a value's bits cost power, and power costs clock). bᵀa is made 1 by adding to b a
- * multiple of a: b ← b + (1 − bᵀa) ÷ (aᵀa) · a.
+ * The matrices of a chain: W = a bᵀ, so W W = (bᵀa) W. With bᵀa = 1 every product of the chain
+ * equals W: nothing overflows, fades or becomes a denormal, however long it is. a and b have random
+ * signs; |a| is about 1 and |b| about 1/√N, so that the elements of W, about 1/√N, are ordinary
+ * float16 numbers also at N = 16384, and the bits are as mixed as those of real operands (a value's
+ * bits cost power, and power costs clock). bᵀa is made 1 by adding to b a multiple of a: b ← b + (1
+ * − bᵀa) ÷ (aᵀa) · a.
  *
- * Copies in memory: whether a provider merges neighbouring operators is found out by measuring two lengths
- * (accelerator_rows.c). Rolling moves every element between two operators that cannot be one loop over an element.
+ * Copies in memory: whether a provider merges neighbouring operators is found out by measuring two
+ * lengths (accelerator_rows.c). Rolling moves every element between two operators that cannot be
+ * one loop over an element.
  *
- * The last operator takes one element of the result: little to carry back, and reducing would take time of its own. */
+ * The last operator takes one element of the result: little to carry back, and reducing would take
+ * time of its own. */
 #include "ceiling/accelerator/accelerator_models.h"
 
 #include "base/stats.h"
@@ -90,7 +93,8 @@ static const char *put_matmul(struct assay__net *net, const struct assay__accele
     return first_element(net, x, 2, model->dtype);
 }
 
-/* Each product has a left side of its own: the rows i … i + N − 1 of a matrix that is a little taller. */
+/* Each product has a left side of its own: the rows i … i + N − 1 of a matrix that is a little
+ * taller. */
 static const char *put_matmul_integer(struct assay__net *net,
                                       const struct assay__accelerator_model *model,
                                       const char *input, const float *a, const float *b)

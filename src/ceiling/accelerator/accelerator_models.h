@@ -1,6 +1,7 @@
-/* accelerator_models.h - the small models whose times are an accelerator's ceilings. Large operands are made on the device
- * from small constants times an input that is 1: neither can they be computed when the model is loaded, nor are they carried to
- * the device in the time that is measured. What comes back is one number (TRANSFER_OUT: the tensor). */
+/* accelerator_models.h - the small models whose times are an accelerator's ceilings. Large operands
+ * are made on the device from small constants times an input that is 1: neither can they be
+ * computed when the model is loaded, nor are they carried to the device in the time that is
+ * measured. What comes back is one number (TRANSFER_OUT: the tensor). */
 #ifndef ASSAY_CEILING_ACCELERATOR_ACCELERATOR_MODELS_H
 #define ASSAY_CEILING_ACCELERATOR_ACCELERATOR_MODELS_H
 
@@ -27,7 +28,8 @@ struct assay__accelerator_model {
 
 #define ASSAY__MODEL_INPUTS 1 /* each of them has one */
 
-/** Writes the model to `path` and says what it is fed with (in the arena). Copies want a size that 1024 divides. */
+/** Writes the model to `path` and says what it is fed with (in the arena). Copies want a size that
+ *  1024 divides. */
 int assay__accelerator_model_write(const struct assay__accelerator_model *model,
                                    struct assay__arena *arena, const char *path,
                                    struct assay__input_plan *input, struct assay_error *error);

@@ -1,16 +1,22 @@
-/* accelerator_rows.c - from times to ceilings. Rows in order of importance: when the time is over, the rest say so.
+/* accelerator_rows.c - from times to ceilings. Rows in order of importance: when the time is over,
+ * the rest say so.
  *
- *   matmul     operations ÷ time. Sizes grow from small to large while an inference stays short; the best is kept. At that size a
- *              second, shorter chain is run: 2 N³ (K − k) ÷ (t_K − min t_k) leaves out what an inference costs besides
- *              its products. Nothing is left out when that would give less, is known to be below 1 %, or the time was over.
- *   copy       2 × bytes × (K − k) ÷ (t_K − min t_k): every operator reads the tensor and writes it. Rolling may be done with
+ *   matmul     operations ÷ time. Sizes grow from small to large while an inference stays short;
+ *              the best is kept. At that size a
+ *              second, shorter chain is run: 2 N³ (K − k) ÷ (t_K − min t_k) leaves out what an
+ *                inference costs besides
+ *              its products. Nothing is left out when that would give less, is known to be below 1
+ *                %, or the time was over.
+ *   copy       2 × bytes × (K − k) ÷ (t_K − min t_k): every operator reads the tensor and writes
+ *              it. Rolling may be done with
  *              more traffic than that, never with less.
  *   transfers  (B − b) ÷ (t_B − min t_b) of two sizes of the tensor
  *   launch     the time itself
  *
- * Subtracting the shortest time of the lesser work makes the rest longer: such a rate is never too high because the lesser
- * one was disturbed. Work that does not take its time is no measurement: where a step of the longer chain takes less
- * than a share of the chain's mean step, the provider has merged or left out operators, and the row is unavailable. */
+ * Subtracting the shortest time of the lesser work makes the rest longer: such a rate is never too
+ * high because the lesser one was disturbed. Work that does not take its time is no measurement:
+ * where a step of the longer chain takes less than a share of the chain's mean step, the provider
+ * has merged or left out operators, and the row is unavailable. */
 #include "base/buf.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -172,7 +178,8 @@ static bool fits(const struct assay__accelerator_survey *survey, int64_t n)
     return 16 * (uint64_t)n * (uint64_t)n <= survey->machine->memory_bytes / 8;
 }
 
-/* The next size: the largest whose chain of two stays short; at most `most` times this one. 0: none. */
+/* The next size: the largest whose chain of two stays short; at most `most` times this one. 0:
+ * none. */
 static int64_t next_size(const struct assay__accelerator_survey *survey, int64_t n,
                          double product_s, int64_t most)
 {
@@ -190,7 +197,8 @@ static int64_t chain_of(double product_s)
     return length < 2 ? 2 : length > CHAIN_MOST ? CHAIN_MOST : (int64_t)length;
 }
 
-/* Sizes upward from model.size until time or memory says stop; down again to what was passed over when more became less. */
+/* Sizes upward from model.size until time or memory says stop; down again to what was passed over
+ * when more became less. */
 static int climb(struct assay__accelerator_survey *survey, struct assay__accelerator_model model,
                  struct ladder *ladder, double about_s, const char *unit,
                  struct assay__accelerator_times *failed)
@@ -240,8 +248,8 @@ static bool chain_grows(const struct ladder *ladder, const struct assay__acceler
                  STEP_SHARE_LEAST);
 }
 
-/* The chain of that size with a quarter of the products; once more when the first was disturbed so much that it took as long as
- * the longer one. */
+/* The chain of that size with a quarter of the products; once more when the first was disturbed so
+ * much that it took as long as the longer one. */
 static int shorter_times(struct assay__accelerator_survey *survey, const struct ladder *ladder,
                          struct assay__accelerator_model *shorter,
                          struct assay__accelerator_times *times)
@@ -259,8 +267,9 @@ static int shorter_times(struct assay__accelerator_survey *survey, const struct 
     return code;
 }
 
-/* What the first type has shown: its inference's cost besides the products, which grows with the matrices. Below 1 % of this
- * type's time the shorter chain is left out. int8 has another form of model. */
+/* What the first type has shown: its inference's cost besides the products, which grows with the
+ * matrices. Below 1 % of this type's time the shorter chain is left out. int8 has another form of
+ * model. */
 static bool fixed_is_small(const struct assay__accelerator_survey *survey,
                            const struct ladder *ladder)
 {
@@ -297,7 +306,8 @@ static int merged(struct assay__accelerator_survey *survey, struct assay__ceilin
     return row->note ? 0 : ASSAY_ENOMEM;
 }
 
-/* The row from the best of the sizes and, when there is need and time, a shorter chain of that size. */
+/* The row from the best of the sizes and, when there is need and time, a shorter chain of that
+ * size. */
 static int settle(struct assay__accelerator_survey *survey, struct assay__ceiling *row,
                   const struct ladder *ladder, const char *remark)
 {

@@ -1,6 +1,7 @@
-/* accelerator_run.c - one of our models, run on the accelerator in a worker process of its own: a driver that crashes or
- * hangs costs this run only. No node may fall back to the CPU (strict). The time of a run is bounded by what is left of the
- * whole. Samples are taken as the loop gives them; the first inference and a short warm-up are left out. */
+/* accelerator_run.c - one of our models, run on the accelerator in a worker process of its own: a
+ * driver that crashes or hangs costs this run only. No node may fall back to the CPU (strict). The
+ * time of a run is bounded by what is left of the whole. Samples are taken as the loop gives them;
+ * the first inference and a short warm-up are left out. */
 #include "base/clock.h"
 #include "base/stats.h"
 #include "ceiling/accelerator/accelerator_survey.h"

@@ -1,5 +1,5 @@
-/* accelerator_survey.h - one measurement of an accelerator while it is under way: the rows so far, the time that is left, and
- * one model's run in a worker. Inside ceiling/ only. */
+/* accelerator_survey.h - one measurement of an accelerator while it is under way: the rows so far,
+ * the time that is left, and one model's run in a worker. Inside ceiling/ only. */
 #ifndef ASSAY_CEILING_ACCELERATOR_ACCELERATOR_SURVEY_H
 #define ASSAY_CEILING_ACCELERATOR_ACCELERATOR_SURVEY_H
 
@@ -43,14 +43,15 @@ struct assay__accelerator_times {
     bool late;                              /* because the time was over */
 };
 
-/** Runs the model. about_s: what one inference is thought to take; NaN unknown. 0: look at times->count; else
- *  ASSAY_EINTERRUPTED or ASSAY_ENOMEM. */
+/** Runs the model. about_s: what one inference is thought to take; NaN unknown. 0: look at
+ *  times->count; else ASSAY_EINTERRUPTED or ASSAY_ENOMEM. */
 int assay__accelerator_time(struct assay__accelerator_survey *survey,
                             const struct assay__accelerator_model *model, double about_s,
                             struct assay__accelerator_times *times);
 double assay__accelerator_left_s(const struct assay__accelerator_survey *survey);
 
-/** Opens what reads the clock, or says why nothing does. hardware: set when the driver says what the card is. */
+/** Opens what reads the clock, or says why nothing does. hardware: set when the driver says what
+ *  the card is. */
 void assay__accelerator_clock_open(struct assay__accelerator_survey *survey, const char **hardware);
 double assay__accelerator_clock_hz(struct assay__accelerator_survey *survey);
 void assay__accelerator_clock_close(struct assay__accelerator_survey *survey);

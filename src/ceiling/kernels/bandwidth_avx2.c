@@ -1,5 +1,5 @@
-/* bandwidth_avx2.c - loops over memory with AVX2 and FMA: 256-bit loads and stores, and vmovntdq around the
- * caches. */
+/* bandwidth_avx2.c - loops over memory with AVX2 and FMA: 256-bit loads and stores, and vmovntdq
+ * around the caches. */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__x86_64__)

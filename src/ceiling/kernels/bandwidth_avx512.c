@@ -1,5 +1,5 @@
-/* bandwidth_avx512.c - loops over memory with AVX-512: 512-bit loads and stores, one cache line each, and vmovntdq
- * around the caches. */
+/* bandwidth_avx512.c - loops over memory with AVX-512: 512-bit loads and stores, one cache line
+ * each, and vmovntdq around the caches. */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__x86_64__) && (defined(__clang__) || __GNUC__ >= 10)

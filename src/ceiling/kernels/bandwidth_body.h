@@ -1,6 +1,6 @@
-/* bandwidth_body.h - the loops over memory that every instruction set has: read, write, copy, triad. A file
- * defines the names below and includes this once for ordinary stores (all four functions) and, with STORES_ONLY,
- * once more for non-temporal ones.
+/* bandwidth_body.h - the loops over memory that every instruction set has: read, write, copy,
+ * triad. A file defines the names below and includes this once for ordinary stores (all four
+ * functions) and, with STORES_ONLY, once more for non-temporal ones.
  *
  *   TARGET               function attributes
  *   NAME(pattern)        name of each function
@@ -10,9 +10,9 @@
  *   TRIAD(a, b, scale)   a + scale · b in float64, on such vectors
  *   FENCE                after a pass: orders non-temporal stores, else nothing
  *
- * A round of a loop is eight vectors: the loop's own instructions then vanish. The asm statement (no instruction)
- * stands for "memory may have changed", so that neither a pass nor a loop is recognised as something else (memset,
- * memcpy, nothing). */
+ * A round of a loop is eight vectors: the loop's own instructions then vanish. The asm statement
+ * (no instruction) stands for "memory may have changed", so that neither a pass nor a loop is
+ * recognised as something else (memset, memcpy, nothing). */
 #define FORGET __asm__ volatile("" : : : "memory")
 #define ROUND (8 * WIDTH)
 

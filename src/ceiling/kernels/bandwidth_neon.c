@@ -1,5 +1,6 @@
-/* bandwidth_neon.c - loops over memory with 128-bit vectors of 64-bit Arm. No non-temporal variant: the hint
- * (stnp) is for the processor to ignore, and these cores recognise whole-line stores by themselves. */
+/* bandwidth_neon.c - loops over memory with 128-bit vectors of 64-bit Arm. No non-temporal variant:
+ * the hint (stnp) is for the processor to ignore, and these cores recognise whole-line stores by
+ * themselves. */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__aarch64__)

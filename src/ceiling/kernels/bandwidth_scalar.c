@@ -1,4 +1,5 @@
-/* bandwidth_scalar.c - loops over memory with 64-bit words, for processors whose vectors have no kernels here. */
+/* bandwidth_scalar.c - loops over memory with 64-bit words, for processors whose vectors have no
+ * kernels here. */
 #include "ceiling/kernels/kernels.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* bandwidth_sse2.c - loops over memory with SSE2: 128-bit loads and stores, and movntdq around the caches. */
+/* bandwidth_sse2.c - loops over memory with SSE2: 128-bit loads and stores, and movntdq around the
+ * caches. */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__x86_64__)

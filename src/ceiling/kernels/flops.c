@@ -16,8 +16,8 @@ const struct assay__flops_kernel *assay__flops_at(size_t index)
     return NULL;
 }
 
-/* r · 0.75 + 0.3125 settles at 1.25. int8: 1 … 15, far from vpmaddubsw's saturation, with both signs in b.
- * bfloat16: the bits of ±1 … ±1.9. */
+/* r · 0.75 + 0.3125 settles at 1.25. int8: 1 … 15, far from vpmaddubsw's saturation, with both
+ * signs in b. bfloat16: the bits of ±1 … ±1.9. */
 void assay__flops_operands_fill(struct assay__flops_operands *operands, const char *type)
 {
     memset(operands, 0, sizeof *operands);

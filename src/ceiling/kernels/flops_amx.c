@@ -1,7 +1,7 @@
-/* flops_amx.c - matrix products of Intel AMX: tdpbusd (int8) and tdpbf16ps (bfloat16) on tiles of 16 rows of 64
- * bytes. Four accumulating tiles, two of each operand: the eight there are, and the arrangement of a real matrix
- * product. An instruction takes 16 cycles of the unit and about 52 until its result is there, so four in flight
- * keep it busy. */
+/* flops_amx.c - matrix products of Intel AMX: tdpbusd (int8) and tdpbf16ps (bfloat16) on tiles of
+ * 16 rows of 64 bytes. Four accumulating tiles, two of each operand: the eight there are, and the
+ * arrangement of a real matrix product. An instruction takes 16 cycles of the unit and about 52
+ * until its result is there, so four in flight keep it busy. */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__x86_64__) && \

@@ -1,7 +1,7 @@
-/* flops_avx2.c - arithmetic kernels of AVX2 with FMA: vfmadd for float64 and float32; for int8 the three
- * instructions that quantised matrix products use where there is no dot product: vpmaddubsw (bytes to 16-bit
- * pairs), vpmaddwd with ones (to 32-bit), vpaddd. vpmaddubsw saturates at 16 bits, so operands must keep a[2k]
- * b[2k] + a[2k+1] b[2k+1] within ±32767. */
+/* flops_avx2.c - arithmetic kernels of AVX2 with FMA: vfmadd for float64 and float32; for int8 the
+ * three instructions that quantised matrix products use where there is no dot product: vpmaddubsw
+ * (bytes to 16-bit pairs), vpmaddwd with ones (to 32-bit), vpaddd. vpmaddubsw saturates at 16 bits,
+ * so operands must keep a[2k] b[2k] + a[2k+1] b[2k+1] within ±32767. */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__x86_64__)
@@ -41,8 +41,8 @@
 #undef EACH
 #define EACH ASSAY__EACH_8
 
-/* The asm statement (no instruction) makes the operand look new each time: products of unchanged operands would be
- * moved out of the loop. */
+/* The asm statement (no instruction) makes the operand look new each time: products of unchanged
+ * operands would be moved out of the loop. */
 #define NAME avx2_int8
 #define ELEMENT int32_t
 #define VECTOR __m256i

@@ -1,5 +1,6 @@
-/* flops_avx512.c - arithmetic kernels of AVX-512: vfmadd (F) for float64 and float32, vdpbf16ps (BF16: two
- * products of bfloat16 added to a float32), vpdpbusd (VNNI: four products of int8 added to an int32). */
+/* flops_avx512.c - arithmetic kernels of AVX-512: vfmadd (F) for float64 and float32, vdpbf16ps
+ * (BF16: two products of bfloat16 added to a float32), vpdpbusd (VNNI: four products of int8 added
+ * to an int32). */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__x86_64__) && (defined(__clang__) || __GNUC__ >= 10)

@@ -1,6 +1,6 @@
-/* flops_avx512_fp16.c - float16 multiply-add of AVX512-FP16: vfmadd on 32 halves, accumulated as float16. Values
- * are handled as bits and the instruction is written as asm: compilers differ in when their headers offer its
- * type. */
+/* flops_avx512_fp16.c - float16 multiply-add of AVX512-FP16: vfmadd on 32 halves, accumulated as
+ * float16. Values are handled as bits and the instruction is written as asm: compilers differ in
+ * when their headers offer its type. */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__x86_64__) && \

@@ -1,4 +1,5 @@
-/* flops_avx_vnni.c - int8 dot products of AVX-VNNI: vpdpbusd on 256 bits, for processors without AVX-512. */
+/* flops_avx_vnni.c - int8 dot products of AVX-VNNI: vpdpbusd on 256 bits, for processors without
+ * AVX-512. */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__x86_64__) && \

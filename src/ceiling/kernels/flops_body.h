@@ -1,5 +1,5 @@
-/* flops_body.h - the body that every arithmetic kernel over vectors has. A kernel file defines the names below and
- * includes this once per kernel (hence no guard):
+/* flops_body.h - the body that every arithmetic kernel over vectors has. A kernel file defines the
+ * names below and includes this once per kernel (hence no guard):
  *
  *   NAME, TARGET         the function and its attributes
  *   EACH                 the list of accumulators, ASSAY__EACH_12 and so on (flops_list.h)
@@ -8,9 +8,9 @@
  *   LOAD(address), STORE(address, r)
  *   STEP(r, a, b)        one statement: what one step does to one accumulator
  *
- * Each accumulator is a named variable, so that it stays in a register. There are more of them than the
- * instruction's latency times its throughput: 4 cycles × 2 per cycle where there are 16 registers, 4 × 4 where
- * there are 32. */
+ * Each accumulator is a named variable, so that it stays in a register. There are more of them than
+ * the instruction's latency times its throughput: 4 cycles × 2 per cycle where there are 16
+ * registers, 4 × 4 where there are 32. */
 #define LOAD_ONE(i) VECTOR r##i = LOAD(out + (i)*LANES);
 #define STEP_ONE(i) STEP(r##i, a, b)
 #define STORE_ONE(i) STORE(out + (i)*LANES, r##i);

@@ -1,7 +1,7 @@
-/* flops_neon.c - arithmetic kernels of 64-bit Arm: fmla for float64, float32 and float16 (FP16), sdot and smmla
- * for int8 (dot product, I8MM), bfdot and bfmmla for bfloat16 (BF16). The optional ones are written as asm,
- * because compilers differ in what their header offers to a function whose target has more than the file's. SVE
- * and SME have no kernels yet. */
+/* flops_neon.c - arithmetic kernels of 64-bit Arm: fmla for float64, float32 and float16 (FP16),
+ * sdot and smmla for int8 (dot product, I8MM), bfdot and bfmmla for bfloat16 (BF16). The optional
+ * ones are written as asm, because compilers differ in what their header offers to a function whose
+ * target has more than the file's. SVE and SME have no kernels yet. */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__aarch64__)

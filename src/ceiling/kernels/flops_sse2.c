@@ -1,5 +1,5 @@
-/* flops_sse2.c - arithmetic kernels of SSE2, which every x86-64 has: no fused multiply-add, so a multiplication
- * and an addition alternate on every accumulator, and no instruction for int8. */
+/* flops_sse2.c - arithmetic kernels of SSE2, which every x86-64 has: no fused multiply-add, so a
+ * multiplication and an addition alternate on every accumulator, and no instruction for int8. */
 #include "ceiling/kernels/kernels.h"
 
 #if defined(__x86_64__)

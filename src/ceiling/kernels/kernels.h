@@ -1,6 +1,7 @@
-/* kernels.h - the tables of measuring kernels. A kernel is a short loop of one instruction set's instructions
- * whose result is stored, so that nothing can be folded away and a test can compare it with plain C. One file per
- * instruction set; each ends with a table, and flops.c and bandwidth.c list the tables. */
+/* kernels.h - the tables of measuring kernels. A kernel is a short loop of one instruction set's
+ * instructions whose result is stored, so that nothing can be folded away and a test can compare it
+ * with plain C. One file per instruction set; each ends with a table, and flops.c and bandwidth.c
+ * list the tables. */
 #ifndef ASSAY_CEILING_KERNELS_KERNELS_H
 #define ASSAY_CEILING_KERNELS_KERNELS_H
 
@@ -12,10 +13,13 @@
 
 /* What one step does to the results r (accumulators × lanes elements):
  *   FUSED, SPLIT  r[i] = r[i] · multiplier + addend, rounded once or twice
- *   SUM           r[i] = r[i] + multiplier · addend, rounded once                                      (Arm's fmla)
+ *   SUM           r[i] = r[i] + multiplier · addend, rounded once
+ *                 (Arm's fmla)
  *   DOT           r[i] += Σ_{k < depth} a[(i mod lanes) depth + k] · b[(i mod lanes) depth + k]
- *   PAIRS         2 × 2 blocks: r[2 m + n] += Σ_{k < depth} a[m depth + k] · b[n depth + k]          (Arm's mmla)
- *   TILES         16 × 16 blocks: r[m][n] += Σ_k Σ_j a[m][k depth + j] · b[k][n depth + j], k < 16     (Intel's AMX) */
+ *   PAIRS         2 × 2 blocks: r[2 m + n] += Σ_{k < depth} a[m depth + k] · b[n depth + k]
+ *                 (Arm's mmla)
+ *   TILES         16 × 16 blocks: r[m][n] += Σ_k Σ_j a[m][k depth + j] · b[k][n depth + j], k < 16
+ *                 (Intel's AMX) */
 enum assay__flops_form {
     ASSAY__FLOPS_FUSED,
     ASSAY__FLOPS_SPLIT,
@@ -76,7 +80,8 @@ struct assay__stream_kernel {
     const char *simd;
     unsigned features;
     bool non_temporal; /* stores go around the caches */
-    /** Goes over the arrays `passes` times. READ returns the sum of all 64-bit words, modulo 2^64; the others 0. */
+    /** Goes over the arrays `passes` times. READ returns the sum of all 64-bit words, modulo 2^64;
+     *  the others 0. */
     uint64_t (*run)(const struct assay__stream *stream, uint64_t passes);
 };
 
@@ -84,7 +89,8 @@ struct assay__stream_kernel {
 const struct assay__stream_kernel *assay__stream_at(size_t index);
 /** "read", "write", "copy", "triad". */
 const char *assay__stream_pattern_name(enum assay__stream_pattern pattern);
-/** Arrays that a pass reads and writes together: 1, 1, 2, 3. Bytes moved are counted so, as STREAM does. */
+/** Arrays that a pass reads and writes together: 1, 1, 2, 3. Bytes moved are counted so, as STREAM
+ *  does. */
 unsigned assay__stream_arrays(enum assay__stream_pattern pattern);
 
 /* --- tables of the files ---------------------------------------------------------------------- */

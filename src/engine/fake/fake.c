@@ -199,7 +199,8 @@ static int misfortune(struct assay_session *session, int64_t step)
     return ASSAY_EENGINE;
 }
 
-/* Through a pointer that the compiler cannot see through: a block that nobody reads would not be asked for at all. */
+/* Through a pointer that the compiler cannot see through: a block that nobody reads would not be
+ * asked for at all. */
 static void *(*volatile ask_memory)(size_t) = malloc;
 
 static int step_memory(struct assay_session *session, int64_t step)

@@ -72,7 +72,8 @@ struct assay_session {
     atomic_bool failed;
 };
 
-/** Reads "key=value; …" into the session; what it does not name keeps its value. Strings and layers stand in the arena. */
+/** Reads "key=value; …" into the session; what it does not name keeps its value. Strings and layers
+ *  stand in the arena. */
 int assay__fake_script_parse(struct assay_session *session, const char *script,
                              struct assay_error *error);
 

@@ -1,12 +1,16 @@
-/* fake_devices.c - devices of the fake engine. Without a script there is one, "cpu", and it works. $ASSAY_FAKE_DEVICES scripts
- * them, so that a test can see what becomes of a device whose driver misbehaves:
+/* fake_devices.c - devices of the fake engine. Without a script there is one, "cpu", and it works.
+ * $ASSAY_FAKE_DEVICES scripts them, so that a test can see what becomes of a device whose driver
+ * misbehaves:
  *
- *   NAME[=WHAT];…     WHAT: works (default), refused, missing, crash, hang, exit, oom, software, log
+ *   NAME[=WHAT];…     WHAT: works (default), refused, missing, crash, hang, exit, oom, software,
+ *                     log
  *
- * crash: SIGSEGV; oom: SIGKILL; exit: the process exits with status 3; hang: never returns, without using a processor; each
- * writes one line to stderr first. refused: tried, with a reason. missing: the engine has no provider for it. software: works,
- * on an adapter called "Fake adapter" that is software. log: says an error in the log, then is refused. The class is the part
- * of the name before ':', when it is cpu, gpu or npu, else gpu. "cpu" and every device of the script run models. */
+ * crash: SIGSEGV; oom: SIGKILL; exit: the process exits with status 3; hang: never returns, without
+ * using a processor; each writes one line to stderr first. refused: tried, with a reason. missing:
+ * the engine has no provider for it. software: works, on an adapter called "Fake adapter" that is
+ * software. log: says an error in the log, then is refused. The class is the part of the name
+ * before ':', when it is cpu, gpu or npu, else gpu. "cpu" and every device of the script run
+ * models. */
 #include "engine/engine.h"
 
 #include "base/arena.h"
@@ -85,7 +89,8 @@ bool assay__fake_has_device(const char *name)
     return strcmp(name, "cpu") == 0;
 }
 
-/* "npu output=nan|gpu steady=9ms;first=1s": a device, a blank, what is added to the script there. */
+/* "npu output=nan|gpu steady=9ms;first=1s": a device, a blank, what is added to the script
+ * there. */
 const char *assay__fake_device_script(const char *device, struct assay__arena *arena)
 {
     size_t length = strlen(device);

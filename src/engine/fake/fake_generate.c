@@ -1,6 +1,7 @@
-/* fake_generate.c - generations of the fake engine: a step makes `tokens` tokens, the first when `steady` and the like
- * say, the others `decode` apart. Sequence b's k-th token is 100 b + k. The times of GENERATIONS_KEPT generations are
- * kept until they are asked for; more are counted as dropped. */
+/* fake_generate.c - generations of the fake engine: a step makes `tokens` tokens, the first when
+ * `steady` and the like say, the others `decode` apart. Sequence b's k-th token is 100 b + k. The
+ * times of GENERATIONS_KEPT generations are kept until they are asked for; more are counted as
+ * dropped. */
 #include "engine/fake/fake.h"
 
 #include <stdlib.h>

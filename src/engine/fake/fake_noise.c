@@ -1,11 +1,14 @@
 /* fake_noise.c - see fake_noise.h. A step takes
  *
- *   scripted x (1 + launch's level + drift(t) + mode(t) + wander(t)) x (1 + white N(0, 1)),   t the machine's time.
+ *   scripted x (1 + launch's level + drift(t) + mode(t) + wander(t)) x (1 + white N(0, 1)),   t the
+ *     machine's time.
  *
- * mode(t) is a telegraph process: slow and fast stays of exponential length. It is walked from t = 0, so every session with the same
- * machine seed sees the same one. wander(t) is an Ornstein-Uhlenbeck process on a grid of wander_ns / 8, straight between
- * its points; x_i = p x_(i-1) + sqrt(1 - p^2) e_i with p = exp(-1/8), where e_i depends on the machine's seed and i alone. It is
- * begun 96 points before it is needed, what lies further back is forgotten (exp(-12)): so it too is a function of t. */
+ * mode(t) is a telegraph process: slow and fast stays of exponential length. It is walked from t =
+ * 0, so every session with the same machine seed sees the same one. wander(t) is an
+ * Ornstein-Uhlenbeck process on a grid of wander_ns / 8, straight between its points; x_i = p
+ * x_(i-1) + sqrt(1 - p^2) e_i with p = exp(-1/8), where e_i depends on the machine's seed and i
+ * alone. It is begun 96 points before it is needed, what lies further back is forgotten (exp(-12)):
+ * so it too is a function of t. */
 #include "engine/fake/fake_noise.h"
 
 #include "base/text.h"
@@ -104,7 +107,8 @@ int assay__fake_noise_set(struct assay__fake_noise *noise, const char *key, char
 
 /* --- the machine ------------------------------------------------------------------------------ */
 
-/* Length of a stay: exponential. Slow ones last mode_ns on average, fast ones so long that the share comes out. */
+/* Length of a stay: exponential. Slow ones last mode_ns on average, fast ones so long that the
+ * share comes out. */
 static double stay_ns(const struct assay__fake_noise *noise, struct assay__fake_noise_state *state)
 {
     double mean = (double)noise->mode_ns;

@@ -1,11 +1,13 @@
-/* fake_noise.h - the noise of the fake engine that a real machine shows: of each step, of each launch, and of the machine, whose
- * state is a function of its own time, so that the launches of one comparison share it. Grammar: doc/fake-engine.md. */
+/* fake_noise.h - the noise of the fake engine that a real machine shows: of each step, of each
+ * launch, and of the machine, whose state is a function of its own time, so that the launches of
+ * one comparison share it. Grammar: doc/fake-engine.md. */
 #ifndef ASSAY_ENGINE_FAKE_FAKE_NOISE_H
 #define ASSAY_ENGINE_FAKE_FAKE_NOISE_H
 
 #include "base/stats.h"
 
-/** What the script says. Shares are relative to the scripted time: 0.02 is 2 %. All zero: no noise. */
+/** What the script says. Shares are relative to the scripted time: 0.02 is 2 %. All zero: no
+ *  noise. */
 struct assay__fake_noise {
     double white;                          /* standard deviation of each step */
     double launch;                         /* standard deviation of a launch's level */
@@ -32,7 +34,8 @@ struct assay__fake_noise_state {
     double wander_ends[2]; /* standard normal, at that point and the next */
 };
 
-/** Takes one key of the script. 0, ASSAY_ENOTFOUND (not a key of noise), ASSAY_EINVAL. `value` is written to. */
+/** Takes one key of the script. 0, ASSAY_ENOTFOUND (not a key of noise), ASSAY_EINVAL. `value` is
+ *  written to. */
 int assay__fake_noise_set(struct assay__fake_noise *noise, const char *key, char *value);
 /** A new stream. `seed` is the launch's, the same for all its streams. */
 void assay__fake_noise_open(const struct assay__fake_noise *noise, uint64_t seed, uint64_t open_ns,

@@ -1,5 +1,6 @@
-/* fake_script.c - reads the fake engine's script, "key=value; key=value", into its session. The grammar is in
- * doc/fake-engine.md and in `keys` below; keys of noise are fake_noise.c's, conditions fake_when.c's. */
+/* fake_script.c - reads the fake engine's script, "key=value; key=value", into its session. The
+ * grammar is in doc/fake-engine.md and in `keys` below; keys of noise are fake_noise.c's,
+ * conditions fake_when.c's. */
 #include "engine/fake/fake.h"
 
 #include "base/text.h"

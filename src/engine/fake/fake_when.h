@@ -5,7 +5,8 @@
 #include "base/arena.h"
 #include "engine/engine.h"
 
-/** The script of the options with every `when_WHAT=VALUE:ITEM` replaced by its ITEM or by nothing. Never NULL. */
+/** The script of the options with every `when_WHAT=VALUE:ITEM` replaced by its ITEM or by nothing.
+ *  Never NULL. */
 const char *assay__fake_script_when(struct assay__arena *arena,
                                     const struct assay_session_options *options);
 

@@ -162,8 +162,8 @@ static void profile_start(struct assay_session *session, struct OrtSessionOption
     folder[0] = '\0';
     session->load_reason = "";
     if (strcmp(session->device, "cpu") != 0) {
-        session->load_reason =
-            "ONNX Runtime separates loading from compiling only in its profile, which would trace the device too";
+        session->load_reason = "ONNX Runtime separates loading from compiling only in its profile, "
+                               "which would trace the device too";
         return;
     }
     if (assay__folder_temporary(folder, folder_size, NULL) != 0) {

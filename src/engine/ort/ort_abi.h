@@ -408,7 +408,8 @@ int assay__ort_load(const char *library, struct assay__ort *ort, struct assay_er
  * when it is too old. */
 int assay__ort_fill(struct assay__ort *ort, const struct OrtApiBase *base, const char *name,
                     struct assay_error *error);
-/** What a person can use of the library's message: without source positions, C++ signatures and line ends. */
+/** What a person can use of the library's message: without source positions, C++ signatures and
+ *  line ends. */
 void assay__ort_message_trim(const char *message, char *out, size_t out_size);
 /** 0 for NULL; else releases the status and sets *error to "<what>: <ONNX Runtime's message in one
  * line>". */

@@ -1,20 +1,25 @@
-/* ort_counted.c - counters of each layer, in a pass of its own over the graph with a marker behind every node.
+/* ort_counted.c - counters of each layer, in a pass of its own over the graph with a marker behind
+ * every node.
  *
- * Every marker reads all counters at its entry and at its exit. A node's growth is that from the exit before it to its own
- * entry, less what a reading costs:
+ * Every marker reads all counters at its entry and at its exit. A node's growth is that from the
+ * exit before it to its own entry, less what a reading costs:
  *   grown(exit before -> entry) - reading(entry -> exit) - (gap - own),
- * the second being the mean over the markers of a run (one reading and the marker itself), gap and own the same two growths in a
- * chain of markers with nothing in between (the engine's step from node to node right after a system call, against a marker). Each is
- * the inter-quartile mean over the runs; of a counter that stays as it is in most runs (page faults, context switches) the plain
- * mean, in which what happens once in a hundred runs is there with a hundredth. The difference may come out a little below 0:
- * it is passed on like that, so that sums over layers stay right.
+ * the second being the mean over the markers of a run (one reading and the marker itself), gap and
+ * own the same two growths in a chain of markers with nothing in between (the engine's step from
+ * node to node right after a system call, against a marker). Each is the inter-quartile mean over
+ * the runs; of a counter that stays as it is in most runs (page faults, context switches) the plain
+ * mean, in which what happens once in a hundred runs is there with a hundredth. The difference may
+ * come out a little below 0: it is passed on like that, so that sums over layers stay right.
  *
- * After a system call caches and predictors are colder than in an undisturbed run: a layer of a microsecond counts more than its share.
+ * After a system call caches and predictors are colder than in an undisturbed run: a layer of a
+ * microsecond counts more than its share.
  *
- * Counters of a process are sums over its threads. A reading takes a system call per counter, during which the engine's idle threads
- * may spin: that is subtracted with the reading, as far as it is alike at every marker.
+ * Counters of a process are sums over its threads. A reading takes a system call per counter,
+ * during which the engine's idle threads may spin: that is subtracted with the reading, as far as
+ * it is alike at every marker.
  *
- * A pair of readings of which one has no value (the counter had no turn) is left out for that counter. */
+ * A pair of readings of which one has no value (the counter had no turn) is left out for that
+ * counter. */
 #include "engine/ort/ort_layers.h"
 
 #include "base/clock.h"
@@ -60,7 +65,8 @@ static double typical(double *values, size_t count)
                                                   : assay__stats_mean(values, known);
 }
 
-/* The mean over the markers of one run of the growth from `from` to `to`, both offsets from an event's entry. Events from `first` on. */
+/* The mean over the markers of one run of the growth from `from` to `to`, both offsets from an
+ * event's entry. Events from `first` on. */
 static double over_markers(const struct counting *c, const struct assay__marker_log *log,
                            size_t first, ptrdiff_t from, ptrdiff_t to)
 {
@@ -216,7 +222,8 @@ static const char *describe(struct counting *c)
     double run_ns = c->run_ns / (double)c->runs;
     const char *note = assay__arena_printf(
         c->work->arena,
-        "%zu runs of the graph with markers that read the counters at both ends of every layer, %.1f "
+        "%zu runs of the graph with markers that read the counters at both ends of every layer, "
+        "%.1f "
         "times as long as an unprofiled run; a reading takes about %.1f µs, which is subtracted: "
         "layers shorter than that are rough; counts are sums over the threads of the worker%s",
         c->runs, run_ns / c->graph->plain_ns, typical(c->reading_ns, c->runs) * 1e-3,

@@ -1,11 +1,12 @@
-/* ort_generate.c - a whole generation as one step: the prompt through the model (prefill), then one token at a time, each
- * run reading the caches that the run before wrote.
+/* ort_generate.c - a whole generation as one step: the prompt through the model (prefill), then one
+ * token at a time, each run reading the caches that the run before wrote.
  *
- * Caches are handed over as the library's own values: nothing of ours copies them. (On devices other than the CPU, Run()
- * brings outputs to host memory, and so the caches cross the bus at every token; the times say so, and so does the
- * report.) The next token is the likeliest at the last position, found here, within the time of the token: it is what a
- * user waits for. Everything that a step needs is made when the session opens: the mask of every length, the one-token
- * inputs, room for the times. What the library itself allocates per run remains. */
+ * Caches are handed over as the library's own values: nothing of ours copies them. (On devices
+ * other than the CPU, Run() brings outputs to host memory, and so the caches cross the bus at every
+ * token; the times say so, and so does the report.) The next token is the likeliest at the last
+ * position, found here, within the time of the token: it is what a user waits for. Everything that
+ * a step needs is made when the session opens: the mask of every length, the one-token inputs, room
+ * for the times. What the library itself allocates per run remains. */
 #include "engine/ort/ort_generate.h"
 
 #include "model/tensor_data.h"
@@ -285,7 +286,8 @@ static int choose(struct assay_session *session, struct assay__ort_generation *g
     return 0;
 }
 
-/* The inputs of the run that makes token `token` (from 1): the new id, the caches of the run before. */
+/* The inputs of the run that makes token `token` (from 1): the new id, the caches of the run
+ * before. */
 static void prepare(struct assay_session *session, struct assay__ort_generation *generation,
                     int64_t token)
 {

@@ -1,7 +1,7 @@
 /* ort_layers.h - what the files of the layer timing share: ort_layers.c (choice of method, the
  * optimised model, the result), ort_timed.c (sessions that are timed), ort_markers*.c,
- * ort_counted.c (counters by markers), ort_isolated.c, ort_profile.c (the methods), ort_origin.c (where a node of the optimised graph
- * came from). How it works: doc/layer-timing.md. */
+ * ort_counted.c (counters by markers), ort_isolated.c, ort_profile.c (the methods), ort_origin.c
+ * (where a node of the optimised graph came from). How it works: doc/layer-timing.md. */
 #ifndef ASSAY_ENGINE_ORT_ORT_LAYERS_H
 #define ASSAY_ENGINE_ORT_ORT_LAYERS_H
 
@@ -28,8 +28,8 @@ struct assay__layer_work {
     struct assay_session *session;
     struct assay__arena *arena; /* the result's */
     struct assay_layer_result *result;
-    struct assay_layer
-        *layers; /* one per node of the optimised graph once that is known, by node index */
+    /* one per node of the optimised graph once that is known, by node index */
+    struct assay_layer *layers;
     size_t layer_count;
     size_t *order; /* execution order of the nodes; NULL: as in the file */
     double budget_s;
@@ -105,7 +105,8 @@ void assay__timed_close(struct assay__timed *timed);
 int assay__timed_borrow(struct assay_session *owner, struct assay__timed *timed,
                         struct assay_error *error);
 
-/** Closes the owner's own session for a while (nothing may be borrowed from it), and opens it again. */
+/** Closes the owner's own session for a while (nothing may be borrowed from it), and opens it
+ *  again. */
 void assay__timed_suspend(struct assay_session *owner);
 int assay__timed_resume(struct assay_session *owner, struct assay_error *error);
 
@@ -136,8 +137,8 @@ struct assay__counted_graph {
     const size_t *first_of;   /* by position: the node whose first marker this is, or SIZE_MAX */
     double plain_ns;          /* an unprofiled run */
 };
-/** Runs it with counters read at every marker and puts what each node counted into its layer. A failure is the result's
- * counter_note, never an error. */
+/** Runs it with counters read at every marker and puts what each node counted into its layer. A
+ *  failure is the result's counter_note, never an error. */
 void assay__layers_counted(struct assay__layer_work *work,
                            const struct assay__counted_graph *graph);
 

@@ -273,9 +273,9 @@ static int load_named(const char *path, const char *who, struct assay__ort *ort,
 
 int assay__ort_load(const char *library, struct assay__ort *ort, struct assay_error *error)
 {
-    /* Newer builds for Linux collect usage data: a device id and a database in the user's cache folder, a file in
-     * $TMPDIR. A measurement leaves no such traces and does not want that work beside it. It must be said before the
-     * library initialises; a value the user has set stays. */
+    /* Newer builds for Linux collect usage data: a device id and a database in the user's cache
+     * folder, a file in $TMPDIR. A measurement leaves no such traces and does not want that work
+     * beside it. It must be said before the library initialises; a value the user has set stays. */
     setenv("ORT_DISABLE_TELEMETRY", "1", 0);
     if (library && library[0]) return load_named(library, "ONNX Runtime library", ort, error);
     const char *named = getenv("ASSAY_ORT_LIBRARY");
@@ -292,8 +292,8 @@ int assay__ort_load(const char *library, struct assay__ort *ort, struct assay_er
         assay__library_close(library_handle);
         return load_file(system_names[i], ort, error);
     }
-    return assay_error_set(
-        error, ASSAY_ENOTFOUND,
-        "ONNX Runtime was not found beside the program nor on this system: set ASSAY_ORT_LIBRARY to libonnxruntime or its "
-        "folder (in a checkout `make` fetches it)");
+    return assay_error_set(error, ASSAY_ENOTFOUND,
+                           "ONNX Runtime was not found beside the program nor on this system: set "
+                           "ASSAY_ORT_LIBRARY to libonnxruntime or its "
+                           "folder (in a checkout `make` fetches it)");
 }

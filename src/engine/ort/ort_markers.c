@@ -1,29 +1,30 @@
 /* ort_markers.c - layer times from markers inside the real graph.
  *
- * The optimised graph gets a marker behind every node (ort_instrument.c) and runs in a session
- * of its own. Then
+ * The optimised graph gets a marker behind every node (ort_instrument.c) and runs in a session of
+ * its own. Then
  *   time of a node = entry of its first marker - exit of the marker before that in time - c,
- * c being the same gap between two markers with nothing in between, from a chain of markers. A
- * node ends with the first of its markers in time; gaps before its other markers and before
- * markers of graph inputs hold no node and are dropped.
+ * c being the same gap between two markers with nothing in between, from a chain of markers. A node
+ * ends with the first of its markers in time; gaps before its other markers and before markers of
+ * graph inputs hold no node and are dropped.
  *
  * A second session, the bracket, has markers on the graph inputs and behind the last node only:
- * almost undisturbed, it gives the time of all nodes together and what a run costs before the
- * first and after the last node. The node times are scaled to the bracket's total; the factor is
+ * almost undisturbed, it gives the time of all nodes together and what a run costs before the first
+ * and after the last node. The node times are scaled to the bracket's total; the factor is
  * reported. Nothing is scaled to the latency.
  *
- * One round = unprofiled runs, marked session, bracket session, unprofiled runs; sessions are
- * fresh in each round because two sessions of one model differ by percents. A round counts when
- * the unprofiled medians before and after it agree within 4 % with each other and with the
- * launch's latency: otherwise the machine was in another state, and its times would not belong
- * to that latency. For the same reason the marked graph's sum and the bracket's total must agree
- * within 15 %. Within a round a node's time is the inter-quartile mean of its runs (finer
- * than the clock's step), over rounds the median. When means and medians of the nodes differ by
- * more than 5 %, something else ran, and that is said.
+ * One round = unprofiled runs, marked session, bracket session, unprofiled runs; sessions are fresh
+ * in each round because two sessions of one model differ by percents. A round counts when the
+ * unprofiled medians before and after it agree within 4 % with each other and with the launch's
+ * latency: otherwise the machine was in another state, and its times would not belong to that
+ * latency. For the same reason the marked graph's sum and the bracket's total must agree within 15
+ * %. Within a round a node's time is the inter-quartile mean of its runs (finer than the clock's
+ * step), over rounds the median. When means and medians of the nodes differ by more than 5 %,
+ * something else ran, and that is said.
  *
- * A model that streams large weights is as fast as the place where they lie in memory: of two sessions that are open
- * together the later one ran 2 to 5 % faster on an AlexNet (4 kB pages; either model first), one after the other they
- * ran alike. For such models no two sessions are open at once while one is timed.
+ * A model that streams large weights is as fast as the place where they lie in memory: of two
+ * sessions that are open together the later one ran 2 to 5 % faster on an AlexNet (4 kB pages;
+ * either model first), one after the other they ran alike. For such models no two sessions are open
+ * at once while one is timed.
  *
  * Limits: CPU provider, sequential execution, one run at a time. */
 #include "engine/ort/ort_markers.h"

@@ -1,4 +1,5 @@
-/* ort_markers.h - what the files of layer times from markers share (the method is described in ort_markers.c).
+/* ort_markers.h - what the files of layer times from markers share (the method is described in
+ * ort_markers.c).
  *
  *   ort_markers.c         the whole, and the result
  *   ort_markers_chain.c   what a marker itself costs
@@ -52,24 +53,27 @@ struct assay__marking {
 /** Measures gap_ns, own_ns and frame_ns. */
 int assay__marking_chain(struct assay__marking *m, struct assay_error *error);
 
-/** The graph with a marker behind every node: written, tried (it must load, run and give the same outputs), its order learnt.
- *  Wants `plain`. */
+/** The graph with a marker behind every node: written, tried (it must load, run and give the same
+ *  outputs), its order learnt. Wants `plain`. */
 int assay__marking_make(struct assay__marking *m, struct assay_error *error);
 /** The graph with markers on its inputs and behind its last node only. */
 int assay__marking_make_bracket(struct assay__marking *m, struct assay_error *error);
-/** The execution order into the work: by marker; a node without one stands before the first node that uses it. */
+/** The execution order into the work: by marker; a node without one stands before the first node
+ *  that uses it. */
 int assay__marking_order(struct assay__marking *m);
 
 /** How often a session runs before it is timed. */
 size_t assay__marking_warm_runs(const struct assay__marking *m);
-/** A fresh session of the marked graph, `runs` times: the round's node_ns, sum_ns, marked_run_ns and contention. */
+/** A fresh session of the marked graph, `runs` times: the round's node_ns, sum_ns, marked_run_ns
+ *  and contention. */
 int assay__marking_pass(struct assay__marking *m, struct assay__marking_round *round, size_t runs,
                         struct assay_error *error);
 /** The same of the bracket: bracket_ns, engine_ns and bracket_run_ns. */
 int assay__marking_bracket_pass(struct assay__marking *m, struct assay__marking_round *round,
                                 size_t runs, struct assay_error *error);
 
-/** Rounds until enough are good or the budget is spent; the best stand first, `good` of them count. */
+/** Rounds until enough are good or the budget is spent; the best stand first, `good` of them
+ *  count. */
 int assay__marking_rounds(struct assay__marking *m, size_t *good, struct assay_error *error);
 /** Closes the session without markers, so that another is alone. */
 void assay__marking_put_plain_away(struct assay__marking *m);

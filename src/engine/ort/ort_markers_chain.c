@@ -1,5 +1,6 @@
-/* ort_markers_chain.c - what a marker costs, from graphs that are nothing but a chain of markers: the gap between two of them, a
- * marker's own time, and what one more value costs the run outside of both. */
+/* ort_markers_chain.c - what a marker costs, from graphs that are nothing but a chain of markers:
+ * the gap between two of them, a marker's own time, and what one more value costs the run outside
+ * of both. */
 #include "engine/ort/ort_markers.h"
 
 #include "base/stats.h"
@@ -9,7 +10,8 @@
 
 #define CHAIN_LENGTH 20
 #define CHAIN_RUNS 400
-#define FRAME_MOST_NS 80 /* usual: 20 to 50; beyond it the machine changed between the two chains */
+/* usual: 20 to 50; beyond it the machine changed between the two chains */
+#define FRAME_MOST_NS 80
 
 /* What a chain of markers shows: gaps between them, their own time, the whole run. */
 struct chain_times {
@@ -84,8 +86,9 @@ static int time_chain(struct assay__marking *m, size_t length, struct chain_time
     return code;
 }
 
-/* A marker costs a run more than its own time and the gap: the engine keeps books about one more value. Two chains of
- * different length give the whole, and the rest is what the bracket's own markers must not be charged to the engine. */
+/* A marker costs a run more than its own time and the gap: the engine keeps books about one more
+ * value. Two chains of different length give the whole, and the rest is what the bracket's own
+ * markers must not be charged to the engine. */
 int assay__marking_chain(struct assay__marking *m, struct assay_error *error)
 {
     struct chain_times full = {0}, half = {0};

@@ -1,5 +1,6 @@
-/* ort_markers_graph.c - the graphs with markers: made from the optimised graph, tried, and the order of markers and nodes learnt
- * from a run. A graph with markers that gives other outputs is refused. */
+/* ort_markers_graph.c - the graphs with markers: made from the optimised graph, tried, and the
+ * order of markers and nodes learnt from a run. A graph with markers that gives other outputs is
+ * refused. */
 #include "engine/ort/ort_markers.h"
 
 #include "base/map.h"
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --- made, tried, their order learnt ----------------------------------------------------------- */
+/* --- made, tried, their order learnt ---------------------------------------------------------- */
 
 static int write_marked(struct assay__marking *m, const struct assay__mark_options *options,
                         const char *name, struct assay__model **model,
@@ -143,7 +144,7 @@ int assay__marking_make_bracket(struct assay__marking *m, struct assay_error *er
                         error);
 }
 
-/* --- the order of the nodes -------------------------------------------------------------------- */
+/* --- the order of the nodes ------------------------------------------------------------------- */
 
 struct ranked {
     double key;

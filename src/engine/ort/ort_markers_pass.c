@@ -1,5 +1,6 @@
-/* ort_markers_pass.c - one pass over a graph with markers: a fresh session, warmed, then timed run by run, and the runs reduced to
- * inter-quartile means. A run whose markers came in another order is not used. */
+/* ort_markers_pass.c - one pass over a graph with markers: a fresh session, warmed, then timed run
+ * by run, and the runs reduced to inter-quartile means. A run whose markers came in another order
+ * is not used. */
 #include "engine/ort/ort_markers.h"
 
 #include "base/stats.h"

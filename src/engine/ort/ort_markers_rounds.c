@@ -1,5 +1,6 @@
-/* ort_markers_rounds.c - rounds of layer timing: unprofiled runs, a pass over each graph with markers, unprofiled runs; and which
- * rounds count. At most ASSAY__ROUNDS_MOST, within the budget except for the first. */
+/* ort_markers_rounds.c - rounds of layer timing: unprofiled runs, a pass over each graph with
+ * markers, unprofiled runs; and which rounds count. At most ASSAY__ROUNDS_MOST, within the budget
+ * except for the first. */
 #include "engine/ort/ort_markers.h"
 
 #include "base/clock.h"

@@ -41,12 +41,12 @@ struct tracing {
     struct assay__map *consumer; /* original value -> the first original node that reads it */
     struct assay__map *named;    /* original node name -> original node */
     struct assay__map *sources;  /* original initializers (1) and other inputs (0) */
-    struct assay__map
-        *equal; /* original value -> index into names: the first value computed like it */
+    /* original value -> index into names: the first value computed like it */
+    struct assay__map *equal;
     const char **names;
     size_t name_count, name_capacity;
-    struct assay__map
-        *kept;     /* original value -> optimised node that stands for it, or KEPT_SOURCE */
+    /* original value -> optimised node that stands for it, or KEPT_SOURCE */
+    struct assay__map *kept;
     bool *idle;    /* by original node: does not run (constant, or became one) */
     size_t *owner; /* by original node: the optimised node it went into, or NO_NODE */
     size_t *seen;  /* by original node: the last walk that passed it */

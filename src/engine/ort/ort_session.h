@@ -18,8 +18,8 @@ struct assay__ort_generation;
 /* What step() of one stream touches. Streams are allocated apart, so that they share no cache line.
  */
 struct assay__ort_stream {
-    struct OrtValue *
-        *outputs;    /* output_count; the last step's results, released by the next step */
+    /* output_count; the last step's results, released by the next step */
+    struct OrtValue **outputs;
     char error[512]; /* of the last step that failed */
 };
 
@@ -103,8 +103,8 @@ void assay__ort_release_values(const struct assay__ort *ort, struct OrtValue **v
 /** ONNX Runtime's name of the provider behind a device name; NULL when no row of the table matches.
  */
 const char *assay__ort_provider(const char *device);
-/** Appends the device's provider to session options ("cpu" appends nothing), with further options of it
- * ("key=value;key=value"; NULL: none). strict: no node may run on the CPU instead. */
+/** Appends the device's provider to session options ("cpu" appends nothing), with further options
+ *  of it ("key=value;key=value"; NULL: none). strict: no node may run on the CPU instead. */
 int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOptions *options,
                              const char *device, const char *more, bool strict,
                              struct assay_error *error);

@@ -73,8 +73,8 @@ struct assay__coreml_feature {
     int rank; /* -1 not stated */
     int64_t *dims;
     bool *flexible; /* per dimension; NULL: none is */
-    const char
-        *words; /* what a tensor does not say: "image RGB", "axis 2: 64 to 512"; "" nothing */
+    /* what a tensor does not say: "image RGB", "axis 2: 64 to 512"; "" nothing */
+    const char *words;
     bool optional;
 };
 

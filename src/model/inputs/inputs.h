@@ -67,11 +67,11 @@ int assay__workload_plan(const struct assay__model *model,
                          const struct assay__workload_options *options,
                          struct assay__workload **workload, struct assay_error *error);
 void assay__workload_free(struct assay__workload *workload);
-/** The axis of an input that is its batch where no symbol says so: 1 where it goes to a recurrent cell or a Scan with time
- *  first, else 0. Its rank may be less. */
+/** The axis of an input that is its batch where no symbol says so: 1 where it goes to a recurrent
+ *  cell or a Scan with time first, else 0. Its rank may be less. */
 int assay__inputs_batch_axis(const struct assay__model *model, const char *input);
-/** The plans as values whose shapes are fixed, as assay__shapes_infer takes them; in the arena. 0 or
- *  ASSAY_ENOMEM. */
+/** The plans as values whose shapes are fixed, as assay__shapes_infer takes them; in the arena. 0
+ *  or ASSAY_ENOMEM. */
 int assay__workload_values(const struct assay__input_plan *inputs, size_t count,
                            struct assay__arena *arena, struct assay__value **values);
 /** Fills plan->bytes bytes. FILE reads the .npy (checked again). Strings: use

@@ -1,8 +1,8 @@
 /* inputs_axes.c - which axis of an input is the batch, where no symbol says it.
  *
- * By custom it is the first. Recurrent cells with layout 0 take X as [time, batch, features] and their states as
- * [directions, batch, hidden], and Scan runs along axis 0 of what it scans: an input that gets there with its axes where
- * they were has its batch on axis 1. */
+ * By custom it is the first. Recurrent cells with layout 0 take X as [time, batch, features] and
+ * their states as [directions, batch, hidden], and Scan runs along axis 0 of what it scans: an
+ * input that gets there with its axes where they were has its batch on axis 1. */
 #include "model/inputs/inputs.h"
 #include "model/inputs/inputs_plan.h"
 

@@ -1,5 +1,5 @@
-/* inputs_plan.h - between inputs.c (shapes), inputs_symbol.c (symbolic dimensions), inputs_axes.c (axes) and
- * inputs_values.c (values). */
+/* inputs_plan.h - between inputs.c (shapes), inputs_symbol.c (symbolic dimensions), inputs_axes.c
+ * (axes) and inputs_values.c (values). */
 #ifndef ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
 #define ASSAY_MODEL_INPUTS_INPUTS_PLAN_H
 
@@ -43,7 +43,8 @@ bool assay__inputs_time_first(const struct assay__node *node, size_t index);
 /** Does the node compute but leave the leading axes of this input where they are? */
 bool assay__inputs_keeps_axes(const struct assay__node *node, size_t index);
 
-/** Names whose axis 1 is the batch (assay__inputs_batch_axis), of the whole main graph; NULL: out of memory. */
+/** Names whose axis 1 is the batch (assay__inputs_batch_axis), of the whole main graph; NULL: out
+ *  of memory. */
 struct assay__map *assay__inputs_batch_second(const struct assay__model *model);
 
 /** May an .npy of type `file` feed an input of type `model`? (bfloat16 as uint16 bits, float8 as

@@ -1,9 +1,11 @@
-/* inputs_symbol.c - the symbolic dimensions of a workload: what their names say, and values for those that no option fixed.
+/* inputs_symbol.c - the symbolic dimensions of a workload: what their names say, and values for
+ * those that no option fixed.
  *
- * A name that is an expression as a whole ("2*batch", "past + seq", "(s0//2) + 1") follows from its names, which are
- * symbols too, whether or not a dimension is called so. One that an option fixed gives the one name in it that is open
- * the smallest value that makes it so. A plain symbol that is still open becomes 1, the first of them first, with a note;
- * one named "total…" is past + sequence where these are there. What contradicts itself is an error. */
+ * A name that is an expression as a whole ("2*batch", "past + seq", "(s0//2) + 1") follows from its
+ * names, which are symbols too, whether or not a dimension is called so. One that an option fixed
+ * gives the one name in it that is open the smallest value that makes it so. A plain symbol that is
+ * still open becomes 1, the first of them first, with a note; one named "total…" is past + sequence
+ * where these are there. What contradicts itself is an error. */
 #include "model/inputs/inputs_plan.h"
 
 #include "base/buf.h"
@@ -168,7 +170,8 @@ static int add_note(struct assay__workload *workload, const char *note)
     return 0;
 }
 
-/* The smallest value of `open` that makes the expression what it is fixed to, for those that grow with it; -1: none. */
+/* The smallest value of `open` that makes the expression what it is fixed to, for those that grow
+ * with it; -1: none. */
 static int64_t solve(struct lookup *lookup, const struct assay__plan_symbol *expression,
                      const struct assay__plan_symbol *open)
 {
@@ -189,7 +192,8 @@ static int64_t solve(struct lookup *lookup, const struct assay__plan_symbol *exp
     return fits ? low : -1;
 }
 
-/* One expression that has its names' values, or gives one of them its own. *more: something was found out. */
+/* One expression that has its names' values, or gives one of them its own. *more: something was
+ * found out. */
 static int follow_one(struct lookup *lookup, struct assay__plan_symbol *symbol,
                       struct assay__workload *workload, bool *more, struct assay_error *error)
 {

@@ -1,6 +1,7 @@
-/* inputs_trace.c - follows an input forwards through operators that only relabel or move data (Cast, Reshape, Concat, …, into
- * subgraphs, too) to what consumes it, and notes what that demands of its values: a bound for ids, a length, an operand with few valid
- * values, a divisor. Limit: WALK_LIMIT names for one input. */
+/* inputs_trace.c - follows an input forwards through operators that only relabel or move data
+ * (Cast, Reshape, Concat, …, into subgraphs, too) to what consumes it, and notes what that demands
+ * of its values: a bound for ids, a length, an operand with few valid values, a divisor. Limit:
+ * WALK_LIMIT names for one input. */
 #include "model/inputs/inputs_trace.h"
 
 #include "model/onnx/onnx.h"

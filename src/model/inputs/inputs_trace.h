@@ -1,5 +1,5 @@
-/* inputs_trace.h - between inputs_trace.c, which follows an input to what consumes it, and inputs_values.c, which decides from that
- * what the input holds. */
+/* inputs_trace.h - between inputs_trace.c, which follows an input to what consumes it, and
+ * inputs_values.c, which decides from that what the input holds. */
 #ifndef ASSAY_MODEL_INPUTS_INPUTS_TRACE_H
 #define ASSAY_MODEL_INPUTS_INPUTS_TRACE_H
 
@@ -46,8 +46,8 @@ struct assay__input_tracer {
     size_t constant_count, constant_capacity;
 };
 
-/** Infers the shapes of everything, with the inputs as the workload has them, and indexes the graph. The arena of the workload is used.
- *  Close it also after an error. */
+/** Infers the shapes of everything, with the inputs as the workload has them, and indexes the
+ *  graph. The arena of the workload is used. Close it also after an error. */
 int assay__inputs_tracer_open(struct assay__input_tracer *tracer, const struct assay__model *model,
                               const struct assay__workload *workload, struct assay_error *error);
 void assay__inputs_tracer_close(struct assay__input_tracer *tracer);

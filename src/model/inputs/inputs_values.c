@@ -1,7 +1,9 @@
-/* inputs_values.c - values that are valid for the model: what consumes an input (inputs_trace.c) says what it may hold: ids are
- * below the rows of the table that Gather looks them up in, lengths are the length of their axis, a value that decides a shape cannot
- * be made up. Where the graph says nothing, the name helps (mask, position, …); where that says nothing either: floats in [-1, 1),
- * integers 0 and 1. The plan's `why` says what led to a choice; what was chosen is in the numbers. */
+/* inputs_values.c - values that are valid for the model: what consumes an input (inputs_trace.c)
+ * says what it may hold: ids are below the rows of the table that Gather looks them up in, lengths
+ * are the length of their axis, a value that decides a shape cannot be made up. Where the graph
+ * says nothing, the name helps (mask, position, …); where that says nothing either: floats in [-1,
+ * 1), integers 0 and 1. The plan's `why` says what led to a choice; what was chosen is in the
+ * numbers. */
 #include "model/inputs/inputs_trace.h"
 
 #include <math.h>

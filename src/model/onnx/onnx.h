@@ -146,8 +146,8 @@ struct assay__onnx_carried {
 };
 /** One more of them. */
 void assay__onnx_carry(struct assay__onnx_carried *carried, const struct assay__wire_field *field);
-/** All of them: points into the file when they stand together, else copies them out of the message (data, size), where `wanted` tells
- *  them from the others. */
+/** All of them: points into the file when they stand together, else copies them out of the message
+ *  (data, size), where `wanted` tells them from the others. */
 int assay__onnx_carried(struct assay__onnx_reader *reader,
                         const struct assay__onnx_carried *carried, const uint8_t *data, size_t size,
                         bool (*wanted)(uint32_t number), const uint8_t **out, size_t *out_size);

@@ -1,5 +1,6 @@
-/* onnx_attr.c - reads an AttributeProto: walked twice, once to count its lists and once to fill them. Long strings stay in the file
- * (ASSAY__ONNX_TEXT); graphs within are read by onnx_graph.c, which bounds their depth. */
+/* onnx_attr.c - reads an AttributeProto: walked twice, once to count its lists and once to fill
+ * them. Long strings stay in the file (ASSAY__ONNX_TEXT); graphs within are read by onnx_graph.c,
+ * which bounds their depth. */
 #include "model/onnx/onnx.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* onnx_graph.c - reads a GraphProto and its nodes. Each message is walked twice, once to count its repeated fields and once to fill
- * arrays of that size. Graphs nest through attributes, at most ASSAY__ONNX_DEPTH deep. */
+/* onnx_graph.c - reads a GraphProto and its nodes. Each message is walked twice, once to count its
+ * repeated fields and once to fill arrays of that size. Graphs nest through attributes, at most
+ * ASSAY__ONNX_DEPTH deep. */
 #include "model/onnx/onnx.h"
 
 #include <string.h>

@@ -30,8 +30,8 @@ struct assay__onnx_output {
     const volatile int *interrupt; /* not 0 ends the writing between blocks; NULL: never */
 };
 
-/** Writes `path`, and `path`.data when tensors are spilled, each as a temporary that is renamed when
- *  both are complete, the data first. A failure leaves neither behind, an interrupt
+/** Writes `path`, and `path`.data when tensors are spilled, each as a temporary that is renamed
+ *  when both are complete, the data first. A failure leaves neither behind, an interrupt
  *  (ASSAY_EINTERRUPTED) neither. */
 int assay__onnx_output_write(const struct assay__onnx_output *output, const char *path,
                              struct assay_error *error);

@@ -1,13 +1,13 @@
-/* onnx_read.c - reads an ONNX file (ModelProto of onnx.proto) into the structures of graph.h: the top level here, graphs
- * and nodes in onnx_graph.c, attributes in onnx_attr.c, tensors and values in onnx_tensor.c.
+/* onnx_read.c - reads an ONNX file (ModelProto of onnx.proto) into the structures of graph.h: the
+ * top level here, graphs and nodes in onnx_graph.c, attributes in onnx_attr.c, tensors and values
+ * in onnx_tensor.c.
  *
- * The file is mapped; every message is walked twice, once to count its repeated fields and once
- * to fill arrays of exactly that size (those of graphs rounded up). Names are copied,
- * tensor data is not touched: memory is proportional to the number of nodes and names. Only
- * graphs nest (through attributes), so recursion is bounded by ASSAY__ONNX_DEPTH. A file is ONNX
- * when its top level is a ModelProto with an ir_version, a graph and an operator set; anything
- * else is refused with one line that says where it went wrong. Fields that are not interpreted
- * are carried verbatim. */
+ * The file is mapped; every message is walked twice, once to count its repeated fields and once to
+ * fill arrays of exactly that size (those of graphs rounded up). Names are copied, tensor data is
+ * not touched: memory is proportional to the number of nodes and names. Only graphs nest (through
+ * attributes), so recursion is bounded by ASSAY__ONNX_DEPTH. A file is ONNX when its top level is a
+ * ModelProto with an ir_version, a graph and an operator set; anything else is refused with one
+ * line that says where it went wrong. Fields that are not interpreted are carried verbatim. */
 #include "model/onnx/onnx.h"
 
 #include "base/log.h"

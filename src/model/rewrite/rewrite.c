@@ -94,7 +94,7 @@ const char *assay__namer_make(struct assay__namer *namer, const char *base, cons
     return name && assay__map_set(namer->taken, name, 1) == 0 ? name : NULL;
 }
 
-/* --- walking ----------------------------------------------------------------------------------- */
+/* --- walking ---------------------------------------------------------------------------------- */
 
 int assay__rewrite_each_graph(struct assay__graph *graph,
                               int (*visit)(void *context, struct assay__graph *graph),
@@ -159,7 +159,7 @@ int assay__rewrite_reads(const struct assay__node *node,
     return code;
 }
 
-/* --- building ---------------------------------------------------------------------------------- */
+/* --- building --------------------------------------------------------------------------------- */
 
 struct assay__node *assay__graph_push_node(struct assay__model *model, struct assay__graph *graph,
                                            const struct assay__node *node)
@@ -272,7 +272,7 @@ const struct assay__tensor *assay__node_constant(const struct assay__node *node)
     return attr && attr->type == ASSAY__ATTR_TENSOR ? attr->t : NULL;
 }
 
-/* --- beginning --------------------------------------------------------------------------------- */
+/* --- beginning -------------------------------------------------------------------------------- */
 
 static int drop_values(void *context, struct assay__graph *graph)
 {
@@ -328,7 +328,7 @@ int assay__rewrite_begin(struct assay__model *model, bool keep_values,
     return 0;
 }
 
-/* --- int8 -------------------------------------------------------------------------------------- */
+/* --- int8 ------------------------------------------------------------------------------------- */
 
 static bool largest(const float *weights, int64_t outer, int64_t channels, int64_t inner,
                     float *scales)

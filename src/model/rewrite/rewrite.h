@@ -1,6 +1,7 @@
-/* rewrite.h - changes to a model, in place; each in its own file rewrite_<what>.c, each leaves a valid model or fails with
- * one line and may leave the model half changed (throw it away). Data that is made lies in the model's arena. All of them
- * drop value_info that is no longer true. Adding one: a file, and a row in cmd_make.c's table of steps. */
+/* rewrite.h - changes to a model, in place; each in its own file rewrite_<what>.c, each leaves a
+ * valid model or fails with one line and may leave the model half changed (throw it away). Data
+ * that is made lies in the model's arena. All of them drop value_info that is no longer true.
+ * Adding one: a file, and a row in cmd_make.c's table of steps. */
 #ifndef ASSAY_MODEL_REWRITE_REWRITE_H
 #define ASSAY_MODEL_REWRITE_REWRITE_H
 
@@ -14,37 +15,42 @@ struct assay__rewrite_notes { /* what was done, for people: "12 of 14 weights to
 int assay__rewrite_note(struct assay__rewrite_notes *notes, const char *format, ...)
     ASSAY_PRINTF(2, 3);
 
-/** Fixes symbolic dimensions: "batch=8". A fixed first dimension (a batch of 1) is changed too with allow_fixed, when
- *  shapes still follow: Reshape targets that hold the old batch are corrected or it fails. */
+/** Fixes symbolic dimensions: "batch=8". A fixed first dimension (a batch of 1) is changed too with
+ *  allow_fixed, when shapes still follow: Reshape targets that hold the old batch are corrected or
+ *  it fails. */
 int assay__rewrite_fix_dims(struct assay__model *model, const char *const *dims, size_t dim_count,
                             int64_t batch, struct assay__rewrite_notes *notes,
                             struct assay_error *error);
-/** float32 to float16: inputs and outputs stay float32 (a Cast each), weights beyond float16's range and operators that
- *  need float32 keep it, with Casts around; subgraphs too. */
+/** float32 to float16: inputs and outputs stay float32 (a Cast each), weights beyond float16's
+ *  range and operators that need float32 keep it, with Casts around; subgraphs too. */
 int assay__rewrite_float16(struct assay__model *model, struct assay__rewrite_notes *notes,
                            struct assay_error *error);
-/** The same, and what makes or reads one of these values of the main graph stays float32: they were seen to reach beyond
- *  float16's range, up to `largest`. NULL: none was. */
+/** The same, and what makes or reads one of these values of the main graph stays float32: they were
+ *  seen to reach beyond float16's range, up to `largest`. NULL: none was. */
 int assay__rewrite_float16_within(struct assay__model *model, const struct assay__map *large,
                                   double largest, struct assay__rewrite_notes *notes,
                                   struct assay_error *error);
 #define ASSAY__HALF_LARGEST 65504.0 /* float16's largest number */
-/** Weights of MatMul, Gemm, Conv (and Gather tables) as int8 with a scale per output channel, DequantizeLinear before use. */
+/** Weights of MatMul, Gemm, Conv (and Gather tables) as int8 with a scale per output channel,
+ *  DequantizeLinear before use. */
 int assay__rewrite_weights_int8(struct assay__model *model, struct assay__rewrite_notes *notes,
                                 struct assay_error *error);
-/** MatMul, Gemm and Conv with constant weights by DynamicQuantizeLinear + MatMulInteger / ConvInteger + scaling. */
+/** MatMul, Gemm and Conv with constant weights by DynamicQuantizeLinear + MatMulInteger /
+ *  ConvInteger + scaling. */
 int assay__rewrite_dynamic_int8(struct assay__model *model, struct assay__rewrite_notes *notes,
                                 struct assay_error *error);
-/** Keeps what lies between: from these tensors (new inputs; count 0: the graph's) to those (new outputs). */
+/** Keeps what lies between: from these tensors (new inputs; count 0: the graph's) to those (new
+ *  outputs). */
 int assay__rewrite_extract(struct assay__model *model, const char *const *from, size_t from_count,
                            const char *const *to, size_t to_count,
                            struct assay__rewrite_notes *notes, struct assay_error *error);
-/** Runs one node `times` times: copies whose results are all read (summed, or in series where the shapes allow), so that
- *  no optimiser may drop one. */
+/** Runs one node `times` times: copies whose results are all read (summed, or in series where the
+ *  shapes allow), so that no optimiser may drop one. */
 int assay__rewrite_repeat(struct assay__model *model, const char *node, int64_t times,
                           struct assay__rewrite_notes *notes, struct assay_error *error);
-/** Takes the numbers out of large float weights: they become ConstantOfShape nodes of one value (`keep_small`: tensors of
- *  at most that many elements stay), so that shapes, cost and run time stay and the weights cannot be had. */
+/** Takes the numbers out of large float weights: they become ConstantOfShape nodes of one value
+ *  (`keep_small`: tensors of at most that many elements stay), so that shapes, cost and run time
+ *  stay and the weights cannot be had. */
 int assay__rewrite_strip(struct assay__model *model, int64_t keep_small,
                          struct assay__rewrite_notes *notes, struct assay_error *error);
 

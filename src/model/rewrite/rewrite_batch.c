@@ -1,10 +1,11 @@
 /* rewrite_batch.c - another batch for a model whose batch is a number.
  *
- * The batch B of the inputs (their first dimension, the second where time stands first: assay__inputs_batch_axis) becomes N,
- * and Reshape targets whose first number is B become N where they reshape something that follows from the inputs. Then it
- * is shown, or refused: shapes are inferred before and after; they must not contradict each other, every value that follows
- * from an input must be known and have grown along exactly one axis by N / B, and no operator may work across that axis
- * (Softmax, TopK, CumSum, … along it). */
+ * The batch B of the inputs (their first dimension, the second where time stands first:
+ * assay__inputs_batch_axis) becomes N, and Reshape targets whose first number is B become N where
+ * they reshape something that follows from the inputs. Then it is shown, or refused: shapes are
+ * inferred before and after; they must not contradict each other, every value that follows from an
+ * input must be known and have grown along exactly one axis by N / B, and no operator may work
+ * across that axis (Softmax, TopK, CumSum, … along it). */
 #include "model/inputs/inputs.h"
 #include "model/rewrite/rewrite_fix.h"
 #include "model/tensor_data.h"
@@ -94,7 +95,8 @@ static int change_reshape(struct batching *work, struct assay__node *node)
     return 0;
 }
 
-/* In execution order: what follows from the inputs. Shape and Size give numbers about them, not values of them. */
+/* In execution order: what follows from the inputs. Shape and Size give numbers about them, not
+ * values of them. */
 static int trace(struct batching *work)
 {
     struct assay__graph *graph = &work->model->graph;

@@ -1,15 +1,19 @@
-/* rewrite_dynamic_int8.c - MatMul, Gemm and Conv with constant weights in integers, activations quantised while running:
+/* rewrite_dynamic_int8.c - MatMul, Gemm and Conv with constant weights in integers, activations
+ * quantised while running:
  *
- *   x_q, s_x, z_x = DynamicQuantizeLinear(x)                  uint8, one scale per tensor, once per x
- *   y_i = MatMulInteger(x_q, W_q, z_x) or ConvInteger          int32; W_q int8, zero point 0, a scale per output channel
+ *   x_q, s_x, z_x = DynamicQuantizeLinear(x)                  uint8, one scale per tensor, once per
+ *     x
+ *   y_i = MatMulInteger(x_q, W_q, z_x) or ConvInteger          int32; W_q int8, zero point 0, a
+ *     scale per output channel
  *   y   = Cast(y_i, float32) * (s_x * s_W)  [+ bias]
  *
- * the shape that ONNX Runtime fuses into its MatMulIntegerToFloat. Gemm: alpha goes into s_W, beta into the bias, a
- * transposed B is stored transposed; transA leaves the node alone. Left alone, and counted: weights of another rank, a bias
- * of Conv that is not constant.
+ * the shape that ONNX Runtime fuses into its MatMulIntegerToFloat. Gemm: alpha goes into s_W, beta
+ * into the bias, a transposed B is stored transposed; transA leaves the node alone. Left alone, and
+ * counted: weights of another rank, a bias of Conv that is not constant.
  *
- * uint8 times int8 saturates in 16 bits on x86 processors without VNNI when two neighbouring products exceed 32,767: there
- * results may be off where weights and activations are both large. The drift that `assay make` prints shows it. */
+ * uint8 times int8 saturates in 16 bits on x86 processors without VNNI when two neighbouring
+ * products exceed 32,767: there results may be off where weights and activations are both large.
+ * The drift that `assay make` prints shows it. */
 #include "model/rewrite/rewrite_int8.h"
 #include "model/tensor_data.h"
 
@@ -51,7 +55,7 @@ static const struct assay__tensor *find_weight(const struct dynamic_scope *scope
     return NULL;
 }
 
-/* --- pieces ------------------------------------------------------------------------------------ */
+/* --- pieces ----------------------------------------------------------------------------------- */
 
 /* A node of one output with a fresh name; NULL out of memory. */
 static const char *emit(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
@@ -91,8 +95,8 @@ struct weight {
     bool usable;
 };
 
-/* Quantises W along `axis`, stored transposed when asked (rank 2), its scales times `factor` shaped [channels, 1, …] with
- * `ones` ones. */
+/* Quantises W along `axis`, stored transposed when asked (rank 2), its scales times `factor` shaped
+ * [channels, 1, …] with `ones` ones. */
 static int make_weight(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
                        const struct assay__tensor *tensor, const char *name, int axis,
                        bool transpose, float factor, int ones, struct weight *weight)
@@ -157,7 +161,8 @@ static int finish(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
                : no_memory(rewrite);
 }
 
-/* A constant times `factor`, in another shape of as many elements; its own name when neither differs. */
+/* A constant times `factor`, in another shape of as many elements; its own name when neither
+ * differs. */
 static const char *reshaped(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
                             const struct assay__tensor *tensor, const char *name, float factor,
                             int rank, const int64_t *dims)
@@ -175,7 +180,7 @@ static const char *reshaped(struct dynamic_rewrite *rewrite, struct dynamic_scop
     return made;
 }
 
-/* --- operators --------------------------------------------------------------------------------- */
+/* --- operators -------------------------------------------------------------------------------- */
 
 static int convert_product(struct dynamic_rewrite *rewrite, struct dynamic_scope *scope,
                            const struct assay__node *node, bool *done)
@@ -249,7 +254,7 @@ static int convert_conv(struct dynamic_rewrite *rewrite, struct dynamic_scope *s
     return finish(rewrite, scope, name, x->scale, weight.scale, bias, output);
 }
 
-/* --- graphs ------------------------------------------------------------------------------------ */
+/* --- graphs ----------------------------------------------------------------------------------- */
 
 static int convert_graph(struct dynamic_rewrite *rewrite, struct dynamic_scope *outer,
                          struct assay__graph *graph);

@@ -1,6 +1,7 @@
-/* rewrite_extract.c - the part of a model between two sets of tensors. From the new outputs backwards every node that is
- * needed is kept, up to the new inputs; with the types and shapes that inference finds for them (a shape that is not known
- * is left open, a type that is not known is an error). Bodies are kept whole: a cut inside one is not possible. */
+/* rewrite_extract.c - the part of a model between two sets of tensors. From the new outputs
+ * backwards every node that is needed is kept, up to the new inputs; with the types and shapes that
+ * inference finds for them (a shape that is not known is left open, a type that is not known is an
+ * error). Bodies are kept whole: a cut inside one is not possible. */
 #include "model/rewrite/rewrite_graph.h"
 
 #include "base/text.h"

@@ -4,8 +4,9 @@
 
 #include "model/rewrite/rewrite_graph.h"
 
-/** Changes the first dimension of the inputs to `batch` when it can be shown that every value that follows from them grows
- *  along one axis and nothing else changes; ASSAY_EUNSUPPORTED names what does not. */
+/** Changes the first dimension of the inputs to `batch` when it can be shown that every value that
+ *  follows from them grows along one axis and nothing else changes; ASSAY_EUNSUPPORTED names what
+ *  does not. */
 int assay__rewrite_batch(struct assay__model *model, int64_t batch,
                          struct assay__rewrite_notes *notes, struct assay_error *error);
 

@@ -1,6 +1,7 @@
-/* rewrite_fix_dims.c - symbolic dimensions become numbers: in inputs, outputs and value_info of all graphs. The batch is
- * what `assay run --batch` takes for it: the dimensions in which two plans of the workload differ when only the batch does.
- * A model without a symbolic batch goes to rewrite_batch.c. Outputs then get the shapes that follow. */
+/* rewrite_fix_dims.c - symbolic dimensions become numbers: in inputs, outputs and value_info of all
+ * graphs. The batch is what `assay run --batch` takes for it: the dimensions in which two plans of
+ * the workload differ when only the batch does. A model without a symbolic batch goes to
+ * rewrite_batch.c. Outputs then get the shapes that follow. */
 #include "model/inputs/inputs.h"
 #include "model/rewrite/rewrite_fix.h"
 #include "model/symbol/symbol.h"

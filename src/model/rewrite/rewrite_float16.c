@@ -1,19 +1,26 @@
 /* rewrite_float16.c - float32 to float16.
  *
- * Every float32 value of the model may stand in two forms, full (float32) and half (float16). Nodes are taken in order: one
- * that may be calculated in float16 (rewrite_half.c) asks for the half form of its float inputs and makes the half form of
- * its outputs; any other asks for full forms and makes full forms. A form that is asked for and not there yet is made by
- * one Cast in the graph where the value belongs, or, for a constant, by converting its numbers. So a model of which nothing
- * is known stays correct: an operator without a row, or with an input of unknown type, is left alone.
+ * Every float32 value of the model may stand in two forms, full (float32) and half (float16). Nodes
+ * are taken in order: one that may be calculated in float16 (rewrite_half.c) asks for the half form
+ * of its float inputs and makes the half form of its outputs; any other asks for full forms and
+ * makes full forms. A form that is asked for and not there yet is made by one Cast in the graph
+ * where the value belongs, or, for a constant, by converting its numbers. So a model of which
+ * nothing is known stays correct: an operator without a row, or with an input of unknown type, is
+ * left alone.
  *
- * Graph inputs and outputs keep float32. So does what crosses the border of a body (If, Loop, Scan).
+ * Graph inputs and outputs keep float32. So does what crosses the border of a body (If, Loop,
+ * Scan).
  *
  * Three things stay float32 although their operator could be converted:
- *   - what reads a constant beyond 65,504 (float16's largest), and what follows from it up to an operator whose result is
- *     bounded: an attention mask of -3.4e38 is added and goes through Softmax in float32, and no row of it becomes NaN;
- *   - what the argument of Sin, Cos or Tan is calculated with, up to ANGLE_DEPTH operators back (positions times
+ *   - what reads a constant beyond 65,504 (float16's largest), and what follows from it up to an
+ *     operator whose result is
+ *     bounded: an attention mask of -3.4e38 is added and goes through Softmax in float32, and no
+ *       row of it becomes NaN;
+ *   - what the argument of Sin, Cos or Tan is calculated with, up to ANGLE_DEPTH operators back
+ *     (positions times
  *     frequencies);
- *   - what makes or reads a value that the caller has seen to be beyond the range (run/activation_range.h): those alone, because
+ *   - what makes or reads a value that the caller has seen to be beyond the range
+ *     (run/activation_range.h): those alone, because
  *     what was seen of the values after them says that they fit.
  * When only one form of a value was needed it has the value's own name. */
 #include "model/rewrite/rewrite_half.h"
@@ -71,7 +78,7 @@ struct half_rewrite {
 static int convert_graph(struct half_rewrite *rewrite, struct half_scope *outer,
                          struct assay__graph *graph, const struct assay__shapes *shapes);
 
-/* --- values ------------------------------------------------------------------------------------ */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static struct half_value *own(struct half_scope *scope, const char *name)
 {
@@ -123,7 +130,7 @@ static enum assay__dtype type_of(const struct half_scope *scope, const char *nam
     return ASSAY__UNDEFINED;
 }
 
-/* --- constants --------------------------------------------------------------------------------- */
+/* --- constants -------------------------------------------------------------------------------- */
 
 static int scan(struct half_rewrite *rewrite, struct half_value *value)
 {
@@ -175,7 +182,7 @@ static int make_half_constant(struct half_rewrite *rewrite, struct half_scope *s
     return 0;
 }
 
-/* --- forms ------------------------------------------------------------------------------------- */
+/* --- forms ------------------------------------------------------------------------------------ */
 
 static int add_cast(struct half_rewrite *rewrite, struct half_scope *scope, const char *from,
                     const char *to, enum assay__dtype dtype)
@@ -219,7 +226,8 @@ static int need_full(struct half_rewrite *rewrite, struct half_scope *scope,
 
 enum form { FORM_FULL, FORM_HALF, FORM_ANY };
 
-/* The name to read for `name` in that form. A name that nobody defined (sparse initializers) is read as it is. */
+/* The name to read for `name` in that form. A name that nobody defined (sparse initializers) is
+ * read as it is. */
 static int form_name(struct half_rewrite *rewrite, struct half_scope *scope, const char *name,
                      enum form form, const char **out)
 {
@@ -235,7 +243,7 @@ static int form_name(struct half_rewrite *rewrite, struct half_scope *scope, con
     return code;
 }
 
-/* --- nodes ------------------------------------------------------------------------------------- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static bool masked(unsigned mask, size_t i)
 {
@@ -470,7 +478,7 @@ static int take_node(struct half_rewrite *rewrite, struct half_scope *scope,
                : keep_node(rewrite, scope, node, large, row && row->bounded);
 }
 
-/* --- angles ------------------------------------------------------------------------------------ */
+/* --- angles ----------------------------------------------------------------------------------- */
 
 static bool carries_angles(const struct assay__node *node)
 {
@@ -515,7 +523,7 @@ static int mark_angles(struct half_rewrite *rewrite, struct half_scope *scope)
     return code ? assay__rewrite_no_memory(rewrite->error) : 0;
 }
 
-/* --- graphs ------------------------------------------------------------------------------------ */
+/* --- graphs ----------------------------------------------------------------------------------- */
 
 static int open_scope(struct half_rewrite *rewrite, struct half_scope *scope)
 {

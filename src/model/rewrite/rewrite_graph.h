@@ -1,5 +1,5 @@
-/* rewrite_graph.h - what the rewrites share: names that are free, lists of nodes that are built anew, tensors as attributes,
- * numbers of constants, types of values, weights as int8. */
+/* rewrite_graph.h - what the rewrites share: names that are free, lists of nodes that are built
+ * anew, tensors as attributes, numbers of constants, types of values, weights as int8. */
 #ifndef ASSAY_MODEL_REWRITE_REWRITE_GRAPH_H
 #define ASSAY_MODEL_REWRITE_REWRITE_GRAPH_H
 
@@ -11,8 +11,8 @@ int assay__rewrite_no_memory(struct assay_error *error);
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/** Every name of a value or node in any graph of the model: ONNX wants them apart even between a body and its outer
- *  graph. */
+/** Every name of a value or node in any graph of the model: ONNX wants them apart even between a
+ *  body and its outer graph. */
 struct assay__namer {
     struct assay__model *model;
     struct assay__map *taken;
@@ -20,12 +20,14 @@ struct assay__namer {
 int assay__namer_open(struct assay__namer *namer, struct assay__model *model,
                       struct assay_error *error);
 void assay__namer_close(struct assay__namer *namer);
-/** base + suffix, with a number when that is taken; in the arena, and taken from now on. NULL out of memory. */
+/** base + suffix, with a number when that is taken; in the arena, and taken from now on. NULL out
+ *  of memory. */
 const char *assay__namer_make(struct assay__namer *namer, const char *base, const char *suffix);
 
-/* --- walking and building ---------------------------------------------------------------------- */
+/* --- walking and building --------------------------------------------------------------------- */
 
-/** Calls back for the main graph and every body, outer ones first, until a non-zero answer, which is returned. */
+/** Calls back for the main graph and every body, outer ones first, until a non-zero answer, which
+ *  is returned. */
 int assay__rewrite_each_graph(struct assay__graph *graph,
                               int (*visit)(void *context, struct assay__graph *graph),
                               void *context);
@@ -55,25 +57,26 @@ const char *assay__rewrite_constant(struct assay__model *model, struct assay__gr
 /** The tensor of a Constant node with a `value`; NULL for other nodes. */
 const struct assay__tensor *assay__node_constant(const struct assay__node *node);
 
-/** What every rewrite begins with: local functions are inlined, value_info goes (unless keep_values), and a model of IR 3
- *  becomes IR 4, where an initializer need not be an input: an initializer that is also an input would else stay a mere
- *  default that no engine folds. */
+/** What every rewrite begins with: local functions are inlined, value_info goes (unless
+ *  keep_values), and a model of IR 3 becomes IR 4, where an initializer need not be an input: an
+ *  initializer that is also an input would else stay a mere default that no engine folds. */
 int assay__rewrite_begin(struct assay__model *model, bool keep_values,
                          struct assay__rewrite_notes *notes, struct assay_error *error);
 void assay__rewrite_drop_values(struct assay__model *model);
 /** Takes a graph input away that was the overridable form of an initializer now changed. */
 void assay__graph_drop_input(struct assay__graph *graph, const char *name);
 
-/** Raises the ai.onnx operator set to `version` (at most 13) by changing the operators that are written differently there.
- *  ASSAY_EUNSUPPORTED, before anything is changed, names an operator that cannot be carried over with certainty. */
+/** Raises the ai.onnx operator set to `version` (at most 13) by changing the operators that are
+ *  written differently there. ASSAY_EUNSUPPORTED, before anything is changed, names an operator
+ *  that cannot be carried over with certainty. */
 int assay__rewrite_opset(struct assay__model *model, int64_t version,
                          struct assay__rewrite_notes *notes, struct assay_error *error);
 
-/* --- int8 -------------------------------------------------------------------------------------- */
+/* --- int8 ------------------------------------------------------------------------------------- */
 
-/** Symmetric int8 along `axis`: scale = max|w| / 127 per index of that axis (1 when all are 0), q = round(w / scale) to
- *  nearest even, within -127 … 127. axis -1: one scale for all. scales has dims[axis] (or 1) entries. False when a number
- *  is not finite. */
+/** Symmetric int8 along `axis`: scale = max|w| / 127 per index of that axis (1 when all are 0), q =
+ *  round(w / scale) to nearest even, within -127 … 127. axis -1: one scale for all. scales has
+ *  dims[axis] (or 1) entries. False when a number is not finite. */
 bool assay__quantize(const float *weights, int rank, const int64_t *dims, int axis, int8_t *out,
                      float *scales);
 

@@ -8,8 +8,8 @@ struct assay__half_row {
     const char *op, *domain;  /* "" ai.onnx, "ms" com.microsoft */
     int opset;                /* the first that takes float16 */
     unsigned inputs, outputs; /* bit i: of the type that becomes float16 */
-    bool
-        bounded; /* its result is small however large its input was: what follows may be float16 again */
+    /* its result is small however large its input was: what follows may be float16 again */
+    bool bounded;
 };
 
 /** NULL: stays float32. */

@@ -15,8 +15,8 @@ void assay__weights_close(struct assay__weights *weights);
 const struct assay__tensor *assay__weights_find(const struct assay__weights *weights,
                                                 const char *name);
 
-/** Removes initializers (and their inputs) and Constant nodes that no node or output of the graph reads any more, when
- *  `replaced` has their name. */
+/** Removes initializers (and their inputs) and Constant nodes that no node or output of the graph
+ *  reads any more, when `replaced` has their name. */
 int assay__weights_sweep(struct assay__graph *graph, const struct assay__map *replaced);
 
 #endif

@@ -1,10 +1,12 @@
-/* rewrite_opset.c - raising the operator set to at most 13, so that a rewrite may use DequantizeLinear with an axis (13),
- * DynamicQuantizeLinear (11) or ConstantOfShape (9) in an older model.
+/* rewrite_opset.c - raising the operator set to at most 13, so that a rewrite may use
+ * DequantizeLinear with an axis (13), DynamicQuantizeLinear (11) or ConstantOfShape (9) in an older
+ * model.
  *
- * A row per operator whose written form changed between sets 7 and 13 (from the operator specification's change log): what
- * was an attribute became an input, a default changed, a name was given up. Every other operator of these sets means the
- * same in both. First everything is asked without changing anything; one refusal and the model stays as it was.
- * Sets below 7 (broadcast by attribute) are refused, and operators that were experimental. */
+ * A row per operator whose written form changed between sets 7 and 13 (from the operator
+ * specification's change log): what was an attribute became an input, a default changed, a name was
+ * given up. Every other operator of these sets means the same in both. First everything is asked
+ * without changing anything; one refusal and the model stays as it was. Sets below 7 (broadcast by
+ * attribute) are refused, and operators that were experimental. */
 #include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
@@ -94,7 +96,8 @@ static int slice_to_inputs(struct upgrade *up, struct assay__node *node)
     return code ? code : emit(up, node);
 }
 
-/* The bounds are of the input's type; the attributes were float32, so other types are refused by what reads them. */
+/* The bounds are of the input's type; the attributes were float32, so other types are refused by
+ * what reads them. */
 static int clip_to_inputs(struct upgrade *up, struct assay__node *node)
 {
     const struct assay__attr *low = assay__node_attr(node, "min"),
@@ -129,7 +132,8 @@ static int topk_to_input(struct upgrade *up, struct assay__node *node)
     return code ? code : emit(up, node);
 }
 
-/* An inference: the ratio plays no part, but the mask's type changed; one that nobody reads goes. */
+/* An inference: the ratio plays no part, but the mask's type changed; one that nobody reads
+ * goes. */
 static int drop_dropout(struct upgrade *up, struct assay__node *node)
 {
     bool masked = node->output_count > 1 && *node->outputs[1] &&
@@ -190,8 +194,8 @@ static int flat_softmax(struct upgrade *up, struct assay__node *node)
                : no_memory(up);
 }
 
-/* Upsample, and Resize of set 10: "nearest" takes floor(x / scale) when enlarging, which set 11 calls asymmetric and floor.
- * When making smaller the older sets did not say: refused. */
+/* Upsample, and Resize of set 10: "nearest" takes floor(x / scale) when enlarging, which set 11
+ * calls asymmetric and floor. When making smaller the older sets did not say: refused. */
 static int to_resize(struct upgrade *up, struct assay__node *node)
 {
     const struct assay__attr *attr = assay__node_attr(node, "scales");

@@ -1,15 +1,16 @@
 /* rewrite_repeat.c - one node so many times, so that its time stands out of the noise.
  *
- * Copies with equal inputs would be merged by an optimiser, and copies in a plain chain f(f(x)) would work on other values
- * than the model does. So each copy reads one of its inputs through
+ * Copies with equal inputs would be merged by an optimiser, and copies in a plain chain f(f(x))
+ * would work on other values than the model does. So each copy reads one of its inputs through
  *
  *     v' = Max(v, Min(v, s))        s: one number of the copy before
  *
- * which is v whatever s is (absorption), and which no optimiser knows: every copy must run, one after the other, on exactly
- * the same values, and the last one's result is the node's. The input that is guarded is the smallest one that is not a
- * weight matrix (a bias of rank 1 may be; a matrix would lose its packing). A NaN in the result's first number would spread,
- * but it is in the result then anyway. The two extra operators per copy are named NODE_guard…; what they cost can be seen
- * there. */
+ * which is v whatever s is (absorption), and which no optimiser knows: every copy must run, one
+ * after the other, on exactly the same values, and the last one's result is the node's. The input
+ * that is guarded is the smallest one that is not a weight matrix (a bias of rank 1 may be; a
+ * matrix would lose its packing). A NaN in the result's first number would spread, but it is in the
+ * result then anyway. The two extra operators per copy are named NODE_guard…; what they cost can be
+ * seen there. */
 #include "model/rewrite/rewrite_graph.h"
 
 #include "base/text.h"

@@ -1,16 +1,18 @@
-/* rewrite_strip.c - a model's shape without its weights. Every initializer and Constant of numbers with more elements than
- * `keep_small` becomes ConstantOfShape: one number in the file, the same tensor in memory once an engine has folded it, so
- * that cost, memory and run time stay. int64 and bool tensors stay (shapes, indices, masks: the model would not run).
+/* rewrite_strip.c - a model's shape without its weights. Every initializer and Constant of numbers
+ * with more elements than `keep_small` becomes ConstantOfShape: one number in the file, the same
+ * tensor in memory once an engine has folded it, so that cost, memory and run time stay. int64 and
+ * bool tensors stay (shapes, indices, masks: the model would not run).
  *
- * What defines a shape or an index stays too (scales of Resize, bounds of Slice and Range, …), and so does whatever it is
- * calculated from up to a Shape: see `defining`.
+ * What defines a shape or an index stays too (scales of Resize, bounds of Slice and Range, …), and
+ * so does whatever it is calculated from up to a Shape: see `defining`.
  *
- * The number is not taken from the weights. For a matrix it is 1 / fan-in, so that a layer's result is about the mean of
- * its input: activations neither grow nor fade through the layers and no denormal slows the run down; for a vector 0.5
- * (as a variance, a scale or a bias it does no harm); for integers 1, as zero points 0. A quantised weight is 1 times its
- * scale, so the scale is 1 / fan-in there: that of DequantizeLinear, and the factor that the sums of MatMulInteger and
- * ConvInteger are multiplied by. What cannot be stripped (sparse initializers, 4-bit types) is an error, not a silent
- * leak. */
+ * The number is not taken from the weights. For a matrix it is 1 / fan-in, so that a layer's result
+ * is about the mean of its input: activations neither grow nor fade through the layers and no
+ * denormal slows the run down; for a vector 0.5 (as a variance, a scale or a bias it does no harm);
+ * for integers 1, as zero points 0. A quantised weight is 1 times its scale, so the scale is 1 /
+ * fan-in there: that of DequantizeLinear, and the factor that the sums of MatMulInteger and
+ * ConvInteger are multiplied by. What cannot be stripped (sparse initializers, 4-bit types) is an
+ * error, not a silent leak. */
 #include "model/rewrite/rewrite_graph.h"
 #include "model/tensor_data.h"
 
@@ -103,7 +105,8 @@ static int64_t fan_in(const struct stripping *work, const char *name,
     return rows > rest ? rows : rest;
 }
 
-/* Fan-in of the integer product that `name` is made of, a few operators back; 0: it is not made of one. */
+/* Fan-in of the integer product that `name` is made of, a few operators back; 0: it is not made of
+ * one. */
 static int64_t product_fan_in(const struct stripping *work, const char *name, int depth)
 {
     const struct assay__node *node = producer_of(work, name);
@@ -121,7 +124,8 @@ static int64_t product_fan_in(const struct stripping *work, const char *name, in
     return fan;
 }
 
-/* Fan-in of the quantised weight that `name` is the scale of, forwards through the operators that read it; 0: of none. */
+/* Fan-in of the quantised weight that `name` is the scale of, forwards through the operators that
+ * read it; 0: of none. */
 static int64_t scaled_fan_in(const struct stripping *work, const char *name, int depth)
 {
     int64_t fan = 0;
@@ -164,14 +168,15 @@ static bool is_zero_point(const struct stripping *work, const char *name)
     return false;
 }
 
-/* --- what defines shapes ----------------------------------------------------------------------- */
+/* --- what defines shapes ---------------------------------------------------------------------- */
 
 static int mark(struct stripping *work, const char *name)
 {
     return *name && assay__map_set(work->shaping, name, 1) ? ASSAY_ENOMEM : 0;
 }
 
-/* Nodes from the last to the first: whatever such a value is calculated from is one, up to a Shape. */
+/* Nodes from the last to the first: whatever such a value is calculated from is one, up to a
+ * Shape. */
 static int mark_shaping(struct stripping *work)
 {
     const struct assay__graph *graph = work->graph;
@@ -193,7 +198,7 @@ static int mark_shaping(struct stripping *work)
     return code ? assay__rewrite_no_memory(work->error) : 0;
 }
 
-/* --- stripping --------------------------------------------------------------------------------- */
+/* --- stripping -------------------------------------------------------------------------------- */
 
 /* The number in the tensor's own type; its size, 0 when the type has none. */
 static size_t filler(const struct stripping *work, const char *name,

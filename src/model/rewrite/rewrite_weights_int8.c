@@ -1,8 +1,9 @@
-/* rewrite_weights_int8.c - weight-only int8: a weight W becomes W_q (int8), W_scale, and DequantizeLinear(W_q, W_scale) whose
- * result has the weight's name, so that nothing else changes. Scales stand per output channel: the columns of MatMul's and
- * Gemm's second operand (rows with transB), the filters of Conv, axis 1 of ConvTranspose, the rows of a table read by
- * Gather, the gates of LSTM, GRU and RNN. Before operator set 13 DequantizeLinear has no axis: the set is raised, or, from set 10 on, one scale serves a
- * whole tensor. */
+/* rewrite_weights_int8.c - weight-only int8: a weight W becomes W_q (int8), W_scale, and
+ * DequantizeLinear(W_q, W_scale) whose result has the weight's name, so that nothing else changes.
+ * Scales stand per output channel: the columns of MatMul's and Gemm's second operand (rows with
+ * transB), the filters of Conv, axis 1 of ConvTranspose, the rows of a table read by Gather, the
+ * gates of LSTM, GRU and RNN. Before operator set 13 DequantizeLinear has no axis: the set is
+ * raised, or, from set 10 on, one scale serves a whole tensor. */
 #include "model/rewrite/rewrite_int8.h"
 #include "model/tensor_data.h"
 
@@ -96,8 +97,8 @@ struct replacing {
 
 #define PLACED ((size_t)-2)
 
-/* The weights of this graph that a node reads, and those that the nodes of its bodies do. Growing a list of initializers
- * leaves the old one in the arena, so what was found stays readable. */
+/* The weights of this graph that a node reads, and those that the nodes of its bodies do. Growing a
+ * list of initializers leaves the old one in the arena, so what was found stays readable. */
 static int replace_reads(struct replacing *work, const struct assay__node *node)
 {
     struct weights_rewrite *rewrite = work->rewrite;
@@ -122,8 +123,8 @@ static int replace_reads(struct replacing *work, const struct assay__node *node)
     return code;
 }
 
-/* Puts what dequantizes a weight before its first reader, not all of it before the rest: each dense weight is then alive only
- * while it is needed. */
+/* Puts what dequantizes a weight before its first reader, not all of it before the rest: each dense
+ * weight is then alive only while it is needed. */
 static int place(void *context, const char *name)
 {
     struct replacing *work = context;

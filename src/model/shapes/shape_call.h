@@ -102,7 +102,8 @@ void assay__shape_keep_values(struct assay__shape_call *call, size_t o, size_t i
 /** Shapes that contradict each other; input i is the one whose producer is named. */
 void assay__shape_conflict(struct assay__shape_call *call, size_t i, const char *format, ...)
     ASSAY_PRINTF(3, 4);
-/** Reports when the types of two inputs of an operator of ai.onnx are known and differ. true: they do. */
+/** Reports when the types of two inputs of an operator of ai.onnx are known and differ. true: they
+ *  do. */
 bool assay__shape_types_differ(struct assay__shape_call *call, size_t a, size_t b);
 /** Shape of an input as people read it: "[batch, 64]". */
 const char *assay__shape_text(struct assay__shape_call *call, size_t i);

@@ -209,8 +209,8 @@ int assay__fact_complete(struct assay__shapes *scope, const struct assay__value 
     int64_t nums[ASSAY__SHAPE_RANK];
     if (!is_tensor(value) || fact->sequence || fact->optional) return 0;
     check_stated(scope, value, fact);
-    /* Other formats' operators may give other types than the ONNX ones they are mapped to (indices of 32 bits): they state
-     * them. */
+    /* Other formats' operators may give other types than the ONNX ones they are mapped to (indices
+     * of 32 bits): they state them. */
     bool onnx = assay__model_is_onnx(state->model);
     if (fact->entry.dtype == ASSAY__UNDEFINED || (!onnx && value->dtype))
         fact->entry.dtype = value->dtype;
@@ -487,8 +487,8 @@ static bool is_there(const struct assay__shape_conflict *conflicts, size_t count
     return false;
 }
 
-/* A window that does not fit on the sizes that the caller chose (often 1, where no one said any) is no fault of the file:
- * only those are kept that are there with the file's own shapes too. */
+/* A window that does not fit on the sizes that the caller chose (often 1, where no one said any) is
+ * no fault of the file: only those are kept that are there with the file's own shapes too. */
 static int keep_own(struct assay__shape_state *state, struct assay_error *error)
 {
     struct assay__shapes *own = NULL;

@@ -1,7 +1,8 @@
-/* shapes.h - shapes of every value. Inputs may be fixed (numbers follow) or left as the file has them (symbolic
- * dimensions stay symbolic and are calculated with: "past + seq", "2*batch"). A value it cannot infer stays unknown.
- * value_info in the file is used where inference says nothing. Bodies of If, Loop and Scan are entered. Local functions
- * are not: inline first. The model must outlive the shapes, which borrow its names. */
+/* shapes.h - shapes of every value. Inputs may be fixed (numbers follow) or left as the file has
+ * them (symbolic dimensions stay symbolic and are calculated with: "past + seq", "2*batch"). A
+ * value it cannot infer stays unknown. value_info in the file is used where inference says nothing.
+ * Bodies of If, Loop and Scan are entered. Local functions are not: inline first. The model must
+ * outlive the shapes, which borrow its names. */
 #ifndef ASSAY_MODEL_SHAPES_SHAPES_H
 #define ASSAY_MODEL_SHAPES_SHAPES_H
 
@@ -10,12 +11,13 @@
 struct assay__shape_entry {
     enum assay__dtype dtype;
     int rank; /* -1 unknown */
-    int64_t
-        *dims; /* >= 0 known; -1 unknown; <= -2 an expression over symbols: assay__shapes_symbol */
+    /* >= 0 known; -1 unknown; <= -2 an expression over symbols: assay__shapes_symbol */
+    int64_t *dims;
 };
 struct assay__shapes; /* name -> entry, for the main graph */
 
-/** inputs: shapes of graph inputs by name that replace the file's; their dims may be symbolic (value -1 and a symbol). */
+/** inputs: shapes of graph inputs by name that replace the file's; their dims may be symbolic
+ *  (value -1 and a symbol). */
 int assay__shapes_infer(const struct assay__model *model, const struct assay__value *inputs,
                         size_t input_count, struct assay__shapes **shapes,
                         struct assay_error *error);
@@ -23,17 +25,19 @@ void assay__shapes_free(struct assay__shapes *shapes);
 const struct assay__shape_entry *assay__shapes_get(const struct assay__shapes *shapes,
                                                    const char *name); /* NULL unknown */
 
-/** The order of execution of the graph these are the shapes of (a body's, too), as assay__graph_order gives it. Lives as
- *  long as the shapes. */
+/** The order of execution of the graph these are the shapes of (a body's, too), as
+ *  assay__graph_order gives it. Lives as long as the shapes. */
 const size_t *assay__shapes_order(const struct assay__shapes *shapes);
 /** Text of a symbolic dimension; "" for an unknown one. Lives as long as the shapes. */
 const char *assay__shapes_symbol(const struct assay__shapes *shapes, int64_t dim);
-/** Known small integer contents of a value (shape arithmetic), all elements known; NULL otherwise. */
+/** Known small integer contents of a value (shape arithmetic), all elements known; NULL
+ *  otherwise. */
 const int64_t *assay__shapes_values(const struct assay__shapes *shapes, const char *name,
                                     size_t *count);
 
 /* Subgraphs. */
-/** Shapes inside a body of this node (a graph attribute); names of the outer graph are found too. NULL: not entered. */
+/** Shapes inside a body of this node (a graph attribute); names of the outer graph are found too.
+ *  NULL: not entered. */
 const struct assay__shapes *assay__shapes_body(const struct assay__shapes *shapes,
                                                const struct assay__graph *body);
 /** How often the body of a Loop or Scan runs; -1 unknown. */
@@ -47,15 +51,16 @@ bool assay__shapes_overflows(const struct assay__shape_entry *entry);
 bool assay__shapes_node_overflows(const struct assay__shapes *shapes,
                                   const struct assay__node *node);
 
-/** Shapes or types that contradict each other: what one node makes and what another needs. Each is there once. */
+/** Shapes or types that contradict each other: what one node makes and what another needs. Each is
+ *  there once. */
 struct assay__shape_conflict {
     const char *node, *op; /* the one that cannot work */
-    const char *
-        producer; /* the other side: a node, an input, an initializer, or a value that the file states */
+    /* the other side: a node, an input, an initializer, or a value that the file states */
+    const char *producer;
     const char *producer_op; /* of a node; "" for the others */
-    const char *
-        other; /* the other side in words: "'relu1' (Relu)", "input 'z' (2×4)", "initializer 'w' (64×10)",
-                                "the file's own statement of 'y'" */
+    /* the other side in words: "'relu1' (Relu)", "input 'z' (2×4)", "initializer 'w' (64×10)", "the
+     * file's own statement of 'y'" */
+    const char *other;
     const char *message; /* one line with both shapes */
     bool by_size;        /* a window larger than what it slides over */
 };

@@ -234,7 +234,8 @@ static void infer_neg(struct assay__shape_call *call)
     if (nums) assay__shape_set_values(call, 0, values, count);
 }
 
-/* Softmax and its like work along an axis (before opset 13 from an axis on, which may be past the last). */
+/* Softmax and its like work along an axis (before opset 13 from an axis on, which may be past the
+ * last). */
 static void infer_along_axis(struct assay__shape_call *call)
 {
     int rank = assay__shape_rank(call, 0), axis = 0;

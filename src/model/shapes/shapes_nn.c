@@ -244,8 +244,8 @@ static void norm_statistics(struct assay__shape_call *call, size_t first, int64_
         assay__shape_set(call, o, dtype, rank, out);
 }
 
-/* The result is of the scale's type, which may be another than that of X (RMSNormalization, SimplifiedLayerNormalization,
- * and LayerNormalization before it was ai.onnx's). */
+/* The result is of the scale's type, which may be another than that of X (RMSNormalization,
+ * SimplifiedLayerNormalization, and LayerNormalization before it was ai.onnx's). */
 static void infer_scaled_norm(struct assay__shape_call *call)
 {
     bool one_type = assay__shape_op_is(call, "LayerNormalization") && call->opset >= 17;
@@ -287,8 +287,8 @@ static int gates_of(const struct assay__shape_call *call)
     return assay__shape_op_is(call, "RNN") ? 1 : assay__shape_op_is(call, "GRU") ? 3 : 4;
 }
 
-/* W [directions, gates × hidden, in] and R [directions, gates × hidden, hidden]; DynamicQuantizeLSTM
- * has them transposed. */
+/* W [directions, gates × hidden, in] and R [directions, gates × hidden, hidden];
+ * DynamicQuantizeLSTM has them transposed. */
 static void check_recurrent(struct assay__shape_call *call, int64_t hidden, int64_t directions)
 {
     bool turned = assay__shape_op_is(call, "DynamicQuantizeLSTM");

@@ -121,8 +121,8 @@ static void infer_qordered_attention(struct assay__shape_call *call)
     assay__shape_set(call, 0, assay__shape_dtype(call, 0), 3, NULL);
 }
 
-/* data, indices, scales, zero points: Gather in the type of the scales; sub-byte data may lie packed
- * in uint8, then the quantised axis is longer than it looks. */
+/* data, indices, scales, zero points: Gather in the type of the scales; sub-byte data may lie
+ * packed in uint8, then the quantised axis is longer than it looks. */
 static void infer_gather_block(struct assay__shape_call *call)
 {
     int rank = assay__shape_rank(call, 0), indices = assay__shape_rank(call, 1), axis = 0, n = 0;

@@ -1,4 +1,5 @@
-/* shapes_query.c - from a node to its row in the shape tables: one hash of all tables, made once. */
+/* shapes_query.c - from a node to its row in the shape tables: one hash of all tables, made
+ * once. */
 #include "model/shapes/shape_call.h"
 
 #include "base/text.h"

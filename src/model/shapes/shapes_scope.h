@@ -59,8 +59,8 @@ void assay__scope_free(struct assay__shapes *scope);
 struct assay__fact *assay__scope_find(const struct assay__shapes *scope, const char *name);
 /** In this scope; made when it is not there. NULL: out of memory. */
 struct assay__fact *assay__scope_add(struct assay__shapes *scope, const char *name);
-/** Nodes in order, before them the initializers of a body. Inputs (and the main graph's initializers) are the caller's to
- *  fill before. */
+/** Nodes in order, before them the initializers of a body. Inputs (and the main graph's
+ *  initializers) are the caller's to fill before. */
 int assay__scope_walk(struct assay__shapes *scope, struct assay_error *error);
 /** Sets the shape of a fact from nums. 0 or ASSAY_ENOMEM. */
 int assay__fact_set(struct assay__shape_state *state, struct assay__fact *fact,
@@ -71,8 +71,8 @@ int assay__fact_from_type(struct assay__shape_state *state, const uint8_t *data,
 /** Fills what inference left open with what the file states. */
 int assay__fact_complete(struct assay__shapes *scope, const struct assay__value *value,
                          struct assay__fact *fact);
-/** Adds a contradiction at `node` unless it is there already. `name` is the other side: what `other` is a fact of, or,
- *  without one, a value that the file states something of. */
+/** Adds a contradiction at `node` unless it is there already. `name` is the other side: what
+ *  `other` is a fact of, or, without one, a value that the file states something of. */
 void assay__state_conflict(struct assay__shape_state *state, const struct assay__node *node,
                            const struct assay__fact *other, const char *name, const char *message);
 

@@ -1,7 +1,7 @@
-/* shapes_type.c - what a TypeProto says of sequences and optionals, which the reader carries but does
- * not interpret: TypeProto { 1 tensor { 1 element type, 2 shape { 1 dim { 1 value, 2 symbol } } },
- * 4 sequence { 1 TypeProto }, 9 optional { 1 TypeProto } }. Nesting beyond sequence and optional is
- * left unknown. */
+/* shapes_type.c - what a TypeProto says of sequences and optionals, which the reader carries but
+ * does not interpret: TypeProto { 1 tensor { 1 element type, 2 shape { 1 dim { 1 value, 2 symbol }
+ * } }, 4 sequence { 1 TypeProto }, 9 optional { 1 TypeProto } }. Nesting beyond sequence and
+ * optional is left unknown. */
 #include "model/shapes/shapes_scope.h"
 
 #include "model/wire.h"

@@ -26,8 +26,9 @@ static bool read_list(const struct assay__node *node, const char *name, int coun
     return true;
 }
 
-/* What can never be: a list that is not one number per axis, a window, step or padding of a size that no window has. Less
- * than `least`, or more than can be computed with; a window that is not known is left alone. */
+/* What can never be: a list that is not one number per axis, a window, step or padding of a size
+ * that no window has. Less than `least`, or more than can be computed with; a window that is not
+ * known is left alone. */
 static bool check_list(struct assay__shape_call *call, const char *name, const char *what,
                        int count, int64_t least)
 {

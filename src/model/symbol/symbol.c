@@ -1,12 +1,15 @@
-/* symbol.c - symbolic integers: polynomials with integer coefficients over atoms, in one canonical form, interned.
+/* symbol.c - symbolic integers: polynomials with integer coefficients over atoms, in one canonical
+ * form, interned.
  *
- * An atom is a named symbol or an opaque term: floor(p / q), min(p, q), max(p, q). A monomial is a coefficient and its
- * atoms, sorted, repeated for powers; a polynomial is its monomials in graded lexicographic order, largest first, so that
- * two equal polynomials are the same bytes and division is ordinary long division by the leading term.
+ * An atom is a named symbol or an opaque term: floor(p / q), min(p, q), max(p, q). A monomial is a
+ * coefficient and its atoms, sorted, repeated for powers; a polynomial is its monomials in graded
+ * lexicographic order, largest first, so that two equal polynomials are the same bytes and division
+ * is ordinary long division by the leading term.
  *
- * floor(p / c) for a number c has a canonical form too: multiples of c are taken out of every coefficient (what remains
- * has coefficients in [0, c)), common factors are cancelled, and floor((floor(p / a) + k) / b) is floor((p + k a) / (a b)).
- * ceil(p / c) is floor((p + c - 1) / c); p mod c is p - c floor(p / c).
+ * floor(p / c) for a number c has a canonical form too: multiples of c are taken out of every
+ * coefficient (what remains has coefficients in [0, c)), common factors are cancelled, and
+ * floor((floor(p / a) + k) / b) is floor((p + k a) / (a b)). ceil(p / c) is floor((p + c - 1) / c);
+ * p mod c is p - c floor(p / c).
  *
  * Limits: 16 terms, degree 6, 4,096 atoms; beyond them the answer is "not known". */
 #include "model/symbol/symbol_internal.h"
@@ -120,7 +123,8 @@ int64_t assay__num_exact_div(struct assay__symbols *symbols, int64_t a, int64_t 
     return assay__symbols_intern(symbols, &quotient);
 }
 
-/* floor(rest / divisor), rest's coefficients in [0, divisor): cancels common factors and nested divisions. */
+/* floor(rest / divisor), rest's coefficients in [0, divisor): cancels common factors and nested
+ * divisions. */
 static int64_t floor_atom(struct assay__symbols *symbols, struct assay__poly *rest, int64_t divisor)
 {
     int64_t common = divisor, constant = 0;

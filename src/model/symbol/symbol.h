@@ -1,9 +1,11 @@
-/* symbol.h - integers that may be known, unknown, or an expression over the symbols of a model ("batch", "past + seq").
+/* symbol.h - integers that may be known, unknown, or an expression over the symbols of a model
+ * ("batch", "past + seq").
  *
- * A `num` is an int64_t: a number, ASSAY__NUM_ANY (not known), or a code that names an interned expression; the codes lie
- * where no file has numbers (near INT64_MIN), and assay__num_known tells them apart. A `dim` is what shape entries hold:
- * >= 0 a number, -1 not known, <= -2 an expression. Equal expressions are equal codes. Symbols are sizes: never negative.
- * Nothing fails: what overflows, has too many terms or cannot be said is ASSAY__NUM_ANY. */
+ * A `num` is an int64_t: a number, ASSAY__NUM_ANY (not known), or a code that names an interned
+ * expression; the codes lie where no file has numbers (near INT64_MIN), and assay__num_known tells
+ * them apart. A `dim` is what shape entries hold: >= 0 a number, -1 not known, <= -2 an expression.
+ * Equal expressions are equal codes. Symbols are sizes: never negative. Nothing fails: what
+ * overflows, has too many terms or cannot be said is ASSAY__NUM_ANY. */
 #ifndef ASSAY_MODEL_SYMBOL_SYMBOL_H
 #define ASSAY_MODEL_SYMBOL_SYMBOL_H
 
@@ -44,16 +46,20 @@ static inline int64_t assay__dim_of_num(int64_t num)
     return num >= 0 ? num : -1;
 }
 
-/** The symbol of this name, or the expression that the text is ("past + seq", "2*s0", "(s0//2) + 1"). */
+/** The symbol of this name, or the expression that the text is ("past + seq", "2*s0", "(s0//2) +
+ *  1"). */
 int64_t assay__num_symbol(struct assay__symbols *symbols, const char *text);
-/** Is the text as a whole an expression over names: "2*batch", "past + seq", "(s0//2) + 1"; not "batch-size", "x=1+1"? */
+/** Is the text as a whole an expression over names: "2*batch", "past + seq", "(s0//2) + 1"; not
+ *  "batch-size", "x=1+1"? */
 bool assay__symbol_is_expression(const char *text);
 /** The number that a name (not terminated) stands for; ASSAY__NUM_ANY when it is not known. */
 typedef int64_t assay__symbol_value(void *context, const char *name, size_t length);
-/** The number that an expression is; ASSAY__NUM_ANY when a name of it is not known, or it overflows, or is none. */
+/** The number that an expression is; ASSAY__NUM_ANY when a name of it is not known, or it
+ *  overflows, or is none. */
 int64_t assay__symbol_evaluate(const char *text, assay__symbol_value *value, void *context);
-/** The expression with a number in the place of a name ("batch*seq" with batch 2 is "2*seq"), in the arena: the text itself
- *  where the name is not in it or it is no expression; NULL: out of memory. */
+/** The expression with a number in the place of a name ("batch*seq" with batch 2 is "2*seq"), in
+ *  the arena: the text itself where the name is not in it or it is no expression; NULL: out of
+ *  memory. */
 struct assay__arena;
 const char *assay__symbol_fix(struct assay__arena *arena, const char *text, const char *name,
                               int64_t value);

@@ -1,5 +1,6 @@
-/* symbol_intern.c - the table of symbolic integers: every polynomial stands in it once, so that equal ones have equal codes; its
- * atoms beside it. Limits: ATOMS_MOST atoms, ASSAY__NUM_CODES expressions; beyond them the answer is "not known". */
+/* symbol_intern.c - the table of symbolic integers: every polynomial stands in it once, so that
+ * equal ones have equal codes; its atoms beside it. Limits: ATOMS_MOST atoms, ASSAY__NUM_CODES
+ * expressions; beyond them the answer is "not known". */
 #include "model/symbol/symbol_internal.h"
 
 #include "base/arena.h"

@@ -1,5 +1,5 @@
-/* symbol_internal.h - what the files of symbolic integers share: polynomials over atoms (symbol.c says what they are), and the table in
- * which they are interned.
+/* symbol_internal.h - what the files of symbolic integers share: polynomials over atoms (symbol.c
+ * says what they are), and the table in which they are interned.
  *
  *   symbol.c         arithmetic and bounds
  *   symbol_poly.c    polynomials, without the table

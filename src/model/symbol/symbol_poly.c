@@ -1,5 +1,6 @@
-/* symbol_poly.c - polynomials with integer coefficients: terms in graded lexicographic order, largest first, so that division is
- * ordinary long division by the leading term. What has too many terms, too high a degree or overflows is refused. */
+/* symbol_poly.c - polynomials with integer coefficients: terms in graded lexicographic order,
+ * largest first, so that division is ordinary long division by the leading term. What has too many
+ * terms, too high a degree or overflows is refused. */
 #include "model/symbol/symbol_internal.h"
 
 #include "base/checked.h"

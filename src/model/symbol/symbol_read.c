@@ -1,6 +1,7 @@
-/* symbol_read.c - symbolic integers from text: a name, or a sum of products of names, numbers and parentheses with + - * and //, as
- * exporters write dimensions. Without a table the names are looked up and the text is a number. Limits: 16 nested parentheses, 255
- * characters for an expression. */
+/* symbol_read.c - symbolic integers from text: a name, or a sum of products of names, numbers and
+ * parentheses with + - * and //, as exporters write dimensions. Without a table the names are
+ * looked up and the text is a number. Limits: 16 nested parentheses, 255 characters for an
+ * expression. */
 #include "model/symbol/symbol_internal.h"
 
 #include "base/arena.h"
@@ -78,7 +79,8 @@ static int64_t parse_atom(struct parser *parser)
     return named(parser->symbols, start, length);
 }
 
-/* Without symbols there are numbers and what is not known, which everything becomes that it is in. */
+/* Without symbols there are numbers and what is not known, which everything becomes that it is
+ * in. */
 static int64_t apply(const struct parser *parser, char sign, int64_t a, int64_t b)
 {
     if (!parser->symbols && !(assay__num_known(a) && assay__num_known(b))) return ASSAY__NUM_ANY;
@@ -114,7 +116,8 @@ static int64_t parse_sum(struct parser *parser)
     }
 }
 
-/* "batch-size" is a name; "a + b", "a+b", "a - b", "2*a" and "a//2" are expressions, as exporters write them. */
+/* "batch-size" is a name; "a + b", "a+b", "a - b", "2*a" and "a//2" are expressions, as exporters
+ * write them. */
 static bool arithmetic(const char *text)
 {
     return (strchr(text, '+') || strstr(text, " - ") || strchr(text, '*') || strstr(text, "//")) &&

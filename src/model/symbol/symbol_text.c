@@ -1,4 +1,5 @@
-/* symbol_text.c - a symbolic integer as text: "past + seq", "floor((s0 + 1)/2)". Made once for each expression. */
+/* symbol_text.c - a symbolic integer as text: "past + seq", "floor((s0 + 1)/2)". Made once for each
+ * expression. */
 #include "model/symbol/symbol_internal.h"
 
 #include "base/arena.h"
@@ -49,8 +50,8 @@ static char *term_text(struct assay__symbols *symbols, const struct assay__term 
     return text;
 }
 
-/* Added terms before subtracted ones, the constant last, else larger degrees first and then by text: so that the text
- * does not depend on which symbol was met first. */
+/* Added terms before subtracted ones, the constant last, else larger degrees first and then by
+ * text: so that the text does not depend on which symbol was met first. */
 static bool before(const struct assay__term *a, const char *a_text, const struct assay__term *b,
                    const char *b_text)
 {

@@ -1,5 +1,5 @@
-/* sampler.c - the sampler's life: probes, columns, what it cost. Reading is in sampler_read.c. The last one out (owner or
- * a reader that was left behind) frees everything. */
+/* sampler.c - the sampler's life: probes, columns, what it cost. Reading is in sampler_read.c. The
+ * last one out (owner or a reader that was left behind) frees everything. */
 #include "probe/sampler/sampler.h"
 #include "probe/sampler/sampler_state.h"
 

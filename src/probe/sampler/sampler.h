@@ -1,37 +1,45 @@
-/* sampler.h - reads a chosen set of channels at an interval, on its own thread, into columns that were allocated before
- * it began; then answers questions about windows of time: average, peak, energy. No allocation and no output while it
- * samples.
+/* sampler.h - reads a chosen set of channels at an interval, on its own thread, into columns that
+ * were allocated before it began; then answers questions about windows of time: average, peak,
+ * energy. No allocation and no output while it samples.
  *
- * Counters are stored as growth since their first reading. A counter with a range that falls by more than half of it has
- * wrapped; any other fall, and a value above the range, is a fault: the channel is unavailable from then on and says why.
- * A reading that fails leaves a gap (NaN) and is tried again at the next tick.
+ * Counters are stored as growth since their first reading. A counter with a range that falls by
+ * more than half of it has wrapped; any other fall, and a value above the range, is a fault: the
+ * channel is unavailable from then on and says why. A reading that fails leaves a gap (NaN) and is
+ * tried again at the next tick.
  *
- * Constant zero. Power, energy, temperature and clock channels that read nothing but 0 (a counter: that do not move) in
- * a window of load are unavailable for that window, never 0: a sensor that is not connected reads like that. What counts
- * as load is the caller's knowledge. Shares, states, counts, fans, memory and times may truly be 0. An energy counter
- * that does not move has no answer without load either: the window is too short, or nothing is connected.
+ * Constant zero. Power, energy, temperature and clock channels that read nothing but 0 (a counter:
+ * that do not move) in a window of load are unavailable for that window, never 0: a sensor that is
+ * not connected reads like that. What counts as load is the caller's knowledge. Shares, states,
+ * counts, fans, memory and times may truly be 0. An energy counter that does not move has no answer
+ * without load either: the window is too short, or nothing is connected.
  *
- * Standing still. An energy counter that moved, and then repeats its value for 10 update periods (at least 3 readings and
- * 0.25 s), has stopped: a window that reaches into that stretch has no answer. Processors always draw power.
+ * Standing still. An energy counter that moved, and then repeats its value for 10 update periods
+ * (at least 3 readings and 0.25 s), has stopped: a window that reaches into that stretch has no
+ * answer. Processors always draw power.
  *
- * Update period. Sources change at their own pace, often slower than they are read: the time between changes is measured.
- * With g the gaps between changes, the period is the mean of those not above 1.5 · median(g) + interval (longer ones are
- * stretches in which the value happened to stay the same). A period under two intervals is only an upper bound: the
- * source is as fast as it was read, or faster. Fewer than three gaps: unknown. A window of power, energy, temperature,
- * clock, share or fan that is shorter than 10 periods is marked; of power and energy also when the period is unknown.
+ * Update period. Sources change at their own pace, often slower than they are read: the time
+ * between changes is measured. With g the gaps between changes, the period is the mean of those not
+ * above 1.5 · median(g) + interval (longer ones are stretches in which the value happened to stay
+ * the same). A period under two intervals is only an upper bound: the source is as fast as it was
+ * read, or faster. Fewer than three gaps: unknown. A window of power, energy, temperature, clock,
+ * share or fan that is shorter than 10 periods is marked; of power and energy also when the period
+ * is unknown.
  *
- * Energy of a window comes from a counter where the rail has one (growth between the ends, linear between readings),
- * else from sampled power (trapezoids). Columns that are full are thinned: every second sample goes, and from then on
- * every second tick is kept; faults, gaps and update periods still see every reading.
+ * Energy of a window comes from a counter where the rail has one (growth between the ends, linear
+ * between readings), else from sampled power (trapezoids). Columns that are full are thinned: every
+ * second sample goes, and from then on every second tick is kept; faults, gaps and update periods
+ * still see every reading.
  *
- * Cost. Reading some sources takes milliseconds of processor time. With c that of a probe's read (mean of the last ones,
- * known after four) and a limit s for its share of a core, the probe is read every max(interval, c / s), at ticks: the
- * others stay at the interval and are read before it. A read of no more than 50 µs is never held back: who asks for a
- * short interval gets it where that is cheap. assay__sampler_nudge reads everything out of turn, so that readings stand
- * at the edges of what is measured.
+ * Cost. Reading some sources takes milliseconds of processor time. With c that of a probe's read
+ * (mean of the last ones, known after four) and a limit s for its share of a core, the probe is
+ * read every max(interval, c / s), at ticks: the others stay at the interval and are read before
+ * it. A read of no more than 50 µs is never held back: who asks for a short interval gets it where
+ * that is cheap. assay__sampler_nudge reads everything out of turn, so that readings stand at the
+ * edges of what is measured.
  *
- * A read that blocks longer than the time limit: its thread is left behind with that probe, whose channels become
- * unavailable; a new thread goes on with the others. Memory that the lost thread may touch is freed when it comes back. */
+ * A read that blocks longer than the time limit: its thread is left behind with that probe, whose
+ * channels become unavailable; a new thread goes on with the others. Memory that the lost thread
+ * may touch is freed when it comes back. */
 #ifndef ASSAY_PROBE_SAMPLER_SAMPLER_H
 #define ASSAY_PROBE_SAMPLER_SAMPLER_H
 

@@ -1,7 +1,8 @@
-/* sampler_read.c - the sampler's reading: which probe is due, one reading thread and a watchdog. The reader says under the
- * lock which probe it is about to read; the watchdog (while calibrating: the caller) leaves it behind when that takes
- * longer than the limit, by raising the generation: a reader of an older generation finds that out under the lock,
- * touches nothing and ends. Ticks are at fixed times from the start: a late one does not shift the rest. */
+/* sampler_read.c - the sampler's reading: which probe is due, one reading thread and a watchdog.
+ * The reader says under the lock which probe it is about to read; the watchdog (while calibrating:
+ * the caller) leaves it behind when that takes longer than the limit, by raising the generation: a
+ * reader of an older generation finds that out under the lock, touches nothing and ends. Ticks are
+ * at fixed times from the start: a late one does not shift the rest. */
 #include "probe/sampler/sampler_state.h"
 
 #include "base/clock.h"
@@ -22,7 +23,7 @@
 #define COSTS_MEAN 16       /* reads in its moving mean */
 #define WAIT_NS 1000000u    /* how often the caller looks whether calibrating is over */
 
-/* --- one reading ---------------------------------------------------------------------------------- */
+/* --- one reading ------------------------------------------------------------------------------ */
 
 /* Every second sample goes. */
 static void thin(struct assay__sampler *sampler, struct assay__sampled_probe *probe)
@@ -113,14 +114,15 @@ static bool sweep_probe(struct assay__sampler *sampler, size_t index, unsigned g
     return !lost;
 }
 
-/* --- which are due -------------------------------------------------------------------------------- */
+/* --- which are due ---------------------------------------------------------------------------- */
 
 static bool is_dear(const struct assay__sampler *sampler, const struct assay__sampled_probe *probe)
 {
     return probe->interval_ns > sampler->interval_ns;
 }
 
-/* Under the lock: every probe's own interval from what its reads cost, max(interval, cost / share). */
+/* Under the lock: every probe's own interval from what its reads cost, max(interval, cost /
+ * share). */
 static void settle(struct assay__sampler *sampler)
 {
     for (size_t i = 0; i < sampler->probe_count; i++) {
@@ -135,8 +137,9 @@ static void settle(struct assay__sampler *sampler)
     }
 }
 
-/* After a dear probe was read: due times keep their rhythm, as ticks do not fall on them. A read out of turn is paid for: the
- * one that was due is left out, unless that would leave more than two intervals without any. */
+/* After a dear probe was read: due times keep their rhythm, as ticks do not fall on them. A read
+ * out of turn is paid for: the one that was due is left out, unless that would leave more than two
+ * intervals without any. */
 static void plan_next(struct assay__sampled_probe *probe)
 {
     uint64_t latest_ns = probe->begin_ns + 2 * probe->interval_ns;
@@ -145,8 +148,8 @@ static void plan_next(struct assay__sampled_probe *probe)
     if (probe->due_ns > latest_ns) probe->due_ns = latest_ns;
 }
 
-/* Reads what is due, or all; expensive probes after the others. cpu_mark_ns: the thread's processor time that was already
- * booked. */
+/* Reads what is due, or all; expensive probes after the others. cpu_mark_ns: the thread's processor
+ * time that was already booked. */
 static bool sweep(struct assay__sampler *sampler, unsigned generation, enum keep keep, bool all,
                   uint64_t *cpu_mark_ns)
 {
@@ -188,7 +191,7 @@ void assay__sampler_tick(struct assay__sampler *sampler)
     sampler->stop_ns = assay__sampler_now(sampler);
 }
 
-/* --- sleeping ------------------------------------------------------------------------------------- */
+/* --- sleeping --------------------------------------------------------------------------------- */
 
 static void wake(struct assay__sampler *sampler)
 {
@@ -205,7 +208,8 @@ void assay__sampler_nudge(struct assay__sampler *sampler)
     wake(sampler);
 }
 
-/* Sleeps for rest_ns or a part of it, less when somebody wakes it. To the millisecond is enough for long intervals. */
+/* Sleeps for rest_ns or a part of it, less when somebody wakes it. To the millisecond is enough for
+ * long intervals. */
 static void doze(struct assay__sampler *sampler, uint64_t rest_ns)
 {
     bool coarse = sampler->interval_ns >= COARSE_NS;
@@ -237,7 +241,7 @@ static enum wake sleep_until(struct assay__sampler *sampler, uint64_t until_ns, 
     }
 }
 
-/* --- threads -------------------------------------------------------------------------------------- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
 /* The tick after the one at *next_ns; those that passed meanwhile are counted as late. */
 static void advance(struct assay__sampler *sampler, uint64_t *next_ns)
@@ -420,7 +424,7 @@ void assay__sampler_stop(struct assay__sampler *sampler)
     sampler->started = false;
 }
 
-/* --- calibrating ---------------------------------------------------------------------------------- */
+/* --- calibrating ------------------------------------------------------------------------------ */
 
 /* Until the calibrating reader has ended; one that is stuck is left behind, and another goes on. */
 static void wait_calibrated(struct assay__sampler *sampler)

@@ -1,5 +1,6 @@
 /* sampler_state.h - what the files of the sampler share: sampler.c (life), sampler_read.c (reading,
- * threads), sampler_track.c (one channel's readings), sampler_window.c (questions). Inside probe/ only. */
+ * threads), sampler_track.c (one channel's readings), sampler_window.c (questions). Inside probe/
+ * only. */
 #ifndef ASSAY_PROBE_SAMPLER_SAMPLER_STATE_H
 #define ASSAY_PROBE_SAMPLER_SAMPLER_STATE_H
 
@@ -7,9 +8,8 @@
 
 #include <pthread.h>
 
-#define SAMPLER_GAPS \
-    64 /* the last gaps between changes that are remembered   \
-                         */
+/* the last gaps between changes that are remembered */
+#define SAMPLER_GAPS 64
 
 struct assay__track {
     const struct assay__channel *channel;
@@ -40,7 +40,8 @@ struct assay__sampled_probe {
     size_t count;           /* samples in the columns */
     uint64_t stride, sweep; /* every stride-th sweep is kept */
     uint64_t reads, total_ns, longest_ns;
-    /* processor time of a read, the mean of the last ones; the first, which is cold, does not count */
+    /* processor time of a read, the mean of the last ones; the first, which is cold, does not
+     * count */
     double cpu_ns;
     uint64_t last_ns;          /* time on the wall of the last read */
     uint64_t costs;            /* reads in it */

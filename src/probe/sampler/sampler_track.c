@@ -1,5 +1,5 @@
-/* sampler_track.c - one channel's readings: growth of counters, wraps, faults, and the time between changes. The rules
- * are those of sampler.h. */
+/* sampler_track.c - one channel's readings: growth of counters, wraps, faults, and the time between
+ * changes. The rules are those of sampler.h. */
 #include "probe/sampler/sampler_state.h"
 
 #include <math.h>

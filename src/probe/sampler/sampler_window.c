@@ -1,6 +1,6 @@
-/* sampler_window.c - questions about a window of time: growth of counters, trapezoids of gauges, the update period and
- * the marks of sampler.h. Ends of a window lie between two readings, taken as a straight line; where one of the two is
- * missing there is no answer. */
+/* sampler_window.c - questions about a window of time: growth of counters, trapezoids of gauges,
+ * the update period and the marks of sampler.h. Ends of a window lie between two readings, taken as
+ * a straight line; where one of the two is missing there is no answer. */
 #include "probe/sampler/sampler_state.h"
 
 #include "base/text.h"
@@ -11,8 +11,9 @@
 #include <string.h>
 
 #define PERIODS_NEEDED 10
-#define STILL_READINGS 3   /* that repeat the one before */
-#define STILL_LEAST_S 0.25 /* less is no loss, and what writes a file may have to wait for a CPU */
+#define STILL_READINGS 3 /* that repeat the one before */
+/* less is no loss, and what writes a file may have to wait for a CPU */
+#define STILL_LEAST_S 0.25
 
 struct column {
     const uint64_t *times_ns;
@@ -224,7 +225,8 @@ static void doubt_zero(const struct assay__track *track, bool load, struct assay
         refuse(window, "it reads nothing but 0 in %.3g s of load: not believed", window->seconds);
 }
 
-/* Standing still, as sampler.h has it. The stretch may have begun before the window and may go on behind it. */
+/* Standing still, as sampler.h has it. The stretch may have begun before the window and may go on
+ * behind it. */
 static void doubt_still(const struct column *column, uint64_t begin_ns, uint64_t end_ns,
                         const struct assay__track *track, double period_s, bool is_bound,
                         struct assay__window *window)
@@ -254,7 +256,8 @@ static void doubt_still(const struct column *column, uint64_t begin_ns, uint64_t
     }
 }
 
-/* Times, counts, states and memory change when something happens, not at a pace of their own: they are never short. */
+/* Times, counts, states and memory change when something happens, not at a pace of their own: they
+ * are never short. */
 static bool has_pace(const struct assay__track *track)
 {
     return !quantity_is(track, "time") && !quantity_is(track, "count") &&

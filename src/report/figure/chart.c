@@ -1,6 +1,7 @@
-/* chart.c - see chart.h. A column stands for an equal part of the time and shows the mean of the values in it; a column between
- * two neighbouring values lies on the line between them. Where the value is not known the column stays empty; a value at the
- * lower end of the scale still has a low block, so that it is not taken for a gap. The scale ends at round numbers. The values of a
+/* chart.c - see chart.h. A column stands for an equal part of the time and shows the mean of the
+ * values in it; a column between two neighbouring values lies on the line between them. Where the
+ * value is not known the column stays empty; a value at the lower end of the scale still has a low
+ * block, so that it is not taken for a gap. The scale ends at round numbers. The values of a
  * profile are untrusted: times that run backwards or lie outside of the axis are left out. */
 #include "report/figure/chart.h"
 
@@ -170,7 +171,8 @@ static void draw_row(struct assay__page *page, const struct drawing *d, int row)
     assay__buf_putc(page->out, '\n');
 }
 
-/* The first letter of what the machine was doing in each column; ' ' unknown. True: something was. */
+/* The first letter of what the machine was doing in each column; ' ' unknown. True: something
+ * was. */
 static bool find_marks(const struct drawing *d, char *marks)
 {
     const struct assay__chart *chart = d->chart;

@@ -1,5 +1,5 @@
-/* chart.h - a metric over time, drawn in text: a few rows of block characters (or ASCII), the scale at the left, time below. Gaps stay
- * empty: a value that is not known is never drawn as 0. */
+/* chart.h - a metric over time, drawn in text: a few rows of block characters (or ASCII), the scale
+ * at the left, time below. Gaps stay empty: a value that is not known is never drawn as 0. */
 #ifndef ASSAY_REPORT_FIGURE_CHART_H
 #define ASSAY_REPORT_FIGURE_CHART_H
 
@@ -12,8 +12,8 @@ struct assay__chart {
     double begin_ns, end_ns; /* of the axis; NaN: of the data */
     double low;              /* of the scale; NaN: of the data */
     int rows;                /* 0: 6 */
-    const struct assay__span
-        *spans; /* marked below the axis by their kind's first letter; NULL: none */
+    /* marked below the axis by their kind's first letter; NULL: none */
+    const struct assay__span *spans;
     size_t span_count;
 };
 

@@ -1,6 +1,7 @@
-/* figure.h - a chart as data: what is drawn, not how. One description is drawn to SVG (figure_svg*.c) and to text (figure_text.c); a
- * figure that a profile has is one row in figures.c. Unknown values are NaN: they are left out, never drawn as 0. Strings are untrusted: the
- * renderers escape them. */
+/* figure.h - a chart as data: what is drawn, not how. One description is drawn to SVG
+ * (figure_svg*.c) and to text (figure_text.c); a figure that a profile has is one row in figures.c.
+ * Unknown values are NaN: they are left out, never drawn as 0. Strings are untrusted: the renderers
+ * escape them. */
 #ifndef ASSAY_REPORT_FIGURE_FIGURE_H
 #define ASSAY_REPORT_FIGURE_FIGURE_H
 
@@ -11,7 +12,8 @@ enum assay__figure_kind {
     ASSAY__FIGURE_BARS,  /* one series: horizontal bars with names; several: grouped */
     ASSAY__FIGURE_LINES, /* y over x, gaps at NaN */
     ASSAY__FIGURE_SCATTER,
-    ASSAY__FIGURE_HISTOGRAM, /* bins: x is the lower edge of each (one more for the end), y the count */
+    /* bins: x is the lower edge of each (one more for the end), y the count */
+    ASSAY__FIGURE_HISTOGRAM,
     ASSAY__FIGURE_TREEMAP,  /* values with names and a path of groups */
     ASSAY__FIGURE_ROOFLINE, /* points: x FLOP/B, y FLOP/s; roofs below */
 };
@@ -53,8 +55,8 @@ struct assay__figure {
     const char *x_title, *x_unit, *y_title, *y_unit; /* base units: scaled for people; "" none */
     bool x_log, y_log, y_zero;                       /* y_zero: the scale begins at 0 */
     const char *const *categories; /* bars: what the bars (or groups) are called */
-    const double
-        *x_ticks; /* where the x axis is labelled (batch 1, 2, 4, …); NULL: round numbers */
+    /* where the x axis is labelled (batch 1, 2, 4, …); NULL: round numbers */
+    const double *x_ticks;
     size_t x_tick_count;
     struct assay__figure_series *series;
     size_t series_count;
@@ -71,8 +73,8 @@ struct assay__figure {
 
 struct assay__svg_options {
     double width, height; /* 0: by kind */
-    bool
-        standalone; /* a file of its own: xml head, colours inside; else it takes the page's style sheet */
+    /* a file of its own: xml head, colours inside; else it takes the page's style sheet */
+    bool standalone;
     const char *id; /* prefix of ids inside; "" none */
 };
 /** Appends one <svg>. No script, no outside reference. */
@@ -80,27 +82,30 @@ void assay__figure_svg(struct assay__buf *out, const struct assay__figure *figur
                        const struct assay__svg_options *options);
 /** Several figures below each other in one file of its own, each with its title. */
 void assay__figures_svg(struct assay__buf *out, const struct assay__figure *figures, size_t count);
-/** The style sheet that a page needs once for all its figures: classes that begin with "fig", colours as CSS variables that
- *  follow prefers-color-scheme and, where the page sets it, <html data-theme="light|dark">. */
+/** The style sheet that a page needs once for all its figures: classes that begin with "fig",
+ *  colours as CSS variables that follow prefers-color-scheme and, where the page sets it, <html
+ *  data-theme="light|dark">. */
 const char *assay__figure_css(void);
 /** The same content in text. */
 void assay__figure_text(struct assay__page *page, const struct assay__figure *figure);
 
-/* --- the figures of a profile (figures.c: one row each; figures_<subject>.c) ------------------- */
+/* --- the figures of a profile (figures.c: one row each; figures_<subject>.c) ------------------ */
 
 struct assay__figure_row {
     const char *name, *summary; /* of --svg NAME */
     bool of_profile;            /* of all trials together, not of one */
-    /** 0 with the figure in the arena; ASSAY_ENOTFOUND with the reason why there is none; ASSAY_ENOMEM. `part`: some rows
-     *  give several figures (sweep: throughput, latency, …), 0, 1, …; ASSAY_ENOTFOUND past the last. */
+    /** 0 with the figure in the arena; ASSAY_ENOTFOUND with the reason why there is none;
+     *  ASSAY_ENOMEM. `part`: some rows give several figures (sweep: throughput, latency, …), 0, 1,
+     *  …; ASSAY_ENOTFOUND past the last. */
     int (*make)(const struct assay_profile *profile, const struct assay__trial *trial, size_t part,
                 struct assay__arena *arena, struct assay__figure *figure,
                 struct assay_error *error);
 };
 const struct assay__figure_row *assay__figure_row_at(size_t index); /* NULL past the end */
 const struct assay__figure_row *assay__figure_row_find(const char *name);
-/** All figures of that row, of every trial and part, at most ASSAY__FIGURES_MOST; *left_out says how many trials were not looked at.
- *  0 with at least one; ASSAY_ENOTFOUND with the first reason why there is none; ASSAY_ENOMEM. */
+/** All figures of that row, of every trial and part, at most ASSAY__FIGURES_MOST; *left_out says
+ *  how many trials were not looked at. 0 with at least one; ASSAY_ENOTFOUND with the first reason
+ *  why there is none; ASSAY_ENOMEM. */
 int assay__figures_of(const struct assay_profile *profile, const struct assay__figure_row *row,
                       struct assay__arena *arena, struct assay__figure **figures, size_t *count,
                       size_t *left_out, struct assay_error *error);

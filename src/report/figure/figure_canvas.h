@@ -1,5 +1,5 @@
-/* figure_canvas.h - a picture in characters: dots of two by four to a character (braille patterns, or . - ' in ASCII), and above them
- * letters and short words of printable ASCII. */
+/* figure_canvas.h - a picture in characters: dots of two by four to a character (braille patterns,
+ * or . - ' in ASCII), and above them letters and short words of printable ASCII. */
 #ifndef ASSAY_REPORT_FIGURE_FIGURE_CANVAS_H
 #define ASSAY_REPORT_FIGURE_FIGURE_CANVAS_H
 
@@ -18,7 +18,8 @@ struct assay__canvas {
 
 /** A dot: column 0 … 2 columns - 1, row 0 … 4 rows - 1 from the top; outside: nothing. */
 void assay__canvas_dot(struct assay__canvas *canvas, int column, int row);
-/** A letter in its cell; where that is taken, in the nearest free one of the row, at most 4 columns away. False: no room. */
+/** A letter in its cell; where that is taken, in the nearest free one of the row, at most 4 columns
+ *  away. False: no room. */
 bool assay__canvas_letter(struct assay__canvas *canvas, int column, int row, char letter);
 /** One row and its end of line. */
 void assay__canvas_put(const struct assay__canvas *canvas, int row);

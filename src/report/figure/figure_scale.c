@@ -1,6 +1,6 @@
-/* figure_scale.c - see figure_scale.h. Ticks are 1-2-5 numbers: the step is the smallest of 1, 2, 5 × 10^k that leaves at most the
- * wanted count; the unit's prefix is chosen before the step, so that labels are round in what people read (250 µs, not 0.25 ms of a
- * scale in s). */
+/* figure_scale.c - see figure_scale.h. Ticks are 1-2-5 numbers: the step is the smallest of 1, 2, 5
+ * × 10^k that leaves at most the wanted count; the unit's prefix is chosen before the step, so that
+ * labels are round in what people read (250 µs, not 0.25 ms of a scale in s). */
 #include "report/figure/figure_scale.h"
 
 #include "base/text.h"
@@ -45,7 +45,8 @@ static void make_linear(struct assay__scale *s, size_t count)
         s->ticks[s->tick_count++] = k * step / s->factor;
 }
 
-/* Decades; with less than three of them also 2 and 5. The ends stay where they are: a margin of a decade would be a lot. */
+/* Decades; with less than three of them also 2 and 5. The ends stay where they are: a margin of a
+ * decade would be a lot. */
 static void make_log(struct assay__scale *s)
 {
     double decades = log10(s->high / s->low);

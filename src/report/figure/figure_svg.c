@@ -1,7 +1,9 @@
-/* figure_svg.c - a figure as SVG 1.1: the frame around the body that figure_svg_<kind>.c draws, its words and its style. No script, no
- * outside reference, no font file: text is in the reader's sans-serif, so its width is estimated, rather too wide. Colours are
- * CSS variables with plain values before them for viewers that know no variables; series differ in shape or dash too. A
- * file of its own holds the style and shows title, caption and note; inside of a page these are the page's to say, and only thinning is said here. */
+/* figure_svg.c - a figure as SVG 1.1: the frame around the body that figure_svg_<kind>.c draws, its
+ * words and its style. No script, no outside reference, no font file: text is in the reader's
+ * sans-serif, so its width is estimated, rather too wide. Colours are CSS variables with plain
+ * values before them for viewers that know no variables; series differ in shape or dash too. A file
+ * of its own holds the style and shows title, caption and note; inside of a page these are the
+ * page's to say, and only thinning is said here. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -17,7 +19,7 @@
 #define LINE 16.0           /* of wrapped words */
 #define TITLE_COLUMNS 300.0 /* what a title shows of a long name */
 
-/* --- words ---------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static bool runs_left(uint32_t code)
 {
@@ -250,19 +252,20 @@ double assay__svg_legend(struct assay__svg *svg, double x, double y)
     return line - y + 10;
 }
 
-/* --- the frame --------------------------------------------------------------------------------------- */
+/* --- the frame -------------------------------------------------------------------------------- */
 
 const char *assay__figure_css(void)
 {
-    /* Okabe and Ito's colours, darkened where their contrast with paper is below 3:1; each pair of neighbours also differs in
-     * lightness, so that they stay apart in grey. */
+    /* Okabe and Ito's colours, darkened where their contrast with paper is below 3:1; each pair of
+     * neighbours also differs in lightness, so that they stay apart in grey. */
 #define LIGHT                                                                                     \
     "--fig-paper:#fff;--fig-ink:#1b1f24;--fig-dim:#57606a;--fig-grid:#e1e4e8;--fig-axis:#8c959f;" \
     "--fig-fault:#b3001b;--fig-0:#0072b2;--fig-1:#c25400;--fig-2:#00775a;--fig-3:#a84b80;"        \
     "--fig-4:#8f6300;--fig-5:#2f7fb5;--fig-6:#6b5b95;--fig-7:#6e7781"
-#define DARK                                                                                         \
-    "--fig-paper:#14181d;--fig-ink:#e6e9ed;--fig-dim:#a0a9b4;--fig-grid:#2d343c;--fig-axis:#6b7580;" \
-    "--fig-fault:#ff7b8a;--fig-0:#4fb0ea;--fig-1:#f58b45;--fig-2:#33c499;--fig-3:#e297c2;"           \
+#define DARK                                                                                  \
+    "--fig-paper:#14181d;--fig-ink:#e6e9ed;--fig-dim:#a0a9b4;--fig-grid:#2d343c;--fig-axis:#" \
+    "6b7580;"                                                                                 \
+    "--fig-fault:#ff7b8a;--fig-0:#4fb0ea;--fig-1:#f58b45;--fig-2:#33c499;--fig-3:#e297c2;"    \
     "--fig-4:#e6b340;--fig-5:#9bd5f7;--fig-6:#b8a6e8;--fig-7:#9aa4af"
     return ".fig{" LIGHT ";font:12px Arial,Helvetica,'Liberation Sans',sans-serif;"
            "max-width:100%;height:auto}\n"
@@ -291,10 +294,14 @@ const char *assay__figure_css(void)
            ".fig .fig-c{stroke:#fff;stroke:var(--fig-paper);stroke-width:1}\n"
            ".fig .fig-d1{stroke-dasharray:7 3}.fig .fig-d2{stroke-dasharray:2 3}"
            ".fig .fig-d3{stroke-dasharray:9 3 2 3}\n"
-           ".fig .fig-s0{color:#0072b2;color:var(--fig-0)}.fig .fig-s1{color:#c25400;color:var(--fig-1)}"
-           ".fig .fig-s2{color:#00775a;color:var(--fig-2)}.fig .fig-s3{color:#a84b80;color:var(--fig-3)}\n"
-           ".fig .fig-s4{color:#8f6300;color:var(--fig-4)}.fig .fig-s5{color:#2f7fb5;color:var(--fig-5)}"
-           ".fig .fig-s6{color:#6b5b95;color:var(--fig-6)}.fig .fig-s7{color:#6e7781;color:var(--fig-7)}\n"
+           ".fig .fig-s0{color:#0072b2;color:var(--fig-0)}.fig "
+           ".fig-s1{color:#c25400;color:var(--fig-1)}"
+           ".fig .fig-s2{color:#00775a;color:var(--fig-2)}.fig "
+           ".fig-s3{color:#a84b80;color:var(--fig-3)}\n"
+           ".fig .fig-s4{color:#8f6300;color:var(--fig-4)}.fig "
+           ".fig-s5{color:#2f7fb5;color:var(--fig-5)}"
+           ".fig .fig-s6{color:#6b5b95;color:var(--fig-6)}.fig "
+           ".fig-s7{color:#6e7781;color:var(--fig-7)}\n"
            ".fig .fig-faint{color:#8c959f;color:var(--fig-axis)}\n"
            ".fig .fig-fault{color:#b3001b;color:var(--fig-fault)}\n"
            ".fig text.fig-fault{fill:#b3001b;fill:var(--fig-fault)}\n"

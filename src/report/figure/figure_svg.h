@@ -1,6 +1,7 @@
-/* figure_svg.h - between the files that draw a figure as SVG: figure_svg.c (the frame, words, escaping, style), figure_svg_axes.c
- * (scales, grid, marks, spans), figure_svg_plot.c (lines, scatter, histogram), figure_svg_bars.c, figure_svg_treemap.c,
- * figure_svg_roofline.c. Lengths are in pixels of the drawing, which a page may scale. */
+/* figure_svg.h - between the files that draw a figure as SVG: figure_svg.c (the frame, words,
+ * escaping, style), figure_svg_axes.c (scales, grid, marks, spans), figure_svg_plot.c (lines,
+ * scatter, histogram), figure_svg_bars.c, figure_svg_treemap.c, figure_svg_roofline.c. Lengths are
+ * in pixels of the drawing, which a page may scale. */
 #ifndef ASSAY_REPORT_FIGURE_FIGURE_SVG_H
 #define ASSAY_REPORT_FIGURE_FIGURE_SVG_H
 
@@ -30,10 +31,11 @@ struct assay__svg {
     bool direct; /* series are named beside their lines: no legend */
 };
 
-/* --- words (figure_svg.c) ----------------------------------------------------------------------- */
+/* --- words (figure_svg.c) --------------------------------------------------------------------- */
 
-/** Text escaped for XML: markup, characters that XML 1.0 forbids, bytes that are no UTF-8; text that runs from right to left is
- *  isolated, and marks that would change the direction are replaced. */
+/** Text escaped for XML: markup, characters that XML 1.0 forbids, bytes that are no UTF-8; text
+ *  that runs from right to left is isolated, and marks that would change the direction are
+ *  replaced. */
 void assay__svg_escape(struct assay__buf *out, const char *text);
 /** A number with one decimal, without a locale. */
 void assay__svg_number(struct assay__buf *out, double value);
@@ -41,14 +43,16 @@ void assay__svg_number(struct assay__buf *out, double value);
 double assay__svg_width(const char *text);
 /** The text cut in its middle to that width; true: it was cut. */
 bool assay__svg_cut(struct assay__buf *out, const char *text, double width);
-/** <text class=… text-anchor=…>, cut to `room` (0: not), with the whole text as its title when it was cut. anchor 's', 'm', 'e'. */
+/** <text class=… text-anchor=…>, cut to `room` (0: not), with the whole text as its title when it
+ *  was cut. anchor 's', 'm', 'e'. */
 void assay__svg_text(struct assay__svg *svg, double x, double y, const char *class_name,
                      char anchor, const char *text, double room);
 /** ` name="12.5"` */
 void assay__svg_attribute(struct assay__buf *out, const char *name, double value);
 /** Takes the box for words if it is free and inside of the drawing. */
 bool assay__svg_take(struct assay__svg *svg, double x, double y, double width, double height);
-/** `<a href="#…">`, when the page has links and this is one inside of it. True: close it with "</a>". */
+/** `<a href="#…">`, when the page has links and this is one inside of it. True: close it with
+ *  "</a>". */
 bool assay__svg_link(struct assay__svg *svg, const char *const *links, size_t index);
 /** " – 12.3 ms", appended to a title. */
 void assay__svg_value(struct assay__buf *out, double value, const char *unit);
@@ -57,7 +61,7 @@ double assay__svg_legend(struct assay__svg *svg, double x, double y);
 /** Class of the colour of series `index`. */
 const char *assay__svg_color(size_t index);
 
-/* --- axes (figure_svg_axes.c) ------------------------------------------------------------------- */
+/* --- axes (figure_svg_axes.c) ----------------------------------------------------------------- */
 
 /** Chooses the scales and the plot's place, draws grid, spans and axes. */
 void assay__svg_axes(struct assay__svg *svg, double x_low, double x_high, double y_low,
@@ -67,7 +71,7 @@ void assay__svg_marks(struct assay__svg *svg);
 double assay__svg_x(const struct assay__svg *svg, double value); /* NaN: no place */
 double assay__svg_y(const struct assay__svg *svg, double value);
 
-/* --- kinds: draw the body and set svg->height ----------------------------------------------------- */
+/* --- kinds: draw the body and set svg->height ------------------------------------------------- */
 
 void assay__svg_bars(struct assay__svg *svg);
 void assay__svg_plot(struct assay__svg *svg);

@@ -1,5 +1,5 @@
-/* figure_svg_axes.c - axes of a plot: place and scales, grid, spans behind, marks across. Words of marks stand above the plot, in as
- * many lines as they need not to touch each other. */
+/* figure_svg_axes.c - axes of a plot: place and scales, grid, spans behind, marks across. Words of
+ * marks stand above the plot, in as many lines as they need not to touch each other. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -112,7 +112,8 @@ static void put_spans(struct assay__svg *svg)
     }
 }
 
-/* Which line above the plot each vertical mark's word stands in; returns how many lines there are. */
+/* Which line above the plot each vertical mark's word stands in; returns how many lines there
+ * are. */
 static int place_marks(struct assay__svg *svg, double left, double right)
 {
     int *lines = svg->mark_lines;

@@ -1,6 +1,7 @@
-/* figure_svg_plot.c - lines, scatter and histogram. Many points are thinned so that nothing is hidden: a pixel column shows the least and
- * the greatest of the values in it, joined. Points of a faint or a small series are drawn one by one, those that fall on the
- * same three pixels once. Times of a profile are untrusted: a line does not go back. */
+/* figure_svg_plot.c - lines, scatter and histogram. Many points are thinned so that nothing is
+ * hidden: a pixel column shows the least and the greatest of the values in it, joined. Points of a
+ * faint or a small series are drawn one by one, those that fall on the same three pixels once.
+ * Times of a profile are untrusted: a line does not go back. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -21,7 +22,7 @@ static void put_point(struct assay__buf *out, char command, double x, double y)
     assay__svg_number(out, y);
 }
 
-/* --- markers ---------------------------------------------------------------------------------------- */
+/* --- markers ---------------------------------------------------------------------------------- */
 
 /* The outline of a shape around 0 0; circles are drawn otherwise. */
 static const char *shape_of(size_t series)
@@ -81,7 +82,8 @@ void assay__svg_marker(struct assay__svg *svg, double x, double y, size_t series
     if (tag) assay__buf_puts(out, "</path>\n");
 }
 
-/* Beside the point, in the first of some places that is free; `far`: then further away, rather than nowhere. */
+/* Beside the point, in the first of some places that is free; `far`: then further away, rather than
+ * nowhere. */
 static void name_point(struct assay__svg *svg, double x, double y, const char *name, bool far)
 {
     enum { NEAR = 8 };
@@ -111,7 +113,7 @@ void assay__svg_point_name(struct assay__svg *svg, double x, double y, const cha
     name_point(svg, x, y, name, false);
 }
 
-/* --- lines ------------------------------------------------------------------------------------------ */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 static bool has_place(const struct assay__svg *svg, const struct assay__figure_series *s, size_t i,
                       double *x, double *y)
@@ -227,7 +229,7 @@ static void take_line(struct assay__svg *svg, const struct assay__figure_series 
     }
 }
 
-/* --- points ----------------------------------------------------------------------------------------- */
+/* --- points ----------------------------------------------------------------------------------- */
 
 static void put_whisker(struct assay__svg *svg, const struct assay__figure_series *s, size_t index,
                         size_t i, double x)
@@ -358,7 +360,7 @@ static void put_scatter(struct assay__svg *svg, size_t index, bool biggest)
         put_points(svg, index);
 }
 
-/* --- histogram -------------------------------------------------------------------------------------- */
+/* --- histogram -------------------------------------------------------------------------------- */
 
 static void bin_title(const struct assay__svg *svg, const struct assay__figure_series *s, size_t i,
                       struct assay__buf *title)
@@ -390,7 +392,7 @@ static void put_bins(struct assay__svg *svg, size_t index)
     }
 }
 
-/* --- together --------------------------------------------------------------------------------------- */
+/* --- together --------------------------------------------------------------------------------- */
 
 /* Names of lines beside their ends, when there is room for all; else there is a legend. */
 static void name_lines(struct assay__svg *svg)

@@ -1,5 +1,6 @@
-/* figure_svg_roofline.c - operations per second over operations per byte, both by decades; roofs with their names, points below them. A
- * point above every roof cannot be: its FLOPs, its bytes or a unit is wrong. It is drawn as a fault. */
+/* figure_svg_roofline.c - operations per second over operations per byte, both by decades; roofs
+ * with their names, points below them. A point above every roof cannot be: its FLOPs, its bytes or
+ * a unit is wrong. It is drawn as a fault. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -101,7 +102,8 @@ static void take_name(struct assay__svg *svg, double x, double y, double tilt, d
             y + at * sin(tilt) - NAME_TALL / 2 * cos(tilt) - NAME_TALL / 2, STEP, NAME_TALL};
 }
 
-/* A slope is a straight line in logarithms; its name stands along it, further up where a neighbour's would touch it. */
+/* A slope is a straight line in logarithms; its name stands along it, further up where a
+ * neighbour's would touch it. */
 static void put_slope(struct assay__svg *svg, const struct assay__figure_roof *roof, double peak,
                       size_t dash, struct along *along)
 {

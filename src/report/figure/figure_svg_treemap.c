@@ -1,7 +1,8 @@
-/* figure_svg_treemap.c - a treemap: areas are proportional to values, nested by the parts of a path ("layer1/block0"). Rectangles are
- * squarified (Bruls, Huizing and van Wijk 2000): a row takes further items while its worst ratio of sides gets better. Colour
- * tells the series. At most LEAVES rectangles: the smallest of the rest are one, which says so. Groups of one child are
- * passed through. Values that are not above 0 have no area and are left out. */
+/* figure_svg_treemap.c - a treemap: areas are proportional to values, nested by the parts of a path
+ * ("layer1/block0"). Rectangles are squarified (Bruls, Huizing and van Wijk 2000): a row takes
+ * further items while its worst ratio of sides gets better. Colour tells the series. At most LEAVES
+ * rectangles: the smallest of the rest are one, which says so. Groups of one child are passed
+ * through. Values that are not above 0 have no area and are left out. */
 #include "report/figure/figure_svg.h"
 
 #include "base/text.h"
@@ -70,7 +71,8 @@ static size_t prefix_length(const char *path, size_t depth)
     return at;
 }
 
-/* Items of the next depth: leaves that end here stand alone, others are grouped by their next part. */
+/* Items of the next depth: leaves that end here stand alone, others are grouped by their next
+ * part. */
 static size_t group(const struct map *map, size_t first, size_t count, size_t depth,
                     struct item *items)
 {
@@ -90,9 +92,10 @@ static size_t group(const struct map *map, size_t first, size_t count, size_t de
     return made;
 }
 
-/* --- drawing ---------------------------------------------------------------------------------------- */
+/* --- drawing ---------------------------------------------------------------------------------- */
 
-/* The end of a path, from a / or . on, of three characters or more: the groups around it say the rest. */
+/* The end of a path, from a / or . on, of three characters or more: the groups around it say the
+ * rest. */
 static const char *last_part(const char *path)
 {
     size_t at = strlen(path);

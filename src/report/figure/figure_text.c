@@ -1,6 +1,7 @@
-/* figure_text.c - a figure as text, from 40 columns up: title, picture, legend, how to read it. Bars are rows with block characters, a
- * treemap is its groups as bars, time series are charts below each other (chart.c), all else is drawn by figure_text_plot.c,
- * histogram.c and roofline_plot.c. */
+/* figure_text.c - a figure as text, from 40 columns up: title, picture, legend, how to read it.
+ * Bars are rows with block characters, a treemap is its groups as bars, time series are charts
+ * below each other (chart.c), all else is drawn by figure_text_plot.c, histogram.c and
+ * roofline_plot.c. */
 #include "report/figure/figure_text.h"
 
 #include "base/text.h"
@@ -15,7 +16,7 @@
 #define BARS_MOST 40
 #define SERIES_MOST 8
 
-/* --- bars ------------------------------------------------------------------------------------------- */
+/* --- bars ------------------------------------------------------------------------------------- */
 
 static const char *name_of(const struct assay__figure *figure, size_t row)
 {
@@ -96,7 +97,7 @@ void assay__text_bars(struct assay__page *page, const struct assay__figure *figu
     }
 }
 
-/* --- treemap ---------------------------------------------------------------------------------------- */
+/* --- treemap ---------------------------------------------------------------------------------- */
 
 struct part {
     const char *path;
@@ -164,7 +165,7 @@ static void put_treemap(struct assay__page *page, const struct assay__figure *fi
     free(parts);
 }
 
-/* --- time series ------------------------------------------------------------------------------------ */
+/* --- time series ------------------------------------------------------------------------------ */
 
 static bool over_time(const struct assay__figure *figure)
 {
@@ -201,7 +202,7 @@ static void put_chart(struct assay__page *page, const struct assay__figure *figu
     free(times_ns);
 }
 
-/* --- together --------------------------------------------------------------------------------------- */
+/* --- together --------------------------------------------------------------------------------- */
 
 static void put_letters(struct assay__page *page, const struct assay__figure *figure)
 {

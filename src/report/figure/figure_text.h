@@ -1,5 +1,6 @@
-/* figure_text.h - between the files that draw a figure as text: figure_text.c, figure_text_plot.c (lines and points), histogram.c,
- * roofline_plot.c. They draw the picture only; title, caption and legend are figure_text.c's. */
+/* figure_text.h - between the files that draw a figure as text: figure_text.c, figure_text_plot.c
+ * (lines and points), histogram.c, roofline_plot.c. They draw the picture only; title, caption and
+ * legend are figure_text.c's. */
 #ifndef ASSAY_REPORT_FIGURE_FIGURE_TEXT_H
 #define ASSAY_REPORT_FIGURE_FIGURE_TEXT_H
 
@@ -10,15 +11,17 @@
 void assay__text_histogram(struct assay__page *page, const struct assay__figure *figure);
 /** Draws nothing when there are no points or no roofs. Points of the first series are letters. */
 void assay__text_roofline(struct assay__page *page, const struct assay__figure *figure);
-/** Points and lines over any axis. Named points of the first series are letters when there are at most 26. */
+/** Points and lines over any axis. Named points of the first series are letters when there are at
+ *  most 26. */
 void assay__text_plot(struct assay__page *page, const struct assay__figure *figure);
-/** A series in one line of at most `columns` (64) characters; *low and *high are the ends of its heights. False: nothing is known, or
- *  out of memory. */
+/** A series in one line of at most `columns` (64) characters; *low and *high are the ends of its
+ *  heights. False: nothing is known, or out of memory. */
 bool assay__text_sparkline(struct assay__buf *out, const double *values, size_t count,
                            size_t columns, bool ascii, double *low, double *high);
 /** Bars of a figure with its value column, without title and words. */
 void assay__text_bars(struct assay__page *page, const struct assay__figure *figure);
-/** Whether it is lines beside each other, over an axis that is not time: each has a number, '1' + index, at its end. */
+/** Whether it is lines beside each other, over an axis that is not time: each has a number, '1' +
+ *  index, at its end. */
 bool assay__text_has_numbers(const struct assay__figure *figure);
 /** Whether assay__text_plot() and assay__text_roofline() name the points by letters. */
 bool assay__text_has_letters(const struct assay__figure *figure);

@@ -1,5 +1,6 @@
-/* figure_text_plot.c - points and lines as text, over linear or logarithmic axes: dots of an eighth of a character, named points as
- * letters. Of more points than dots each dot that is hit is set: nothing is hidden, and nothing is drawn where no point is. */
+/* figure_text_plot.c - points and lines as text, over linear or logarithmic axes: dots of an eighth
+ * of a character, named points as letters. Of more points than dots each dot that is hit is set:
+ * nothing is hidden, and nothing is drawn where no point is. */
 #include "report/figure/figure_canvas.h"
 #include "report/figure/figure_scale.h"
 #include "report/figure/figure_text.h"

@@ -1,4 +1,5 @@
-/* figures.c - the table of the figures that a profile may have. Adding one: a function in figures_<subject>.c and a row here. */
+/* figures.c - the table of the figures that a profile may have. Adding one: a function in
+ * figures_<subject>.c and a row here. */
 #include "report/figure/figures.h"
 
 #include "judge/comparison.h"
@@ -98,7 +99,8 @@ int assay__figure_no_memory(struct assay_error *error)
     return assay_error_set(error, ASSAY_ENOMEM, "out of memory while drawing a figure");
 }
 
-/* The parts of one trial, or of the profile, appended; 0 also when there are none but the reason is kept. */
+/* The parts of one trial, or of the profile, appended; 0 also when there are none but the reason is
+ * kept. */
 static int add_parts(const struct assay_profile *profile, const struct assay__trial *trial,
                      const struct assay__figure_row *row, struct assay__arena *arena,
                      struct assay__figure *figures, size_t *count, struct assay_error *error)

@@ -1,4 +1,5 @@
-/* figures.h - between the files that make the figures of a profile: figures.c (the table) and figures_<subject>.c. */
+/* figures.h - between the files that make the figures of a profile: figures.c (the table) and
+ * figures_<subject>.c. */
 #ifndef ASSAY_REPORT_FIGURE_FIGURES_H
 #define ASSAY_REPORT_FIGURE_FIGURES_H
 
@@ -30,8 +31,8 @@ const char *assay__figure_label(const struct assay__trial *trial);
 
 /** The end of the caption of a figure with the one that is advised marked. */
 #define ASSAY__FIGURE_BEST " The hollow mark is what is advised."
-/** The configurations of a tuning, latency against throughput, those on the front apart; ASSAY_ENOTFOUND with its reason: fewer
- *  than two have both. */
+/** The configurations of a tuning, latency against throughput, those on the front apart;
+ *  ASSAY_ENOTFOUND with its reason: fewer than two have both. */
 int assay__figure_tune_front(const struct assay_profile *profile, struct assay__arena *arena,
                              struct assay__figure *figure, struct assay_error *error);
 /** The latency histogram in at most `columns` bins. profile NULL: nobody reads the title. */

@@ -1,9 +1,11 @@
 /* figures_latency.c - the latency of a trial: a histogram, and every sample in order.
  *
- * Histogram: the samples within Tukey's far fences, [q1 - 3 IQR, q3 + 3 IQR]; what lies outside is counted and said in words, so that
- * one stray sample does not flatten the picture; a percentile out there is said with them, since its mark would stretch the axis. Bin width: the range over the columns, rounded up to a whole number of
- * clock steps, since narrower bins would show the clock's comb. Samples: warm-up as the profile has it; outliers by hyperfine's rule,
- * |x - median| / MAD > 14.826; two modes where base/stats.h finds them. */
+ * Histogram: the samples within Tukey's far fences, [q1 - 3 IQR, q3 + 3 IQR]; what lies outside is
+ * counted and said in words, so that one stray sample does not flatten the picture; a percentile
+ * out there is said with them, since its mark would stretch the axis. Bin width: the range over the
+ * columns, rounded up to a whole number of clock steps, since narrower bins would show the clock's
+ * comb. Samples: warm-up as the profile has it; outliers by hyperfine's rule, |x - median| / MAD >
+ * 14.826; two modes where base/stats.h finds them. */
 #include "report/figure/figures.h"
 
 #include "base/stats.h"
@@ -24,7 +26,7 @@ struct bins {
     size_t highest, below, above;
 };
 
-/* --- samples ---------------------------------------------------------------------------------------- */
+/* --- samples ---------------------------------------------------------------------------------- */
 
 static size_t sample_count(const struct assay__trial *trial)
 {
@@ -66,7 +68,7 @@ static double *collect(const struct assay__trial *trial, size_t *count)
     return samples;
 }
 
-/* --- bins ------------------------------------------------------------------------------------------- */
+/* --- bins ------------------------------------------------------------------------------------- */
 
 static double clock_step(const double *sorted, size_t count)
 {
@@ -78,9 +80,9 @@ static double clock_step(const double *sorted, size_t count)
     return step;
 }
 
-/* A clock that ticks every 10.02 ns gives samples 10 ns apart, each blurred by 1 ns where both ends are rounded to whole
- * nanoseconds: the smallest gap is then 1 ns and not the step. Where the samples crowd on few such spots, the mean distance
- * of neighbouring spots; 0 where they do not. */
+/* A clock that ticks every 10.02 ns gives samples 10 ns apart, each blurred by 1 ns where both ends
+ * are rounded to whole nanoseconds: the smallest gap is then 1 ns and not the step. Where the
+ * samples crowd on few such spots, the mean distance of neighbouring spots; 0 where they do not. */
 static double coarse_step(const double *sorted, size_t count)
 {
     const double blur = 1.5, widest = 2.5; /* ns */
@@ -188,9 +190,10 @@ static const char *folded(const struct bins *b, const double *sorted, size_t cou
     return note;
 }
 
-/* --- histogram -------------------------------------------------------------------------------------- */
+/* --- histogram -------------------------------------------------------------------------------- */
 
-/* p50 first; the others only where enough samples make them known. Those outside of the bins go to `beyond` in words. */
+/* p50 first; the others only where enough samples make them known. Those outside of the bins go to
+ * `beyond` in words. */
 static void add_marks(const struct assay__trial *trial, double median_ns,
                       struct assay__arena *arena, struct assay__figure *figure,
                       struct assay__buf *beyond)
@@ -282,7 +285,7 @@ int assay__figure_latency(const struct assay_profile *profile, const struct assa
     return assay__figure_latency_in(profile, trial, SVG_BINS, arena, figure, error);
 }
 
-/* --- every sample ----------------------------------------------------------------------------------- */
+/* --- every sample ----------------------------------------------------------------------------- */
 
 enum { PLAIN, WARMUP, OUTLIER, CLASSES };
 

@@ -1,5 +1,6 @@
-/* figures_layers.c - where the time goes, layer by layer: bars of the slowest, and a treemap of all by the structure of the graph (the
- * path in a layer's name). `engine per run` and `unattributed` stand beside the layers as the profile has them. */
+/* figures_layers.c - where the time goes, layer by layer: bars of the slowest, and a treemap of all
+ * by the structure of the graph (the path in a layer's name). `engine per run` and `unattributed`
+ * stand beside the layers as the profile has them. */
 #include "report/figure/figures.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static size_t count_timed(const struct assay__layers *layers)
     return count;
 }
 
-/* --- bars ------------------------------------------------------------------------------------------- */
+/* --- bars ------------------------------------------------------------------------------------- */
 
 struct bars {
     double *values;
@@ -123,9 +124,10 @@ int assay__figure_layers(const struct assay_profile *profile, const struct assay
     return figure->description ? 0 : assay__figure_no_memory(error);
 }
 
-/* --- treemap ---------------------------------------------------------------------------------------- */
+/* --- treemap ---------------------------------------------------------------------------------- */
 
-/* The name without its last part where that is the operator: "/layer1.0.conv2/Conv" is "/layer1.0.conv2". */
+/* The name without its last part where that is the operator: "/layer1.0.conv2/Conv" is
+ * "/layer1.0.conv2". */
 static const char *leaf_name(const struct assay__layer *layer, struct assay__arena *arena)
 {
     const char *title = assay__render_layer_title(layer), *last = strrchr(title, '/');

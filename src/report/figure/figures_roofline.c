@@ -1,5 +1,6 @@
-/* figures_roofline.c - the hot layers of a trial against what the device can do (cost/roofline.h). The roofs drawn are those of the
- * layers shown, and always the furthest memory: it is what larger layers meet. */
+/* figures_roofline.c - the hot layers of a trial against what the device can do (cost/roofline.h).
+ * The roofs drawn are those of the layers shown, and always the furthest memory: it is what larger
+ * layers meet. */
 #include "report/figure/figures.h"
 
 #include "cost/roofline.h"

@@ -1,6 +1,6 @@
-/* figures_sweep.c - a sweep along its axis: throughput, latency, energy, bandwidth; the best point and the knee marked. The axis is the
- * first one whose values are numbers and differ; every setting of the other axes is a line. A sweep without such an axis is
- * bars. (judge/sweep.h) */
+/* figures_sweep.c - a sweep along its axis: throughput, latency, energy, bandwidth; the best point
+ * and the knee marked. The axis is the first one whose values are numbers and differ; every setting
+ * of the other axes is a line. A sweep without such an axis is bars. (judge/sweep.h) */
 #include "report/figure/figures.h"
 
 #include "judge/sweep.h"
@@ -117,7 +117,8 @@ static bool fill_line(const struct assay__sweep *sweep, size_t axis, int quantit
     return true;
 }
 
-/* A line without a value, of points that failed or lack this quantity, would stand in the legend alone. */
+/* A line without a value, of points that failed or lack this quantity, would stand in the legend
+ * alone. */
 static bool has_values(const struct assay__sweep *sweep, const char *const *rests, const char *rest,
                        int quantity)
 {

@@ -1,6 +1,8 @@
-/* figures_time.c - what was read over time: memory of the worker, power, temperature, clocks; and the live activations over the layers in
- * their order. Parts that a profile does not have are passed over; when there is none, the reason is that of the first channel
- * that could not be read. At most LINES series share a picture, those with the greatest values; how many more there are is said. */
+/* figures_time.c - what was read over time: memory of the worker, power, temperature, clocks; and
+ * the live activations over the layers in their order. Parts that a profile does not have are
+ * passed over; when there is none, the reason is that of the first channel that could not be read.
+ * At most LINES series share a picture, those with the greatest values; how many more there are is
+ * said. */
 #include "judge/review.h"
 #include "report/figure/figures.h"
 
@@ -32,7 +34,8 @@ static double mean_of(const struct assay__series_info *series)
     return count > 0 ? sum / count : 0;
 }
 
-/* A channel of power that is called otherwise than its rail says both, as the metrics are of the rail: "power.battery (system)". */
+/* A channel of power that is called otherwise than its rail says both, as the metrics are of the
+ * rail: "power.battery (system)". */
 static const char *name_of(const struct assay__series_info *from, struct assay__arena *arena)
 {
     bool both = from->rail && *from->rail && strncmp(from->name, "power.", 6) == 0 &&
@@ -139,7 +142,7 @@ static int describe(struct assay__arena *arena, struct assay__figure *figure,
     return figure->description ? 0 : assay__figure_no_memory(error);
 }
 
-/* --- memory ----------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static bool is_memory(const struct assay__series_info *series)
 {
@@ -238,7 +241,7 @@ int assay__figure_memory(const struct assay_profile *profile, const struct assay
                                     "--layers or --memory");
 }
 
-/* --- power ------------------------------------------------------------------------------------------ */
+/* --- power ------------------------------------------------------------------------------------ */
 
 static bool is_power(const struct assay__series_info *series)
 {

@@ -1,6 +1,6 @@
-/* figures_trials.c - trials beside each other: latency, throughput and energy of a comparison; what devices reach of what they can; a
- * sweep along its axis; latency against throughput with the front of the best points. Pure functions of the profile
- * (judge/comparison.h, sweep.h). */
+/* figures_trials.c - trials beside each other: latency, throughput and energy of a comparison; what
+ * devices reach of what they can; a sweep along its axis; latency against throughput with the front
+ * of the best points. Pure functions of the profile (judge/comparison.h, sweep.h). */
 #include "report/figure/figures.h"
 
 #include "judge/comparison.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- bars per trial --------------------------------------------------------------------------------- */
+/* --- bars per trial --------------------------------------------------------------------------- */
 
 struct trial_bars {
     const char **names;
@@ -65,7 +65,7 @@ static const char *describe(const struct trial_bars *b, const char *unit,
     return copy;
 }
 
-/* --- compare ---------------------------------------------------------------------------------------- */
+/* --- compare ---------------------------------------------------------------------------------- */
 
 /* Interval of the launches' medians, else their range. */
 static bool spread_of(const struct assay__trial *trial, double *low, double *high)
@@ -89,7 +89,8 @@ struct quantity {
 
 static const struct quantity compared[] = {
     {"Latency", "latency (p50)", "s",
-     "Shorter is faster; the thin line is the 95 % interval of the launches' medians, or their range "
+     "Shorter is faster; the thin line is the 95 % interval of the launches' medians, or their "
+     "range "
      "where there are fewer than five: bars whose lines overlap may be alike."},
     {"Throughput", "per second", "1/s", "Longer is more work per second."},
     {"Energy", "gross energy per inference", "J",
@@ -150,7 +151,7 @@ int assay__figure_compare(const struct assay_profile *profile, const struct assa
     return assay_error_set(error, ASSAY_ENOTFOUND, "no trial of the comparison could be measured");
 }
 
-/* --- devices ---------------------------------------------------------------------------------------- */
+/* --- devices ---------------------------------------------------------------------------------- */
 
 static int make_devices(const struct assay_profile *profile, size_t which,
                         struct assay__arena *arena, struct assay__figure *figure,
@@ -203,7 +204,7 @@ int assay__figure_devices(const struct assay_profile *profile, const struct assa
                            "no trial has FLOPs or bytes and a latency to divide them by");
 }
 
-/* --- pareto ----------------------------------------------------------------------------------------- */
+/* --- pareto ----------------------------------------------------------------------------------- */
 
 struct point {
     double latency_s, throughput;
@@ -216,7 +217,8 @@ static int by_latency(const void *left, const void *right)
     return a->throughput < b->throughput ? 1 : a->throughput > b->throughput ? -1 : 0;
 }
 
-/* Those that no other is better than in both: sorted by latency, each with more throughput than all before. */
+/* Those that no other is better than in both: sorted by latency, each with more throughput than all
+ * before. */
 static size_t find_front(const double *x, const double *y, size_t count, double *front_x,
                          double *front_y, struct point *points)
 {

@@ -1,5 +1,6 @@
-/* figures_tune.c - the configurations of a tuning as points, latency against throughput: each stands once, by the launches that count for it (judge/tune_report.h),
- * and what is on the front is a series of its own. The search's short launches of a finalist are no points. */
+/* figures_tune.c - the configurations of a tuning as points, latency against throughput: each
+ * stands once, by the launches that count for it (judge/tune_report.h), and what is on the front is
+ * a series of its own. The search's short launches of a finalist are no points. */
 #include "report/figure/figures.h"
 
 #include "judge/tune_report.h"
@@ -98,8 +99,10 @@ int assay__figure_tune_front(const struct assay_profile *profile, struct assay__
     figure->series = series, figure->series_count = front && known > front ? 2 : 1;
     figure->caption = assay__arena_printf(
         arena,
-        "Left is faster, up is more. What stands on the front is beaten by no other in one thing without being better in another: "
-        "latency, throughput, memory, energy. Only what had two launches or more can stand on it.%s",
+        "Left is faster, up is more. What stands on the front is beaten by no other in one thing "
+        "without being better in another: "
+        "latency, throughput, memory, energy. Only what had two launches or more can stand on "
+        "it.%s",
         result.best < result.count ? ASSAY__FIGURE_BEST : "");
     figure->description = assay__arena_printf(
         arena, "%zu configurations, %zu of them on the front.", known, front);

@@ -1,5 +1,6 @@
-/* histogram.c - a histogram as text: blocks of an eighth of a row above an axis with its ends and its first mark (p50). The bins come
- * with the figure (figures_latency.c); where there are more than columns, neighbours are drawn as one. */
+/* histogram.c - a histogram as text: blocks of an eighth of a row above an axis with its ends and
+ * its first mark (p50). The bins come with the figure (figures_latency.c); where there are more
+ * than columns, neighbours are drawn as one. */
 #include "report/figure/figure_text.h"
 #include "report/figure/figures.h"
 

@@ -1,7 +1,8 @@
-/* roofline_plot.c - a roofline as text: operations per byte to the right, operations per second upwards, both by decades; the roofs as
- * lines, layers as letters. Lines are drawn in dots of two by four to a character (braille patterns), or with
- * . - ' in ASCII. A letter stands in the cell of its layer; where that is taken, in the nearest free one of the same row,
- * at most NUDGE columns away: the table below has the numbers. A line's name stands beside it where there is room. */
+/* roofline_plot.c - a roofline as text: operations per byte to the right, operations per second
+ * upwards, both by decades; the roofs as lines, layers as letters. Lines are drawn in dots of two
+ * by four to a character (braille patterns), or with . - ' in ASCII. A letter stands in the cell of
+ * its layer; where that is taken, in the nearest free one of the same row, at most NUDGE columns
+ * away: the table below has the numbers. A line's name stands beside it where there is room. */
 #include "report/figure/figure_canvas.h"
 #include "report/figure/figure_text.h"
 
@@ -180,7 +181,8 @@ static bool is_fastest(const struct plot *p, const struct roof *level)
     return true;
 }
 
-/* The column of the line in that row, where the row has any of it below the highest roof; -1: none. */
+/* The column of the line in that row, where the row has any of it below the highest roof; -1:
+ * none. */
 static int column_in(const struct plot *p, const struct roof *level, int row)
 {
     for (double dots = 1.5; dots < 4; dots++) {
@@ -200,9 +202,10 @@ static bool name_beside(struct plot *p, const struct roof *level, const char *na
     return put_name(p, name, row, column, tight);
 }
 
-/* Beside the line's dots, from its middle downwards, then upwards; with its value, else without. What stands to the left of a slope
- * is above it and to the right below it: so the fastest level, which no other line is above, has its name on the left where
- * there is room, the others always on the right. */
+/* Beside the line's dots, from its middle downwards, then upwards; with its value, else without.
+ * What stands to the left of a slope is above it and to the right below it: so the fastest level,
+ * which no other line is above, has its name on the left where there is room, the others always on
+ * the right. */
 static void name_slope(struct plot *p, const struct roof *level)
 {
     char names[2][96];

@@ -1,5 +1,6 @@
-/* arm.h - one workload on one target: a trial of a profile, prepared once, launched as often and in whatever order its owner
- * wants, then concluded. `run` has one arm; a comparison has several, whose launches alternate. */
+/* arm.h - one workload on one target: a trial of a profile, prepared once, launched as often and in
+ * whatever order its owner wants, then concluded. `run` has one arm; a comparison has several,
+ * whose launches alternate. */
 #ifndef ASSAY_RUN_ARM_ARM_H
 #define ASSAY_RUN_ARM_ARM_H
 
@@ -12,8 +13,8 @@ struct assay__watch;
 /** Fills in defaults and refuses what cannot be. */
 int assay__run_options_check(struct assay_run_options *options, struct assay_error *error);
 
-/** Checks the options, reads (or builds) the model, fixes the workload and appends the trial. The options are copied, what
- *  they point to is borrowed until the arm is closed. */
+/** Checks the options, reads (or builds) the model, fixes the workload and appends the trial. The
+ *  options are copied, what they point to is borrowed until the arm is closed. */
 int assay__arm_open(struct assay__recording *recording, const struct assay_run_options *options,
                     struct assay__arm **arm, struct assay_error *error);
 /** Watches the idle machine when that is wanted. Before the first launch; once. */
@@ -22,15 +23,18 @@ int assay__arm_begin(struct assay__arm *arm, struct assay_error *error);
 void assay__arm_share(struct assay__arm *arm, struct assay__watch *shared);
 /** One more launch. A failed one is an outcome, not an error: only running out of memory is. */
 int assay__arm_launch(struct assay__arm *arm, struct assay_error *error);
-/** Takes over a launch of an earlier capture as one more of this arm: what it holds is swapped with an empty one, its strings and samples
- *  stay borrowed, so the document it came from must live as long as this one. */
+/** Takes over a launch of an earlier capture as one more of this arm: what it holds is swapped with
+ *  an empty one, its strings and samples stay borrowed, so the document it came from must live as
+ *  long as this one. */
 int assay__arm_adopt(struct assay__arm *arm, struct assay__launch *kept, struct assay_error *error);
 /** Launches beside the measured ones that watchers want. */
 int assay__arm_extra(struct assay__arm *arm, struct assay_error *error);
-/** Metrics, stability, state; `shared` is a watch of several arms (NULL: none) that knows more. The code and message of the first failed launch; the trial stands in any case. */
+/** Metrics, stability, state; `shared` is a watch of several arms (NULL: none) that knows more. The
+ *  code and message of the first failed launch; the trial stands in any case. */
 int assay__arm_finish(struct assay__arm *arm, struct assay__watch *shared,
                       struct assay_error *error);
-/** The outputs of the first inference of the first launch are written there; before that launch. The path is copied. */
+/** The outputs of the first inference of the first launch are written there; before that launch.
+ *  The path is copied. */
 void assay__arm_keep_outputs(struct assay__arm *arm, const char *folder);
 const char *assay__arm_outputs(const struct assay__arm *arm); /* "" when none are kept */
 void assay__arm_close(struct assay__arm *arm);                /* NULL legal */

@@ -34,11 +34,13 @@ static inline const char *assay__or_default(const char *text, const char *otherw
     return text && text[0] ? text : otherwise;
 }
 
-/** Reads or builds the model of the options, plans the workload and describes both in profile->model (see arm.c). */
+/** Reads or builds the model of the options, plans the workload and describes both in
+ *  profile->model (see arm.c). */
 int assay__arm_resolve_model(struct assay__arm *arm, struct assay_error *error);
 /** Appends the trial, with its options and its workload. */
 int assay__arm_start_trial(struct assay__arm *arm, struct assay_error *error);
-/** Options "model" and "parameters" of a trial whose model is not the first arm's; 0 or ASSAY_ENOMEM. */
+/** Options "model" and "parameters" of a trial whose model is not the first arm's; 0 or
+ *  ASSAY_ENOMEM. */
 int assay__arm_name_model(struct assay__arm *arm, const struct assay__model_info *first);
 
 #endif

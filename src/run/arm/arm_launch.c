@@ -1,5 +1,6 @@
-/* arm_launch.c - the launches of an arm: the request that a worker gets, what comes back put into the document and, while the run
- * lasts, into its store; a launch of an earlier capture taken over; launches beside the measured ones. */
+/* arm_launch.c - the launches of an arm: the request that a worker gets, what comes back put into
+ * the document and, while the run lasts, into its store; a launch of an earlier capture taken over;
+ * launches beside the measured ones. */
 #include "run/arm/arm_internal.h"
 
 #include "base/clock.h"

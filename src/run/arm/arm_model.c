@@ -1,6 +1,6 @@
-/* arm_model.c - the model of an arm: a file that is read, or a zoo model that is built into the recording's folder (once, when
- * several arms run it) and read back. Then its workload is planned and it is described. Inputs larger than the machine's memory
- * are refused. */
+/* arm_model.c - the model of an arm: a file that is read, or a zoo model that is built into the
+ * recording's folder (once, when several arms run it) and read back. Then its workload is planned
+ * and it is described. Inputs larger than the machine's memory are refused. */
 #include "run/arm/arm_internal.h"
 
 #include "base/clock.h"
@@ -58,7 +58,8 @@ static bool is_given(const char *const *list, size_t count, const char *name)
     return false;
 }
 
-/* The length of the prompt when no option says it: that of the ids that were given, else the default. */
+/* The length of the prompt when no option says it: that of the ids that were given, else the
+ * default. */
 static int64_t prompt_of(const struct assay__arm *arm)
 {
     const struct assay_run_options *options = &arm->options;

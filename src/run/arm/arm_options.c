@@ -1,5 +1,5 @@
-/* arm_options.c - the options of a run: defaults filled in, what cannot be refused in one line, before anything is read
- * or started. Whether a device or a model exists is not looked at here. */
+/* arm_options.c - the options of a run: defaults filled in, what cannot be refused in one line,
+ * before anything is read or started. Whether a device or a model exists is not looked at here. */
 #include "run/arm/arm_internal.h"
 
 #include "model/inputs/generation_roles.h"

@@ -1,5 +1,6 @@
-/* arm_trial.c - the trial of an arm in the document: engine, device, workload, and every option that could explain its numbers, as
- * text. There is room for TAGS_MOST tags of the caller; more are left out. */
+/* arm_trial.c - the trial of an arm in the document: engine, device, workload, and every option
+ * that could explain its numbers, as text. There is room for TAGS_MOST tags of the caller; more are
+ * left out. */
 #include "run/arm/arm_internal.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@ static const char *number_text(struct assay__arm *arm, double value, const char 
     return text ? text : "";
 }
 
-/* One more option behind those that always stand there: there is room for OPTIONS_MORE and the tags. */
+/* One more option behind those that always stand there: there is room for OPTIONS_MORE and the
+ * tags. */
 static int put_option(struct assay__arm *arm, const char *key, const char *value)
 {
     struct assay__trial *trial = assay__arm_trial(arm);

@@ -168,7 +168,8 @@ static bool is_lost(const struct assay__arm *arm)
     return failed >= FAILURES_MOST;
 }
 
-/* Seconds that the arm's launches took together; 0 while they are within what one arm may take of everybody's time. */
+/* Seconds that the arm's launches took together; 0 while they are within what one arm may take of
+ * everybody's time. */
 static double overdrawn_s(const struct assay__arm *arm)
 {
     size_t count = 0;
@@ -256,7 +257,9 @@ int assay__arms_conclude(struct assay__arms *arms, size_t index, struct assay_er
 struct worst {
     double most, l2, cosine, top1;
     int64_t broken,
-        elements; /* of outputs that were compared; broken: not a number, or infinite, in one of the two only */
+        /* of outputs that were compared; broken: not a number, or infinite, in one of the two
+         * only */
+        elements;
     const char *reason; /* why one output was not compared; "" */
 };
 

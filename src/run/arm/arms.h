@@ -1,6 +1,7 @@
-/* arms.h - several arms in one profile, measured by the rules of a comparison: launches alternate (1 2 3, 3 2 1, …) so that a drift of
- * the machine meets all alike, and the process is the unit of replication. An arm whose launches fail twice in a row is left
- * out of the later rounds; the others go on. */
+/* arms.h - several arms in one profile, measured by the rules of a comparison: launches alternate
+ * (1 2 3, 3 2 1, …) so that a drift of the machine meets all alike, and the process is the unit of
+ * replication. An arm whose launches fail twice in a row is left out of the later rounds; the
+ * others go on. */
 #ifndef ASSAY_RUN_ARM_ARMS_H
 #define ASSAY_RUN_ARM_ARMS_H
 
@@ -8,8 +9,8 @@
 
 struct assay__arms {
     struct assay__recording recording;
-    struct assay_run_options
-        whole; /* what belongs to all: command, output, interrupt, progress, power */
+    /* what belongs to all: command, output, interrupt, progress, power */
+    struct assay_run_options whole;
     struct assay__watch *sensors; /* shared: the machine is one; NULL: not wanted */
     struct assay__arm **items;    /* NULL where the arm could not be opened: its trial says why */
     size_t *trials;               /* index of each arm's trial */
@@ -19,8 +20,8 @@ struct assay__arms {
 /** Begins the profile. `whole` is copied, what it points to is borrowed. */
 int assay__arms_begin(struct assay__arms *arms, const struct assay_run_options *whole,
                       struct assay_error *error);
-/** One more arm. What is wrong with it alone (ASSAY_EUNSUPPORTED, a model that cannot be read, …) is its trial's reason, not an
- *  error: then *index names a trial that has failed. */
+/** One more arm. What is wrong with it alone (ASSAY_EUNSUPPORTED, a model that cannot be read, …)
+ *  is its trial's reason, not an error: then *index names a trial that has failed. */
 int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *options,
                     size_t *index, struct assay_error *error);
 /** An arm that is known not to run: a failed trial with the options' label and that reason. */
@@ -28,7 +29,8 @@ int assay__arms_add_refused(struct assay__arms *arms, const struct assay_run_opt
                             const char *reason, size_t *index, struct assay_error *error);
 /** Makes the file, watches the idle machine. After the arms that are known from the start. */
 int assay__arms_start(struct assay__arms *arms, struct assay_error *error);
-/** `launches` more of each of the arms first … first + count - 1, alternating; ends early when interrupted. */
+/** `launches` more of each of the arms first … first + count - 1, alternating; ends early when
+ *  interrupted. */
 int assay__arms_launch(struct assay__arms *arms, size_t first, size_t count, int launches,
                        struct assay_error *error);
 /** One round of the named arms, in that order; the reverse of it when `back`. */
@@ -36,15 +38,17 @@ int assay__arms_round(struct assay__arms *arms, const size_t *indexes, size_t co
                       struct assay_error *error);
 /** Concludes one arm: its metrics stand afterwards. Does nothing the second time. */
 int assay__arms_conclude(struct assay__arms *arms, size_t index, struct assay_error *error);
-/** Numerical drift of every arm's first outputs from those of `reference`, as metrics drift.*. After conclude. */
+/** Numerical drift of every arm's first outputs from those of `reference`, as metrics drift.*.
+ *  After conclude. */
 int assay__arms_drift(struct assay__arms *arms, size_t reference, struct assay_error *error);
 /** The same of one arm: for grids in which the outputs of some have other shapes. */
 int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t index,
                           struct assay_error *error);
-/** How many numbers of an arm's own first outputs are NaN or infinite, as the metric outputs.nonfinite: needs no reference. After conclude. */
+/** How many numbers of an arm's own first outputs are NaN or infinite, as the metric
+ *  outputs.nonfinite: needs no reference. After conclude. */
 int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_error *error);
-/** Concludes what is left, finishes the file. *profile is the caller's then. 0, ASSAY_EINTERRUPTED, or why it could not be
- *  kept; failed arms are in their trials. */
+/** Concludes what is left, finishes the file. *profile is the caller's then. 0, ASSAY_EINTERRUPTED,
+ *  or why it could not be kept; failed arms are in their trials. */
 int assay__arms_finish(struct assay__arms *arms, struct assay_profile **profile,
                        struct assay_error *error);
 /** Always, in the end. */

@@ -90,8 +90,8 @@ struct assay__outcome {
 int assay__launch_run(const struct assay__request *request, struct assay__outcome *outcome);
 /** Nothing known yet. */
 void assay__outcome_init(struct assay__outcome *outcome);
-/** The outcome of a launch that a profile keeps: its samples (borrowed) and what its metrics tell; the rest stays unknown. 0 or
- *  ASSAY_ENOMEM. */
+/** The outcome of a launch that a profile keeps: its samples (borrowed) and what its metrics tell;
+ *  the rest stays unknown. 0 or ASSAY_ENOMEM. */
 int assay__outcome_restore(const struct assay__launch *launch, bool find_warmup,
                            struct assay__outcome *outcome);
 void assay__outcome_free(struct assay__outcome *outcome);

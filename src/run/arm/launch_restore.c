@@ -1,5 +1,6 @@
-/* launch_restore.c - a launch that an earlier capture kept, as an outcome again: its samples, and what its metrics tell of loading and memory. What
- * is not kept with a launch (windows, clocks, counters of the machine, tokens) stays unknown. */
+/* launch_restore.c - a launch that an earlier capture kept, as an outcome again: its samples, and
+ * what its metrics tell of loading and memory. What is not kept with a launch (windows, clocks,
+ * counters of the machine, tokens) stays unknown. */
 #include "run/arm/launch.h"
 
 #include <math.h>

@@ -25,8 +25,8 @@ static const char *keep(struct assay_profile *profile, const char *text, const c
     return assay__arena_strdup(profile->arena, text && text[0] ? text : otherwise);
 }
 
-/* One private folder: zoo models, and as TMPDIR of the workers what they would leave behind when they are killed. Without one
- * (no room, no permission) only zoo models fail. */
+/* One private folder: zoo models, and as TMPDIR of the workers what they would leave behind when
+ * they are killed. Without one (no room, no permission) only zoo models fail. */
 static void make_folder(struct assay__recording *recording)
 {
     if (assay__folder_temporary(recording->folder, sizeof recording->folder, NULL))

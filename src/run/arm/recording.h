@@ -1,5 +1,6 @@
-/* recording.h - one profile in the making: the document, its file, the worker to start, a private folder. What all trials of a
- * command share. Begun before anything is measured, so that an unwritable place costs no measurement. */
+/* recording.h - one profile in the making: the document, its file, the worker to start, a private
+ * folder. What all trials of a command share. Begun before anything is measured, so that an
+ * unwritable place costs no measurement. */
 #ifndef ASSAY_RUN_ARM_RECORDING_H
 #define ASSAY_RUN_ARM_RECORDING_H
 
@@ -15,8 +16,8 @@
 struct assay__recording {
     struct assay_profile *profile;
     struct assay__store *store; /* NULL: not kept, or no longer */
-    struct assay_error
-        store_error; /* the first failure to persist; the measurement goes on in memory */
+    /* the first failure to persist; the measurement goes on in memory */
+    struct assay_error store_error;
     char worker[PATH_MAX], folder[PATH_MAX];
     const char *temporary;               /* "TMPDIR=…" */
     const char *built_name, *built_path; /* the zoo model that was built last; NULL none */
@@ -31,7 +32,8 @@ int assay__recording_begin(struct assay__recording *recording,
 int assay__recording_store(struct assay__recording *recording, struct assay_error *error);
 /** Says once what could not be persisted, and goes on in memory. */
 void assay__recording_note(struct assay__recording *recording, const struct assay_error *error);
-/** Complete unless a trial was interrupted; writes everything, closes the file. 0, or why it could not be kept. */
+/** Complete unless a trial was interrupted; writes everything, closes the file. 0, or why it could
+ *  not be kept. */
 int assay__recording_finish(struct assay__recording *recording, struct assay_error *error);
 /** Closes what is open and removes the folder; the document too unless `keep`. */
 void assay__recording_end(struct assay__recording *recording, bool keep);

@@ -50,7 +50,8 @@ static int restore(const struct assay__launch *launch, bool find_warmup,
         outcome->streams[s] = (struct assay__samples){launch->samples_ns + first, count, count};
     }
     outcome->total = launch->sample_count;
-    /* The clock's step is told with the metrics, so it is not known: the grid of the samples counts. */
+    /* The clock's step is told with the metrics, so it is not known: the grid of the samples
+     * counts. */
     return assay__summary_compute(outcome->streams, launch->streams, find_warmup, true, NAN,
                                   &outcome->summary);
 }

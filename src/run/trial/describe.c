@@ -188,7 +188,8 @@ static const char *unknown_reason(const struct assay_profile *profile,
     return reason ? reason : "out of memory";
 }
 
-/* The costs of every node with inputs of these shapes, and where `live` is given what is alive meanwhile and the shapes. */
+/* The costs of every node with inputs of these shapes, and where `live` is given what is alive
+ * meanwhile and the shapes. */
 static int node_costs(struct assay_profile *profile, const struct assay__model *model,
                       const struct assay__input_plan *inputs, size_t input_count,
                       struct assay__cost *nodes, struct assay__model_costs *live,
@@ -357,9 +358,9 @@ int assay__describe_model(struct assay_profile *profile, const struct assay__mod
 
 /* --- a generation ----------------------------------------------------------------------------- */
 
-/* The sum over the decode steps, of which the costs of the first, a middle and the last are given. A decode step costs
- * a + b x its cache length in every operator of a decoder, so the sum is steps x (first + last) / 2; the middle one says
- * whether that holds for this model (NaN when not). */
+/* The sum over the decode steps, of which the costs of the first, a middle and the last are given.
+ * A decode step costs a + b x its cache length in every operator of a decoder, so the sum is steps
+ * x (first + last) / 2; the middle one says whether that holds for this model (NaN when not). */
 static double sum_of_steps(double first, double middle, double last, double steps, double at)
 {
     double line = first + (last - first) * at;

@@ -25,13 +25,14 @@ struct assay__model_costs {
     struct assay__map *by_name;   /* node name, else an output -> node index */
     struct assay__map *consumers; /* value -> how many nodes read it, + 1 for a graph output */
     struct assay__map *constants; /* names of weights and other constants */
-    struct assay__shapes
-        *shapes; /* of one inference; NULL: they change during it, or are not known */
+    /* of one inference; NULL: they change during it, or are not known */
+    struct assay__shapes *shapes;
     struct assay__arena *shapes_arena; /* behind them */
     struct assay__peak peak; /* of the activations; its texts live in the profile's arena */
 };
 
-/** profile->ceilings: copies of what the caller knows, of its device. A value that is not above 0 is unavailable. */
+/** profile->ceilings: copies of what the caller knows, of its device. A value that is not above 0
+ *  is unavailable. */
 int assay__describe_ceilings(struct assay_profile *profile, const struct assay_ceiling *given,
                              size_t count, struct assay_error *error);
 int assay__describe_machine(struct assay_profile *profile, struct assay_error *error);
@@ -41,8 +42,9 @@ int assay__describe_model(struct assay_profile *profile, const struct assay__mod
                           const struct assay__workload *workload, const char *shown,
                           const char *path, struct assay__model_costs *costs,
                           struct assay_error *error);
-/** Makes *costs (of the first run, as assay__describe_model left them) those of a whole generation: the prompt and every
- * decode step at its own cache length; and the operators of profile->model with them. */
+/** Makes *costs (of the first run, as assay__describe_model left them) those of a whole generation:
+ *  the prompt and every decode step at its own cache length; and the operators of profile->model
+ *  with them. */
 int assay__describe_generation(struct assay_profile *profile, const struct assay__model *model,
                                const struct assay__workload *workload,
                                const struct assay_generation *generation,
@@ -57,7 +59,8 @@ int assay__describe_liveness(struct assay_profile *profile, const struct assay__
                              struct assay_error *error);
 /** costs->constants. */
 int assay__describe_constants(struct assay__model_costs *costs);
-/** Shapes, weights and attributes of a layer that came from these nodes, in words. 0 or ASSAY_ENOMEM. */
+/** Shapes, weights and attributes of a layer that came from these nodes, in words. 0 or
+ *  ASSAY_ENOMEM. */
 int assay__describe_layer(struct assay__arena *arena, const struct assay__model_costs *costs,
                           const size_t *nodes, size_t count, struct assay__layer *layer);
 /** "1x64x112x112 float32", "?"; false when nothing of it is known. */

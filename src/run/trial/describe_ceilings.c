@@ -1,5 +1,5 @@
-/* describe_ceilings.c - the ceilings that the caller knows, copied into the document: what is measured is judged against
- * them, here and by whoever renders the profile later. */
+/* describe_ceilings.c - the ceilings that the caller knows, copied into the document: what is
+ * measured is judged against them, here and by whoever renders the profile later. */
 #include "run/trial/describe.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* describe_cell.c - what the profile keeps of a Neural Circuit Policy: its cell, form, time steps and
- * neuron groups with the FLOPs that the graph executes and the wiring needs. From the model's
+/* describe_cell.c - what the profile keeps of a Neural Circuit Policy: its cell, form, time steps
+ * and neuron groups with the FLOPs that the graph executes and the wiring needs. From the model's
  * metadata (cost/ncp.h); with it a report can tell time steps and groups apart on any machine. */
 #include "cost/ncp.h"
 #include "run/trial/describe.h"

@@ -1,6 +1,7 @@
-/* describe_layers.c - what the graph says of a layer in words: the shapes and types that go in and come out at the fixed inputs, its
- * weights, and the attributes of the nodes it came from. Of a layer made of several nodes, what stays inside is left out. A
- * shape that is not known is "?", and a list of nothing but those is not given. Texts end at ASSAY__LAYER_TEXT bytes, with "…". */
+/* describe_layers.c - what the graph says of a layer in words: the shapes and types that go in and
+ * come out at the fixed inputs, its weights, and the attributes of the nodes it came from. Of a
+ * layer made of several nodes, what stays inside is left out. A shape that is not known is "?", and
+ * a list of nothing but those is not given. Texts end at ASSAY__LAYER_TEXT bytes, with "…". */
 #include "run/trial/describe.h"
 
 #include "base/buf.h"
@@ -13,7 +14,7 @@
 
 static const char more[] = "…";
 
-/* --- shapes ------------------------------------------------------------------------------------- */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 bool assay__describe_type(struct assay__buf *out, const struct assay__shapes *shapes,
                           const char *name)
@@ -50,7 +51,8 @@ static void add_type(struct list *list, const char *name)
     list->known |= assay__describe_type(&list->text, list->shapes, name);
 }
 
-/* The text in the arena, cut between characters; "" when nothing is known, NULL when out of memory. Frees the list. */
+/* The text in the arena, cut between characters; "" when nothing is known, NULL when out of memory.
+ * Frees the list. */
 static const char *keep(struct assay__arena *arena, struct list *list)
 {
     size_t length = list->text.length;
@@ -66,7 +68,7 @@ static const char *keep(struct assay__arena *arena, struct list *list)
     return kept;
 }
 
-/* --- what goes in and comes out -------------------------------------------------------------------- */
+/* --- what goes in and comes out --------------------------------------------------------------- */
 
 struct group {
     const struct assay__graph *graph;
@@ -139,7 +141,7 @@ static void list_outputs(const struct assay__model_costs *costs, const struct gr
     }
 }
 
-/* --- attributes -------------------------------------------------------------------------------------- */
+/* --- attributes ------------------------------------------------------------------------------- */
 
 static void put_string(struct assay__buf *out, const char *text)
 {
@@ -225,7 +227,7 @@ static void list_attributes(const struct group *g, struct list *out)
     }
 }
 
-/* --- the whole -------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 int assay__describe_layer(struct assay__arena *arena, const struct assay__model_costs *costs,
                           const size_t *nodes, size_t count, struct assay__layer *layer)

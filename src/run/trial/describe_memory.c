@@ -1,4 +1,5 @@
-/* describe_memory.c - what the graph says of memory: how much is alive while each node runs, and at most (cost/liveness.h). */
+/* describe_memory.c - what the graph says of memory: how much is alive while each node runs, and at
+ * most (cost/liveness.h). */
 #include "run/trial/describe.h"
 
 #include "cost/liveness.h"

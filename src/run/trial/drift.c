@@ -1,5 +1,6 @@
-/* drift.c - see drift.h. Sums are in double precision. Numbers that are infinite or NaN are never averaged away: alike in
- * both they are counted and left out, otherwise the output has no numbers but a sentence. */
+/* drift.c - see drift.h. Sums are in double precision. Numbers that are infinite or NaN are never
+ * averaged away: alike in both they are counted and left out, otherwise the output has no numbers
+ * but a sentence. */
 #include "run/trial/drift.h"
 
 #include "base/file.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the numbers ------------------------------------------------------------------------------- */
+/* --- the numbers ------------------------------------------------------------------------------ */
 
 static bool alike(double a, double b)
 {
@@ -35,7 +36,9 @@ static int64_t first_class(const double *row, int64_t classes)
     return alone && !isnan(row[best]) ? best : -1;
 }
 
-/* Rows without a first class in the reference say nothing, as where all numbers are equal: they do not count. Rows of `classes` numbers, `step` apart: [N, C, 1, 1] has its classes at axis 1, [B, S, V] at axis 2. */
+/* Rows without a first class in the reference say nothing, as where all numbers are equal: they do
+ * not count. Rows of `classes` numbers, `step` apart: [N, C, 1, 1] has its classes at axis 1, [B,
+ * S, V] at axis 2. */
 static void count_top1(const double *reference, const double *candidate, int rank,
                        const int64_t *dims, struct assay__drift_output *out)
 {
@@ -96,7 +99,7 @@ void assay__drift_compare(const double *reference, const double *candidate, int 
     if (floats) count_top1(reference, candidate, rank, dims, out);
 }
 
-/* --- comparing --------------------------------------------------------------------------------- */
+/* --- comparing -------------------------------------------------------------------------------- */
 
 static bool is_float(enum assay__dtype dtype)
 {
@@ -135,7 +138,7 @@ static int compare_one(const struct assay__output *reference, const struct assay
     return code;
 }
 
-/* --- the inputs -------------------------------------------------------------------------------- */
+/* --- the inputs ------------------------------------------------------------------------------- */
 
 static const struct assay__input_plan *find_input(const struct assay__workload *workload,
                                                   const char *name)

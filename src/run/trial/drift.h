@@ -1,5 +1,6 @@
-/* drift.h - how far the outputs of one model are from those of another on the same inputs: what a rewrite, another
- * precision or another engine costs in numbers. Both run once in worker processes of their own. */
+/* drift.h - how far the outputs of one model are from those of another on the same inputs: what a
+ * rewrite, another precision or another engine costs in numbers. Both run once in worker processes
+ * of their own. */
 #ifndef ASSAY_RUN_TRIAL_DRIFT_H
 #define ASSAY_RUN_TRIAL_DRIFT_H
 
@@ -29,11 +30,11 @@ struct assay__drift_output {
     double max_absolute; /* max |c - r| */
     double relative_l2;  /* ||c - r|| / ||r|| */
     double cosine;       /* c · r / (||c|| ||r||) */
-    double
-        top1; /* share of rows whose largest element stands at the same place; NaN without a class axis */
+    /* share of rows whose largest element stands at the same place; NaN without a class axis */
+    double top1;
     int64_t rows; /* that top1 stands for: those whose largest element in the reference is alone */
-    int64_t
-        nonfinite;  /* infinite or NaN in both at the same place, alike: left out of the numbers */
+    /* infinite or NaN in both at the same place, alike: left out of the numbers */
+    int64_t nonfinite;
     int64_t broken; /* infinite or NaN in one only, or not alike: then there are no numbers */
 };
 
@@ -45,19 +46,21 @@ struct assay__drift {
     const char *engine, *version; /* what ran both */
 };
 
-/** The candidate's inputs must be the reference's (name and type); dimensions that only the candidate fixes are used for
- *  both. Inputs are those of the reference's plan. Fails when one of the two does not run: the message says which. */
+/** The candidate's inputs must be the reference's (name and type); dimensions that only the
+ *  candidate fixes are used for both. Inputs are those of the reference's plan. Fails when one of
+ *  the two does not run: the message says which. */
 int assay__drift(const char *reference_path, const char *candidate_path,
                  const struct assay__workload_options *workload,
                  const struct assay__drift_options *options, struct assay__drift *drift,
                  struct assay_error *error);
-/** The same of outputs that two runs have left behind (outputs.h): no model runs. ASSAY_ENOTFOUND when one left none. */
+/** The same of outputs that two runs have left behind (outputs.h): no model runs. ASSAY_ENOTFOUND
+ *  when one left none. */
 int assay__drift_folders(const char *reference, const char *candidate, struct assay__drift *drift,
                          struct assay_error *error);
 void assay__drift_free(struct assay__drift *drift); /* zeroed legal */
 
-/** The numbers of two arrays of `elements`; dims for the class axis: the last one longer than 1, when a dimension stands
- *  before it. `floats`: whether a largest element means something. */
+/** The numbers of two arrays of `elements`; dims for the class axis: the last one longer than 1,
+ *  when a dimension stands before it. `floats`: whether a largest element means something. */
 void assay__drift_compare(const double *reference, const double *candidate, int rank,
                           const int64_t *dims, bool floats, struct assay__arena *arena,
                           struct assay__drift_output *out);

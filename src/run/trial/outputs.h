@@ -1,5 +1,6 @@
-/* outputs.h - the outputs of one inference, kept as files: a folder with outputs.json (an array of {name, dtype, shape,
- * file, reason}) and one .npy per output. The worker writes, the parent reads. */
+/* outputs.h - the outputs of one inference, kept as files: a folder with outputs.json (an array of
+ * {name, dtype, shape, file, reason}) and one .npy per output. The worker writes, the parent
+ * reads. */
 #ifndef ASSAY_RUN_TRIAL_OUTPUTS_H
 #define ASSAY_RUN_TRIAL_OUTPUTS_H
 
@@ -8,7 +9,8 @@
 
 #include <assay/engine.h>
 
-/** What the engine's last step gave. An output that cannot be kept (text, a sequence) has a reason instead of a file. */
+/** What the engine's last step gave. An output that cannot be kept (text, a sequence) has a reason
+ *  instead of a file. */
 int assay__outputs_write(const struct assay_engine_ops *engine, struct assay_session *session,
                          const char *folder, struct assay_error *error);
 

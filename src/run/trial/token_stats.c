@@ -1,10 +1,11 @@
 /* token_stats.c - see generate.h.
  *
- * A launch: time to the first token is a generation's first time; the latency between tokens is the difference of two
- * neighbours, all generations pooled (they are the same process, and each says the same tokens). Rates are ratios of sums:
- * decode = (tokens - 1) x batch x generations / sum of (last - first), overall = tokens x batch x generations / sum of
- * last, prefill = prompt x batch / median time to the first token. Percentiles need as many values as latency's do.
- * A trial: the median over launches of each. */
+ * A launch: time to the first token is a generation's first time; the latency between tokens is the
+ * difference of two neighbours, all generations pooled (they are the same process, and each says
+ * the same tokens). Rates are ratios of sums: decode = (tokens - 1) x batch x generations / sum of
+ * (last - first), overall = tokens x batch x generations / sum of last, prefill = prompt x batch /
+ * median time to the first token. Percentiles need as many values as latency's do. A trial: the
+ * median over launches of each. */
 #include "run/trial/token_stats.h"
 
 #include "base/buf.h"
@@ -17,8 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUES_MOST ((size_t)1 << 22) /* 32 MB of times in the parent; the rest counts as dropped */
-#define QUARTERS_NEED 8               /* decode steps in a generation */
+/* 32 MB of times in the parent; the rest counts as dropped */
+#define VALUES_MOST ((size_t)1 << 22)
+#define QUARTERS_NEED 8 /* decode steps in a generation */
 #define BATCH_MOST ((int64_t)1 << 20)
 
 static void bad(struct assay_error *error, const char *what)
@@ -117,7 +119,8 @@ static double percentile(const double *sorted, size_t count, double q)
                                                      : NAN;
 }
 
-/* The times between tokens `first` to `end` - 1 (from 1), all generations, sorted into `out`; how many. */
+/* The times between tokens `first` to `end` - 1 (from 1), all generations, sorted into `out`; how
+ * many. */
 static size_t between(const struct assay__tokens *tokens, size_t generations, size_t first,
                       size_t end, double *out)
 {

@@ -1,6 +1,7 @@
-/* token_stats.h - text generation as the thing measured: what the worker tells of its tokens, the statistics of one launch,
- * and the metrics llm.* of a launch and of a trial. A whole generation (prompt, then token after token) is one inference
- * of `run`; the times inside it come from the engine, in the same windows. */
+/* token_stats.h - text generation as the thing measured: what the worker tells of its tokens, the
+ * statistics of one launch, and the metrics llm.* of a launch and of a trial. A whole generation
+ * (prompt, then token after token) is one inference of `run`; the times inside it come from the
+ * engine, in the same windows. */
 #ifndef ASSAY_RUN_TRIAL_TOKEN_STATS_H
 #define ASSAY_RUN_TRIAL_TOKEN_STATS_H
 
@@ -40,7 +41,8 @@ struct assay__tokens {
     struct assay__token_summary summary;
 };
 
-/** A "generation" and a "token_times" message. Everything is checked; what is wrong becomes the error. */
+/** A "generation" and a "token_times" message. Everything is checked; what is wrong becomes the
+ *  error. */
 void assay__tokens_hear(struct assay__tokens *tokens, int64_t asked, const struct assay__json *json,
                         struct assay_error *error);
 void assay__tokens_hear_times(struct assay__tokens *tokens, const struct assay__json *json,
@@ -50,8 +52,9 @@ int assay__tokens_summarise(struct assay__tokens *tokens);
 void assay__tokens_free(struct assay__tokens *tokens);
 
 struct assay__outcome;
-/** llm.* over these launches (the median over launches of each launch's value); nothing when the job did not generate.
- *  `tokens` is what was asked. On a device other than "cpu" the notes say that the cache crosses the bus. */
+/** llm.* over these launches (the median over launches of each launch's value); nothing when the
+ *  job did not generate. `tokens` is what was asked. On a device other than "cpu" the notes say
+ *  that the cache crosses the bus. */
 int assay__generation_metrics(const struct assay__outcome *const *used, size_t count,
                               int64_t tokens, const char *device, struct assay_metrics *metrics);
 /** "464 318 …" of the last launch that told them, in the arena; "" none, NULL out of memory. */

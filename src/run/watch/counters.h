@@ -36,7 +36,8 @@ struct assay__json;
 /** The "counters" message of job.h. Strings go into the arena. */
 int assay__counted_hear(const struct assay__json *json, struct assay__arena *arena,
                         struct assay__counted *counted, struct assay_error *error);
-/** The "counters" of a layer: *values has layer_event_count entries, or is NULL when there are none. */
+/** The "counters" of a layer: *values has layer_event_count entries, or is NULL when there are
+ *  none. */
 int assay__counted_hear_layer(const struct assay__json *list, struct assay__arena *arena,
                               const struct assay__counted *counted, double **values,
                               struct assay_error *error);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- series ------------------------------------------------------------------------------------- */
+/* --- series ----------------------------------------------------------------------------------- */
 
 static bool is_whole(const struct assay__series *series)
 {
@@ -17,7 +17,8 @@ static bool is_whole(const struct assay__series *series)
     return tail && strcmp(tail, ".used") == 0;
 }
 
-/* "memory.rss" -> "memory.rss.worker", "memory.gpu0.process" -> "memory.device.gpu0", "….used" -> "memory.device.gpu0.all" */
+/* "memory.rss" -> "memory.rss.worker", "memory.gpu0.process" -> "memory.device.gpu0", "….used" ->
+ * "memory.device.gpu0.all" */
 static const char *series_name(struct assay__arena *arena, const struct assay__series *series)
 {
     const struct assay__channel *channel = series->channel;
@@ -51,9 +52,10 @@ static const char *cost_note(struct assay__arena *arena, struct assay__sampler *
                                count == 1 ? "" : " each", share);
 }
 
-/* Behind the last window come the sessions of the layer pass, which are not the model's memory, and the end of the process, which leaves
- * readings without a value: neither is part of the series. The proportional set size is read between windows: the reading right behind
- * the last one is its last. A device is read so seldom that a short run may have no other reading than the one behind it. */
+/* Behind the last window come the sessions of the layer pass, which are not the model's memory, and
+ * the end of the process, which leaves readings without a value: neither is part of the series. The
+ * proportional set size is read between windows: the reading right behind the last one is its last.
+ * A device is read so seldom that a short run may have no other reading than the one behind it. */
 static size_t without_tail(const struct assay__series *series, uint64_t window_end_ns)
 {
     size_t count = series->count, after = strcmp(series->ops->name, "process-pss") == 0 ? 1 : 0;
@@ -116,7 +118,8 @@ static double peak_of(const struct assay__series *series, size_t count)
     return peak;
 }
 
-/* What a channel of NVML says: the worker's own peak is added up, the growth of a whole GPU is compared. */
+/* What a channel of NVML says: the worker's own peak is added up, the growth of a whole GPU is
+ * compared. */
 static int see_device(const struct assay__watch_plan *plan, const struct assay__series *series,
                       size_t count, double *device, struct assay__memory_seen *seen)
 {
@@ -156,7 +159,7 @@ int assay__memory_keep_series(const struct assay__watch_plan *plan, struct assay
     return seen->device_reason ? 0 : ASSAY_ENOMEM;
 }
 
-/* --- metrics ------------------------------------------------------------------------------------ */
+/* --- metrics ---------------------------------------------------------------------------------- */
 
 /* What can be known of a device's memory, by the name that the engine gives it. */
 enum device_memory {
@@ -362,9 +365,9 @@ static int put_tracked(const struct assay__tracked *tracked, double slowdown,
     return isfinite(slowdown)
                ? assay_metrics_derived(metrics, "overhead.allocations", slowdown, "clock",
                                        "median latency with the tracker / latency.p50")
-               : assay_metrics_unavailable(
-                     metrics, "overhead.allocations",
-                     "allocations are counted with one request in flight: not to be compared with the latency of several");
+               : assay_metrics_unavailable(metrics, "overhead.allocations",
+                                           "allocations are counted with one request in flight: "
+                                           "not to be compared with the latency of several");
 }
 
 int assay__memory_metrics(const struct assay__watch_plan *plan,

@@ -1,4 +1,5 @@
-/* memory_metrics.h - from what was seen of the worker's memory to series and metrics of the trial. */
+/* memory_metrics.h - from what was seen of the worker's memory to series and metrics of the
+ * trial. */
 #ifndef ASSAY_RUN_WATCH_MEMORY_METRICS_H
 #define ASSAY_RUN_WATCH_MEMORY_METRICS_H
 
@@ -18,7 +19,8 @@ struct assay__memory_seen {
     const char *tracked_reason;
 };
 
-/** NVML may tell the memory that a process takes on the device: not for one that is the CPU or never is an NVIDIA GPU. */
+/** NVML may tell the memory that a process takes on the device: not for one that is the CPU or
+ *  never is an NVIDIA GPU. */
 bool assay__memory_asks_nvml(const char *device);
 /** The sampler's channels as series of the launch. 0 or ASSAY_ENOMEM. */
 int assay__memory_keep_series(const struct assay__watch_plan *plan, struct assay__sampler *sampler,

@@ -30,7 +30,7 @@
 #define ASSAY_SANITIZED 0
 #endif
 
-/* --- what it saw -------------------------------------------------------------------------------- */
+/* --- what it saw ------------------------------------------------------------------------------ */
 
 static int bad(struct assay_error *error)
 {
@@ -155,9 +155,10 @@ int assay__tracked_read(const struct assay__json *json, struct assay__arena *are
     return code;
 }
 
-/* --- the launch --------------------------------------------------------------------------------- */
+/* --- the launch ------------------------------------------------------------------------------- */
 
-/* Tools that own malloc themselves: in front of or behind another one neither would see what it should. */
+/* Tools that own malloc themselves: in front of or behind another one neither would see what it
+ * should. */
 static bool owns_malloc(const char *preloaded)
 {
     static const char *const tools[] = {"vgpreload",         "valgrind",  "asan",  "tsan",
@@ -243,8 +244,9 @@ static void shorten(struct assay__request *request, double p50_ns)
     request->store = NULL;
 }
 
-/* A pool that fills looks like a leak to who looks shortly. What shows as growth is looked at again in a launch of its own: behind a
- * pre-run that is longer, and over more inferences. A second launch that fails leaves the first one's answer. */
+/* A pool that fills looks like a leak to who looks shortly. What shows as growth is looked at again
+ * in a launch of its own: behind a pre-run that is longer, and over more inferences. A second
+ * launch that fails leaves the first one's answer. */
 static void confirm(struct assay__request *own, struct assay__tracked **tracked, double *latency_ns)
 {
     struct assay__outcome outcome;

@@ -1,5 +1,6 @@
-/* memory_track.h - the parent's side of the allocation tracker: where its library is, the launch that has it loaded, and what it saw.
- * The tracked launch comes after the measured ones and is never one of them. */
+/* memory_track.h - the parent's side of the allocation tracker: where its library is, the launch
+ * that has it loaded, and what it saw. The tracked launch comes after the measured ones and is
+ * never one of them. */
 #ifndef ASSAY_RUN_WATCH_MEMORY_TRACK_H
 #define ASSAY_RUN_WATCH_MEMORY_TRACK_H
 
@@ -22,12 +23,14 @@ struct assay__tracked {
 int assay__tracked_read(const struct assay__json *json, struct assay__arena *arena,
                         struct assay__tracked **tracked, struct assay_error *error);
 
-/** "LD_PRELOAD=…" that loads the tracker into the worker at `worker`. ASSAY_EUNSUPPORTED or ASSAY_ENOTFOUND say why not. */
+/** "LD_PRELOAD=…" that loads the tracker into the worker at `worker`. ASSAY_EUNSUPPORTED or
+ *  ASSAY_ENOTFOUND say why not. */
 int assay__track_preload(const char *worker, struct assay__arena *arena, const char **preload,
                          struct assay_error *error);
 
-/** Runs a launch like `request`, but with one request in flight, with the tracker loaded: about 2 s when an inference takes p50_ns. *tracked NULL: `reason` says why
- *  (arena or static). *latency_ns: its own median; NaN. Only running out of memory is an error. */
+/** Runs a launch like `request`, but with one request in flight, with the tracker loaded: about 2 s
+ *  when an inference takes p50_ns. *tracked NULL: `reason` says why (arena or static). *latency_ns:
+ *  its own median; NaN. Only running out of memory is an error. */
 int assay__track_launch(const struct assay__request *request, double p50_ns,
                         struct assay__tracked **tracked, double *latency_ns, const char **reason);
 

@@ -1,10 +1,11 @@
-/* sensors.h - from what the sampler read around the measured windows to metrics, series and sentences: power, energy,
- * temperature, clocks, throttling. Functions of the sampler's columns and the windows alone, so that a test with a
- * scripted clock knows every number.
+/* sensors.h - from what the sampler read around the measured windows to metrics, series and
+ * sentences: power, energy, temperature, clocks, throttling. Functions of the sampler's columns and
+ * the windows alone, so that a test with a scripted clock knows every number.
  *
- * Only the measured windows count. Energy is summed over them; an average is energy (or a gauge's integral) over their
- * time together. Peaks, and whether the time was too short for the source, are judged on a launch's stretch from its
- * first window to its last: the pauses between windows are a few milliseconds, in which nothing draws more power. */
+ * Only the measured windows count. Energy is summed over them; an average is energy (or a gauge's
+ * integral) over their time together. Peaks, and whether the time was too short for the source, are
+ * judged on a launch's stretch from its first window to its last: the pauses between windows are a
+ * few milliseconds, in which nothing draws more power. */
 #ifndef ASSAY_RUN_WATCH_SENSORS_H
 #define ASSAY_RUN_WATCH_SENSORS_H
 
@@ -18,8 +19,8 @@ struct assay__sensor_window {
     int launch;                /* id */
     uint64_t begin_ns, end_ns; /* the sampler's clock */
     size_t completions;
-    const double
-        *samples_ns; /* of the window, when one stream ran; NULL: only their number is known */
+    /* of the window, when one stream ran; NULL: only their number is known */
+    const double *samples_ns;
     size_t sample_count;
 };
 
@@ -80,7 +81,8 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
 const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t index);
 /** Whether a rail was read at all. */
 bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *rail);
-/** The channel that tells the temperature or the clock of the processor that the workload ran on; SIZE_MAX: none. */
+/** The channel that tells the temperature or the clock of the processor that the workload ran on;
+ *  SIZE_MAX: none. */
 size_t assay__sensors_temperature(const struct assay__sensors *sensors,
                                   const struct assay__rails *rails);
 size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails);

@@ -1,6 +1,7 @@
-/* sensors_launches.c - the energy of each launch by itself, so that energies can be compared as latencies are: the process is the
- * unit of replication. The windows of one launch are taken for all there are; what is then refused (a source that updates too
- * seldom for so short a time) is that launch's reason. A single launch has the trial's own number and nothing here. */
+/* sensors_launches.c - the energy of each launch by itself, so that energies can be compared as
+ * latencies are: the process is the unit of replication. The windows of one launch are taken for
+ * all there are; what is then refused (a source that updates too seldom for so short a time) is
+ * that launch's reason. A single launch has the trial's own number and nothing here. */
 #include "run/watch/sensors.h"
 
 #include <stdio.h>

@@ -1,10 +1,11 @@
-/* sensors_metrics.c - power.*, energy.*, efficiency.*, sensor.period.*, hardware.temperature and .frequency, overhead.sensors
- * and score.efficiency of a trial whose sensors were read. What has no answer is put as unavailable with the sampler's own
- * reason.
+/* sensors_metrics.c - power.*, energy.*, efficiency.*, sensor.period.*, hardware.temperature and
+ * .frequency, overhead.sensors and score.efficiency of a trial whose sensors were read. What has no
+ * answer is put as unavailable with the sampler's own reason.
  *
  *   gross   J / inference = energy in the measured windows / inferences in them
  *   net     J / inference = (energy - idle power x time) / inferences
- *   TOPS/W                = compute.flops x inferences / energy / 1e12: the rate over power.average in the same windows
+ *   TOPS/W                = compute.flops x inferences / energy / 1e12: the rate over power.average
+ *                         in the same windows
  *   score                 = cost/score.h */
 #include "run/watch/sensors.h"
 
@@ -46,7 +47,7 @@ static const char *or_text(const char *text, const char *otherwise)
     return text && *text ? text : otherwise;
 }
 
-/* --- every rail --------------------------------------------------------------------------------- */
+/* --- every rail ------------------------------------------------------------------------------- */
 
 static void put_rail(struct putting *to, const char *rail, const char *family,
                      enum assay_state state, double value, const char *source, const char *note)
@@ -74,7 +75,8 @@ static void put_period(struct putting *to, const char *rail, const struct assay_
              isfinite(series->period_s) ? note : "too few changes of the source were seen");
 }
 
-/* Where a rail has a counter and a power sensor, the second checks the first: "; sampled power says 30.1 W (-0.4 %)". */
+/* Where a rail has a counter and a power sensor, the second checks the first: "; sampled power says
+ * 30.1 W (-0.4 %)". */
 static void add_check(const struct putting *to, const char *rail, const struct assay__sensed *by,
                       char *note, size_t size)
 {
@@ -137,7 +139,7 @@ static void put_one_rail(struct putting *to, const char *rail)
     put_period(to, rail, &sensed);
 }
 
-/* --- the workload's rail ------------------------------------------------------------------------ */
+/* --- the workload's rail ---------------------------------------------------------------------- */
 
 struct total {
     bool available;
@@ -255,7 +257,7 @@ static void put_workload(struct putting *to)
              "inferences / energy in the measured windows", &total);
 }
 
-/* --- temperature and clock ---------------------------------------------------------------------- */
+/* --- temperature and clock -------------------------------------------------------------------- */
 
 /* GPUs and NPUs: what stood there before is the CPU's, which did not do the work. */
 static void put_none_of_device(struct putting *to, const char *name, const char *what)
@@ -298,9 +300,10 @@ static void put_channel(struct putting *to, size_t index, const char *name, cons
         put_none(to, peak_name, or_text(sensed.reason, "no sample lies in the measured windows"));
 }
 
-/* --- what it cost ------------------------------------------------------------------------------- */
+/* --- what it cost ----------------------------------------------------------------------------- */
 
-/* "; energy of gpu0 every 3.07 s: a reading takes 4.60 ms", once for each probe that is read less often than asked. */
+/* "; energy of gpu0 every 3.07 s: a reading takes 4.60 ms", once for each probe that is read less
+ * often than asked. */
 static void add_seldom(const struct putting *to, char *note, size_t size)
 {
     const struct assay__series *last = NULL;

@@ -1,8 +1,10 @@
-/* sensors_rails.c - one channel or rail over all measured windows, and the choice of the rail that a device stands on.
+/* sensors_rails.c - one channel or rail over all measured windows, and the choice of the rail that
+ * a device stands on.
  *
- * A CPU's energy is that of its packages and, where it is counted beside them, of the memory (dram). Parts of a package
- * (core, uncore) are in it already. A CUDA device is NVML's GPU of the same number. The whole machine (psys, a power
- * meter, the battery) is the last resort, and marked: more than the processor is in it. */
+ * A CPU's energy is that of its packages and, where it is counted beside them, of the memory
+ * (dram). Parts of a package (core, uncore) are in it already. A CUDA device is NVML's GPU of the
+ * same number. The whole machine (psys, a power meter, the battery) is the last resort, and marked:
+ * more than the processor is in it. */
 #include "run/watch/sensors.h"
 
 #include <ctype.h>
@@ -17,7 +19,7 @@
 #define THIRD_PERIODS_TOLD 3
 #define THIRD_PERIODS_USED 9.5 /* 10, as far as a period can be measured */
 
-/* --- over the windows --------------------------------------------------------------------------- */
+/* --- over the windows ------------------------------------------------------------------------- */
 
 /* Index of the first reading at or after a time; count: none. */
 static size_t first_at(const struct assay__series *series, uint64_t time_ns)
@@ -68,8 +70,8 @@ static void refuse(struct assay__sensed *sensed, const char *reason)
     sensed->growth = sensed->average = sensed->peak = sensed->least = NAN;
 }
 
-/* The windows of one launch, from `first` on; the stretch is what the sampler says of all of them together. Returns the index
- * behind the last. */
+/* The windows of one launch, from `first` on; the stretch is what the sampler says of all of them
+ * together. Returns the index behind the last. */
 static size_t add_launch(const struct assay__sensors *sensors, size_t first,
                          const struct assay__window *stretch, struct assay__sensed *sensed)
 {
@@ -153,7 +155,8 @@ size_t assay__sensors_sampled(const struct assay__sensors *sensors, const char *
     return SIZE_MAX;
 }
 
-/* A counter that is read seldom hides a peak between two readings; samples of the rail's power show it. */
+/* A counter that is read seldom hides a peak between two readings; samples of the rail's power show
+ * it. */
 static void peak_of_samples(const struct assay__sensors *sensors, const char *rail,
                             struct assay__sensed *sensed)
 {
@@ -169,8 +172,8 @@ static void peak_of_samples(const struct assay__sensors *sensors, const char *ra
     sensed->peak_index = index;
 }
 
-/* Power that still changes from the first third of the idle window to the last (clocks that stay high for seconds after what ran
- * before): said, and the last third is the baseline. */
+/* Power that still changes from the first third of the idle window to the last (clocks that stay
+ * high for seconds after what ran before): said, and the last third is the baseline. */
 static void sense_settling(const struct assay__sensors *sensors, const char *rail,
                            struct assay__sensed *sensed)
 {
@@ -227,7 +230,7 @@ void assay__sensed_rail(const struct assay__sensors *sensors, const char *rail,
     sense_idle(sensors, rail, sensed);
 }
 
-/* --- rails -------------------------------------------------------------------------------------- */
+/* --- rails ------------------------------------------------------------------------------------ */
 
 static bool tells_power(const struct assay__channel *channel)
 {
@@ -248,7 +251,8 @@ const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t 
     return NULL;
 }
 
-/* Whether the rail was read at all, so that the sampler's reason is worth more than the list of probes. */
+/* Whether the rail was read at all, so that the sampler's reason is worth more than the list of
+ * probes. */
 bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *rail)
 {
     for (size_t i = 0; i < sensors->series_count; i++) {
@@ -318,7 +322,7 @@ static bool any_works(const struct assay__sensors *sensors, const struct assay__
     return false;
 }
 
-/* --- the device --------------------------------------------------------------------------------- */
+/* --- the device ------------------------------------------------------------------------------- */
 
 static bool begins(const char *text, const char *const *words)
 {
@@ -391,7 +395,7 @@ static void choose_cpu(const struct assay__sensors *sensors, struct assay__rails
     take(sensors, is_package, false, ASSAY__RAIL_PARTS, rails); /* for its reason */
 }
 
-/* --- why there is none -------------------------------------------------------------------------- */
+/* --- why there is none ------------------------------------------------------------------------ */
 
 static const char *probe_reason(const struct assay__sensors *sensors,
                                 const struct assay__probe_cost *probe)
@@ -541,7 +545,7 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
     rails->count = 0;
 }
 
-/* --- temperature and clock ---------------------------------------------------------------------- */
+/* --- temperature and clock -------------------------------------------------------------------- */
 
 static bool channel_has(const struct assay__series *series, const char *quantity, const char *part)
 {

@@ -1,11 +1,13 @@
-/* sensors_series.c - what the sensors read, as series of the profile: every channel as it was read (or why it was not), and three
- * that are derived: power from the growth of an energy counter over at least ten of its update periods and 50 ms (not of one
- * that is read seldom, where the rail's power is sampled), inferences per second, inferences per joule. A probe that could not
- * be opened in time is a series without values, with the reason: what it would have had is not known.
+/* sensors_series.c - what the sensors read, as series of the profile: every channel as it was read
+ * (or why it was not), and three that are derived: power from the growth of an energy counter over
+ * at least ten of its update periods and 50 ms (not of one that is read seldom, where the rail's
+ * power is sampled), inferences per second, inferences per joule. A probe that could not be opened
+ * in time is a series without values, with the reason: what it would have had is not known.
  *
- * Inferences over time. With one stream, the samples of a window are laid one after the other and stretched to the
- * window's wall time, and each is spread evenly over its own duration; with several streams only the number in a window is
- * known, and it is spread evenly. A bucket in which less than a quarter was measured has no value. */
+ * Inferences over time. With one stream, the samples of a window are laid one after the other and
+ * stretched to the window's wall time, and each is spread evenly over its own duration; with
+ * several streams only the number in a window is known, and it is spread evenly. A bucket in which
+ * less than a quarter was measured has no value. */
 #include "run/watch/sensors.h"
 
 #include "base/text.h"
@@ -66,7 +68,7 @@ static int add(const struct assay__sensors *sensors, const struct assay__series_
     return assay__trial_add_series(sensors->profile, sensors->trial, info);
 }
 
-/* --- channels ----------------------------------------------------------------------------------- */
+/* --- channels --------------------------------------------------------------------------------- */
 
 /* Channels of one probe share their times. */
 struct shared_times {
@@ -85,7 +87,8 @@ static double *times_of(const struct assay__sensors *sensors, const struct assay
     return shared->times_ns;
 }
 
-/* What must be said of a channel that was read less often than asked; out: kept as long as the profile. NULL: no memory. */
+/* What must be said of a channel that was read less often than asked; out: kept as long as the
+ * profile. NULL: no memory. */
 static const char *seldom(const struct assay__sensors *sensors, const struct assay__series *series,
                           const char *reason)
 {
@@ -131,7 +134,7 @@ static int add_channel(const struct assay__sensors *sensors, const struct assay_
     return add(sensors, &info);
 }
 
-/* --- power from a counter ----------------------------------------------------------------------- */
+/* --- power from a counter --------------------------------------------------------------------- */
 
 static int add_power(const struct assay__sensors *sensors, const struct assay__series *series)
 {
@@ -174,7 +177,7 @@ static int add_power(const struct assay__sensors *sensors, const struct assay__s
     return add(sensors, &info);
 }
 
-/* --- inferences over time ----------------------------------------------------------------------- */
+/* --- inferences over time --------------------------------------------------------------------- */
 
 struct buckets {
     uint64_t begin_ns;
@@ -242,7 +245,8 @@ static double energy_in(const struct assay__sensors *sensors, const struct assay
     return sum;
 }
 
-/* The longest update period of the rails' sources, and how often the one that is read least is read. */
+/* The longest update period of the rails' sources, and how often the one that is read least is
+ * read. */
 static double period_of(const struct assay__sensors *sensors, const struct assay__rails *rails,
                         double *interval_s)
 {

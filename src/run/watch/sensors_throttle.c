@@ -1,7 +1,9 @@
-/* sensors_throttle.c - what held the processors back while it was measured, as sentences with numbers and times: counts of
- * thermal throttling, time that a CPU quota took, NVML's reasons for slow clocks, the system's thermal pressure, limits below
- * what the hardware can do, and a clock that falls while the temperature rises. A sentence replaces the coarser one of the
- * same subject that was made from the readings around the launches. Times count from the beginning of the run. */
+/* sensors_throttle.c - what held the processors back while it was measured, as sentences with
+ * numbers and times: counts of thermal throttling, time that a CPU quota took, NVML's reasons for
+ * slow clocks, the system's thermal pressure, limits below what the hardware can do, and a clock
+ * that falls while the temperature rises. A sentence replaces the coarser one of the same subject
+ * that was made from the readings around the launches. Times count from the beginning of the
+ * run. */
 #include "run/watch/sensors.h"
 
 #include <math.h>
@@ -45,7 +47,8 @@ static double seconds_in(const struct assay__sensors *sensors, uint64_t time_ns)
     return (double)(int64_t)(time_ns - sensors->origin_ns) * 1e-9;
 }
 
-/* Growth from the first window's begin to the last one's end, and when it was first seen to grow. */
+/* Growth from the first window's begin to the last one's end, and when it was first seen to
+ * grow. */
 static double grown(const struct assay__sensors *sensors, const struct assay__series *series,
                     double *first_s)
 {

@@ -1,9 +1,9 @@
-/* watch_counters.c - the processor's and the kernel's counters, per inference. The worker counts (worker_counters.c); here what the
- * launches said becomes metrics:
+/* watch_counters.c - the processor's and the kernel's counters, per inference. The worker counts
+ * (worker_counters.c); here what the launches said becomes metrics:
  *   counter = Σ growth / Σ inferences, over the counted slices of all launches that know it.
- * A counter that took turns with others was scaled by enabled / running time: derived, and the note says for how much of the time it
- * really counted. A counter that must move while a processor works (cycles, instructions, branches, CPU time) and does not is a
- * fault, not 0. */
+ * A counter that took turns with others was scaled by enabled / running time: derived, and the note
+ * says for how much of the time it really counted. A counter that must move while a processor works
+ * (cycles, instructions, branches, CPU time) and does not is a fault, not 0. */
 #include "run/watch/watch.h"
 
 #include "platform/posix_cpu.h"
@@ -26,7 +26,8 @@ struct assay__watcher {
     double seconds;  /* of an inference, in the counted slices; NaN */
     bool user_space; /* what the kernel did for the worker is not in the counts */
 
-    /* The memory controllers' counters are the whole machine's: read here, at the edges of the latency's windows. */
+    /* The memory controllers' counters are the whole machine's: read here, at the edges of the
+     * latency's windows. */
     struct assay__arena *arena;
     const struct assay__probe_ops *uncore;
     struct assay__probe *controllers;
@@ -244,7 +245,8 @@ static int put_hit_rate(struct assay__watcher *w)
                                  "last level on most processors)");
 }
 
-/* Only where cycles and CPU time cover the same: the kernel's part is in both or was not counted. */
+/* Only where cycles and CPU time cover the same: the kernel's part is in both or was not
+ * counted. */
 static int put_frequency(struct assay__watcher *w)
 {
     const struct assay_metric *cycles = get(w, "hardware.cycles"),

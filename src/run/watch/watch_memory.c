@@ -1,9 +1,11 @@
 /* watch_memory.c - the worker's memory over time, and its allocations.
  *
- * Resident memory, page faults and threads are read every 20 ms from /proc by a thread of this process; a device's memory through NVML
- * every 100 ms or more. The proportional set size makes the kernel walk the worker's page tables, so it is read on the run's own thread
- * between two windows, where no inference runs, at most four times a second. Allocations are counted in one more launch, after the
- * measured ones, with the tracker loaded (memory_track.h): nothing of it is in the latency. */
+ * Resident memory, page faults and threads are read every 20 ms from /proc by a thread of this
+ * process; a device's memory through NVML every 100 ms or more. The proportional set size makes the
+ * kernel walk the worker's page tables, so it is read on the run's own thread between two windows,
+ * where no inference runs, at most four times a second. Allocations are counted in one more launch,
+ * after the measured ones, with the tracker loaded (memory_track.h): nothing of it is in the
+ * latency. */
 #include "run/watch/watch.h"
 
 #include "base/clock.h"
@@ -54,9 +56,10 @@ static int begin(const struct assay__watch_plan *plan, struct assay__watcher **w
     return 0;
 }
 
-/* --- the timeline ------------------------------------------------------------------------------- */
+/* --- the timeline ----------------------------------------------------------------------------- */
 
-/* The worker's memory on each GPU, and all that is in use there for drivers that do not tell the first. */
+/* The worker's memory on each GPU, and all that is in use there for drivers that do not tell the
+ * first. */
 static bool of_device(void *context, const struct assay__probe_ops *ops,
                       const struct assay__channel *channel)
 {
@@ -99,7 +102,8 @@ static void started(struct assay__watcher *watcher, int launch, pid_t worker)
     if (interval_ns < 100000) interval_ns = 100000;
     watcher->pss_ns = watcher->pss_took_ns = 0;
     watcher->seen.window_end_ns = 0;
-    /* With another machine's files the worker is not among them; its own number might be somebody else's there. */
+    /* With another machine's files the worker is not among them; its own number might be somebody
+     * else's there. */
     assay__procmem_target(assay__live_refused() ? 0 : worker);
     assay__nvml_target(worker);
     watcher->samplers[RESIDENT] = sampler_of(&assay__probe_process, interval_ns, false, true);
@@ -141,7 +145,7 @@ static void ended(struct assay__watcher *watcher, int launch)
     assay__nvml_target(0);
 }
 
-/* --- allocations -------------------------------------------------------------------------------- */
+/* --- allocations ------------------------------------------------------------------------------ */
 
 static int extra(struct assay__watcher *watcher, const struct assay__request *request,
                  struct assay_error *error)

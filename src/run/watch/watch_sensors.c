@@ -1,12 +1,14 @@
-/* watch_sensors.c - power, energy, temperature, clocks and throttling while a workload runs: the life of the sampler. It
- * is opened before the first launch, measures how often its sources update, watches the idle machine, goes on through
- * all launches and ends before anything else of the run's own is started. What the readings mean is in sensors_*.c.
+/* watch_sensors.c - power, energy, temperature, clocks and throttling while a workload runs: the
+ * life of the sampler. It is opened before the first launch, measures how often its sources update,
+ * watches the idle machine, goes on through all launches and ends before anything else of the run's
+ * own is started. What the readings mean is in sensors_*.c.
  *
- * A source whose reading costs more than 0.15 % of a core at the interval is read less often, and at the edges: when the
- * idle machine begins and ends to be watched, when the first window of a launch begins, when a launch has ended.
+ * A source whose reading costs more than 0.15 % of a core at the interval is read less often, and
+ * at the edges: when the idle machine begins and ends to be watched, when the first window of a
+ * launch begins, when a launch has ended.
  *
- * Not read here: the PCIe link, its traffic (20 ms of waiting for each reading) and the counters of processes, which have
- * a watcher of their own. */
+ * Not read here: the PCIe link, its traffic (20 ms of waiting for each reading) and the counters of
+ * processes, which have a watcher of their own. */
 #include "run/watch/sensors.h"
 #include "run/watch/watch.h"
 
@@ -52,8 +54,9 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* Memory is another watcher's business; of the counts only those of throttling. The state of the PCIe link costs five times
- * what all else of NVML does (160 µs of 190 on an H200) and says nothing of power. */
+/* Memory is another watcher's business; of the counts only those of throttling. The state of the
+ * PCIe link costs five times what all else of NVML does (160 µs of 190 on an H200) and says nothing
+ * of power. */
 static bool channel_wanted(void *context, const struct assay__probe_ops *ops,
                            const struct assay__channel *channel)
 {
@@ -94,7 +97,8 @@ static void tell(const struct assay_run_options *options, double done)
     if (options->progress) options->progress(options->progress_context, &progress);
 }
 
-/* Until everything was read once: a window that begins earlier would have no answer. That is the reading at the edge. */
+/* Until everything was read once: a window that begins earlier would have no answer. That is the
+ * reading at the edge. */
 static void wait_first(struct assay__sampler *sampler)
 {
     struct assay__sampler_cost cost = {.ticks = 0};
@@ -189,7 +193,8 @@ static int begin(const struct assay__watch_plan *plan, struct assay__watcher **w
     return code;
 }
 
-/* What is read seldom is read at the edges of a launch: between readings a counter is taken as a straight line. */
+/* What is read seldom is read at the edges of a launch: between readings a counter is taken as a
+ * straight line. */
 static void window_begins(struct assay__watcher *watcher, int launch, uint64_t now_ns)
 {
     (void)now_ns;
@@ -231,7 +236,8 @@ static struct assay__sensor_window window_of(const struct assay__outcome *outcom
     return made;
 }
 
-/* All windows of the launches that the statistics rest on; the caller frees. NULL: out of memory. */
+/* All windows of the launches that the statistics rest on; the caller frees. NULL: out of
+ * memory. */
 static struct assay__sensor_window *collect(const struct assay__trial_input *input, size_t *count)
 {
     const struct assay__outcome **used = calloc(input->outcome_count + 1, sizeof *used);

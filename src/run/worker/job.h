@@ -9,7 +9,8 @@
  *                                         stands in the ring; 0 is the pre-run, which is not kept
  *   parent -> {"window": {"iterations": n, "seconds": s, "rewarm": 2}}
  *             or {"stop": {"latency_ns": x}}
- *             before each "window" of a job that generates, after the pre-run's (which is not told):
+ *             before each "window" of a job that generates, after the pre-run's (which is not
+ *               told):
  *             {"generation": {tokens, prompt, batch, generations, dropped, choose_ns, ids: [ … ]}}
  *             {"token_times": [ns, …]} …  generations x tokens, since each generation began
  *   worker -> {"memory": {baseline, rss, peak, pss, arena, arena_peak}}     bytes, null unknown

@@ -252,8 +252,8 @@ static int send_window(struct worker *worker, int64_t index, size_t prerun)
     return message_send(worker, &message);
 }
 
-/* What the generations of the last window took, token by token, less the first `skip` of them (untimed ones that warmed
- * up). Lines are short: a parent that reads them needs little memory. */
+/* What the generations of the last window took, token by token, less the first `skip` of them
+ * (untimed ones that warmed up). Lines are short: a parent that reads them needs little memory. */
 static int send_tokens(struct worker *worker, size_t skip, bool tell)
 {
     struct assay_token_times times = {0};
@@ -363,7 +363,8 @@ static double known_bytes(bool known, uint64_t bytes)
     return known ? (double)bytes : NAN;
 }
 
-/* Another machine's files in place of /proc do not tell of this process: what they hold is another's memory. */
+/* Another machine's files in place of /proc do not tell of this process: what they hold is
+ * another's memory. */
 static void read_own_memory(struct assay__memory *memory)
 {
     memset(memory, 0, sizeof *memory);

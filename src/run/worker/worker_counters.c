@@ -1,12 +1,14 @@
 /* worker_counters.c - see worker_counters.h.
  *
- * A slice lasts 125 ms, at least one inference; eight of them below 60 ms per inference, four below 1 s, and beyond that one
- * counted inference, which is set against the launch's latency. Events are switched on right before a slice's first stamp and off
- * right after its last, so that what lies in between is all they see, but for the switching itself (some microseconds of 125 ms).
+ * A slice lasts 125 ms, at least one inference; eight of them below 60 ms per inference, four below
+ * 1 s, and beyond that one counted inference, which is set against the launch's latency. Events are
+ * switched on right before a slice's first stamp and off right after its last, so that what lies in
+ * between is all they see, but for the switching itself (some microseconds of 125 ms).
  *
- * Layers are counted with fewer events (layer_events): those that fit into the counters of common processors together, because a
- * counter that has to take turns with others says nothing about a few microseconds. The clock is read with them, as one event
- * more: CPU time is set against the time of the runs in which it was counted, which are longer than unprofiled ones. */
+ * Layers are counted with fewer events (layer_events): those that fit into the counters of common
+ * processors together, because a counter that has to take turns with others says nothing about a
+ * few microseconds. The clock is read with them, as one event more: CPU time is set against the
+ * time of the runs in which it was counted, which are longer than unprofiled ones. */
 #include "run/worker/worker_counters.h"
 
 #include "base/clock.h"
@@ -151,7 +153,8 @@ uint64_t assay__worker_counters_spent_ns(const struct assay__worker_counters *co
 
 /* --- slices ----------------------------------------------------------------------------------- */
 
-/* Totals before anything is counted. Other threads may have been counted until they were switched off. */
+/* Totals before anything is counted. Other threads may have been counted until they were switched
+ * off. */
 static void take_first(struct assay__worker_counters *c)
 {
     for (int e = 0; e < ASSAY__PERF_EVENTS; e++) {
@@ -190,7 +193,8 @@ static void edge(void *context, bool begins)
     assay__perf_event_switch(c->probe, ALL_EVENTS, begins);
 }
 
-/* The median of the first stream's durations in a slice; adds what all streams did to *completions and *wall_ns. */
+/* The median of the first stream's durations in a slice; adds what all streams did to *completions
+ * and *wall_ns. */
 static double take_slice(const struct assay__ring *ring, double *scratch, size_t *completions,
                          double *wall_ns)
 {
