@@ -23,6 +23,8 @@ struct assay_report_options {
      * environment. Of text it is all that is shown, of json it is added, the other formats have one
      * form. NULL: the whole profile */
     const char *detail;
+    bool full;          /* text: folded details and every row of every table too */
+    const char *unfold; /* text: the last line where details were left out; NULL: none */
 };
 
 /** A fresh NUL-terminated string; assay_free it. */

@@ -9,7 +9,7 @@
 #include "cli/require_option.h"
 #include "report/figure/figure.h"
 #include "report/formats.h"
-#include "report/page.h"
+#include "report/walk/text_page.h"
 #include "run/arm/recover.h"
 
 #include <assay/profile.h>

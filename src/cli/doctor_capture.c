@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "probe/capture.h"
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 #include <assay/profile.h>
 

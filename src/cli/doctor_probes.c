@@ -7,7 +7,7 @@
 #include "cli/doctor.h"
 #include "platform/guard.h"
 #include "probe/probe_open.h"
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 #include <math.h>
 #include <stdlib.h>

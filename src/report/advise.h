@@ -3,7 +3,7 @@
 #define ASSAY_REPORT_ADVISE_H
 
 #include "advise/advise.h"
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 /** The page: findings by potential, what was not evaluated and why, what was looked at and not
  *  found. */

@@ -3,7 +3,7 @@
 #define ASSAY_REPORT_CEILINGS_H
 
 #include "ceiling/ceiling.h"
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 struct assay__json_writer;
 

@@ -3,7 +3,7 @@
 #include "report/check.h"
 
 #include "base/text.h"
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 #include <assay/profile.h>
 #include <math.h>

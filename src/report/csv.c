@@ -5,7 +5,7 @@
  * cells; each row's state column says so. */
 #include "base/text.h"
 #include "report/formats.h"
-#include "report/ncp_groups.h"
+#include "judge/ncp_groups.h"
 #include "report/parts.h"
 #include "report/render.h"
 #include "report/sweep_words.h"
@@ -147,7 +147,7 @@ static void launches_table(const struct assay_profile *profile, const struct ass
         assay__csv_next_text(out, l->reason);
         assay__buf_printf(out, ",%zu,%zu,%d", l->sample_count, l->warmup, l->streams);
         assay__csv_next_number(out, l->p50_ns / 1e3);
-        struct assay__launch_counts counts = assay__render_launch_counts(l);
+        struct assay__launch_counts counts = assay__launch_counts(l);
         assay__buf_printf(out, ",%zu", counts.counted);
         assay__csv_next_number(out, counts.prerun);
         assay__buf_putc(out, '\n');

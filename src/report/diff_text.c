@@ -4,7 +4,7 @@
 #include "report/report_diff.h"
 
 #include "base/text.h"
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 #include <math.h>
 #include <stdlib.h>

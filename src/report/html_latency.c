@@ -63,7 +63,7 @@ static void put_launches(struct assay__html *page, const struct assay__trial *tr
         ">Launch|State|>Median|>Samples counted|>Warm-up found|>Pre-run|>Streams|Remark");
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
-        struct assay__launch_counts counts = assay__render_launch_counts(l);
+        struct assay__launch_counts counts = assay__launch_counts(l);
         assay__html_row(page, "");
         assay__buf_printf(&page->body, "<th scope=\"row\" class=\"n\">%d</th>", l->id);
         assay__html_cell_text(page, assay__trial_state_name(l->state));

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "cost/analysis.h"
 #include "cost/ncp.h"
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 #include <assay/metric.h>
 

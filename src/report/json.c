@@ -2,7 +2,7 @@
  * and strings are null; every metric carries its state and source. `_us` fields are microseconds,
  * metrics are in base units. */
 #include "base/json.h"
-#include "report/ncp_groups.h"
+#include "judge/ncp_groups.h"
 #include "report/parts.h"
 #include "report/render.h"
 #include "report/require.h"
@@ -196,7 +196,7 @@ static void put_launches(struct assay__json_writer *w, const struct assay__trial
     assay__json_array(w);
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
-        struct assay__launch_counts counts = assay__render_launch_counts(l);
+        struct assay__launch_counts counts = assay__launch_counts(l);
         assay__json_object(w);
         assay__json_put_integer(w, "id", l->id);
         assay__json_put_string(w, "state", assay__trial_state_name(l->state));

@@ -11,7 +11,7 @@
 #include "experiment/verify.h"
 #include "base/text.h"
 #include "report/html.h"
-#include "report/ncp_groups.h"
+#include "judge/ncp_groups.h"
 #include "report/parts.h"
 #include "report/render.h"
 #include "report/sweep_words.h"
@@ -144,7 +144,7 @@ static void put_header(struct assay__buf *out, const struct assay_profile *profi
     const struct assay__environment *e = &profile->environment;
     struct assay__buf text = {0};
     assay__buf_puts(out, "# ");
-    assay__render_model_names(&text, profile);
+    assay__print_model_names(&text, profile);
     assay__markdown_text(out, text.data);
     assay__buf_clear(&text);
     assay__buf_puts(out, "\n\n");
@@ -327,7 +327,7 @@ static void put_launches(struct assay__buf *out, const struct assay__trial *tria
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
         struct assay__buf text = {0};
-        struct assay__launch_counts counts = assay__render_launch_counts(l);
+        struct assay__launch_counts counts = assay__launch_counts(l);
         assay__buf_printf(out, "| %d | %s | %zu | %zu |", l->id, assay__trial_state_name(l->state),
                           counts.counted, counts.found);
         if (isfinite(counts.prerun)) assay__buf_printf(&text, "%.0f", counts.prerun);

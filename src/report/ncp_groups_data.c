@@ -1,6 +1,6 @@
 /* ncp_groups_data.c - time steps and neuron groups for programs: members of a trial in JSON, two
  * tables of CSV. */
-#include "report/ncp_groups.h"
+#include "judge/ncp_groups.h"
 
 #include "base/json.h"
 

@@ -1,7 +1,7 @@
 /* ncp_groups_text.c - time steps and neuron groups for people: a block of the text report, and of
  * the Markdown one. The rows of the groups with engine and unattributed add up to the latency;
  * steps are summed up in a line (JSON and CSV have each). */
-#include "report/ncp_groups.h"
+#include "judge/ncp_groups.h"
 
 #include "base/text.h"
 

@@ -4,7 +4,7 @@
 #define ASSAY_REPORT_PREDICT_H
 
 #include "predict/predict.h"
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 #define ASSAY__PREDICT_NARROW 56 /* columns: below, rows take two lines and titles are short */
 

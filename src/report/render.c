@@ -138,7 +138,7 @@ const struct assay__trial *assay__render_other_model(const struct assay_profile 
     return NULL;
 }
 
-void assay__render_model_names(struct assay__buf *out, const struct assay_profile *profile)
+void assay__print_model_names(struct assay__buf *out, const struct assay_profile *profile)
 {
     const char *own = profile->model.name;
     size_t more = 0;
@@ -157,21 +157,6 @@ const char *assay__render_option(const struct assay__trial *trial, const char *k
     for (size_t i = 0; i < trial->option_count; i++)
         if (strcmp(trial->options[i].key, key) == 0) return trial->options[i].value;
     return "";
-}
-
-struct assay__launch_counts assay__render_launch_counts(const struct assay__launch *launch)
-{
-    size_t streams = launch->streams > 1 ? (size_t)launch->streams : 1;
-    size_t found = launch->sample_count ? launch->warmup * streams : 0;
-    struct assay__launch_counts counts = {NAN, launch->sample_count, found, 0};
-    const struct assay_metric *all = launch->metrics
-                                         ? assay_metrics_get(launch->metrics, "latency.warmup")
-                                         : NULL;
-    if (found > counts.kept) counts.found = found = counts.kept;
-    counts.counted = counts.kept - found;
-    if (all && all->state != ASSAY_UNAVAILABLE && all->value >= (double)launch->warmup)
-        counts.prerun = all->value - (double)launch->warmup; /* the metric is their sum */
-    return counts;
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */

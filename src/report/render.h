@@ -6,6 +6,7 @@
 #define ASSAY_REPORT_RENDER_H
 
 #include "base/buf.h"
+#include "report/doc/value.h"
 #include "profile/profile.h"
 
 #include <assay/report.h>
@@ -42,8 +43,6 @@ const struct assay_metric *assay__render_known(const struct assay__trial *trial,
  *  it. */
 const struct assay__trial *assay__render_other_model(const struct assay_profile *profile,
                                                      size_t index);
-/** "cfc", "cfc and lora", "cfc and 3 more models". Unescaped. */
-void assay__render_model_names(struct assay__buf *out, const struct assay_profile *profile);
 /** Value of an option of the target ("threads") or "". */
 const char *assay__render_option(const struct assay__trial *trial, const char *key);
 /** What people know the layer by: the first node of the model it came from, else its name, else its
@@ -99,14 +98,5 @@ const char *assay__markdown_mark(enum assay_state state);
 /** How the expected gain of a finding is known: estimated where its evidence says that a cost was
  *  assumed, else derived from shares of the profile. */
 enum assay_state assay__render_gain_state(const struct assay__finding *finding);
-
-/** What a launch did, told apart: inferences before measuring began (not kept; NaN unknown),
- *  samples that are kept, of these the first that were found to be warm-up, and the rest, which the
- *  statistics stand on. */
-struct assay__launch_counts {
-    double prerun;
-    size_t kept, found, counted;
-};
-struct assay__launch_counts assay__render_launch_counts(const struct assay__launch *launch);
 
 #endif

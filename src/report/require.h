@@ -4,7 +4,7 @@
 #define ASSAY_REPORT_REQUIRE_H
 
 #include "base/json.h"
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 /** Below the header: verdicts, score, three recommendations; `detailed` adds bottlenecks,
  *  opportunities, all recommendations and the environment. Also without a table: then there is no

@@ -3,7 +3,7 @@
 #ifndef ASSAY_REPORT_SECTION_PEAK_H
 #define ASSAY_REPORT_SECTION_PEAK_H
 
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 /** Nothing when they were not looked for. Without a peak: the reason, unless the row of the
  *  activations has said it. */

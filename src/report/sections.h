@@ -4,7 +4,7 @@
 #ifndef ASSAY_REPORT_SECTIONS_H
 #define ASSAY_REPORT_SECTIONS_H
 
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 typedef void assay__section_fn(struct assay__page *page, const struct assay_profile *profile,
                                const struct assay__trial *trial);

@@ -5,8 +5,8 @@
  * after; "—" unavailable. Nothing unknown is printed as 0. */
 #include "experiment/verify.h"
 #include "report/figure/figure_text.h"
-#include "report/ncp_groups.h"
-#include "report/page.h"
+#include "judge/ncp_groups.h"
+#include "report/walk/text_page.h"
 #include "report/require.h"
 #include "report/sections.h"
 
@@ -110,7 +110,7 @@ static void put_samples(struct assay__page *page, const struct assay__trial *tri
            prerun; /* latency.warmup is the sum of those before measuring and those found */
     size_t launches = 0;
     for (size_t i = 0; i < trial->launch_count; i++) {
-        struct assay__launch_counts counts = assay__render_launch_counts(&trial->launches[i]);
+        struct assay__launch_counts counts = assay__launch_counts(&trial->launches[i]);
         if (!counts.kept) continue;
         launches++;
         found += (int64_t)counts.found;
@@ -360,7 +360,7 @@ static void put_launches(struct assay__page *page, const struct assay__trial *tr
         assay__buf_puts(&text, "p50 ");
         assay__render_ns(&text, l->p50_ns);
         assay__buf_puts(&text, ", ");
-        struct assay__launch_counts counts = assay__render_launch_counts(l);
+        struct assay__launch_counts counts = assay__launch_counts(l);
         assay__render_count(&text, (int64_t)counts.counted);
         assay__buf_puts(&text, counts.counted == 1 ? " sample" : " samples");
         if (counts.found) {

@@ -1,6 +1,6 @@
 /* text_header.c - the head of the text report: what was measured, with which program, what must be
  * said first, the model (of a comparison of models all of them), the machine, and when. */
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 #include "base/text.h"
 
@@ -165,7 +165,7 @@ static void put_alerts(struct assay__page *page, const struct assay_profile *pro
 void assay__page_header(struct assay__page *page, const struct assay_profile *profile)
 {
     struct assay__buf title = {0}, right = {0};
-    assay__render_model_names(&title, profile);
+    assay__print_model_names(&title, profile);
     if (profile->trial_count == 1) assay__buf_printf(&title, " on %s", profile->trials[0].device);
     assay__buf_printf(&right, "assay %s", profile->assay_version);
     assay__page_title(page, title.data ? title.data : "", right.data ? right.data : "");

@@ -2,7 +2,7 @@
  * in one row, the engine's fixed cost, what could not be attributed, and their total, which is
  * latency.p50 by construction. Columns by page width: from 56 on the operator has its own column,
  * from 64 on there are bars, from 72 on what bounds a layer, where that is known of any. */
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 #include "base/text.h"
 #include "cost/roofline.h"

@@ -5,7 +5,7 @@
 
 #include "platform/topology.h"
 #include "probe/hardware.h"
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 struct assay__json_writer;
 

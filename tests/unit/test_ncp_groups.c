@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "harness.h"
-#include "report/ncp_groups.h"
+#include "judge/ncp_groups.h"
 
 #include <assay/report.h>
 

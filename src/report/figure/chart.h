@@ -3,7 +3,7 @@
 #ifndef ASSAY_REPORT_FIGURE_CHART_H
 #define ASSAY_REPORT_FIGURE_CHART_H
 
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 struct assay__chart {
     const char *title, *unit;        /* base unit: "W", "B"; scaled for people */

@@ -6,7 +6,8 @@
 #define ASSAY_REPORT_FIGURE_FIGURE_H
 
 #include "base/arena.h"
-#include "report/page.h"
+#include "judge/study.h"
+#include "report/walk/text_page.h"
 
 enum assay__figure_kind {
     ASSAY__FIGURE_BARS,  /* one series: horizontal bars with names; several: grouped */
@@ -97,7 +98,7 @@ struct assay__figure_row {
     /** 0 with the figure in the arena; ASSAY_ENOTFOUND with the reason why there is none;
      *  ASSAY_ENOMEM. `part`: some rows give several figures (sweep: throughput, latency, …), 0, 1,
      *  …; ASSAY_ENOTFOUND past the last. */
-    int (*make)(const struct assay_profile *profile, const struct assay__trial *trial, size_t part,
+    int (*make)(struct assay__study *study, const struct assay__trial *trial, size_t part,
                 struct assay__arena *arena, struct assay__figure *figure,
                 struct assay_error *error);
 };
@@ -106,7 +107,7 @@ const struct assay__figure_row *assay__figure_row_find(const char *name);
 /** All figures of that row, of every trial and part, at most ASSAY__FIGURES_MOST; *left_out says
  *  how many trials were not looked at. 0 with at least one; ASSAY_ENOTFOUND with the first reason
  *  why there is none; ASSAY_ENOMEM. */
-int assay__figures_of(const struct assay_profile *profile, const struct assay__figure_row *row,
+int assay__figures_of(struct assay__study *study, const struct assay__figure_row *row,
                       struct assay__arena *arena, struct assay__figure **figures, size_t *count,
                       size_t *left_out, struct assay_error *error);
 #define ASSAY__FIGURES_MOST 24

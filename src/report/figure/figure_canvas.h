@@ -3,7 +3,7 @@
 #ifndef ASSAY_REPORT_FIGURE_FIGURE_CANVAS_H
 #define ASSAY_REPORT_FIGURE_FIGURE_CANVAS_H
 
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 #define ASSAY__CANVAS_ROWS 20
 #define ASSAY__CANVAS_COLUMNS 200

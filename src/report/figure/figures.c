@@ -101,24 +101,25 @@ int assay__figure_no_memory(struct assay_error *error)
 
 /* The parts of one trial, or of the profile, appended; 0 also when there are none but the reason is
  * kept. */
-static int add_parts(const struct assay_profile *profile, const struct assay__trial *trial,
+static int add_parts(struct assay__study *study, const struct assay__trial *trial,
                      const struct assay__figure_row *row, struct assay__arena *arena,
                      struct assay__figure *figures, size_t *count, struct assay_error *error)
 {
     int code = 0;
     for (size_t part = 0; !code && *count < ASSAY__FIGURES_MOST; part++) {
         struct assay_error reason = {0};
-        code = row->make(profile, trial, part, arena, &figures[*count], &reason);
+        code = row->make(study, trial, part, arena, &figures[*count], &reason);
         if (!code) ++*count;
         if (code && (code != ASSAY_ENOTFOUND || (part == 0 && !error->code))) *error = reason;
     }
     return code == ASSAY_ENOTFOUND ? 0 : code;
 }
 
-int assay__figures_of(const struct assay_profile *profile, const struct assay__figure_row *row,
+int assay__figures_of(struct assay__study *study, const struct assay__figure_row *row,
                       struct assay__arena *arena, struct assay__figure **figures, size_t *count,
                       size_t *left_out, struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     struct assay_error first = {0};
     size_t trials = row->of_profile ? 1 : profile->trial_count, i = 0;
     int code = 0;
@@ -128,7 +129,7 @@ int assay__figures_of(const struct assay_profile *profile, const struct assay__f
     *figures = assay__arena_array(arena, ASSAY__FIGURES_MOST, sizeof **figures);
     if (!*figures) return assay__figure_no_memory(error);
     for (; i < trials && !code && *count < ASSAY__FIGURES_MOST; i++)
-        code = add_parts(profile, &profile->trials[i], row, arena, *figures, count, &first);
+        code = add_parts(study, &profile->trials[i], row, arena, *figures, count, &first);
     *left_out = trials - i;
     if (code || *count == 0) {
         if (error) *error = first;

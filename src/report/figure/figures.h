@@ -5,7 +5,7 @@
 
 #include "report/figure/figure.h"
 
-typedef int assay__figure_fn(const struct assay_profile *profile, const struct assay__trial *trial,
+typedef int assay__figure_fn(struct assay__study *study, const struct assay__trial *trial,
                              size_t part, struct assay__arena *arena, struct assay__figure *figure,
                              struct assay_error *error);
 

@@ -277,10 +277,11 @@ int assay__figure_latency_in(const struct assay_profile *profile, const struct a
     return code;
 }
 
-int assay__figure_latency(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_latency(struct assay__study *study, const struct assay__trial *trial,
                           size_t part, struct assay__arena *arena, struct assay__figure *figure,
                           struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     if (part) return assay_error_set(error, ASSAY_ENOTFOUND, "there is one histogram");
     return assay__figure_latency_in(profile, trial, SVG_BINS, arena, figure, error);
 }
@@ -420,10 +421,11 @@ static int make_samples(const struct assay__trial *trial, const double *sorted, 
     return figure->description ? 0 : assay__figure_no_memory(error);
 }
 
-int assay__figure_samples(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_samples(struct assay__study *study, const struct assay__trial *trial,
                           size_t part, struct assay__arena *arena, struct assay__figure *figure,
                           struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     size_t count = 0;
     double *sorted = part ? NULL : collect(trial, &count);
     int code;

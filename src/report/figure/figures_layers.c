@@ -89,10 +89,11 @@ static void describe_bars(const struct assay__trial *trial, const struct bars *b
     assay__buf_free(&text);
 }
 
-int assay__figure_layers(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_layers(struct assay__study *study, const struct assay__trial *trial,
                          size_t part, struct assay__arena *arena, struct assay__figure *figure,
                          struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     const struct assay__layers *layers = &trial->layers;
     if (part || !count_timed(layers)) return no_layers(trial, error);
     size_t *order = assay__render_layer_order(layers);
@@ -223,10 +224,11 @@ static bool fill_kind(struct assay__figure_series *series, const struct assay__l
     return true;
 }
 
-int assay__figure_treemap(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_treemap(struct assay__study *study, const struct assay__trial *trial,
                           size_t part, struct assay__arena *arena, struct assay__figure *figure,
                           struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     enum { MOST = 64 };
     struct kind kinds[MOST];
     size_t timed = count_timed(&trial->layers);

@@ -132,10 +132,11 @@ int assay__figure_roofline_of(const struct assay_profile *profile, const struct 
                                                                 : assay__figure_no_memory(error);
 }
 
-int assay__figure_roofline(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_roofline(struct assay__study *study, const struct assay__trial *trial,
                            size_t part, struct assay__arena *arena, struct assay__figure *figure,
                            struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     if (part) return assay_error_set(error, ASSAY_ENOTFOUND, "there is one roofline");
     return assay__figure_roofline_of(profile, trial, SHOWN, arena, figure, error);
 }

@@ -247,10 +247,11 @@ static int make(const struct assay__sweep *sweep, int quantity, struct assay__ar
     return done ? 0 : assay__figure_no_memory(error);
 }
 
-int assay__figure_sweep(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_sweep(struct assay__study *study, const struct assay__trial *trial,
                         size_t part, struct assay__arena *arena, struct assay__figure *figure,
                         struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     struct assay__sweep sweep;
     struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
     (void)trial;

@@ -227,10 +227,11 @@ static const char *reason_of(const struct assay__trial *trial, wanted_fn *wanted
     return NULL;
 }
 
-int assay__figure_memory(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_memory(struct assay__study *study, const struct assay__trial *trial,
                          size_t part, struct assay__arena *arena, struct assay__figure *figure,
                          struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     static make_fn *const makers[] = {make_live, make_worker};
     int code = pick(makers, 2, part, profile, trial, arena, figure, error);
     if (code != ASSAY_ENOTFOUND) return code;
@@ -319,10 +320,11 @@ static bool sensors_asked(const struct assay__trial *trial)
     return false;
 }
 
-int assay__figure_power(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_power(struct assay__study *study, const struct assay__trial *trial,
                         size_t part, struct assay__arena *arena, struct assay__figure *figure,
                         struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     static make_fn *const makers[] = {make_power, make_temperature, make_clock};
     int code = pick(makers, 3, part, profile, trial, arena, figure, error);
     if (code != ASSAY_ENOTFOUND) return code;

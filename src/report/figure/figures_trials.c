@@ -131,17 +131,19 @@ static int make_compared(const struct assay_profile *profile, const struct assay
                : assay__figure_no_memory(error);
 }
 
-int assay__figure_compare(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_compare(struct assay__study *study, const struct assay__trial *trial,
                           size_t part, struct assay__arena *arena, struct assay__figure *figure,
                           struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     struct assay__comparison all;
     (void)trial;
     if (profile->trial_count < 2 || strcmp(profile->command, "sweep") == 0)
         return assay_error_set(
             error, ASSAY_ENOTFOUND,
             "this profile compares nothing; 'assay compare' keeps one that does");
-    if (assay__comparison(profile, arena, &all)) return assay__figure_no_memory(error);
+    const struct assay__comparison *all = assay__study_comparison(study);
+    if (study->failed) return assay__figure_no_memory(error);
     for (size_t q = 0; q < sizeof compared / sizeof compared[0]; q++) {
         int code = make_compared(profile, &all, q, arena, figure, error);
         if (code == ASSAY_ENOTFOUND) continue;
@@ -189,10 +191,11 @@ static int make_devices(const struct assay_profile *profile, size_t which,
                : assay__figure_no_memory(error);
 }
 
-int assay__figure_devices(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_devices(struct assay__study *study, const struct assay__trial *trial,
                           size_t part, struct assay__arena *arena, struct assay__figure *figure,
                           struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     (void)trial;
     for (size_t which = 0; which < 3; which++) {
         int code = make_devices(profile, which, arena, figure, error);
@@ -255,15 +258,17 @@ static int mark_best(const struct assay_profile *profile, const struct assay__co
     return 0;
 }
 
-int assay__figure_pareto(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_pareto(struct assay__study *study, const struct assay__trial *trial,
                          size_t part, struct assay__arena *arena, struct assay__figure *figure,
                          struct assay_error *error)
 {
+    const struct assay_profile *profile = study->profile;
     struct assay__comparison all;
     (void)trial;
     if (strcmp(profile->command, "tune") == 0)
         return part ? ASSAY_ENOTFOUND : assay__figure_tune_front(profile, arena, figure, error);
-    if (assay__comparison(profile, arena, &all)) return assay__figure_no_memory(error);
+    const struct assay__comparison *all = assay__study_comparison(study);
+    if (study->failed) return assay__figure_no_memory(error);
     double *x = assay__figure_values(arena, all.count), *y = assay__figure_values(arena, all.count),
            *front_x = assay__figure_values(arena, all.count),
            *front_y = assay__figure_values(arena, all.count);

@@ -5,7 +5,7 @@
  * A figure over time (samples, memory, power) says in data-plot, as JSON, which columns of the
  * page's data it shows: where the page carries uPlot, page.js draws those in place of the picture,
  * to be zoomed. */
-#include "report/html.h"
+#include "report/walk/html_page.h"
 
 #include "base/json.h"
 #include "report/figure/figure.h"
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PARTS_MOST = 16 }; /* figures of one name */
 enum { NARROW = 360, NARROW_MOST = 96 * 1024 };
 
 static bool is_samples(const struct assay__figure *figure)
@@ -114,7 +113,7 @@ void assay__html_draw(struct assay__html *page, const struct assay__figure *figu
         page->zoom = true;
     }
     assay__buf_puts(&page->body, ">\n");
-    const char *above = page->link_count ? page->links[page->link_count - 1].title : "";
+    const char *above = page->heading ? page->heading : "";
     if (figure->title && *figure->title && strcmp(figure->title, above) != 0) {
         assay__buf_puts(&page->body, "<p class=\"figure-title\" aria-hidden=\"true\">");
         assay__html_text(&page->body, figure->title);
@@ -129,31 +128,4 @@ void assay__html_draw(struct assay__html *page, const struct assay__figure *figu
         assay__buf_puts(&page->body, "</span>");
     }
     assay__buf_puts(&page->body, "</figcaption>\n</figure>\n");
-}
-
-int assay__html_figure(struct assay__html *page, const struct assay_profile *profile,
-                       const struct assay__trial *trial, const char *name, bool say)
-{
-    const struct assay__figure_row *row = assay__figure_row_find(name);
-    struct assay_error error = {0};
-    size_t part = 0;
-    int code = row ? 0 : ASSAY_ENOTFOUND;
-    page->trial = row && !row->of_profile && trial ? trial->id : -1;
-    for (; !code && part < PARTS_MOST; part++) {
-        struct assay__figure figure = {0};
-        struct assay__arena *arena = assay__arena_new(); /* of one picture: they are large */
-        code = arena ? row->make(profile, trial, part, arena, &figure, &error) : ASSAY_ENOMEM;
-        if (!code) assay__html_draw(page, &figure);
-        assay__arena_free(arena);
-        if (code) break;
-    }
-    page->trial = -1;
-    if (code == ASSAY_ENOMEM) page->body.failed = true;
-    if (code != ASSAY_ENOTFOUND) return code;
-    if (!part && say && error.message[0]) {
-        assay__buf_puts(&page->body, "<p class=\"note\">No picture: ");
-        assay__html_prose(&page->body, error.message);
-        assay__buf_puts(&page->body, "</p>\n");
-    }
-    return part ? 0 : ASSAY_ENOTFOUND;
 }

@@ -3,10 +3,10 @@
  * each layer came from, whose names begin with "/step<k>/<group>/". A layer that came from nodes of
  * several groups (or steps) is never split: it has a row of its own that names them. Rows of a
  * list, engine and unattributed included, add up to latency.p50. */
-#ifndef ASSAY_REPORT_NCP_GROUPS_H
-#define ASSAY_REPORT_NCP_GROUPS_H
+#ifndef ASSAY_JUDGE_NCP_GROUPS_H
+#define ASSAY_JUDGE_NCP_GROUPS_H
 
-#include "report/page.h"
+#include "report/walk/text_page.h"
 
 struct assay__json_writer;
 

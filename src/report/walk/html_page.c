@@ -2,7 +2,7 @@
  * scripts, data. The policy allows the one style sheet and the scripts by the SHA-256 of their
  * bytes (CSP level 2), and nothing that is fetched. uPlot is in the page only where a figure can be
  * zoomed and the build had it. */
-#include "report/html.h"
+#include "report/walk/html_page.h"
 
 #include "model/sha256.h"
 #include "page_css.h"

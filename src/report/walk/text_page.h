@@ -1,6 +1,6 @@
-/* page.h - the text report's page: width, styles, headings, wrapped text and labelled rows. */
-#ifndef ASSAY_REPORT_PAGE_H
-#define ASSAY_REPORT_PAGE_H
+/* text_page.h - the text report's page: width, styles, headings, wrapped text and labelled rows. */
+#ifndef ASSAY_REPORT_WALK_TEXT_PAGE_H
+#define ASSAY_REPORT_WALK_TEXT_PAGE_H
 
 #include "report/render.h"
 

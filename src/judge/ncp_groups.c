@@ -4,7 +4,7 @@
  *
  * Names come from a profile of anyone's: a layer's groups are compared 8 at most (then "…"), lists
  * are sorted, not searched, and steps get rows only when a layer has them. */
-#include "report/ncp_groups.h"
+#include "judge/ncp_groups.h"
 
 #include "base/map.h"
 #include "base/stats.h"

@@ -1,0 +1,371 @@
+/* doc.c - building documents: blocks, facts, lists and tables that grow, in one arena but for the
+ * arrays. */
+#include "report/doc/doc.h"
+
+#include "base/vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int assay__doc_new(struct assay__doc **doc)
+{
+    struct assay__doc *made = calloc(1, sizeof *made);
+    if (made) made->arena = assay__arena_new();
+    if (!made || !made->arena) {
+        free(made);
+        *doc = NULL;
+        return ASSAY_ENOMEM;
+    }
+    made->title = made->kicker = made->subtitle = made->version = made->footer = "";
+    made->table = made->prefix = "";
+    *doc = made;
+    return 0;
+}
+
+void assay__doc_free(struct assay__doc *doc)
+{
+    if (!doc) return;
+    for (size_t i = 0; i < doc->count; i++) {
+        struct assay__block *block = &doc->blocks[i];
+        if (block->fact) free(block->fact->items);
+        if (block->list) free(block->list->items);
+        if (block->table) {
+            free(block->table->rows);
+            free(block->table->cells);
+        }
+    }
+    for (size_t i = 0; i < doc->attachment_count; i++)
+        assay__buf_free(&doc->attachments[i].json);
+    free(doc->blocks);
+    assay__arena_free(doc->arena);
+    free(doc);
+}
+
+/* --- text in the arena ------------------------------------------------------------------------ */
+
+static const char *copy(struct assay__doc *doc, const char *text)
+{
+    char *made = text ? assay__arena_strdup(doc->arena, text) : NULL;
+    if (text && !made) doc->failed = true;
+    return made;
+}
+
+static const char *print(struct assay__doc *doc, const char *format, va_list args)
+{
+    struct assay__buf text = {0};
+    assay__buf_vprintf(&text, format, args);
+    return assay__doc_take(doc, &text);
+}
+
+const char *assay__doc_take(struct assay__doc *doc, struct assay__buf *text)
+{
+    const char *made = copy(doc, text->data ? text->data : "");
+    if (text->failed) doc->failed = true;
+    assay__buf_free(text);
+    return made ? made : "";
+}
+
+const char *assay__doc_printf(struct assay__doc *doc, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *made = print(doc, format, args);
+    va_end(args);
+    return made;
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+/* NULL: out of memory, now or before. */
+static struct assay__block *add(struct assay__doc *doc, enum assay__block_kind kind)
+{
+    if (doc->data && kind != ASSAY__BLOCK_TABLE) return NULL;
+    if (doc->failed || assay__vec_grow((void **)&doc->blocks, &doc->capacity, doc->count + 1,
+                                       sizeof *doc->blocks)) {
+        doc->failed = true;
+        return NULL;
+    }
+    doc->blocks[doc->count] = (struct assay__block){.kind = kind};
+    return &doc->blocks[doc->count++];
+}
+
+static void *make(struct assay__doc *doc, size_t size)
+{
+    void *made = assay__arena_alloc(doc->arena, size);
+    if (!made) doc->failed = true;
+    return made;
+}
+
+static void begin(struct assay__doc *doc, enum assay__block_kind kind,
+                  const struct assay__heading *heading)
+{
+    struct assay__block *block = add(doc, kind);
+    doc->depth++;
+    if (!block) return;
+    block->heading = *heading;
+    block->heading.id = heading->id ? assay__doc_printf(doc, "%s%s", doc->prefix, heading->id) : NULL;
+    block->heading.detail |= doc->detail && doc->depth == 1;
+    block->heading.title = copy(doc, heading->title);
+    block->heading.remark = copy(doc, heading->remark);
+}
+
+void assay__doc_section(struct assay__doc *doc, const struct assay__heading *heading)
+{
+    begin(doc, ASSAY__BLOCK_SECTION, heading);
+}
+
+void assay__doc_fold(struct assay__doc *doc, const struct assay__heading *heading)
+{
+    begin(doc, ASSAY__BLOCK_FOLD, heading);
+}
+
+bool assay__doc_is_empty(const struct assay__doc *doc)
+{
+    if (!doc->count) return true;
+    enum assay__block_kind last = doc->blocks[doc->count - 1].kind;
+    return last == ASSAY__BLOCK_SECTION || last == ASSAY__BLOCK_FOLD;
+}
+
+/* A fact or list that nothing was put into. */
+static void drop_empty(struct assay__doc *doc)
+{
+    const struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
+    if (last && last->kind == ASSAY__BLOCK_FACT && !last->fact->count) {
+        free(last->fact->items);
+        doc->count--;
+    }
+}
+
+void assay__doc_end(struct assay__doc *doc)
+{
+    drop_empty(doc);
+    doc->depth--;
+    if (doc->data) return;
+    if (doc->count && assay__doc_is_empty(doc))
+        doc->count--;
+    else
+        add(doc, ASSAY__BLOCK_END);
+}
+
+void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const char *format, ...)
+{
+    va_list args;
+    drop_empty(doc);
+    va_start(args, format);
+    const char *text = print(doc, format, args);
+    va_end(args);
+    if (!*text) return;
+    struct assay__block *block = add(doc, ASSAY__BLOCK_SENTENCE);
+    if (!block) return;
+    block->tone = tone;
+    block->text = text;
+}
+
+void assay__doc_fact(struct assay__doc *doc, const char *label)
+{
+    drop_empty(doc);
+    struct assay__block *block = add(doc, ASSAY__BLOCK_FACT);
+    if (!block) return;
+    block->fact = make(doc, sizeof *block->fact);
+    if (block->fact) block->fact->label = copy(doc, label);
+    if (doc->failed) doc->count--; /* a block without its content would be read */
+}
+
+void assay__doc_cards(struct assay__doc *doc, const char *label)
+{
+    assay__doc_fact(doc, label);
+    struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
+    if (last && last->kind == ASSAY__BLOCK_FACT) last->fact->cards = true;
+}
+
+void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assay__value value,
+                           const char *after)
+{
+    struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
+    if (doc->failed || !last || last->kind != ASSAY__BLOCK_FACT) return;
+    struct assay__fact *fact = last->fact;
+    if (assay__vec_grow((void **)&fact->items, &fact->capacity, fact->count + 1,
+                        sizeof *fact->items)) {
+        doc->failed = true;
+        return;
+    }
+    if (value.kind == ASSAY__VALUE_TEXT) value.text = copy(doc, value.text);
+    if (doc->failed) return;
+    fact->items[fact->count++] =
+        (struct assay__item){copy(doc, name), value, after && *after ? copy(doc, after) : NULL};
+}
+
+void assay__doc_item(struct assay__doc *doc, const char *name, struct assay__value value)
+{
+    assay__doc_item_after(doc, name, value, NULL);
+}
+
+void assay__doc_item_text(struct assay__doc *doc, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = print(doc, format, args);
+    va_end(args);
+    if (*text) assay__doc_item(doc, NULL, assay__value_text(text));
+}
+
+void assay__doc_fact_text(struct assay__doc *doc, const char *label, const char *text)
+{
+    if (!text || !*text) return;
+    assay__doc_fact(doc, label);
+    assay__doc_item(doc, NULL, assay__value_text(text));
+}
+
+void assay__doc_fact_number(struct assay__doc *doc, const char *label, double value,
+                            const char *unit)
+{
+    if (!isfinite(value)) return;
+    assay__doc_fact(doc, label);
+    assay__doc_item(doc, NULL, assay__value_number(value, unit, ASSAY_MEASURED));
+}
+
+static void add_point(struct assay__doc *doc, const char *text)
+{
+    struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
+    if (doc->failed || !*text) return;
+    if (!last || last->kind != ASSAY__BLOCK_LIST) {
+        drop_empty(doc);
+        struct assay__list *list = make(doc, sizeof *list);
+        last = list ? add(doc, ASSAY__BLOCK_LIST) : NULL;
+        if (!last) return;
+        last->list = list;
+    }
+    struct assay__list *list = last->list;
+    if (assay__vec_grow((void **)&list->items, &list->capacity, list->count + 1,
+                        sizeof *list->items))
+        doc->failed = true;
+    else
+        list->items[list->count++] = text;
+}
+
+void assay__doc_point(struct assay__doc *doc, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_point(doc, print(doc, format, args));
+    va_end(args);
+}
+
+void assay__doc_points(struct assay__doc *doc, const char *const *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assay__doc_point(doc, "%s", items[i]);
+}
+
+void assay__doc_code(struct assay__doc *doc, const char *language, const char *title,
+                     const char *text)
+{
+    drop_empty(doc);
+    struct assay__code *code = make(doc, sizeof *code);
+    struct assay__block *block = code ? add(doc, ASSAY__BLOCK_CODE) : NULL;
+    if (!block) return;
+    *code = (struct assay__code){copy(doc, language), copy(doc, title), copy(doc, text)};
+    block->code = code;
+    if (doc->failed) doc->count--;
+}
+
+void assay__doc_picture(struct assay__doc *doc, const struct assay__picture *picture)
+{
+    drop_empty(doc);
+    struct assay__picture *own = make(doc, sizeof *own);
+    struct assay__block *block = own ? add(doc, ASSAY__BLOCK_FIGURE) : NULL;
+    if (!block) return;
+    *own = *picture;
+    block->picture = own;
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+struct assay__table *assay__doc_table(struct assay__doc *doc, const struct assay__table *head,
+                                      const struct assay__column *columns, size_t count)
+{
+    static struct assay__table nobody; /* its doc is NULL: nothing is ever written to it */
+    drop_empty(doc);
+    struct assay__table *table = make(doc, sizeof *table);
+    struct assay__block *block = table ? add(doc, ASSAY__BLOCK_TABLE) : NULL;
+    if (!block) return &nobody;
+    *table = *head;
+    table->data |= doc->data;
+    table->doc = doc;
+    table->columns = columns;
+    table->column_count = count;
+    table->prefix = doc->prefix;
+    table->id = head->id ? assay__doc_printf(doc, "%s%s", doc->prefix, head->id) : NULL;
+    table->caption = copy(doc, head->caption);
+    block->table = table;
+    return table;
+}
+
+/* Cells up to the end of the last row: those that were not given are empty. */
+static bool fill_up(struct assay__table *table)
+{
+    size_t end = table->row_count * table->column_count;
+    if (assay__vec_grow((void **)&table->cells, &table->cell_capacity, end, sizeof *table->cells))
+        table->doc->failed = true;
+    else
+        while (table->cell_count < end)
+            table->cells[table->cell_count++] = assay__value_none();
+    return !table->doc->failed;
+}
+
+void assay__table_row(struct assay__table *table, unsigned flags, const char *id)
+{
+    if (!table->doc || table->doc->failed || !fill_up(table)) return;
+    if (assay__vec_grow((void **)&table->rows, &table->row_capacity, table->row_count + 1,
+                        sizeof *table->rows)) {
+        table->doc->failed = true;
+        return;
+    }
+    table->rows[table->row_count++] = (struct assay__row){copy(table->doc, id), flags};
+    if (!fill_up(table)) return;
+    table->cell_count -= table->column_count;
+}
+
+void assay__table_cell(struct assay__table *table, struct assay__value value)
+{
+    if (!table->doc || table->doc->failed) return;
+    if (table->cell_count >= table->row_count * table->column_count) return;
+    table->cells[table->cell_count++] = value;
+}
+
+void assay__table_text(struct assay__table *table, const char *text)
+{
+    assay__table_cell(table, assay__value_text(text));
+}
+
+void assay__table_number(struct assay__table *table, double value, enum assay_state state)
+{
+    assay__table_cell(table, assay__value_number(value, NULL, state));
+}
+
+void assay__table_metric(struct assay__table *table, const struct assay_metric *metric)
+{
+    assay__table_cell(table, assay__value_metric(metric));
+}
+
+void assay__table_skip(struct assay__table *table, size_t count)
+{
+    while (count--)
+        assay__table_cell(table, assay__value_none());
+}
+
+const struct assay__value *assay__table_cells(const struct assay__table *table, size_t row,
+                                              struct assay__value *scratch)
+{
+    if (!table->fill) return &table->cells[row * table->column_count];
+    for (size_t i = 0; i < table->column_count; i++)
+        scratch[i] = assay__value_none();
+    table->fill(table, row, scratch);
+    return scratch;
+}
+
+unsigned assay__table_flags(const struct assay__table *table, size_t row)
+{
+    return table->fill ? 0 : table->rows[row].flags;
+}

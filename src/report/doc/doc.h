@@ -1,0 +1,271 @@
+/* doc.h - a document: what is shown, not how. Subjects (report/subject) build it, walkers
+ * (report/walk) turn it into text, HTML, Markdown or CSV.
+ *
+ * It is a flat list of blocks in reading order; sections and folds are blocks that begin and end.
+ * Numbers are values with a unit and a state, so that every walker marks them alike; a number that
+ * is not known carries the reason. Strings may come from files that someone else made: walkers
+ * escape them, each its own way.
+ *
+ *   assay__doc_section(doc, &(struct assay__heading){.id = "memory", .title = "Memory"});
+ *   assay__doc_sentence(doc, ASSAY__TONE_LEAD, "The run takes %s of memory.", …);
+ *   assay__doc_fact(doc, "model");
+ *   assay__doc_item(doc, "weights", assay__value_metric(metric));
+ *   struct assay__table *t = assay__doc_table(doc, &table, columns, COUNT);
+ *   assay__table_row(t, 0, NULL);
+ *   assay__table_text(t, "conv1");
+ *   assay__table_number(t, 12.5, ASSAY_MEASURED);
+ *   assay__doc_end(doc);
+ *
+ * Errors stick: after one failed allocation `failed` is set and later calls do nothing. */
+#ifndef ASSAY_REPORT_DOC_DOC_H
+#define ASSAY_REPORT_DOC_DOC_H
+
+#include "base/arena.h"
+#include "judge/study.h"
+#include "report/doc/value.h"
+
+struct assay__figure;
+
+/** A picture: a figure that is there, or one of a profile's (figure/figures.c) that is made when it
+ *  is drawn, because pictures are large and most formats draw few. */
+struct assay__picture {
+    const struct assay__figure *figure; /* NULL: made */
+    const char *name;                   /* of the profile's figure; all its parts */
+    struct assay__study *study;
+    const struct assay__trial *trial;
+    bool detail; /* the terminal leaves it out unless everything is asked for */
+    bool say;    /* where there is none, the reason is said */
+};
+
+/** How a sentence is meant. */
+enum assay__tone {
+    ASSAY__TONE_PLAIN,
+    ASSAY__TONE_LEAD, /* the answer */
+    ASSAY__TONE_NOTE, /* an aside: method, definition, limit */
+    ASSAY__TONE_WARN,
+    ASSAY__TONE_ALERT, /* something failed */
+};
+
+enum assay__block_kind {
+    ASSAY__BLOCK_SECTION,
+    ASSAY__BLOCK_FOLD, /* detail that only some readers want */
+    ASSAY__BLOCK_END,  /* of the section or fold that was begun last */
+    ASSAY__BLOCK_SENTENCE,
+    ASSAY__BLOCK_FACT,
+    ASSAY__BLOCK_LIST,
+    ASSAY__BLOCK_TABLE,
+    ASSAY__BLOCK_FIGURE,
+    ASSAY__BLOCK_CODE,
+};
+
+/** The parts of a page that a reader can choose to see alone; bits. */
+enum assay__view {
+    ASSAY__VIEW_OVERVIEW = 1,
+    ASSAY__VIEW_LAYERS = 2,
+    ASSAY__VIEW_MACHINE = 4,
+};
+
+struct assay__heading {
+    const char *id;     /* unique within the document, [a-z0-9-]; NULL: none */
+    const char *title;
+    const char *remark; /* beside the title, in a few words; NULL: none */
+    unsigned views;     /* enum assay__view; 0: those of the section around it */
+    bool detail;        /* the terminal leaves it out unless everything is asked for */
+    bool quiet;         /* its place says what it is: the title is for navigation only */
+};
+
+/** A label and what is known under it: values in a row, each perhaps with a name of its own. */
+struct assay__item {
+    const char *name;  /* "peak worker"; NULL: none */
+    struct assay__value value;
+    const char *after; /* words behind the value; NULL: none */
+};
+struct assay__fact {
+    const char *label;
+    bool cards; /* the numbers that everybody looks for first */
+    struct assay__item *items;
+    size_t count, capacity;
+};
+
+struct assay__list {
+    const char **items;
+    size_t count, capacity;
+};
+
+struct assay__code {
+    const char *language; /* "c", "python", "json", "sh" */
+    const char *title;    /* NULL: none */
+    const char *text;
+};
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+enum assay__column_flag {
+    ASSAY__COLUMN_NAME = 1,    /* what the row is called: shortened where there is no room */
+    ASSAY__COLUMN_PROSE = 2,   /* may be long: wrapped */
+    ASSAY__COLUMN_SUM = 4,     /* adds up: rows that are left out are told by their sum */
+    ASSAY__COLUMN_BAR = 8,     /* a share from 0 to 1 as a bar; not in Markdown */
+    ASSAY__COLUMN_KEEP = 16,   /* shown even when no row has a value */
+    ASSAY__COLUMN_CODE = 32,   /* what programs call it: no words to translate or to break */
+};
+
+struct assay__column {
+    const char *key;   /* CSV column; NULL: for people only */
+    const char *title; /* heading; NULL: for programs only */
+    const char *unit;  /* of its numbers (base unit or value.h's own); NULL: text */
+    double factor;     /* a cell times this is in `unit`, as "time_us" in s: 1e-6; 0: 1 */
+    unsigned priority; /* 0: always shown; on a narrow page the highest gives way first */
+    unsigned flags;    /* enum assay__column_flag */
+    unsigned part;     /* of a table that people read in parts; 0: in each of them */
+};
+
+enum assay__row_flag {
+    ASSAY__ROW_PEOPLE = 1, /* not in CSV: a total, a remark */
+    ASSAY__ROW_DATA = 2,   /* in CSV only */
+    ASSAY__ROW_BEST = 4,   /* what the table is read for */
+    ASSAY__ROW_FAULT = 8,
+    ASSAY__ROW_TOTAL = 16, /* behind the others, also when some are left out */
+};
+
+struct assay__row {
+    const char *id; /* where a link leads; NULL: none */
+    unsigned flags;
+};
+
+struct assay__table {
+    const char *name;    /* of `--table`; NULL: not in CSV */
+    const char *id;      /* of the page; NULL: none */
+    const char *caption; /* what the table is, in a few words */
+    const char *more;    /* what is left out is called: "layers" */
+    size_t limit;        /* rows that people see unless all are asked for; 0: the report's */
+    /* A table with many columns is read in parts, each with the columns of its number (and those of
+     * 0) under its heading; NULL: it is read as one. CSV has all columns in one. */
+    const struct assay__heading *parts;
+    size_t part_count;
+    bool data;           /* in CSV only: single samples */
+    bool scripted;       /* the page's script can make the rows that are left out (and needs trial) */
+    int trial;           /* whose it is, for the page's script; 0: nobody's */
+    const struct assay__column *columns;
+    size_t column_count;
+    const size_t *order; /* in which people read the rows; NULL: as they are. CSV keeps theirs */
+    /** Makes a row when it is asked for, where there are too many to keep: cells has column_count
+     *  empty ones. NULL: rows are kept. */
+    void (*fill)(const struct assay__table *table, size_t row, struct assay__value *cells);
+    const void *context;
+    size_t row_count; /* kept ones, or those that fill makes */
+    /* kept rows */
+    const char *prefix; /* of the ids of rows, and of links */
+    struct assay__row *rows;
+    struct assay__value *cells;
+    size_t row_capacity, cell_count, cell_capacity;
+    struct assay__doc *doc;
+};
+
+/* --- the document ----------------------------------------------------------------------------- */
+
+struct assay__block {
+    enum assay__block_kind kind;
+    enum assay__tone tone;
+    struct assay__heading heading; /* SECTION, FOLD */
+    const char *text;              /* SENTENCE */
+    struct assay__fact *fact;
+    struct assay__list *list;
+    struct assay__table *table;
+    const struct assay__picture *picture;
+    const struct assay__code *code;
+};
+
+/** Data that goes with the document where a format can carry it (the page's script). */
+struct assay__attachment {
+    const char *id;
+    struct assay__buf json;
+};
+#define ASSAY__ATTACHMENTS 4
+
+struct assay__doc {
+    struct assay__arena *arena;
+    const char *title;    /* what it is about: the model's name */
+    const char *kicker;   /* the command: "assay run" */
+    const char *subtitle; /* "cpu · threads 2"; "" none */
+    const char *version;  /* of the program that measured; "" none */
+    const char *footer;   /* "" none */
+    bool marks;           /* numbers of several states stand in it: their marks are explained */
+    int trial;            /* whose figures and numbers stand first; 0: nobody's */
+    const char *table;    /* what CSV shows unless another is asked for; "" the first */
+    /** Tables that other documents of this kind have, for a header without rows: the columns of
+     *  that name, or NULL. NULL: this document has all there are. */
+    const struct assay__column *(*known_table)(const char *name, size_t *count);
+    struct assay__block *blocks;
+    size_t count, capacity;
+    struct assay__attachment attachments[ASSAY__ATTACHMENTS];
+    size_t attachment_count;
+    /* for what is built next */
+    bool detail;        /* sections of the first level are details */
+    bool data;          /* tables for programs alone: everything else is left out */
+    const char *prefix; /* of ids, where one subject stands several times: "t2-"; "" */
+    int depth;
+    bool failed;
+};
+
+/** Never NULL when 0 is returned; free with assay__doc_free. */
+int assay__doc_new(struct assay__doc **doc);
+void assay__doc_free(struct assay__doc *doc); /* NULL legal */
+
+void assay__doc_section(struct assay__doc *doc, const struct assay__heading *heading);
+void assay__doc_fold(struct assay__doc *doc, const struct assay__heading *heading);
+/** Ends the section or fold that was begun last; one without a block inside vanishes. */
+void assay__doc_end(struct assay__doc *doc);
+
+/** Nothing when the text is empty. */
+void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const char *format, ...)
+    ASSAY_PRINTF(3, 4);
+/** Begins a fact; items go to the one that was begun last. One without an item vanishes. */
+void assay__doc_fact(struct assay__doc *doc, const char *label);
+void assay__doc_item(struct assay__doc *doc, const char *name, struct assay__value value);
+/** The same with words behind it. */
+void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assay__value value,
+                           const char *after);
+void assay__doc_item_text(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
+/** A fact whose items are the numbers that everybody looks for first. */
+void assay__doc_cards(struct assay__doc *doc, const char *label);
+/** A fact of one text; nothing when it is NULL or "". */
+void assay__doc_fact_text(struct assay__doc *doc, const char *label, const char *text);
+/** A fact of one number; nothing when it is not known. */
+void assay__doc_fact_number(struct assay__doc *doc, const char *label, double value,
+                            const char *unit);
+/** A sentence of a list; sentences in a row are one list. */
+void assay__doc_point(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
+void assay__doc_points(struct assay__doc *doc, const char *const *items, size_t count);
+void assay__doc_code(struct assay__doc *doc, const char *language, const char *title,
+                     const char *text);
+/** The picture is copied, the figure borrowed: it lives in the document's arena, or longer. */
+void assay__doc_picture(struct assay__doc *doc, const struct assay__picture *picture);
+/** Appends a table like *head with these columns; its rows follow. Never NULL (a table that nobody
+ *  reads when out of memory). */
+struct assay__table *assay__doc_table(struct assay__doc *doc, const struct assay__table *head,
+                                      const struct assay__column *columns, size_t count);
+/** Whether the block that stands last is a section or fold that was just begun. */
+bool assay__doc_is_empty(const struct assay__doc *doc);
+
+/** Printed into the document's arena; "" when out of memory. */
+const char *assay__doc_printf(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
+/** A buffer's text into the arena; the buffer is freed. */
+const char *assay__doc_take(struct assay__doc *doc, struct assay__buf *text);
+
+/** Begins a row; cells follow in the order of the columns, those that do not are empty. */
+void assay__table_row(struct assay__table *table, unsigned flags, const char *id);
+void assay__table_cell(struct assay__table *table, struct assay__value value);
+void assay__table_text(struct assay__table *table, const char *text);
+/** In the column's own unit and factor. */
+void assay__table_number(struct assay__table *table, double value, enum assay_state state);
+void assay__table_metric(struct assay__table *table, const struct assay_metric *metric);
+/** Cells without a value. */
+void assay__table_skip(struct assay__table *table, size_t count);
+
+/** The cells of a row: kept ones, or made into `scratch` (column_count entries). */
+const struct assay__value *assay__table_cells(const struct assay__table *table, size_t row,
+                                              struct assay__value *scratch);
+/** Flags of a row. */
+unsigned assay__table_flags(const struct assay__table *table, size_t row);
+
+#endif

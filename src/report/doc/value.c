@@ -1,0 +1,205 @@
+/* value.c - values of a document, and the one way in which numbers are printed for people. */
+#include "report/doc/value.h"
+
+#include "base/json.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct assay__value assay__value_none(void)
+{
+    return (struct assay__value){.kind = ASSAY__VALUE_NONE};
+}
+
+struct assay__value assay__value_text(const char *text)
+{
+    if (!text) return assay__value_none();
+    return (struct assay__value){.kind = ASSAY__VALUE_TEXT, .text = text};
+}
+
+struct assay__value assay__value_number(double number, const char *unit, enum assay_state state)
+{
+    return (struct assay__value){
+        .kind = ASSAY__VALUE_NUMBER, .number = number, .unit = unit, .state = state};
+}
+
+struct assay__value assay__value_count(double count)
+{
+    return assay__value_number(count, ASSAY__UNIT_COUNT, ASSAY_MEASURED);
+}
+
+struct assay__value assay__value_unknown(const char *why)
+{
+    return (struct assay__value){.kind = ASSAY__VALUE_NUMBER,
+                                 .number = NAN,
+                                 .state = ASSAY_UNAVAILABLE,
+                                 .note = why};
+}
+
+struct assay__value assay__value_badge(const char *text, enum assay__badge badge)
+{
+    struct assay__value value = assay__value_text(text);
+    value.badge = badge;
+    return value;
+}
+
+/* Ratios that say how many times as long something took, and the one that is no share. */
+static const char *unit_of(const struct assay_metric *metric)
+{
+    static const char *const factors[] = {"overhead.layers", "overhead.counters",
+                                          "overhead.allocations"};
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++)
+        if (strcmp(metric->name, factors[i]) == 0) return ASSAY__UNIT_FACTOR;
+    return strcmp(metric->name, "hardware.ipc") == 0 ? ASSAY__UNIT_HUNDREDTHS : metric->unit;
+}
+
+struct assay__value assay__value_metric(const struct assay_metric *metric)
+{
+    if (!metric) return assay__value_unknown(NULL);
+    struct assay__value value = assay__value_number(metric->value, unit_of(metric), metric->state);
+    value.name = metric->name;
+    value.source = metric->source;
+    value.note = metric->note;
+    return value;
+}
+
+static bool is_number(const struct assay__value *value)
+{
+    return value->kind == ASSAY__VALUE_NUMBER && value->state != ASSAY_UNAVAILABLE &&
+           isfinite(value->number);
+}
+
+bool assay__value_is_known(const struct assay__value *value)
+{
+    if (value->kind == ASSAY__VALUE_TEXT) return value->text[0] != '\0';
+    return is_number(value);
+}
+
+static void print_scaled(struct assay__buf *out, double number, const char *unit)
+{
+    char text[64];
+    if (strcmp(unit, ASSAY__UNIT_FACTOR) == 0)
+        assay__buf_printf(out, "%.2f ×", number);
+    else if (strcmp(unit, ASSAY__UNIT_HUNDREDTHS) == 0)
+        assay__buf_printf(out, "%.2f", number);
+    else if (strcmp(unit, ASSAY__UNIT_TIMES) == 0)
+        assay__buf_printf(out, "%s ×", assay__digits(number, 3).text);
+    else if (strcmp(unit, ASSAY__UNIT_PLAIN) == 0)
+        assay__buf_puts(out, assay__digits(number, 3).text);
+    else {
+        assay__text_scaled(text, sizeof text, number, unit);
+        assay__buf_puts(out, text);
+    }
+}
+
+void assay__value_print(struct assay__buf *out, const struct assay__value *value, const char *unit,
+                        double factor)
+{
+    if (value->kind == ASSAY__VALUE_NONE) return;
+    if (value->kind == ASSAY__VALUE_TEXT || value->text) {
+        assay__buf_puts(out, value->text);
+        return;
+    }
+    if (!is_number(value)) {
+        assay__buf_puts(out, "—");
+        return;
+    }
+    double number = value->number;
+    if (!value->unit && factor != 0) number *= factor;
+    assay__buf_puts(out, assay__state_mark(value->state));
+    print_scaled(out, number, value->unit ? value->unit : unit ? unit : "");
+    if (value->state == ASSAY_PUBLISHED) assay__buf_puts(out, " (published)");
+}
+
+/* --- numbers as people read them -------------------------------------------------------------- */
+
+void assay__print_number(struct assay__buf *out, double value)
+{
+    if (!isfinite(value)) return;
+    struct assay__json_writer writer;
+    assay__json_start(&writer, out, false);
+    assay__json_number(&writer, value);
+}
+
+void assay__print_count(struct assay__buf *out, int64_t value)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%" PRId64, value);
+    for (int i = 0; i < length; i++) {
+        assay__buf_putc(out, digits[i]);
+        if (digits[i] != '-' && i + 1 < length && (length - i - 1) % 3 == 0)
+            assay__buf_putc(out, ',');
+    }
+}
+
+void assay__print_short_count(struct assay__buf *out, int64_t value)
+{
+    static const char *const prefixes[] = {"k", "M", "G", "T"};
+    if (value < 10000) {
+        assay__print_count(out, value);
+        return;
+    }
+    double scaled = (double)value / 1000;
+    size_t p = 0;
+    for (; scaled >= 999.5 && p < 3; p++)
+        scaled /= 1000;
+    int decimals = scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0;
+    assay__buf_printf(out, "%.*f %s", decimals, scaled, prefixes[p]);
+}
+
+const char *assay__state_mark(enum assay_state state)
+{
+    return state == ASSAY_DERIVED ? "=" : state == ASSAY_ESTIMATED ? "~" : "";
+}
+
+void assay__print_metric(struct assay__buf *out, const struct assay_metric *metric)
+{
+    struct assay__value value = assay__value_metric(metric);
+    assay__value_print(out, &value, NULL, 0);
+}
+
+void assay__print_ns(struct assay__buf *out, double time_ns)
+{
+    char text[64];
+    assay__text_scaled(text, sizeof text, time_ns / 1e9, "s");
+    assay__buf_puts(out, text);
+}
+
+void assay__print_shape(struct assay__buf *out, const struct assay__tensor_info *tensor)
+{
+    if (tensor->rank < 0) assay__buf_puts(out, "unknown shape");
+    if (tensor->rank == 0) assay__buf_puts(out, "scalar");
+    for (int d = 0; d < tensor->rank; d++) {
+        const char *symbol = tensor->symbols && tensor->symbols[d] ? tensor->symbols[d] : "";
+        if (d) assay__buf_putc(out, 'x');
+        if (tensor->dims[d] >= 0)
+            assay__buf_printf(out, "%" PRId64, tensor->dims[d]);
+        else
+            assay__buf_puts(out, *symbol ? symbol : "?");
+    }
+}
+
+const struct assay_metric *assay__trial_metric(const struct assay__trial *trial, const char *name)
+{
+    const struct assay_metric *metric =
+        trial->metrics ? assay_metrics_get(trial->metrics, name) : NULL;
+    return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value) ? metric : NULL;
+}
+
+struct assay__launch_counts assay__launch_counts(const struct assay__launch *launch)
+{
+    size_t streams = launch->streams > 1 ? (size_t)launch->streams : 1;
+    size_t found = launch->sample_count ? launch->warmup * streams : 0;
+    struct assay__launch_counts counts = {NAN, launch->sample_count, found, 0};
+    const struct assay_metric *all = launch->metrics
+                                         ? assay_metrics_get(launch->metrics, "latency.warmup")
+                                         : NULL;
+    if (found > counts.kept) counts.found = found = counts.kept;
+    counts.counted = counts.kept - found;
+    if (all && all->state != ASSAY_UNAVAILABLE && all->value >= (double)launch->warmup)
+        counts.prerun = all->value - (double)launch->warmup; /* the metric is their sum */
+    return counts;
+}

@@ -1,0 +1,85 @@
+/* value.h - a number or a word as a document holds it, and numbers as people read them. Marks stand
+ * before numbers: none measured, "=" derived, "~" estimated; "(published)" behind; "—" not known. */
+#ifndef ASSAY_REPORT_DOC_VALUE_H
+#define ASSAY_REPORT_DOC_VALUE_H
+
+#include "base/buf.h"
+#include "profile/profile.h"
+
+/* Units beside the base units of design.md section 3, for what is no metric. */
+#define ASSAY__UNIT_COUNT "count"   /* 1,234,567 */
+#define ASSAY__UNIT_FACTOR "factor" /* 1.70 × */
+#define ASSAY__UNIT_TIMES "times"   /* 2.67 ×: three digits, zeros at the end left out */
+#define ASSAY__UNIT_PLAIN "plain"   /* three significant digits, no unit */
+#define ASSAY__UNIT_HUNDREDTHS "hundredths" /* 2.50: a quotient that is no share */
+
+enum assay__value_kind {
+    ASSAY__VALUE_NONE, /* nothing to say: an empty cell */
+    ASSAY__VALUE_TEXT,
+    ASSAY__VALUE_NUMBER, /* not finite, or unavailable: not known, `note` says why */
+};
+
+enum assay__badge { ASSAY__BADGE_NONE, ASSAY__BADGE_PASS, ASSAY__BADGE_WARN, ASSAY__BADGE_FAIL };
+
+struct assay__value {
+    enum assay__value_kind kind;
+    enum assay_state state; /* of a number */
+    enum assay__badge badge;
+    bool strong;
+    double number;
+    const char *unit;         /* of a number; NULL: its column's */
+    const char *text;         /* of a text; of a number: how it is shown instead */
+    const char *name;         /* of the metric it is; NULL: none */
+    const char *source, *note; /* where a number comes from, its formula, or why it is not known */
+    const char *link;         /* id of the row or section it leads to; NULL: none */
+};
+
+struct assay__value assay__value_none(void);
+struct assay__value assay__value_text(const char *text); /* NULL: none */
+struct assay__value assay__value_number(double number, const char *unit, enum assay_state state);
+/** A count of things: measured. */
+struct assay__value assay__value_count(double count);
+/** NULL: not known. */
+struct assay__value assay__value_metric(const struct assay_metric *metric);
+/** Not known, with the reason. */
+struct assay__value assay__value_unknown(const char *why);
+/** A word that judges: pass, warn or fail. */
+struct assay__value assay__value_badge(const char *text, enum assay__badge badge);
+
+bool assay__value_is_known(const struct assay__value *value); /* text that is not "", or a number */
+/** As people read it, with its mark; nothing of NONE. unit, factor: of the column, where the value
+ *  has no unit of its own. Unescaped. */
+void assay__value_print(struct assay__buf *out, const struct assay__value *value, const char *unit,
+                        double factor);
+
+/* --- numbers as people read them ----------------------------------------------------------------- */
+
+/** Metric of that name that has a value, or NULL. */
+const struct assay_metric *assay__trial_metric(const struct assay__trial *trial, const char *name);
+/** "cfc", "cfc and lora", "cfc and 3 more models". Unescaped. */
+void assay__print_model_names(struct assay__buf *out, const struct assay_profile *profile);
+/** The shortest decimal form that reads back as the same number; nothing for a non-finite one. */
+void assay__print_number(struct assay__buf *out, double value);
+/** "1,234,567" */
+void assay__print_count(struct assay__buf *out, int64_t value);
+/** "25.6 M", three digits; exact below 10,000. */
+void assay__print_short_count(struct assay__buf *out, int64_t value);
+/** The mark before a number of that state: "", "=", "~". */
+const char *assay__state_mark(enum assay_state state);
+/** "1x3x224x224", symbols by name, "?" where unknown, "scalar" for rank 0, "unknown shape". */
+void assay__print_shape(struct assay__buf *out, const struct assay__tensor_info *tensor);
+/** A metric as a sentence has it: "39.1 ms", "=210 GFLOP/s", "—". */
+void assay__print_metric(struct assay__buf *out, const struct assay_metric *metric);
+/** A duration in ns; "—" when NaN. */
+void assay__print_ns(struct assay__buf *out, double time_ns);
+
+/** What a launch did: inferences before measuring began (not kept; NaN unknown), samples that are
+ *  kept, of these the first that were found to be warm-up, and the rest, which the statistics stand
+ *  on. */
+struct assay__launch_counts {
+    double prerun;
+    size_t kept, found, counted;
+};
+struct assay__launch_counts assay__launch_counts(const struct assay__launch *launch);
+
+#endif

@@ -1,0 +1,169 @@
+/* compose.c - the report of a profile: its subjects in their order. What the command was for comes
+ * first; of several trials the one that a reader looks for is shown whole, the others folded. */
+#include "report/subject/subjects.h"
+
+#include "report/json/attach.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TRIALS_MOST = 24 }; /* shown beside the main one; CSV and JSON have all */
+
+#define ROW(name) &assay__subject_##name,
+static const struct assay__subject *const subjects[] = {ASSAY__SUBJECTS(ROW)};
+#undef ROW
+#define SUBJECT_COUNT (sizeof subjects / sizeof subjects[0])
+
+const struct assay__subject *assay__subject_at(size_t index)
+{
+    return index < SUBJECT_COUNT ? subjects[index] : NULL;
+}
+
+static const struct assay__column *known_table(const char *name, size_t *count)
+{
+    for (size_t i = 0; i < SUBJECT_COUNT; i++)
+        for (size_t k = 0; k < ASSAY__SUBJECT_TABLES && subjects[i]->tables[k].name; k++)
+            if (strcmp(subjects[i]->tables[k].name, name) == 0) {
+                *count = subjects[i]->tables[k].count;
+                return subjects[i]->tables[k].columns;
+            }
+    return NULL;
+}
+
+/* What the command was for: the other subjects are details, of which the terminal shows few. */
+static const struct {
+    const char *command, *subjects[6];
+} focus[] = {
+    {"compare", {"summary", "findings", "comparison", "environment"}},
+    {"sweep", {"summary", "findings", "sweep", "environment"}},
+    {"tune", {"summary", "findings", "tune", "environment"}},
+    {"power", {"summary", "power", "stability", "unavailable", "environment"}},
+    {"memory", {"summary", "memory", "stability", "unavailable", "environment"}},
+    {"counters", {"summary", "counters", "stability", "unavailable", "environment"}},
+};
+
+static bool is_detail(const struct assay_profile *profile, const char *id)
+{
+    for (size_t i = 0; i < sizeof focus / sizeof focus[0]; i++) {
+        if (strcmp(profile->command, focus[i].command) != 0) continue;
+        for (size_t k = 0; k < 6 && focus[i].subjects[k]; k++)
+            if (strcmp(focus[i].subjects[k], id) == 0) return false;
+        return true;
+    }
+    return false;
+}
+
+static void add_other_trial(struct assay__doc *doc, struct assay__study *study,
+                            const struct assay__trial *trial)
+{
+    const char *label = assay__trial_option(trial, "label");
+    const char *title = assay__doc_printf(doc, "Trial %d: %s", trial->id,
+                                          *label ? label : trial->device);
+    doc->prefix = assay__doc_printf(doc, "t%d-", trial->id);
+    assay__doc_fold(doc, &(struct assay__heading){
+                             .id = "trial",
+                             .title = title,
+                             .remark = assay__trial_state_name(trial->state)});
+    if (trial->state != ASSAY__TRIAL_OK && trial->reason)
+        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s", trial->reason);
+    for (size_t i = 0; i < SUBJECT_COUNT; i++)
+        if (subjects[i]->scope == ASSAY__OF_TRIAL) subjects[i]->build(doc, study, trial);
+    assay__doc_end(doc);
+    doc->prefix = "";
+}
+
+static void add_other_trials(struct assay__doc *doc, struct assay__study *study,
+                             const struct assay__trial *shown)
+{
+    const struct assay_profile *profile = study->profile;
+    if (profile->trial_count < 2) return;
+    assay__doc_section(doc, &(struct assay__heading){.id = "trials",
+                                                     .title = "The other trials",
+                                                     .views = ASSAY__VIEW_LAYERS,
+                                                     .detail = true});
+    for (size_t i = 0, count = 0; i < profile->trial_count; i++) {
+        if (&profile->trials[i] == shown) continue;
+        if (count++ == TRIALS_MOST) {
+            doc->data = true;
+            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%zu more are in the JSON and CSV formats.",
+                                profile->trial_count - 1 - TRIALS_MOST);
+        }
+        add_other_trial(doc, study, &profile->trials[i]);
+    }
+    doc->data = false;
+    assay__doc_end(doc);
+}
+
+static void add_item(struct assay__buf *out, const char *before, const char *text)
+{
+    if (text && *text)
+        assay__buf_printf(out, "%s%s%s", out->length ? " · " : "", before, text);
+}
+
+/* "cpu · ort 1.31.1 · threads 2 · batch 1 · 2026-11-16T01:30:00Z" */
+static const char *subtitle(struct assay__doc *doc, const struct assay_profile *profile,
+                            const struct assay__trial *trial)
+{
+    struct assay__buf out = {0};
+    char batch[32];
+    if (trial) {
+        add_item(&out, "", trial->device);
+        add_item(&out, "", trial->engine);
+        if (trial->engine_version && *trial->engine_version)
+            assay__buf_printf(&out, " %s", trial->engine_version);
+        add_item(&out, "threads ", assay__trial_option(trial, "threads"));
+        snprintf(batch, sizeof batch, "%lld", (long long)trial->batch);
+        if (trial->batch >= 0) add_item(&out, "batch ", batch);
+    }
+    if (profile->trial_count > 1)
+        assay__buf_printf(&out, "%s%zu trials", out.length ? " · " : "", profile->trial_count);
+    add_item(&out, "", profile->environment.cpu_model);
+    add_item(&out, "", profile->created);
+    return assay__doc_take(doc, &out);
+}
+
+static void add_head(struct assay__doc *doc, struct assay__study *study,
+                     const struct assay__trial *trial)
+{
+    const struct assay_profile *profile = study->profile;
+    struct assay__buf names = {0};
+    assay__print_model_names(&names, profile);
+    if (profile->trial_count == 1 && trial) assay__buf_printf(&names, " on %s", trial->device);
+    doc->title = assay__doc_take(doc, &names);
+    doc->kicker = assay__doc_printf(doc, "assay %s", profile->command);
+    doc->subtitle = subtitle(doc, profile, trial);
+    doc->version = assay__doc_printf(doc, "assay %s", profile->assay_version);
+    doc->footer = assay__doc_printf(doc,
+                                    "Made by assay %s. One file: nothing was fetched to show it, "
+                                    "and nothing it holds is sent anywhere.",
+                                    profile->assay_version);
+    doc->trial = trial ? trial->id : 0;
+    doc->marks = trial != NULL;
+    doc->table = strcmp(profile->command, "compare") == 0 ? "comparison" : "metrics";
+    doc->known_table = known_table;
+}
+
+int assay__report_document(struct assay__study *study, const struct assay_report_options *options,
+                           struct assay__doc **made, struct assay_error *error)
+{
+    const struct assay__trial *trial = assay__study_main_trial(study);
+    int code = assay__doc_new(made);
+    struct assay__doc *doc = *made;
+    if (code) return assay_error_set(error, code, "out of memory while writing the report");
+    add_head(doc, study, trial);
+    for (size_t i = 0; i < SUBJECT_COUNT; i++) {
+        doc->detail = is_detail(study->profile, subjects[i]->id);
+        if (trial || subjects[i]->scope == ASSAY__OF_PROFILE)
+            subjects[i]->build(doc, study, trial);
+    }
+    doc->detail = false;
+    if (trial) add_other_trials(doc, study, trial);
+    if (options->format && strcmp(options->format, "html") == 0)
+        code = assay__attach_data(doc, study, options, error);
+    if (!code && (doc->failed || study->failed))
+        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");
+    if (!code) return 0;
+    assay__doc_free(doc);
+    *made = NULL;
+    return code;
+}

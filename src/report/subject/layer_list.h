@@ -1,0 +1,25 @@
+/* layer_list.h - layers as people read them: by time, with their title, their sum and how they were
+ * timed. */
+#ifndef ASSAY_REPORT_SUBJECT_LAYER_LIST_H
+#define ASSAY_REPORT_SUBJECT_LAYER_LIST_H
+
+#include "base/buf.h"
+#include "profile/profile.h"
+
+/** What people know the layer by: the first node of the model it came from, else its name, else its
+ *  operator. */
+const char *assay__layer_title(const struct assay__layer *layer);
+/** Layers in the order of the table: by time, longest first; without times by host enqueue time;
+ *  then by index. The caller frees it. NULL when out of memory (or count 0). */
+size_t *assay__layer_order(const struct assay__layers *layers);
+/** Sum of the times of layers order[first] … order[count - 1] in ns; NaN when one of them is
+ *  unknown. */
+double assay__layer_sum(const struct assay__layers *layers, const size_t *order, size_t first,
+                        size_t count);
+/** The total of the layer table: latency.p50 where it is known, also when a layer has no time.
+ *  *mark is its state's. */
+double assay__layer_total(const struct assay__trial *trial, const char **mark);
+/** "timed by markers", "timed alone, hot cache (isolated)". Unescaped. */
+void assay__layer_method(struct assay__buf *out, const struct assay__layers *layers);
+
+#endif

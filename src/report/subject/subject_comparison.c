@@ -1,0 +1,293 @@
+/* subject_comparison.c - trials against each other: the numbers of each, the ratios to the reference
+ * with their intervals, whether the outputs agree, who ran the nodes, and what to choose. */
+#include "report/subject/subject.h"
+
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { NUMBERS = 1, RATIOS, OUTPUTS, NODES };
+
+static const struct assay__heading parts[] = {
+    {.title = "Comparison", .remark = "medians over launches that take turns"},
+    {.title = "Speed and energy",
+     .remark = "against the reference; 95 % intervals, each launch counts once"},
+    {.title = "Outputs", .remark = "of the first inference, against the reference's"},
+    {.title = "Who ran the nodes", .remark = "by the engine's own record"},
+};
+
+#define NAME ASSAY__COLUMN_NAME
+#define PROSE ASSAY__COLUMN_PROSE
+static const struct assay__column columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"label", "trial", NULL, 0, 0, NAME, 0},
+    {"device", NULL, NULL, 0, 0, 0, 0},
+    {"role", "role", NULL, 0, 5, 0, RATIOS},
+    {"usable", NULL, NULL, 0, 0, 0, 0},
+    {"latency_s", "p50", "s", 0, 0, 0, NUMBERS},
+    {"latency_p99_s", "p99", "s", 0, 0, 0, NUMBERS},
+    {"throughput_per_s", "per second", "1/s", 0, 0, 0, NUMBERS},
+    {"memory_bytes", "memory", "B", 0, 0, 0, NUMBERS},
+    {"device_memory_bytes", "on device", "B", 0, 0, 0, NUMBERS},
+    {"power_w", "power", "W", 0, 0, 0, NUMBERS},
+    {"energy_j", "gross energy", "J", 0, 0, 0, NUMBERS},
+    {"tops_per_watt", "OPS/W", "TOPS/W", 0, 0, 0, NUMBERS},
+    {"score", "score", "points", 0, 0, 0, NUMBERS},
+    {"speedup", "speed-up", ASSAY__UNIT_TIMES, 0, 0, 0, RATIOS},
+    {"speedup_low", NULL, ASSAY__UNIT_TIMES, 0, 0, 0, 0},
+    {"speedup_high", NULL, ASSAY__UNIT_TIMES, 0, 0, 0, 0},
+    {"p_value", "p", ASSAY__UNIT_PLAIN, 0, 4, 0, RATIOS},
+    {"smallest_difference", "detectable", "ratio", 0, 3, 0, RATIOS},
+    {"verdict", "verdict", NULL, 0, 0, 0, RATIOS},
+    {"speedup_of", NULL, NULL, 0, 0, 0, 0},
+    {"energy_ratio", "energy", ASSAY__UNIT_TIMES, 0, 0, 0, RATIOS},
+    {"energy_ratio_low", NULL, ASSAY__UNIT_TIMES, 0, 0, 0, 0},
+    {"energy_ratio_high", NULL, ASSAY__UNIT_TIMES, 0, 0, 0, 0},
+    {"drift_max_absolute", "max difference", ASSAY__UNIT_PLAIN, 0, 2, 0, OUTPUTS},
+    {"drift_relative_l2", "relative L2", ASSAY__UNIT_PLAIN, 0, 0, 0, OUTPUTS},
+    {"drift_cosine", "cosine", ASSAY__UNIT_PLAIN, 0, 3, 0, OUTPUTS},
+    {"drift_top1", "same top class", "ratio", 0, 3, 0, OUTPUTS},
+    {"drift_nonfinite", "NaN or infinite", ASSAY__UNIT_COUNT, 0, 0, 0, OUTPUTS},
+    {"nodes", "on it", ASSAY__UNIT_COUNT, 0, 0, 0, NODES},
+    {"elsewhere", "elsewhere", ASSAY__UNIT_COUNT, 0, 0, 0, NODES},
+    {"partitions", "pieces", ASSAY__UNIT_COUNT, 0, 2, 0, NODES},
+    {"crossings", "crossings", ASSAY__UNIT_COUNT, 0, 2, 0, NODES},
+    {"crossing_bytes", "crossing bytes", "B", 0, 3, 0, NODES},
+    {"crossing_time_s", "crossing time", "s", 0, 3, 0, NODES},
+    {"flops_share", "FLOPs on it", "ratio", 0, 1, 0, NODES},
+    {"recommended_for", "recommended for", NULL, 0, 4, 0, RATIOS},
+    {"reason", "remark", NULL, 0, 0, PROSE, RATIOS},
+    {"not_advised", "not advised because", NULL, 0, 0, PROSE, OUTPUTS},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+struct view {
+    struct assay__doc *doc;
+    const struct assay_profile *profile;
+    const struct assay__comparison *all;
+    struct assay__table *table;
+};
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+/* The row's number with the state, source and reason of the metric it is of. */
+static void put_metric(struct view *v, const struct assay__trial *trial, double number,
+                       const char *name, const char *other)
+{
+    const struct assay_metric *m = assay__trial_metric(trial, name);
+    if (!m && other) m = assay__trial_metric(trial, other);
+    if (!m && trial->metrics) m = assay_metrics_get(trial->metrics, name);
+    struct assay__value value = assay__value_metric(m);
+    value.unit = NULL;
+    if (assay__value_is_known(&value)) value.number = number;
+    assay__table_cell(v->table, value);
+}
+
+/* "=1.34 × (1.31 to 1.36)" */
+static void put_ratio(struct view *v, const struct assay__ratio *r, double plain, const char *why)
+{
+    struct assay__value value = assay__value_number(plain, NULL, ASSAY_DERIVED);
+    if (isfinite(r->ratio))
+        value.text = assay__doc_printf(v->doc, "=%s × (%s)%s", assay__digits(r->ratio, 3).text,
+                                       assay__digits_range(r->ci.low, r->ci.high).text,
+                                       assay__ratio_by_words(r->by));
+    if (!isfinite(plain)) value = assay__value_unknown(why);
+    assay__table_cell(v->table, value);
+    assay__table_number(v->table, r->ci.low, ASSAY_DERIVED);
+    assay__table_number(v->table, r->ci.high, ASSAY_DERIVED);
+}
+
+static void put_numbers(struct view *v, const struct assay__comparison_row *r,
+                        const struct assay__trial *t)
+{
+    put_metric(v, t, r->latency_s, "latency.p50", NULL);
+    put_metric(v, t, r->latency_p99_s, "latency.p99", NULL);
+    put_metric(v, t, r->throughput, "throughput.samples", "throughput.inferences");
+    put_metric(v, t, r->memory_bytes, "memory.peak.worker", NULL);
+    put_metric(v, t, r->device_memory_bytes, "memory.peak.device", NULL);
+    put_metric(v, t, r->power_w, "power.average", NULL);
+    put_metric(v, t, r->energy_j, "energy.inference.gross", NULL);
+    put_metric(v, t, r->tops_per_watt, "efficiency.tops_per_watt", NULL);
+    put_metric(v, t, r->score, "score.efficiency", NULL);
+}
+
+static void put_speed(struct view *v, const struct assay__comparison_row *r)
+{
+    put_ratio(v, &r->speed, r->speed.ratio, NULL);
+    assay__table_number(v->table, r->speed.p_value, ASSAY_DERIVED);
+    assay__table_number(v->table, r->speed.smallest, ASSAY_DERIVED);
+    assay__table_text(v->table, assay__verdict_name(r->verdict));
+    assay__table_text(v->table, isfinite(r->speed.ratio) ? assay__ratio_by_name(r->speed.by) : "");
+    put_ratio(v, &r->energy, r->energy_ratio, NULL);
+}
+
+static void put_outputs(struct view *v, const struct assay__comparison_row *r,
+                        const struct assay__trial *t)
+{
+    double cosine = assay__trial_known(t, "drift.cosine");
+    struct assay__value value = assay__value_number(cosine, NULL, ASSAY_DERIVED);
+    if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
+    put_metric(v, t, assay__trial_known(t, "drift.max_absolute"), "drift.max_absolute", NULL);
+    put_metric(v, t, assay__trial_known(t, "drift.relative_l2"), "drift.relative_l2", NULL);
+    assay__table_cell(v->table, value);
+    put_metric(v, t, assay__trial_known(t, "drift.top1"), "drift.top1", NULL);
+    assay__table_number(v->table, r->nonfinite, ASSAY_MEASURED);
+}
+
+static void put_nodes(struct view *v, const struct assay__fallback *f)
+{
+    enum assay_state state = f->inferred > 0 ? ASSAY_DERIVED : ASSAY_MEASURED;
+    const struct {
+        double number;
+        enum assay_state state;
+        const char *why;
+    } cells[] = {{f->nodes, state, f->reason},
+                 {f->elsewhere, state, NULL},
+                 {f->partitions, ASSAY_DERIVED, NULL},
+                 {f->crossings, ASSAY_DERIVED, NULL},
+                 {f->crossing_bytes, ASSAY_DERIVED, NULL},
+                 {f->crossing_time_s, ASSAY_DERIVED, f->time_reason},
+                 {f->flops_share, ASSAY_DERIVED, NULL}};
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
+        struct assay__value value = assay__value_number(cells[i].number, NULL, cells[i].state);
+        if (!isfinite(cells[i].number)) value = assay__value_unknown(f->asked ? cells[i].why : NULL);
+        assay__table_cell(v->table, value);
+    }
+}
+
+static const char *goals_of(const struct view *v, size_t row)
+{
+    struct assay__buf text = {0};
+    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
+        if (v->all->recommendations[goal].row == row)
+            assay__buf_printf(&text, "%s%s", text.length ? " " : "",
+                              assay__goal_name((enum assay__goal_kind)goal));
+    return assay__doc_take(v->doc, &text);
+}
+
+static void put_row(struct view *v, size_t i)
+{
+    const struct assay__comparison_row *r = &v->all->rows[i];
+    const struct assay__trial *t = &v->profile->trials[r->trial];
+    bool best = v->all->recommendations[ASSAY__FOR_LATENCY].row == i;
+    assay__table_row(v->table, (best ? ASSAY__ROW_BEST : 0) | (r->usable ? 0 : ASSAY__ROW_FAULT),
+                     NULL);
+    assay__table_number(v->table, t->id, ASSAY_MEASURED);
+    assay__table_text(v->table, r->label);
+    assay__table_text(v->table, t->device);
+    assay__table_text(v->table, i == v->all->reference ? "reference" : r->role);
+    assay__table_text(v->table, r->usable ? "yes" : "no");
+    put_numbers(v, r, t);
+    put_speed(v, r);
+    put_outputs(v, r, t);
+    put_nodes(v, &r->fallback);
+    assay__table_text(v->table, goals_of(v, i));
+    assay__table_text(v->table, r->reason);
+    assay__table_text(v->table, r->unadvised);
+}
+
+/* --- sentences -------------------------------------------------------------------------------- */
+
+static void add_warnings(struct view *v)
+{
+    for (size_t i = 0; i < v->all->count; i++) {
+        const struct assay__comparison_row *r = &v->all->rows[i];
+        const struct assay__fallback *f = &r->fallback;
+        if (r->own_nonfinite > 0 && i == v->all->reference)
+            assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
+                                "%s: %.0f of its own values are NaN or infinite.", r->label,
+                                r->own_nonfinite);
+        if (r->usable && assay__fallback_is_total(f))
+            assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
+                                "%s: none of the %.0f nodes ran on it, all on %s: this row is no "
+                                "measurement of the device.",
+                                r->label, f->elsewhere,
+                                *f->provider ? f->provider : "another provider");
+    }
+}
+
+/* Which nodes ran elsewhere, and what the record leaves out. */
+static void add_placement(struct view *v)
+{
+    enum { NAMED = 20 };
+    for (size_t i = 0; i < v->all->count; i++) {
+        const struct assay__fallback *f = &v->all->rows[i].fallback;
+        struct assay__buf text = {0};
+        for (size_t k = 0; k < f->name_count && k < NAMED; k++)
+            assay__buf_printf(&text, "%s%s", k ? ", " : "", f->names[k]);
+        if (f->name_count > NAMED)
+            assay__buf_printf(&text, " and %zu more", f->name_count - NAMED);
+        if (text.length && !assay__fallback_is_total(f))
+            assay__doc_point(v->doc, "%s: %s ran %s", v->all->rows[i].label, f->provider,
+                             text.data);
+        if (f->inferred > 0)
+            assay__doc_point(v->doc,
+                             "%s: %.0f of its nodes by exclusion: the record leaves out what the "
+                             "provider runs in another layout",
+                             v->all->rows[i].label, f->inferred);
+        if (text.failed) v->doc->failed = true;
+        assay__buf_free(&text);
+    }
+}
+
+/* What was said of a trial and is no metric; the same of several is said once. */
+static void add_notes(struct view *v)
+{
+    for (size_t i = 0; i < v->all->count; i++) {
+        const struct assay__trial *trial = &v->profile->trials[v->all->rows[i].trial];
+        for (size_t n = 0; n < trial->note_count; n++) {
+            bool said = false;
+            for (size_t k = 0; k < i && !said; k++) {
+                const struct assay__trial *other = &v->profile->trials[v->all->rows[k].trial];
+                for (size_t m = 0; m < other->note_count; m++)
+                    said |= strcmp(other->notes[m], trial->notes[n]) == 0;
+            }
+            if (!said) assay__doc_point(v->doc, "%s: %s", v->all->rows[i].label, trial->notes[n]);
+        }
+    }
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    const struct assay_profile *profile = study->profile;
+    if (!trial || strcmp(profile->command, "compare") != 0) return;
+    struct view v = {doc, profile, assay__study_comparison(study), NULL};
+    assay__doc_section(doc, &(struct assay__heading){.id = "comparison",
+                                                     .title = parts[0].title,
+                                                     .remark = parts[0].remark,
+                                                     .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", v.all->batches ? v.all->batches : "");
+    v.table = assay__doc_table(doc,
+                               &(struct assay__table){.name = "comparison",
+                                                      .caption = "Trials against each other",
+                                                      .more = "trials",
+                                                      .limit = SIZE_MAX,
+                                                      .parts = parts,
+                                                      .part_count = sizeof parts / sizeof *parts},
+                               columns, COLUMN_COUNT);
+    for (size_t i = 0; i < v.all->count; i++)
+        put_row(&v, i);
+    add_warnings(&v);
+    add_placement(&v);
+    add_notes(&v);
+    assay__doc_picture(doc, &(struct assay__picture){.name = "compare", .study = study,
+                                                     .trial = trial});
+    assay__doc_picture(doc, &(struct assay__picture){.name = "devices", .study = study,
+                                                     .trial = trial, .detail = true});
+    assay__doc_section(doc, &(struct assay__heading){.id = "choice", .title = "What to choose"});
+    for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
+        assay__doc_fact_text(doc, assay__goal_name((enum assay__goal_kind)goal),
+                             v.all->recommendations[goal].why);
+    assay__doc_end(doc);
+    assay__doc_end(doc);
+}
+
+const struct assay__subject assay__subject_comparison = {
+    .id = "comparison",
+    .scope = ASSAY__OF_PROFILE,
+    .tables = {{"comparison", columns, COLUMN_COUNT}},
+    .build = build};

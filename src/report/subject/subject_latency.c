@@ -1,0 +1,249 @@
+/* subject_latency.c - how long an inference takes: percentiles, distribution, intervals, launches;
+ * and every sample, for programs. */
+#include "report/subject/subject.h"
+
+#include "base/text.h"
+#include "report/figure/figure_text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* --- percentiles ------------------------------------------------------------------------------ */
+
+#define TIME(title) {NULL, title, "s", 0, 0, ASSAY__COLUMN_KEEP, 0}
+static const struct assay__column percentile_columns[] = {
+    TIME("min"), TIME("p50"), TIME("p90"), TIME("p95"), TIME("p99"), TIME("p99.9"), TIME("max"),
+};
+static const char *const percentiles[] = {"latency.min", "latency.p50", "latency.p90",
+                                          "latency.p95", "latency.p99", "latency.p999",
+                                          "latency.max"};
+
+static void add_percentiles(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    enum { COUNT = sizeof percentiles / sizeof percentiles[0] };
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.caption = "Percentiles of the latency"}, percentile_columns,
+        COUNT);
+    assay__table_row(t, 0, NULL);
+    for (size_t i = 0; i < COUNT; i++) {
+        struct assay__value value = assay__value_metric(
+            trial->metrics ? assay_metrics_get(trial->metrics, percentiles[i]) : NULL);
+        value.strong = strcmp(percentiles[i], "latency.p50") == 0;
+        assay__table_cell(t, value);
+    }
+}
+
+/* --- what the numbers rest on ----------------------------------------------------------------- */
+
+static void add_samples(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    double found = 0, kept = 0, warmup = 0;
+    size_t launches = 0;
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        struct assay__launch_counts counts = assay__launch_counts(&trial->launches[i]);
+        if (!counts.kept) continue;
+        launches++;
+        found += (double)counts.found;
+        kept += (double)counts.counted;
+        warmup += (double)trial->launches[i].warmup;
+    }
+    if (!launches) return;
+    const struct assay_metric *counted = assay__trial_metric(trial, "latency.samples");
+    const struct assay_metric *dropped = assay__trial_metric(trial, "latency.warmup");
+    assay__doc_fact(doc, "samples");
+    assay__doc_item_after(doc, NULL, assay__value_count(counted ? counted->value : kept),
+                          assay__doc_printf(doc, "in %zu launch%s", launches,
+                                            launches == 1 ? "" : "es"));
+    if (dropped && dropped->value >= warmup) /* the metric is the sum of both */
+        assay__doc_item_after(doc, "not counted:", assay__value_count(dropped->value - warmup),
+                              "of the pre-run");
+    assay__doc_item_after(doc, NULL, assay__value_count(found), "found to be warm-up");
+}
+
+/* Ends of an interval lie close together: both in the unit of the median, with two more digits. */
+static void add_interval(struct assay__doc *doc, const struct assay__trial *trial,
+                         const char *label, const char *low_name, const char *high_name)
+{
+    static const struct {
+        double scale;
+        const char *unit;
+    } units[] = {{1, "s"}, {1e3, "ms"}, {1e6, "µs"}, {1e9, "ns"}};
+    const struct assay_metric *low = assay__trial_metric(trial, low_name),
+                              *high = assay__trial_metric(trial, high_name),
+                              *p50 = assay__trial_metric(trial, "latency.p50");
+    size_t u = 0;
+    if (!low || !high || !p50 || !(p50->value > 0)) return;
+    while (u < 3 && p50->value * units[u].scale < 1)
+        u++;
+    double scale = units[u].scale, shown = p50->value * scale;
+    int digits = shown < 10 ? 4 : shown < 100 ? 3 : 2;
+    double half = fmax(high->value - p50->value, p50->value - low->value) / p50->value;
+    assay__doc_fact(doc, label);
+    assay__doc_item_text(doc, "95 %% interval of p50 %s%.*f to %.*f %s (within %s %%)",
+                         assay__state_mark(low->state), digits, low->value * scale, digits,
+                         high->value * scale, units[u].unit, assay__digits(half * 100, 2).text);
+}
+
+/* The samples in the order they were taken, in one line: drift and steps show. Of several streams
+ * or launches the first. */
+static void add_order(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    enum { LEAST = 16, WIDTH = 36 };
+    const struct assay__launch *l = trial->launch_count ? &trial->launches[0] : NULL;
+    struct assay__buf text = {0};
+    double low, high;
+    if (!l || !l->samples_ns) return;
+    size_t end = l->stream_offsets && l->streams > 1 ? l->stream_offsets[1] : l->sample_count;
+    if (end > l->sample_count || end < l->warmup + LEAST) return;
+    if (assay__text_sparkline(&text, l->samples_ns + l->warmup, end - l->warmup, WIDTH, false, &low,
+                              &high)) {
+        assay__buf_puts(&text, " medians ");
+        assay__print_ns(&text, low);
+        assay__buf_puts(&text, " to ");
+        assay__print_ns(&text, high);
+        assay__doc_fact_text(doc, "in order", text.data);
+    }
+    if (text.failed) doc->failed = true;
+    assay__buf_free(&text);
+}
+
+static void add_spread(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    static const char *const rows[][2] = {{"latency.mean", "mean"},
+                                          {"latency.stddev", "standard deviation"},
+                                          {"latency.cv", "CV"},
+                                          {"latency.iqr", "IQR"},
+                                          {"latency.p5", "p5"}};
+    assay__doc_fact(doc, "spread");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct assay_metric *m = assay__trial_metric(trial, rows[i][0]);
+        if (m) assay__doc_item(doc, rows[i][1], assay__value_metric(m));
+    }
+}
+
+/* --- launches --------------------------------------------------------------------------------- */
+
+static const struct assay__column launch_columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"launch", "launch", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"state", "state", NULL, 0, 0, 0, 0},
+    {"reason", "reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {"samples", "samples", ASSAY__UNIT_COUNT, 0, 2, 0, 0},
+    {"warmup", "warm-up found", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
+    {"streams", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"p50_us", "p50", "s", 1e-6, 0, 0, 0},
+    {"counted", "counted", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"prerun", "pre-run", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
+    {NULL, "log", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+#define LAUNCH_COLUMNS (sizeof launch_columns / sizeof launch_columns[0])
+
+static void add_launches(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    if (!trial->launch_count) return;
+    assay__doc_section(doc, &(struct assay__heading){.id = "launches",
+                                                     .title = "Launches",
+                                                     .remark = "one worker process each"});
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "launches", .caption = "Launches", .more = "launches"},
+        launch_columns, LAUNCH_COLUMNS);
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        const struct assay__launch *l = &trial->launches[i];
+        struct assay__launch_counts counts = assay__launch_counts(l);
+        bool failed = l->state == ASSAY__TRIAL_FAILED;
+        assay__table_row(t, failed ? ASSAY__ROW_FAULT : 0, NULL);
+        assay__table_number(t, trial->id, ASSAY_MEASURED);
+        assay__table_number(t, l->id, ASSAY_MEASURED);
+        assay__table_text(t, assay__trial_state_name(l->state));
+        assay__table_text(t, l->reason);
+        assay__table_number(t, (double)l->sample_count, ASSAY_MEASURED);
+        assay__table_number(t, (double)l->warmup, ASSAY_MEASURED);
+        assay__table_number(t, l->streams, ASSAY_MEASURED);
+        assay__table_number(t, l->p50_ns / 1e3, ASSAY_MEASURED);
+        assay__table_number(t, (double)counts.counted, ASSAY_MEASURED);
+        assay__table_number(t, counts.prerun, ASSAY_MEASURED);
+        assay__table_text(t, failed ? l->log_tail : NULL);
+    }
+    assay__doc_end(doc);
+}
+
+/* --- every sample ----------------------------------------------------------------------------- */
+
+static const struct assay__column sample_columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},  {"launch", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"stream", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0}, {"seq", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"ns", NULL, "s", 1e-9, 0, 0, 0},                {"warmup", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+};
+#define SAMPLE_COLUMNS (sizeof sample_columns / sizeof sample_columns[0])
+
+/* One launch's; the trial's id is the table's. */
+static void fill_sample(const struct assay__table *table, size_t row, struct assay__value *cells)
+{
+    const struct assay__launch *l = table->context;
+    size_t stream = 0, start = 0;
+    while (l->stream_offsets && stream + 1 < (size_t)l->streams &&
+           row >= l->stream_offsets[stream + 1])
+        start = l->stream_offsets[++stream];
+    const double numbers[] = {table->trial,        l->id,
+                              (double)stream,      (double)(row - start),
+                              l->samples_ns[row], row - start < l->warmup};
+    for (size_t i = 0; i < SAMPLE_COLUMNS; i++)
+        cells[i] = assay__value_number(numbers[i], NULL, ASSAY_MEASURED);
+}
+
+static void add_sample_data(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        const struct assay__launch *l = &trial->launches[i];
+        if (!l->samples_ns || !l->sample_count) continue;
+        assay__doc_table(doc,
+                         &(struct assay__table){.name = "samples",
+                                                .data = true,
+                                                .trial = trial->id,
+                                                .fill = fill_sample,
+                                                .context = l,
+                                                .row_count = l->sample_count},
+                         sample_columns, SAMPLE_COLUMNS);
+    }
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    const struct assay_metric *p50 =
+        trial->metrics ? assay_metrics_get(trial->metrics, "latency.p50") : NULL;
+    assay__doc_section(doc, &(struct assay__heading){.id = "latency",
+                                                     .title = "Latency",
+                                                     .remark = "host to host, profilers off",
+                                                     .views = ASSAY__VIEW_OVERVIEW});
+    if (assay__trial_metric(trial, "latency.p50")) {
+        add_percentiles(doc, trial);
+        assay__doc_picture(doc, &(struct assay__picture){.name = "latency", .study = study,
+                                                         .trial = trial});
+        assay__doc_picture(doc, &(struct assay__picture){.name = "samples", .study = study,
+                                                         .trial = trial, .detail = true});
+        add_samples(doc, trial);
+        add_order(doc, trial);
+        add_interval(doc, trial, "within", "latency.ci_low", "latency.ci_high");
+        if (trial->launch_count > 1)
+            add_interval(doc, trial, "between", "latency.between_low", "latency.between_high");
+        add_spread(doc, trial);
+    } else {
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s",
+                            p50 && p50->note && *p50->note
+                                ? p50->note
+                                : "There is no latency: the run did not get that far.");
+    }
+    add_launches(doc, trial);
+    assay__doc_end(doc);
+    add_sample_data(doc, trial);
+}
+
+const struct assay__subject assay__subject_latency = {
+    .id = "latency",
+    .scope = ASSAY__OF_TRIAL,
+    .tables = {{"launches", launch_columns, LAUNCH_COLUMNS},
+               {"samples", sample_columns, SAMPLE_COLUMNS}},
+    .build = build};

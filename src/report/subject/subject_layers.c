@@ -1,0 +1,320 @@
+/* subject_layers.c - where the time goes, layer by layer: the longest first, then the engine's fixed
+ * cost, what could not be attributed, and their total, which is latency.p50 by construction. */
+#include "report/subject/subject.h"
+
+#include "cost/roofline.h"
+#include "report/subject/layer_list.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct assay__column columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"index", "#", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
+    {NULL, "operator", NULL, 0, 2, 0, 0},
+    {NULL, "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"name", NULL, NULL, 0, 0, 0, 0},
+    {"op", NULL, NULL, 0, 0, 0, 0},
+    {"provider", "provider", NULL, 0, 6, 0, 0},
+    {"time_us", "time", "s", 1e-6, 0, ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP, 0},
+    {"share", "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
+    {NULL, "bar", "ratio", 0, 0, ASSAY__COLUMN_BAR, 0},
+    {"flops", "FLOP", "FLOP", 0, 5, 0, 0},
+    {"bytes", "bytes", "B", 0, 5, 0, 0},
+    {"bound", "bound", NULL, 0, 3, 0, 0},
+    {"state", NULL, NULL, 0, 0, 0, 0},
+    {"method", "method", NULL, 0, 7, 0, 0},
+    {"host_enqueue_us", "enqueue", "s", 1e-6, 0, 0, 0},
+    {"note", NULL, NULL, 0, 0, 0, 0},
+    {"from", "fused from", NULL, 0, 8, ASSAY__COLUMN_PROSE, 0},
+    {"weight_bytes", "weights", "B", 0, 8, 0, 0},
+    {"live_bytes", "live", "B", 0, 8, 0, 0},
+    {"time_low_us", "95 % from", "s", 1e-6, 7, 0, 0},
+    {"time_high_us", "to", "s", 1e-6, 7, 0, 0},
+    {"inputs", NULL, NULL, 0, 0, 0, 0},
+    {"weights", NULL, NULL, 0, 0, 0, 0},
+    {"outputs", NULL, NULL, 0, 0, 0, 0},
+    {"attributes", NULL, NULL, 0, 0, 0, 0},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+static bool time_known(const struct assay__layer *layer)
+{
+    return layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
+}
+
+static double longest_share(const struct assay__layers *layers)
+{
+    double longest = 0;
+    for (size_t i = 0; i < layers->count; i++)
+        if (time_known(&layers->items[i]) && layers->items[i].share > longest)
+            longest = layers->items[i].share;
+    return longest;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static const char *join(struct assay__doc *doc, const char *const *items, size_t count)
+{
+    struct assay__buf text = {0};
+    for (size_t i = 0; i < count; i++)
+        assay__buf_printf(&text, "%s%s", i ? "; " : "", items[i]);
+    return assay__doc_take(doc, &text);
+}
+
+static struct assay__value time_of(const struct assay__layer *l)
+{
+    if (!time_known(l)) return assay__value_unknown(l->note);
+    return assay__value_number(l->time_ns / 1e3, NULL, l->state);
+}
+
+static void put_layer(struct assay__doc *doc, struct assay__table *t, const struct assay__trial *trial,
+                      const struct assay__layer *l, double longest)
+{
+    bool known = time_known(l);
+    double low_ns, high_ns;
+    const char *id = assay__doc_printf(doc, "layer-%d", l->index);
+    const char *bound = l->bound && *l->bound ? l->bound : "unknown";
+    struct assay__value name = assay__value_text(assay__layer_title(l));
+    name.link = id;
+    assay__layer_interval(&trial->layers, l, &low_ns, &high_ns, NULL);
+    assay__table_row(t, 0, id);
+    assay__table_number(t, trial->id, ASSAY_MEASURED);
+    assay__table_number(t, l->index, ASSAY_MEASURED);
+    assay__table_text(t, l->from_count > 1
+                             ? assay__doc_printf(doc, "%s+%zu", l->op, l->from_count - 1)
+                             : l->op);
+    assay__table_cell(t, name);
+    assay__table_text(t, l->name);
+    assay__table_text(t, l->op);
+    assay__table_text(t, l->provider);
+    assay__table_cell(t, time_of(l));
+    assay__table_number(t, known ? l->share : (double)NAN, ASSAY_MEASURED);
+    assay__table_number(t, known && longest > 0 ? l->share / longest : (double)NAN, ASSAY_MEASURED);
+    assay__table_number(t, l->flops, ASSAY_DERIVED);
+    assay__table_number(t, l->bytes, ASSAY_DERIVED);
+    assay__table_text(t, bound);
+    assay__table_text(t, assay_state_name(known ? l->state : ASSAY_UNAVAILABLE));
+    assay__table_text(t, l->method);
+    assay__table_number(t, l->host_enqueue_ns / 1e3, ASSAY_MEASURED);
+    assay__table_text(t, l->note);
+    assay__table_text(t, join(doc, l->from, l->from_count));
+    assay__table_number(t, l->weight_bytes, ASSAY_DERIVED);
+    assay__table_number(t, l->live_bytes, ASSAY_DERIVED);
+    assay__table_number(t, low_ns / 1e3, ASSAY_DERIVED);
+    assay__table_number(t, high_ns / 1e3, ASSAY_DERIVED);
+    assay__table_text(t, l->inputs);
+    assay__table_text(t, l->weights);
+    assay__table_text(t, l->outputs);
+    assay__table_text(t, l->attributes);
+}
+
+/* A row that is no layer: people read its name, programs find it in brackets. */
+static void put_rest(struct assay__table *t, const struct assay__trial *trial, const char *id,
+                     const char *name, const char *key, double time_ns, double total_ns,
+                     enum assay_state state)
+{
+    bool known = isfinite(time_ns);
+    for (int pass = key ? 0 : 1; pass < 2; pass++) {
+        assay__table_row(t, pass ? ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL : ASSAY__ROW_DATA, id);
+        assay__table_number(t, trial->id, ASSAY_MEASURED);
+        assay__table_skip(t, 2);
+        assay__table_text(t, pass ? name : NULL);
+        assay__table_text(t, pass ? NULL : key);
+        assay__table_skip(t, 2);
+        assay__table_number(t, time_ns / 1e3, state);
+        assay__table_number(t, known && total_ns > 0 ? time_ns / total_ns : (double)NAN,
+                            ASSAY_MEASURED);
+        if (pass) continue;
+        assay__table_skip(t, 4);
+        assay__table_text(t, assay_state_name(known ? state : ASSAY_UNAVAILABLE));
+        assay__table_text(t, trial->layers.method);
+    }
+}
+
+static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay__layers *layers = &trial->layers;
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+    const char *mark = "";
+    double total_ns = assay__layer_total(trial, &mark), longest = longest_share(layers);
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "layers",
+                               .id = "layer-table",
+                               .caption = "Layers, longest first",
+                               .more = "layers",
+                               .scripted = true,
+                               .trial = trial->id},
+        columns, COLUMN_COUNT);
+    for (size_t i = 0; i < layers->count; i++)
+        put_layer(doc, t, trial, &layers->items[i], longest);
+    double p50_ns = p50 && p50->value > 0 ? p50->value * 1e9 : (double)NAN;
+    put_rest(t, trial, "layer-engine", "engine per run", "(engine per run)", layers->engine_ns,
+             p50_ns, ASSAY_MEASURED);
+    put_rest(t, trial, "layer-unattributed", "unattributed", "(unattributed)",
+             layers->unattributed_ns, p50_ns, ASSAY_DERIVED);
+    put_rest(t, trial, "layer-total", "total (the unprofiled median)", NULL, total_ns, total_ns,
+             p50 ? p50->state : ASSAY_DERIVED);
+    /* people: by time, then the rows that are no layers */
+    size_t *sorted = assay__layer_order(layers);
+    size_t *order = assay__arena_array(doc->arena, t->row_count + 1, sizeof *order);
+    if (!sorted || !order) doc->failed = true;
+    for (size_t i = 0; sorted && order && i < t->row_count; i++)
+        order[i] = i < layers->count ? sorted[i] : i;
+    t->order = order;
+    free(sorted);
+}
+
+/* --- how they were timed ---------------------------------------------------------------------- */
+
+static void add_method(struct assay__doc *doc, const struct assay__layers *layers)
+{
+    assay__doc_fact(doc, "method cost");
+    if (isfinite(layers->slowdown))
+        assay__doc_item_text(doc, "the instrumented run took %.2f × the plain one",
+                             layers->slowdown);
+    if (isfinite(layers->scale_factor))
+        assay__doc_item_text(doc, "layer times scaled by %.4f to the bracket",
+                             layers->scale_factor);
+    if (layers->sessions > 0)
+        assay__doc_item_text(doc, "%d session%s", layers->sessions,
+                             layers->sessions > 1 ? "s" : "");
+    if (layers->discarded > 0)
+        assay__doc_item_text(doc, "%d discarded as disturbed", layers->discarded);
+    if (isfinite(layers->spread))
+        assay__doc_item_text(doc, "spread of their sums %.1f %%", layers->spread * 100);
+    if (isfinite(layers->contention))
+        assay__doc_item_text(doc, "means %+.1f %% against medians", layers->contention * 100);
+}
+
+/* What is said of layers, once for all that it is said of. */
+static void add_notes(struct assay__doc *doc, const struct assay__layers *layers)
+{
+    enum { KINDS = 8 };
+    const char *notes[KINDS] = {0};
+    size_t counts[KINDS] = {0}, kinds = 0;
+    for (size_t i = 0; i < layers->count; i++) {
+        const char *note = layers->items[i].note;
+        size_t k = 0;
+        if (!note || !*note || !time_known(&layers->items[i])) continue;
+        while (k < kinds && strcmp(notes[k], note) != 0)
+            k++;
+        if (k == KINDS) continue; /* JSON and CSV have them all */
+        if (k == kinds) notes[kinds++] = note;
+        counts[k]++;
+    }
+    for (size_t k = 0; k < kinds; k++)
+        if (counts[k] == layers->count && layers->count > 1)
+            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "All layers: %s", notes[k]);
+        else
+            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%zu layer%s: %s", counts[k],
+                                counts[k] > 1 ? "s" : "", notes[k]);
+}
+
+static void add_legend(struct assay__doc *doc)
+{
+    static const char *const rows[][2] = {
+        {"time", "of one inference, the median over the timed runs"},
+        {"share", "time / latency.p50 of the run without any timing of layers; the bar is against "
+                  "the longest layer"},
+        {"operator", "+2: two more nodes of the model are fused into this layer"},
+        {"FLOP", "from the operator and the fixed shapes; a multiply-add counts as 2"},
+        {"bytes", "what the operator reads and writes, each once, weights too"},
+        {"bound", "what holds it back under the measured roofs: compute, memory or overhead"},
+        {"engine per run", "the engine's fixed cost of one run, whatever the model"},
+        {"unattributed",
+         "latency.p50 less the layers less the engine; negative when they sum to more"},
+    };
+    assay__doc_fold(doc, &(struct assay__heading){.title = "What the columns are"});
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assay__doc_fact_text(doc, rows[i][0], rows[i][1]);
+    assay__doc_end(doc);
+}
+
+/* --- times per launch ------------------------------------------------------------------------- */
+
+static const struct assay__column time_columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0}, {"index", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"launch", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0}, {"name", NULL, NULL, 0, 0, 0, 0},
+    {"time_us", NULL, "s", 1e-6, 0, 0, 0},
+};
+#define TIME_COLUMNS (sizeof time_columns / sizeof time_columns[0])
+
+/* A layer's; the launches it was timed in follow each other. */
+static void fill_times(const struct assay__table *table, size_t row, struct assay__value *cells)
+{
+    const struct assay__trial *trial = table->context;
+    const struct assay__layers *layers = &trial->layers;
+    const struct assay__layer *l = &layers->items[row / layers->launch_count];
+    size_t launch = row % layers->launch_count;
+    cells[0] = assay__value_number(trial->id, NULL, ASSAY_MEASURED);
+    cells[1] = assay__value_number(l->index, NULL, ASSAY_MEASURED);
+    cells[2] = assay__value_number(layers->launch_ids[launch], NULL, ASSAY_MEASURED);
+    cells[3] = assay__value_text(l->name);
+    cells[4] = assay__value_number(
+        l->launch_times_ns ? l->launch_times_ns[launch] / 1e3 : (double)NAN, NULL, ASSAY_MEASURED);
+}
+
+static void add_times(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay__layers *layers = &trial->layers;
+    bool any = false;
+    for (size_t i = 0; i < layers->count; i++)
+        any |= layers->items[i].launch_times_ns != NULL;
+    if (!any) return;
+    assay__doc_table(doc,
+                     &(struct assay__table){.name = "layer-times",
+                                            .data = true,
+                                            .fill = fill_times,
+                                            .context = trial,
+                                            .row_count = layers->count * layers->launch_count},
+                     time_columns, TIME_COLUMNS);
+}
+
+static const char *remark_of(struct assay__doc *doc, const struct assay__layers *layers)
+{
+    struct assay__buf text = {0};
+    assay__buf_printf(&text, "%zu, slowest first; ", layers->count);
+    assay__layer_method(&text, layers);
+    return assay__doc_take(doc, &text);
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    const struct assay__layers *layers = &trial->layers;
+    bool generates = *assay__trial_option(trial, "generate");
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "layers",
+                                      .title = "Layers",
+                                      .remark = layers->count ? remark_of(doc, layers) : NULL,
+                                      .views = ASSAY__VIEW_LAYERS});
+    if (layers->count) {
+        assay__doc_picture(doc, &(struct assay__picture){.name = "layers", .study = study,
+                                                         .trial = trial, .detail = true,
+                                                         .say = true});
+        assay__doc_picture(doc, &(struct assay__picture){.name = "treemap", .study = study,
+                                                         .trial = trial, .detail = true});
+        add_table(doc, trial);
+        add_legend(doc);
+        add_notes(doc, layers);
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", layers->reason ? layers->reason : "");
+        add_method(doc, layers);
+    } else {
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s",
+                            layers->reason && *layers->reason ? layers->reason
+                            : generates ? "The layers are not timed while it generates."
+                                        : "The layers were not timed.");
+    }
+    assay__doc_end(doc);
+    add_times(doc, trial);
+}
+
+const struct assay__subject assay__subject_layers = {
+    .id = "layers",
+    .scope = ASSAY__OF_TRIAL,
+    .tables = {{"layers", columns, COLUMN_COUNT}, {"layer-times", time_columns, TIME_COLUMNS}},
+    .build = build};

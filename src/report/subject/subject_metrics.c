@@ -1,0 +1,149 @@
+/* subject_metrics.c - the metrics of a trial: those that are known by family, in a few lines; and
+ * all of them with state, source and formula. */
+#include "report/subject/subject.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- by family -------------------------------------------------------------------------------- */
+
+static const char *const families[][2] = {
+    {"llm", "generation"},     {"latency", "breakdown"}, {"throughput", "throughput"},
+    {"timing", "timing"},      {"memory", "memory"},     {"compute", "compute"},
+    {"overhead", "measuring"},
+};
+#define FAMILY_COUNT (sizeof families / sizeof families[0])
+
+/* Shown with the latency and the layers. */
+static bool is_elsewhere(const char *name)
+{
+    static const char *const shown[] = {
+        "latency.mean",    "latency.stddev",      "latency.cv",           "latency.min",
+        "latency.p5",      "latency.p50",         "latency.p90",          "latency.p95",
+        "latency.p99",     "latency.p999",        "latency.max",          "latency.ci_low",
+        "latency.ci_high", "latency.iqr",         "latency.samples",      "latency.warmup",
+        "overhead.layers", "latency.between_low", "latency.between_high",
+    };
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        if (strcmp(name, shown[i]) == 0) return true;
+    return false;
+}
+
+static size_t family_length(const char *name)
+{
+    return strcspn(name, ".");
+}
+
+static bool is_of(const char *name, const char *family)
+{
+    size_t length = strlen(family);
+    return family_length(name) == length && strncmp(name, family, length) == 0;
+}
+
+/* "memory.peak.worker" is "peak worker" in its family. */
+static const char *short_name(struct assay__doc *doc, const char *name)
+{
+    struct assay__buf text = {0};
+    size_t family = family_length(name);
+    for (const char *c = name[family] ? name + family + 1 : name; *c; c++)
+        assay__buf_putc(&text, *c == '.' || *c == '_' ? ' ' : *c);
+    return assay__doc_take(doc, &text);
+}
+
+static void add_family(struct assay__doc *doc, const struct assay_metrics *set, const char *family,
+                       const char *label)
+{
+    assay__doc_fact(doc, label);
+    for (size_t i = 0; i < assay_metrics_count(set); i++) {
+        const struct assay_metric *m = assay_metrics_at(set, i);
+        if (!is_of(m->name, family) || is_elsewhere(m->name)) continue;
+        struct assay__value value = assay__value_metric(m);
+        if (assay__value_is_known(&value)) assay__doc_item(doc, short_name(doc, m->name), value);
+    }
+}
+
+static void add_families(struct assay__doc *doc, const struct assay_metrics *set)
+{
+    enum { OTHERS = 32 };
+    char others[OTHERS][64];
+    size_t other_count = 0;
+    for (size_t f = 0; f < FAMILY_COUNT; f++)
+        add_family(doc, set, families[f][0], families[f][1]);
+    for (size_t i = 0; i < assay_metrics_count(set); i++) {
+        const char *name = assay_metrics_at(set, i)->name;
+        size_t length = family_length(name);
+        bool done = length >= sizeof others[0] || other_count == OTHERS;
+        for (size_t f = 0; f < FAMILY_COUNT && !done; f++)
+            done = is_of(name, families[f][0]);
+        for (size_t o = 0; o < other_count && !done; o++)
+            done = is_of(name, others[o]);
+        if (done) continue;
+        snprintf(others[other_count], sizeof others[0], "%.*s", (int)length, name);
+        add_family(doc, set, others[other_count], others[other_count]);
+        other_count++;
+    }
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static const struct assay__column columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"metric", "metric", NULL, 0, 0, ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE, 0},
+    {"value", "value", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {"unit", NULL, NULL, 0, 0, 0, 0},
+    {"state", "state", NULL, 0, 0, 0, 0},
+    {"source", "source", NULL, 0, 1, 0, 0},
+    {"note", "formula, remark or reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {"label", NULL, NULL, 0, 0, 0, 0},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    size_t count = trial->metrics ? assay_metrics_count(trial->metrics) : 0;
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "metrics",
+                               .id = "metric-table",
+                               .caption = "All metrics with state, source and formula",
+                               .more = "metrics",
+                               .limit = SIZE_MAX},
+        columns, COLUMN_COUNT);
+    for (size_t i = 0; i < count; i++) {
+        const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
+        struct assay__value value = assay__value_metric(m);
+        value.name = value.note = value.source = NULL; /* in columns of their own */
+        assay__table_row(t, 0, NULL);
+        assay__table_number(t, trial->id, ASSAY_MEASURED);
+        assay__table_text(t, m->name);
+        assay__table_cell(t, value);
+        assay__table_text(t, m->unit);
+        assay__table_text(t, assay_state_name(m->state));
+        assay__table_text(t, m->source);
+        assay__table_text(t, m->note);
+        assay__table_text(t, assay__trial_option(trial, "label")); /* "" of a single run */
+    }
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    (void)study;
+    if (!trial->metrics || !assay_metrics_count(trial->metrics)) return;
+    assay__doc_section(doc, &(struct assay__heading){.id = "metrics",
+                                                     .title = "Metrics",
+                                                     .views = ASSAY__VIEW_MACHINE});
+    if (assay__trial_metric(trial, "latency.p50")) add_families(doc, trial->metrics);
+    assay__doc_fold(doc, &(struct assay__heading){
+                             .id = "all-metrics",
+                             .title = "All metrics with state, source and formula"});
+    add_table(doc, trial);
+    assay__doc_end(doc);
+    assay__doc_end(doc);
+}
+
+const struct assay__subject assay__subject_metrics = {.id = "metrics",
+                                                      .scope = ASSAY__OF_TRIAL,
+                                                      .tables = {{"metrics", columns, COLUMN_COUNT}},
+                                                      .build = build};

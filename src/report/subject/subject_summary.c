@@ -1,0 +1,229 @@
+/* subject_summary.c - what a reader sees first: what went wrong, the answer, the numbers that everybody
+ * looks for, and what was measured where. */
+#include "report/subject/subject.h"
+
+#include "base/text.h"
+#include "report/subject/alerts.h"
+#include "report/subject/answer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+static void add_alerts(struct assay__doc *doc, const struct assay_profile *profile)
+{
+    struct assay__alert alert;
+    struct assay__buf text = {0};
+    for (size_t i = 0; assay__alert_at(profile, i, &alert, &text); i++) {
+        assay__doc_sentence(doc, alert.tone, "%s", text.data ? text.data : "");
+        assay__buf_clear(&text);
+    }
+    if (text.failed) doc->failed = true;
+    assay__buf_free(&text);
+}
+
+/* A label that its sentence does not begin with stands before it. */
+static void add_verdict(struct assay__doc *doc, const char *label, const char *why)
+{
+    bool named = !label || strncmp(why, label, strlen(label)) == 0;
+    size_t length = strlen(why);
+    bool ended = length && strchr(".!?", why[length - 1]);
+    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s%s%s%s", named ? "" : label, named ? "" : ": ",
+                        why, ended || !length ? "" : ".");
+}
+
+static void add_joint_verdict(struct assay__doc *doc, struct assay__study *study)
+{
+    const char *command = study->profile->command;
+    if (strcmp(command, "compare") == 0) {
+        const struct assay__comparison *all = assay__study_comparison(study);
+        const struct assay__recommendation *r = &all->recommendations[ASSAY__FOR_LATENCY];
+        if (r->why) add_verdict(doc, r->row < all->count ? all->rows[r->row].label : NULL, r->why);
+    } else if (strcmp(command, "sweep") == 0) {
+        add_verdict(doc, NULL, assay__study_sweep(study)->why);
+    } else if (strcmp(command, "tune") == 0) {
+        const struct assay__tune_result *tune = assay__study_tune(study);
+        add_verdict(doc, tune->best < tune->count ? tune->rows[tune->best].label : NULL, tune->why);
+    }
+}
+
+static void add_answer(struct assay__doc *doc, struct assay__study *study,
+                       const struct assay__trial *trial)
+{
+    struct assay__buf text = {0};
+    bool several = study->profile->trial_count > 1;
+    if (several) {
+        const char *label = assay__trial_option(trial, "label");
+        add_joint_verdict(doc, study);
+        assay__buf_printf(&text, "%s: ", *label ? label : trial->device);
+    }
+    if (trial->state == ASSAY__TRIAL_FAILED && !assay__trial_metric(trial, "latency.p50")) {
+        assay__buf_free(&text);
+        return; /* the alert says why */
+    }
+    assay__answer(&text, trial);
+    if (!several)
+        assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s", text.data ? text.data : "");
+    else if (trial->layers.count)
+        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", text.data ? text.data : "");
+    if (text.failed) doc->failed = true;
+    assay__buf_free(&text);
+}
+
+/* --- the numbers ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *label, *names[4]; /* the first that is known stands for it */
+} cards[] = {
+    {"per inference", {"latency.p50"}},
+    {"throughput", {"throughput.tokens", "throughput.samples", "throughput.inferences"}},
+    {"compute", {"compute.rate"}},
+    {"peak memory", {"memory.total", "memory.peak.worker", "memory.peak.device"}},
+    {"gross energy per inference", {"energy.inference.gross"}},
+    {"power", {"power.average"}},
+};
+
+/* "66.98 µs to 68.41 µs (95 % between launches)" */
+static const char *interval(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    static const char *const pairs[][3] = {
+        {"latency.between_low", "latency.between_high", "95 % between launches"},
+        {"latency.ci_low", "latency.ci_high", "95 % within the run"}};
+    for (size_t i = 0; i < 2; i++) {
+        const struct assay_metric *low = assay__trial_metric(trial, pairs[i][0]),
+                                  *high = assay__trial_metric(trial, pairs[i][1]);
+        char a[64], b[64];
+        if (!low || !high) continue;
+        assay__text_scaled(a, sizeof a, low->value, "s");
+        assay__text_scaled(b, sizeof b, high->value, "s");
+        return assay__doc_printf(doc, "(%s to %s, %s)", a, b, pairs[i][2]);
+    }
+    return NULL;
+}
+
+static void add_cards(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    assay__doc_cards(doc, "numbers");
+    for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
+        const struct assay_metric *metric = NULL;
+        for (size_t k = 0; k < 4 && cards[i].names[k] && !metric; k++)
+            metric = assay__trial_metric(trial, cards[i].names[k]);
+        if (metric)
+            assay__doc_item_after(doc, cards[i].label, assay__value_metric(metric),
+                                  i == 0 ? interval(doc, trial) : NULL);
+    }
+}
+
+/* --- what was measured ------------------------------------------------------------------------ */
+
+static const char *plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void add_model(struct assay__doc *doc, const struct assay__model_info *m, bool named)
+{
+    struct assay__buf number = {0};
+    assay__doc_fact(doc, "model");
+    if (named) assay__doc_item_text(doc, "%s", m->name);
+    if (m->path && *m->path && strcmp(m->path, m->name) != 0)
+        assay__doc_item_text(doc, "%s", m->path);
+    if (m->opset && *m->opset) assay__doc_item_text(doc, "%s opset %s", m->format, m->opset);
+    if (m->parameters >= 0) {
+        assay__print_short_count(&number, m->parameters);
+        assay__doc_item_text(doc, "%s parameter%s", number.data ? number.data : "",
+                             plural(m->parameters));
+    }
+    if (m->weight_bytes >= 0)
+        assay__doc_item_after(doc, NULL,
+                              assay__value_number((double)m->weight_bytes, "B", ASSAY_MEASURED),
+                              "of weights");
+    if (m->node_count >= 0)
+        assay__doc_item_text(doc, "%" PRId64 " node%s", m->node_count, plural(m->node_count));
+    if (number.failed) doc->failed = true;
+    assay__buf_free(&number);
+}
+
+static void add_machine(struct assay__doc *doc, const struct assay__environment *e)
+{
+    assay__doc_fact(doc, "machine");
+    assay__doc_item_text(doc, "%s", e->cpu_model ? e->cpu_model : "");
+    if (e->cores > 0) assay__doc_item_text(doc, "%d core%s", e->cores, plural(e->cores));
+    if (e->threads > 0 && e->threads != e->cores)
+        assay__doc_item_text(doc, "%d hardware thread%s", e->threads, plural(e->threads));
+    if (isfinite(e->memory_bytes))
+        assay__doc_item(doc, NULL, assay__value_number(e->memory_bytes, "B", ASSAY_MEASURED));
+    if (e->virtualized && *e->virtualized && strcmp(e->virtualized, "none") != 0)
+        assay__doc_item_text(doc, "virtual machine (%s)", e->virtualized);
+    if (e->container && *e->container) assay__doc_item_text(doc, "container (%s)", e->container);
+    assay__doc_item_text(doc, "%s", e->os ? e->os : "");
+}
+
+/* Options that were left alone say nothing: threads always stand there, the rest when chosen. */
+static bool is_chosen(const struct assay__pair *option)
+{
+    static const char *const unsaid[] = {"", "default", "any", "by precision", "detected", "auto"};
+    static const char *const elsewhere[] = {"seed", "token_ids", "require"};
+    if (!option->value) return false;
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+        if (strcmp(option->key, elsewhere[i]) == 0) return false;
+    if ((strcmp(option->key, "streams") == 0 || strcmp(option->key, "launches") == 0) &&
+        strcmp(option->value, "1") == 0)
+        return false;
+    for (size_t i = 0; i < sizeof unsaid / sizeof unsaid[0]; i++)
+        if (strcmp(option->value, unsaid[i]) == 0) return strcmp(option->key, "threads") == 0;
+    return true;
+}
+
+static void add_target(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    enum { INPUTS_SHOWN = 6 };
+    assay__doc_fact(doc, "target");
+    assay__doc_item_text(doc, "%s%s%s", trial->engine, *trial->engine_version ? " " : "",
+                         trial->engine_version);
+    assay__doc_item_text(doc, "%s", trial->device);
+    for (size_t i = 0; i < trial->option_count; i++) {
+        const struct assay__pair *o = &trial->options[i];
+        size_t length = strlen(o->key);
+        bool seconds = length > 2 && strcmp(o->key + length - 2, "_s") == 0; /* "time_s" */
+        if (is_chosen(o))
+            assay__doc_item_text(doc, "%.*s %s%s", (int)(seconds ? length - 2 : length), o->key,
+                                 o->value, seconds ? " s" : "");
+    }
+    assay__doc_fact(doc, "workload");
+    if (trial->batch >= 0) assay__doc_item_text(doc, "batch %" PRId64, trial->batch);
+    for (size_t i = 0; i < trial->input_count && i < INPUTS_SHOWN; i++) {
+        const struct assay__tensor_info *t = &trial->inputs[i];
+        struct assay__buf shape = {0};
+        assay__print_shape(&shape, t);
+        assay__doc_item_text(doc, "%s %s %s", t->name, t->dtype, shape.data ? shape.data : "");
+        assay__buf_free(&shape);
+    }
+    if (trial->input_count > INPUTS_SHOWN)
+        assay__doc_item_text(doc, "and %zu more input%s", trial->input_count - INPUTS_SHOWN,
+                             plural((int64_t)(trial->input_count - INPUTS_SHOWN)));
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    const struct assay_profile *profile = study->profile;
+    assay__doc_section(doc, &(struct assay__heading){.id = "summary",
+                                                     .title = "Summary",
+                                                     .quiet = true,
+                                                     .views = ASSAY__VIEW_OVERVIEW});
+    add_alerts(doc, profile);
+    if (trial) add_answer(doc, study, trial);
+    if (trial) add_cards(doc, trial);
+    add_model(doc, &profile->model, false);
+    add_machine(doc, &profile->environment);
+    assay__doc_fact_text(doc, "when", profile->created);
+    if (trial && profile->trial_count == 1) add_target(doc, trial);
+    assay__doc_end(doc);
+}
+
+const struct assay__subject assay__subject_summary = {
+    .id = "summary", .scope = ASSAY__OF_PROFILE, .build = build};

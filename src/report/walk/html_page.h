@@ -1,0 +1,49 @@
+/* html_page.h - the page around a document's blocks: one file without the network. Its style sheet
+ * and its script stand in it and are allowed by their hashes (Content-Security-Policy), nothing else
+ * is. So no `style=` attribute and no `onclick=` may ever be written: a browser refuses them. Use
+ * classes of html/page.css, and attributes of SVG (fill, width).
+ *
+ * Errors stick in page.body.failed; assay__html_document hands them on to out->failed. */
+#ifndef ASSAY_REPORT_WALK_HTML_PAGE_H
+#define ASSAY_REPORT_WALK_HTML_PAGE_H
+
+#include "report/walk/html_text.h"
+
+struct assay__figure;
+
+/** A section that the navigation leads to. */
+struct assay__html_link {
+    const char *id, *title; /* borrowed */
+    unsigned views;
+};
+#define ASSAY__HTML_SECTIONS 48
+
+struct assay__html {
+    struct assay__buf body;
+    struct assay__html_link links[ASSAY__HTML_SECTIONS];
+    size_t link_count;
+    const char *heading; /* that stands above what is written now; NULL: none */
+    unsigned tips;       /* ids given so far */
+    bool zoom;           /* a figure can be zoomed: the page carries uPlot */
+    int trial;           /* id of the trial whose figures are drawn; -1 none */
+};
+
+struct assay__html_head {
+    const char *title;             /* of the page: the model's name */
+    const char *kicker;            /* above it: "assay run"; "" none */
+    const char *subtitle;          /* below it; "" none */
+    const char *footer;            /* "" none */
+    const struct assay__buf *data; /* made by assay__html_data…; NULL: none */
+};
+
+/** One figure as a <figure>: drawn wide and narrow, of which the style sheet shows one. */
+void assay__html_draw(struct assay__html *page, const struct assay__figure *figure);
+/** Whether the build has uPlot. */
+bool assay__html_can_zoom(void);
+/** The whole page; then the body is freed. */
+void assay__html_document(struct assay__html *page, const struct assay__html_head *head,
+                          struct assay__buf *out);
+/** Data for the page's script and for downloads: <script type="application/json" id=…>. */
+void assay__html_data(struct assay__buf *out, const char *id, const char *json, size_t length);
+
+#endif

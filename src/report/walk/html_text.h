@@ -1,0 +1,24 @@
+/* html_text.h - text made safe for HTML, and the encodings that a page needs. */
+#ifndef ASSAY_REPORT_WALK_HTML_TEXT_H
+#define ASSAY_REPORT_WALK_HTML_TEXT_H
+
+#include "base/buf.h"
+
+/** Text made safe for content and for attribute values in double quotes. Control characters,
+ *  invalid UTF-8 and characters that turn the direction of what follows become U+FFFD. NULL is
+ *  "". */
+void assay__html_text(struct assay__buf *out, const char *text);
+/** The same of a sentence, as content only: a line ends neither between a number and its unit nor
+ *  inside an option ("--launches"). */
+void assay__html_prose(struct assay__buf *out, const char *text);
+/** The same of a cell: a word that is longer than any may break, so that paper does not cut it. */
+void assay__html_breaking(struct assay__buf *out, const char *text);
+/** A name from a file: isolated (<bdi>), cut in its middle beyond 160 characters. */
+void assay__html_name(struct assay__buf *out, const char *name);
+/** JSON made safe inside <script type="application/json">: no "<", ">", "&" or line separator
+ *  stands in it raw. White space between tokens is left out. The value stays the same. */
+void assay__html_json(struct assay__buf *out, const char *json, size_t length);
+/** Base64 (RFC 4648) without line breaks. */
+void assay__html_base64(struct assay__buf *out, const void *bytes, size_t size);
+
+#endif

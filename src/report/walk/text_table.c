@@ -1,0 +1,521 @@
+/* text_table.c - tables in columns of text. Where a table is wider than the page, in this order:
+ * names are shortened (no two become equal), prose goes below its row, columns give way by their
+ * priority, and what is left is split into several tables that repeat the names. What is not shown
+ * is named below the table. */
+#include "report/walk/text_table.h"
+
+#include "base/text.h"
+#include "report/walk/walk.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    INDENT = 2,
+    GAP = 2,
+    NAME_LEAST = 14, /* columns that a name keeps */
+    NAME_NARROW = 8, /* … on a page below NARROW */
+    NARROW = 60,
+    BAR_LEAST = 8,
+    BAR_MOST = 40,
+    PROSE_LEAST = 24, /* room beside the numbers that is worth filling with prose */
+    PROSE_LINES = 6
+};
+
+/* How a column is laid out. */
+enum place { HIDDEN, COLUMN, BELOW, DROPPED };
+
+struct layout {
+    struct assay__page *page;
+    const struct assay__table *table;
+    struct assay__arena *arena;
+    size_t *rows; /* that are shown; SIZE_MAX: the row of those left out */
+    size_t row_count;
+    const char **texts; /* row after row, a text for each column */
+    enum place *places;
+    size_t *widths;
+    size_t limit, more;
+};
+
+static bool is_text(const struct assay__column *column)
+{
+    return !column->unit;
+}
+
+static const char *text_at(const struct layout *l, size_t row, size_t column)
+{
+    return l->texts[row * l->table->column_count + column];
+}
+
+/* --- what is printed -------------------------------------------------------------------------- */
+
+static const char *print_cell(struct layout *l, const struct assay__value *value,
+                              const struct assay__column *column)
+{
+    struct assay__buf text = {0}, safe = {0};
+    assay__value_print(&text, value, column->unit, column->factor);
+    assay__text_safe(&safe, text.data ? text.data : "");
+    const char *made = assay__arena_strdup(l->arena, safe.data ? safe.data : "");
+    if (text.failed || safe.failed || !made) l->page->out->failed = true;
+    assay__buf_free(&text);
+    assay__buf_free(&safe);
+    return made ? made : "";
+}
+
+/* "… 127 more layers" and what they add up to. */
+static struct assay__value more_cell(struct layout *l, size_t column, bool *named)
+{
+    const struct assay__table *t = l->table;
+    if (t->columns[column].flags & ASSAY__COLUMN_SUM)
+        return assay__walk_sum(t, column, l->limit);
+    if (*named || !is_text(&t->columns[column]) || !(t->columns[column].flags & ASSAY__COLUMN_NAME))
+        return assay__value_none();
+    *named = true;
+    const char *text = assay__arena_printf(l->arena, "… %zu more%s%s", l->more, t->more ? " " : "",
+                                           t->more ? t->more : "");
+    return assay__value_text(text ? text : "");
+}
+
+static bool print_cells(struct layout *l)
+{
+    size_t columns = l->table->column_count;
+    l->texts = assay__arena_array(l->arena, l->row_count * columns + 1, sizeof *l->texts);
+    struct assay__value *scratch = assay__arena_array(l->arena, columns + 1, sizeof *scratch);
+    if (!l->texts || !scratch) return false;
+    for (size_t i = 0; i < l->row_count; i++) {
+        bool named = false, left_out = l->rows[i] == SIZE_MAX;
+        const struct assay__value *cells =
+            left_out ? NULL : assay__table_cells(l->table, l->rows[i], scratch);
+        for (size_t c = 0; c < columns; c++) {
+            struct assay__value more = left_out ? more_cell(l, c, &named) : assay__value_none();
+            l->texts[i * columns + c] =
+                print_cell(l, left_out ? &more : &cells[c], &l->table->columns[c]);
+        }
+    }
+    return true;
+}
+
+/* --- where it goes ---------------------------------------------------------------------------- */
+
+static size_t natural_width(const struct layout *l, size_t column)
+{
+    size_t width = assay__text_width(l->table->columns[column].title);
+    for (size_t i = 0; i < l->row_count; i++) {
+        size_t own = assay__text_width(text_at(l, i, column));
+        if (own > width) width = own;
+    }
+    return width;
+}
+
+static bool is_bar(const struct layout *l, size_t column)
+{
+    return l->table->columns[column].flags & ASSAY__COLUMN_BAR;
+}
+
+static size_t used_width(const struct layout *l)
+{
+    size_t used = 0;
+    for (size_t c = 0; c < l->table->column_count; c++)
+        if (l->places[c] == COLUMN) used += l->widths[c] + (used ? GAP : 0);
+    return used;
+}
+
+static size_t room(const struct layout *l)
+{
+    return (size_t)l->page->columns - INDENT;
+}
+
+/* Names give what is missing, the widest first, down to their least. */
+static void shrink_names(struct layout *l)
+{
+    size_t least = l->page->columns < NARROW ? NAME_NARROW : NAME_LEAST;
+    while (used_width(l) > room(l)) {
+        size_t widest = SIZE_MAX;
+        for (size_t c = 0; c < l->table->column_count; c++)
+            if (l->places[c] == COLUMN && l->table->columns[c].flags & ASSAY__COLUMN_NAME &&
+                l->widths[c] > least && (widest == SIZE_MAX || l->widths[c] > l->widths[widest]))
+                widest = c;
+        if (widest == SIZE_MAX) return;
+        size_t excess = used_width(l) - room(l), give = l->widths[widest] - least;
+        l->widths[widest] -= excess < give ? excess : give;
+    }
+}
+
+/* Prose stays beside the numbers where it fits, or is the last and has room to be wrapped. */
+static void place_prose(struct layout *l)
+{
+    size_t last = SIZE_MAX;
+    for (size_t c = 0; c < l->table->column_count; c++)
+        if (l->places[c] == COLUMN && !is_bar(l, c)) last = c;
+    for (size_t c = l->table->column_count; c-- > 0;) {
+        if (l->places[c] != COLUMN || !(l->table->columns[c].flags & ASSAY__COLUMN_PROSE)) continue;
+        size_t all = used_width(l), others = all - l->widths[c];
+        if (all <= room(l)) continue;
+        if (c == last && others + PROSE_LEAST <= room(l))
+            l->widths[c] = room(l) - others;
+        else
+            l->places[c] = BELOW;
+    }
+}
+
+static void drop_columns(struct layout *l)
+{
+    while (used_width(l) > room(l)) {
+        size_t first = SIZE_MAX;
+        unsigned highest = 0;
+        for (size_t c = 0; c < l->table->column_count; c++)
+            if (l->places[c] == COLUMN && l->table->columns[c].priority >= highest &&
+                l->table->columns[c].priority) {
+                highest = l->table->columns[c].priority;
+                first = c;
+            }
+        if (first == SIZE_MAX) return;
+        l->places[first] = DROPPED;
+    }
+}
+
+static void place_bar(struct layout *l)
+{
+    for (size_t c = 0; c < l->table->column_count; c++) {
+        if (l->places[c] != HIDDEN || !is_bar(l, c) || !l->table->columns[c].title) continue;
+        size_t used = used_width(l) + GAP;
+        if (used + BAR_LEAST > room(l)) continue;
+        l->places[c] = COLUMN;
+        l->widths[c] = room(l) - used < BAR_MOST ? room(l) - used : BAR_MOST;
+    }
+}
+
+static void arrange(struct layout *l)
+{
+    for (size_t c = 0; c < l->table->column_count; c++) {
+        bool shown = assay__walk_column_is_shown(l->table, c) && !is_bar(l, c);
+        l->places[c] = shown ? COLUMN : HIDDEN;
+        l->widths[c] = shown ? natural_width(l, c) : 0;
+    }
+    place_prose(l);
+    shrink_names(l);
+    drop_columns(l);
+    place_bar(l);
+}
+
+/* --- shortened names -------------------------------------------------------------------------- */
+
+static void cut_middle(struct assay__buf *out, const char *name, size_t width, size_t head)
+{
+    struct assay__buf start = {0}, end = {0};
+    assay__text_fit(&start, name, head, 0);
+    assay__text_fit(&end, name, width - head + 1, 1);
+    const char *tail = end.data ? end.data : "";
+    size_t mark = strncmp(tail, "…", strlen("…")) == 0 ? strlen("…") : 0; /* one is enough */
+    assay__buf_puts(out, start.data ? start.data : "");
+    assay__buf_puts(out, tail + mark);
+    if (start.failed || end.failed) out->failed = true;
+    assay__buf_free(&start);
+    assay__buf_free(&end);
+}
+
+static void cut(struct assay__buf *out, const char *name, size_t width, size_t head)
+{
+    if (assay__text_width(name) <= width || width < 4)
+        assay__text_fit(out, name, width, 0);
+    else
+        cut_middle(out, name, width, head);
+}
+
+struct cut_name {
+    const char *cut, *name;
+};
+
+static int compare_cuts(const void *left, const void *right)
+{
+    const struct cut_name *a = left, *b = right;
+    int order = strcmp(a->cut, b->cut);
+    return order ? order : strcmp(a->name, b->name);
+}
+
+/* Two names that differ have become equal. */
+static bool clashes(const char *const *names, const struct assay__buf *out, size_t count)
+{
+    bool found = false;
+    struct cut_name *sorted = calloc(count + 1, sizeof *sorted);
+    for (size_t i = 0; sorted && i < count; i++)
+        sorted[i] = (struct cut_name){out[i].data ? out[i].data : "", names[i]};
+    if (sorted) qsort(sorted, count, sizeof *sorted, compare_cuts);
+    for (size_t i = 1; sorted && i < count && !found; i++)
+        found = strcmp(sorted[i - 1].cut, sorted[i].cut) == 0 &&
+                strcmp(sorted[i - 1].name, sorted[i].name) != 0;
+    free(sorted);
+    return found;
+}
+
+void assay__text_shorten(const char *const *names, size_t count, size_t width,
+                         struct assay__buf *out)
+{
+    /* in the middle, else with more of the end, more of the start */
+    const size_t heads[] = {width / 2, width / 4 + 1, width * 3 / 4, 2, width - 1};
+    for (size_t h = 0; h < sizeof heads / sizeof heads[0]; h++) {
+        for (size_t i = 0; i < count; i++) {
+            assay__buf_clear(&out[i]);
+            cut(&out[i], names[i], width, heads[h] > 1 ? heads[h] : 2);
+        }
+        if (!clashes(names, out, count)) return;
+    }
+    for (size_t i = 0; i < count; i++) { /* a number tells them apart */
+        char number[24];
+        snprintf(number, sizeof number, "#%zu", i + 1);
+        size_t end = strlen(number);
+        assay__buf_clear(&out[i]);
+        cut(&out[i], names[i], width > end ? width - end : 1, width / 2);
+        assay__buf_puts(&out[i], number);
+    }
+}
+
+/* The texts of a name's column, cut to its width. */
+static void fit_names(struct layout *l, size_t column)
+{
+    size_t count = l->row_count;
+    const char **names = assay__arena_array(l->arena, count + 1, sizeof *names);
+    struct assay__buf *cuts = assay__arena_array(l->arena, count + 1, sizeof *cuts);
+    if (!names || !cuts) {
+        l->page->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        names[i] = text_at(l, i, column);
+    assay__text_shorten(names, count, l->widths[column], cuts);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = assay__arena_strdup(l->arena, cuts[i].data ? cuts[i].data : "");
+        if (!text || cuts[i].failed) l->page->out->failed = true;
+        if (text) l->texts[i * l->table->column_count + column] = text;
+        assay__buf_free(&cuts[i]);
+    }
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void put_aligned(struct layout *l, const char *text, size_t column)
+{
+    struct assay__buf *out = l->page->out;
+    size_t width = assay__text_width(text), all = l->widths[column];
+    bool left = is_text(&l->table->columns[column]);
+    if (width > all) {
+        assay__text_fit(out, text, all, 0);
+        return;
+    }
+    if (!left) assay__buf_repeat(out, " ", all - width);
+    assay__buf_puts(out, text);
+    if (left) assay__buf_repeat(out, " ", all - width);
+}
+
+static void trim(struct assay__buf *out)
+{
+    while (out->length && out->data[out->length - 1] == ' ')
+        out->data[--out->length] = '\0';
+    assay__buf_putc(out, '\n');
+}
+
+static bool is_among(const struct layout *l, size_t column, const bool *chunk)
+{
+    return l->places[column] == COLUMN && (!chunk || chunk[column]);
+}
+
+static void put_head(struct layout *l, const bool *chunk)
+{
+    bool first = true;
+    assay__page_style(l->page, ASSAY__STYLE_DIM);
+    assay__buf_repeat(l->page->out, " ", INDENT);
+    for (size_t c = 0; c < l->table->column_count; c++) {
+        if (!is_among(l, c, chunk)) continue;
+        if (!first) assay__buf_repeat(l->page->out, " ", GAP);
+        first = false;
+        put_aligned(l, is_bar(l, c) ? "" : l->table->columns[c].title, c);
+    }
+    trim(l->page->out);
+    assay__page_style(l->page, ASSAY__STYLE_PLAIN);
+}
+
+static void put_bar_cell(struct layout *l, size_t row, size_t column)
+{
+    struct assay__value scratch[64];
+    if (l->rows[row] == SIZE_MAX || l->table->column_count > 64) return;
+    const struct assay__value *cell =
+        &assay__table_cells(l->table, l->rows[row], scratch)[column];
+    if (assay__value_is_known(cell)) assay__page_bar(l->page, cell->number, (int)l->widths[column]);
+}
+
+/* Prose that has room beside the numbers, wrapped under itself. */
+static void put_wrapped(struct layout *l, const char *text, size_t line_start)
+{
+    struct assay__page part = *l->page;
+    struct assay__buf wrapped = {0};
+    const char *line = l->page->out->data + line_start;
+    size_t hang = assay__text_width(line);
+    part.out = &wrapped;
+    part.columns = l->page->columns - (int)hang;
+    assay__page_wrap_lines(&part, ASSAY__STYLE_PLAIN, "", text, PROSE_LINES);
+    const char *at = wrapped.data ? wrapped.data : "";
+    for (const char *end; *at; at = end + 1) {
+        end = strchr(at, '\n');
+        if (at != wrapped.data) assay__buf_repeat(l->page->out, " ", hang);
+        assay__buf_add(l->page->out, at, (size_t)(end - at) + 1);
+    }
+    if (wrapped.failed) l->page->out->failed = true;
+    assay__buf_free(&wrapped);
+}
+
+static void put_below(struct layout *l, size_t row)
+{
+    size_t below = 0;
+    for (size_t c = 0; c < l->table->column_count; c++)
+        below += l->places[c] == BELOW;
+    for (size_t c = 0; c < l->table->column_count; c++) {
+        const char *text = text_at(l, row, c);
+        if (l->places[c] != BELOW || !*text) continue;
+        const char *named = below > 1 ? assay__arena_printf(l->arena, "%s: %s",
+                                                            l->table->columns[c].title, text)
+                                      : text;
+        assay__page_wrap_lines(l->page, ASSAY__STYLE_DIM, "      ", named ? named : text,
+                               PROSE_LINES);
+    }
+}
+
+static void put_row(struct layout *l, size_t row, const bool *chunk)
+{
+    struct assay__buf *out = l->page->out;
+    size_t start = out->length, index = l->rows[row];
+    unsigned flags = index == SIZE_MAX ? 0 : assay__table_flags(l->table, index);
+    bool first = true;
+    assay__buf_puts(out, flags & ASSAY__ROW_BEST ? "> " : "  ");
+    if (flags & ASSAY__ROW_FAULT) assay__page_style(l->page, ASSAY__STYLE_WARN);
+    for (size_t c = 0; c < l->table->column_count; c++) {
+        if (!is_among(l, c, chunk)) continue;
+        if (!first) assay__buf_repeat(out, " ", GAP);
+        first = false;
+        const char *text = text_at(l, row, c);
+        if (is_bar(l, c)) {
+            put_bar_cell(l, row, c);
+        } else if (l->table->columns[c].flags & ASSAY__COLUMN_PROSE &&
+                   assay__text_width(text) > l->widths[c] && !out->failed) {
+            put_wrapped(l, text, start);
+            return;
+        } else {
+            put_aligned(l, text, c);
+        }
+    }
+    if (flags & ASSAY__ROW_FAULT) assay__page_style(l->page, ASSAY__STYLE_PLAIN);
+    trim(out);
+}
+
+static void put_chunk(struct layout *l, const bool *chunk, bool last)
+{
+    put_head(l, chunk);
+    for (size_t i = 0; i < l->row_count && !l->page->out->failed; i++) {
+        put_row(l, i, chunk);
+        if (last) put_below(l, i);
+    }
+}
+
+/* As many columns as fit, the names first in each part. */
+static void put_parts(struct layout *l)
+{
+    size_t columns = l->table->column_count, next = 0;
+    bool *chunk = assay__arena_array(l->arena, columns + 1, sizeof *chunk);
+    if (!chunk) {
+        l->page->out->failed = true;
+        return;
+    }
+    for (bool more = true, again = false; more; again = true) {
+        size_t used = 0, own = 0;
+        memset(chunk, 0, columns * sizeof *chunk);
+        for (size_t c = 0; c < columns; c++)
+            if (l->places[c] == COLUMN && l->table->columns[c].flags & ASSAY__COLUMN_NAME) {
+                chunk[c] = true;
+                used += l->widths[c] + GAP;
+            }
+        more = false;
+        for (; next < columns; next++) {
+            if (l->places[next] != COLUMN || chunk[next]) continue;
+            if (own && used + l->widths[next] > room(l)) {
+                more = true;
+                break;
+            }
+            chunk[next] = true;
+            used += l->widths[next] + GAP;
+            own++;
+        }
+        if (again) assay__buf_putc(l->page->out, '\n');
+        put_chunk(l, chunk, !more);
+    }
+}
+
+static void put_dropped(struct layout *l)
+{
+    struct assay__buf names = {0};
+    for (size_t c = 0; c < l->table->column_count; c++)
+        if (l->places[c] == DROPPED)
+            assay__buf_printf(&names, "%s%s", names.length ? ", " : "not shown at this width: ",
+                              l->table->columns[c].title);
+    if (names.length) assay__page_wrap(l->page, ASSAY__STYLE_DIM, "  ", names.data);
+    if (names.failed) l->page->out->failed = true;
+    assay__buf_free(&names);
+}
+
+static void put_gaps(struct layout *l)
+{
+    struct assay__gap *gaps;
+    size_t count;
+    if (assay__walk_gaps(l->table, l->arena, &gaps, &count)) {
+        l->page->out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct assay__buf text = {0};
+        assay__buf_printf(&text, "%s%s%s%s: %s", gaps[i].columns, *gaps[i].rows ? " (" : "",
+                          gaps[i].rows, *gaps[i].rows ? ")" : "", gaps[i].why);
+        assay__page_wrap(l->page, ASSAY__STYLE_DIM, "  — ", text.data ? text.data : "");
+        if (text.failed) l->page->out->failed = true;
+        assay__buf_free(&text);
+    }
+}
+
+static bool begin(struct layout *l)
+{
+    const struct assay__table *t = l->table;
+    size_t body;
+    l->rows = assay__arena_array(l->arena, t->row_count + 2, sizeof *l->rows);
+    l->places = assay__arena_array(l->arena, t->column_count + 1, sizeof *l->places);
+    l->widths = assay__arena_array(l->arena, t->column_count + 1, sizeof *l->widths);
+    if (!l->rows || !l->places || !l->widths) return false;
+    l->row_count = assay__walk_rows(t, l->limit, l->rows, &body, &l->more);
+    if (l->more) { /* behind the rows, before the totals */
+        memmove(&l->rows[body + 1], &l->rows[body], (l->row_count - body) * sizeof *l->rows);
+        l->rows[body] = SIZE_MAX;
+        l->row_count++;
+    }
+    return print_cells(l);
+}
+
+void assay__text_table(struct assay__page *page, const struct assay__table *table, size_t limit)
+{
+    struct layout l = {.page = page, .table = table, .limit = limit};
+    l.arena = assay__arena_new();
+    if (!l.arena || !begin(&l)) {
+        page->out->failed = true;
+        goto out;
+    }
+    if (!l.row_count) goto out;
+    arrange(&l);
+    for (size_t c = 0; c < table->column_count; c++)
+        if (l.places[c] == COLUMN && table->columns[c].flags & ASSAY__COLUMN_NAME) fit_names(&l, c);
+    if (used_width(&l) <= room(&l))
+        put_chunk(&l, NULL, true);
+    else
+        put_parts(&l);
+    put_dropped(&l);
+    put_gaps(&l);
+out:
+    assay__arena_free(l.arena);
+}

@@ -1,0 +1,226 @@
+/* walk.c - what the walkers share: which rows and columns people see, what the others add up to,
+ * and why cells are empty. */
+#include "report/walk/walk.h"
+
+#include "base/buf.h"
+#include "report/figure/figure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *draw, void *context,
+                         char why[256], bool *failed)
+{
+    enum { PARTS = 16 };
+    struct assay_error error = {0};
+    size_t drawn = 0;
+    why[0] = '\0';
+    if (picture->figure) {
+        draw(context, picture->figure);
+        return true;
+    }
+    const struct assay__figure_row *row = assay__figure_row_find(picture->name);
+    for (int code = 0; row && !code && drawn < PARTS;) {
+        struct assay__figure figure = {0};
+        struct assay__arena *arena = assay__arena_new(); /* of one part: they are large */
+        code = arena ? row->make(picture->study, picture->trial, drawn, arena, &figure, &error)
+                     : ASSAY_ENOMEM;
+        if (!code) {
+            draw(context, &figure);
+            drawn++;
+        }
+        assay__arena_free(arena);
+        if (code && code != ASSAY_ENOTFOUND) *failed = true;
+    }
+    if (!drawn) snprintf(why, 256, "%s", error.message);
+    return drawn > 0;
+}
+
+const struct assay__table *assay__walk_part(const struct assay__table *table, size_t part,
+                                            struct assay__arena *arena)
+{
+    if (!table->part_count) return table;
+    struct assay__table *view = assay__arena_alloc(arena, sizeof *view);
+    struct assay__column *columns =
+        assay__arena_array(arena, table->column_count, sizeof *columns);
+    size_t *from = assay__arena_array(arena, table->column_count, sizeof *from), count = 0;
+    if (!view || !columns || !from) return NULL;
+    for (size_t c = 0; c < table->column_count; c++)
+        if (!table->columns[c].part || table->columns[c].part == part + 1) {
+            columns[count] = table->columns[c];
+            from[count++] = c;
+        }
+    *view = *table;
+    view->columns = columns;
+    view->column_count = count;
+    view->caption = table->parts[part].title;
+    view->cells = assay__arena_array(arena, count * table->row_count + 1, sizeof *view->cells);
+    if (!view->cells) return NULL;
+    for (size_t row = 0; row < table->row_count; row++)
+        for (size_t c = 0; c < count; c++)
+            view->cells[row * count + c] = table->cells[row * table->column_count + from[c]];
+    return view;
+}
+
+static size_t row_at(const struct assay__table *table, size_t position)
+{
+    return table->order ? table->order[position] : position;
+}
+
+size_t assay__walk_rows(const struct assay__table *table, size_t limit, size_t *indices,
+                        size_t *body, size_t *more)
+{
+    size_t count = 0;
+    *more = 0;
+    for (size_t i = 0; i < table->row_count; i++) {
+        unsigned flags = assay__table_flags(table, row_at(table, i));
+        if (flags & (ASSAY__ROW_DATA | ASSAY__ROW_TOTAL)) continue;
+        if (count < limit)
+            indices[count++] = row_at(table, i);
+        else
+            ++*more;
+    }
+    *body = count;
+    for (size_t i = 0; i < table->row_count; i++) {
+        unsigned flags = assay__table_flags(table, row_at(table, i));
+        if (flags & ASSAY__ROW_TOTAL && !(flags & ASSAY__ROW_DATA))
+            indices[count++] = row_at(table, i);
+    }
+    return count;
+}
+
+struct assay__value assay__walk_sum(const struct assay__table *table, size_t column, size_t limit)
+{
+    double sum = 0;
+    size_t seen = 0;
+    struct assay__value *scratch = calloc(table->column_count, sizeof *scratch);
+    if (!scratch || !(table->columns[column].flags & ASSAY__COLUMN_SUM)) {
+        free(scratch);
+        return assay__value_none();
+    }
+    for (size_t i = 0; i < table->row_count; i++) {
+        size_t row = row_at(table, i);
+        if (assay__table_flags(table, row) & (ASSAY__ROW_DATA | ASSAY__ROW_TOTAL)) continue;
+        if (seen++ < limit) continue;
+        const struct assay__value *cell = &assay__table_cells(table, row, scratch)[column];
+        if (cell->kind == ASSAY__VALUE_NONE) continue;
+        sum += assay__value_is_known(cell) ? cell->number : (double)NAN;
+    }
+    free(scratch);
+    return assay__value_number(sum, NULL, ASSAY_DERIVED);
+}
+
+bool assay__walk_column_is_shown(const struct assay__table *table, size_t column)
+{
+    const struct assay__column *c = &table->columns[column];
+    if (!c->title) return false;
+    if (c->flags & ASSAY__COLUMN_KEEP || table->fill) return true;
+    for (size_t i = 0; i < table->row_count; i++)
+        if (!(table->rows[i].flags & ASSAY__ROW_DATA) &&
+            assay__value_is_known(&table->cells[i * table->column_count + column]))
+            return true;
+    return false;
+}
+
+bool assay__walk_has_columns(const struct assay__table *part)
+{
+    for (size_t c = 0; c < part->column_count; c++)
+        if (part->columns[c].part && assay__walk_column_is_shown(part, c)) return true;
+    return false;
+}
+
+/* --- why cells are empty ---------------------------------------------------------------------- */
+
+
+static bool is_gap(const struct assay__value *cell)
+{
+    return cell->kind == ASSAY__VALUE_NUMBER && !assay__value_is_known(cell) && cell->note &&
+           *cell->note;
+}
+
+/* What a row is called: the first name among its cells. */
+static const char *row_name(const struct assay__table *table, size_t row)
+{
+    for (size_t c = 0; c < table->column_count; c++) {
+        const struct assay__value *cell = &table->cells[row * table->column_count + c];
+        if (table->columns[c].flags & ASSAY__COLUMN_NAME && cell->kind == ASSAY__VALUE_TEXT)
+            return cell->text;
+    }
+    return "";
+}
+
+/* The rows of a column that lack a number for that reason, and whether those are all of them. */
+static bool same_rows(const struct assay__table *table, size_t column, const char *why,
+                      struct assay__buf *names)
+{
+    enum { NAMED = 8 };
+    bool all = true;
+    size_t found = 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        const struct assay__value *cell = &table->cells[row * table->column_count + column];
+        if (table->rows[row].flags & (ASSAY__ROW_DATA | ASSAY__ROW_TOTAL | ASSAY__ROW_FAULT))
+            continue;
+        if (cell->kind == ASSAY__VALUE_NONE) continue;
+        if (!is_gap(cell) || strcmp(cell->note, why) != 0)
+            all = false;
+        else if (found++ < NAMED)
+            assay__buf_printf(names, "%s%s", names->length ? ", " : "", row_name(table, row));
+    }
+    if (found > NAMED) assay__buf_printf(names, " and %zu more", found - NAMED);
+    return all;
+}
+
+/* One more gap, or one more column of a gap that is there. */
+static int add_gap(const struct assay__table *table, size_t column, const char *why,
+                   struct assay__arena *arena, struct assay__gap *gaps, size_t *count)
+{
+    struct assay__buf names = {0};
+    bool all = same_rows(table, column, why, &names);
+    const char *rows = all || !names.data ? "" : assay__arena_strdup(arena, names.data);
+    const char *title = table->columns[column].title;
+    bool failed = names.failed || !rows;
+    assay__buf_free(&names);
+    if (failed) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < *count; i++) {
+        if (strcmp(gaps[i].why, why) != 0 || strcmp(gaps[i].rows, rows) != 0) continue;
+        gaps[i].columns = assay__arena_printf(arena, "%s, %s", gaps[i].columns, title);
+        return gaps[i].columns ? 0 : ASSAY_ENOMEM;
+    }
+    gaps[(*count)++] = (struct assay__gap){title, rows, why};
+    return 0;
+}
+
+/* The row is the first of its column with that reason. */
+static bool is_first(const struct assay__table *table, size_t column, size_t row)
+{
+    const struct assay__value *cells = table->cells;
+    const char *why = cells[row * table->column_count + column].note;
+    for (size_t i = 0; i < row; i++) {
+        const struct assay__value *cell = &cells[i * table->column_count + column];
+        if (is_gap(cell) && strcmp(cell->note, why) == 0) return false;
+    }
+    return true;
+}
+
+int assay__walk_gaps(const struct assay__table *table, struct assay__arena *arena,
+                     struct assay__gap **gaps, size_t *count)
+{
+    enum { MOST = 64 };
+    *count = 0;
+    *gaps = assay__arena_array(arena, MOST, sizeof **gaps);
+    if (!*gaps) return ASSAY_ENOMEM;
+    if (table->fill) return 0;
+    for (size_t column = 0; column < table->column_count; column++) {
+        if (!table->columns[column].title) continue;
+        for (size_t row = 0; row < table->row_count && *count < MOST; row++) {
+            const struct assay__value *cell = &table->cells[row * table->column_count + column];
+            if (table->rows[row].flags & ASSAY__ROW_DATA || !is_gap(cell)) continue;
+            if (!is_first(table, column, row)) continue;
+            int code = add_gap(table, column, cell->note, arena, *gaps, count);
+            if (code) return code;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,51 @@
+/* walk.h - the walkers: one per format, each of every document. A walker only reads the document
+ * and appends to the buffer, so the same document gives the same bytes on every machine. */
+#ifndef ASSAY_REPORT_WALK_WALK_H
+#define ASSAY_REPORT_WALK_WALK_H
+
+#include "report/doc/doc.h"
+
+#include <assay/report.h>
+
+typedef int assay__walk_fn(const struct assay__doc *doc,
+                           const struct assay_report_options *options, struct assay__buf *out,
+                           struct assay_error *error);
+
+assay__walk_fn assay__walk_text, assay__walk_html, assay__walk_markdown, assay__walk_csv;
+
+/** Draws each part of a picture with `draw`; nothing where there is none. False: there was none, and
+ *  `why` says why not ("": nothing to say). */
+typedef void assay__draw_fn(void *context, const struct assay__figure *figure);
+bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *draw, void *context,
+                         char why[256], bool *failed);
+
+/** A part of a table as a table of its own: the columns that belong to it, with the same rows. NULL:
+ *  out of memory. Of a table without parts, the table itself. */
+const struct assay__table *assay__walk_part(const struct assay__table *table, size_t part,
+                                            struct assay__arena *arena);
+
+/** Rows that people read, in their order: `limit` of them at most, then (*more of them left out)
+ *  the totals. indices has row_count entries. Returns how many stand in it; the first *body of them
+ *  are no totals. */
+size_t assay__walk_rows(const struct assay__table *table, size_t limit, size_t *indices,
+                        size_t *body, size_t *more);
+/** What the rows that are left out add up to in a column of ASSAY__COLUMN_SUM: derived; not known
+ *  when one of them is not. left_out: from assay__walk_left_out. */
+struct assay__value assay__walk_sum(const struct assay__table *table, size_t column, size_t limit);
+/** Whether people see the column: it has a title, and a row has something in it. */
+bool assay__walk_column_is_shown(const struct assay__table *table, size_t column);
+
+/** Whether people see a column that belongs to this part alone. */
+bool assay__walk_has_columns(const struct assay__table *part);
+
+/** Why cells have no number: columns that lack it for the same reason are told together. */
+struct assay__gap {
+    const char *columns; /* "power, energy" */
+    const char *rows;    /* "npu, gpu"; "" every row */
+    const char *why;
+};
+/** Everything lives in the arena. *count may be 0. 0 or ASSAY_ENOMEM. */
+int assay__walk_gaps(const struct assay__table *table, struct assay__arena *arena,
+                     struct assay__gap **gaps, size_t *count);
+
+#endif

@@ -1,0 +1,123 @@
+/* walk_csv.c - one table of a document as CSV (RFC 4180, UTF-8, line feeds): the columns that programs
+ * read, every row, numbers exact and in the column's own unit. Tables of one name (of several
+ * trials) are one table. A cell that a spreadsheet would take for a formula is made text. */
+#include "report/walk/csv_text.h"
+#include "report/walk/walk.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Also the signs' full-width forms, which spreadsheets read alike. */
+static bool is_formula(const char *text)
+{
+    static const char *const wide[] = {"＝", "＋", "－", "＠"};
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
+        if (strncmp(text, wide[i], strlen(wide[i])) == 0) return true;
+    return *text && strchr("=+-@", *text);
+}
+
+void assay__csv_text(struct assay__buf *out, const char *text)
+{
+    struct assay__buf safe = {0};
+    assay__text_safe(&safe, text ? text : "");
+    const char *shown = safe.data ? safe.data : "";
+    bool guard = (text && *text && strchr("=+-@\t\r\n", *text)) || is_formula(shown);
+    bool quote = guard || strpbrk(shown, ",\"\n\r") != NULL;
+    if (quote) assay__buf_putc(out, '"');
+    if (guard) assay__buf_putc(out, '\'');
+    for (const char *c = shown; *c; c++) {
+        if (*c == '"') assay__buf_putc(out, '"');
+        assay__buf_putc(out, *c);
+    }
+    if (quote) assay__buf_putc(out, '"');
+    if (safe.failed) out->failed = true;
+    assay__buf_free(&safe);
+}
+
+static void put_cell(struct assay__buf *out, const struct assay__value *value)
+{
+    if (value->kind == ASSAY__VALUE_TEXT)
+        assay__csv_text(out, value->text);
+    else if (assay__value_is_known(value))
+        assay__print_number(out, value->number);
+}
+
+static void put_head(struct assay__buf *out, const struct assay__column *columns, size_t count)
+{
+    bool first = true;
+    for (size_t c = 0; c < count; c++) {
+        if (!columns[c].key) continue;
+        assay__buf_printf(out, "%s%s", first ? "" : ",", columns[c].key);
+        first = false;
+    }
+    assay__buf_putc(out, '\n');
+}
+
+static void put_rows(struct assay__buf *out, const struct assay__table *table)
+{
+    struct assay__value *scratch = calloc(table->column_count + 1, sizeof *scratch);
+    if (!scratch) out->failed = true;
+    for (size_t row = 0; row < table->row_count && !out->failed; row++) {
+        bool first = true;
+        if (assay__table_flags(table, row) & ASSAY__ROW_PEOPLE) continue;
+        const struct assay__value *cells = assay__table_cells(table, row, scratch);
+        for (size_t c = 0; c < table->column_count; c++) {
+            if (!table->columns[c].key) continue;
+            if (!first) assay__buf_putc(out, ',');
+            first = false;
+            put_cell(out, &cells[c]);
+        }
+        assay__buf_putc(out, '\n');
+    }
+    free(scratch);
+}
+
+/* The names of all tables that there are: "metrics|layers|…". */
+static void put_names(struct assay__buf *out, const struct assay__doc *doc)
+{
+    for (size_t i = 0; i < doc->count; i++) {
+        const struct assay__table *table = doc->blocks[i].table;
+        bool again = false;
+        if (!table || !table->name) continue;
+        for (size_t k = 0; k < i && !again; k++)
+            again = doc->blocks[k].table && doc->blocks[k].table->name &&
+                    strcmp(doc->blocks[k].table->name, table->name) == 0;
+        if (!again) assay__buf_printf(out, "%s%s", out->length ? "|" : "", table->name);
+    }
+}
+
+static const char *first_name(const struct assay__doc *doc)
+{
+    for (size_t i = 0; i < doc->count; i++)
+        if (doc->blocks[i].table && doc->blocks[i].table->name) return doc->blocks[i].table->name;
+    return "";
+}
+
+int assay__walk_csv(const struct assay__doc *doc, const struct assay_report_options *options,
+                    struct assay__buf *out, struct assay_error *error)
+{
+    const char *wanted = options->table ? options->table : *doc->table ? doc->table : NULL;
+    bool found = false;
+    if (!wanted) wanted = first_name(doc);
+    for (size_t i = 0; i < doc->count; i++) {
+        const struct assay__table *table = doc->blocks[i].table;
+        if (!table || !table->name || strcmp(table->name, wanted) != 0) continue;
+        if (!found) put_head(out, table->columns, table->column_count);
+        found = true;
+        put_rows(out, table);
+    }
+    size_t count = 0;
+    const struct assay__column *columns =
+        !found && doc->known_table ? doc->known_table(wanted, &count) : NULL;
+    if (columns) put_head(out, columns, count);
+    if (found || columns) return 0;
+    struct assay__buf names = {0};
+    put_names(&names, doc);
+    int code = assay_error_set(error, ASSAY_EINVAL, "unknown table '%s' (%s)", wanted,
+                               names.data ? names.data : "there is none");
+    assay__buf_free(&names);
+    return code;
+}

@@ -1,0 +1,455 @@
+/* walk_html.c - a document as one page. Sections of the first level are what the navigation lists;
+ * tables can be sorted; numbers that are metrics show where they come from when hovered or focused.
+ * The page is complete without its script, but for rows beyond the first ROWS of a table. */
+#include "report/figure/figure.h"
+#include "report/walk/html_page.h"
+#include "report/walk/walk.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 1000, TIPPED_ROWS = 60, OPEN = 64, WIDTHS = 50 };
+
+struct walk {
+    struct assay__html page;
+    struct assay__buf *body;
+    const struct assay__doc *doc;
+    int depth;
+    unsigned views[OPEN]; /* of the sections around */
+    const char *open_list; /* "</dl>\n" of facts that are not ended yet; NULL */
+};
+
+/* --- numbers with where they come from -------------------------------------------------------- */
+
+static void tip_line(struct assay__buf *out, const char *term, const char *text)
+{
+    if (!text || !*text) return;
+    assay__buf_printf(out, "<span><b>%s</b> ", term);
+    assay__html_text(out, text);
+    assay__buf_puts(out, "</span>");
+}
+
+static void put_tip(struct walk *w, const struct assay__value *value, const char *text)
+{
+    bool known = assay__value_is_known(value);
+    const struct assay_metric_info *info = value->name ? assay_metric_lookup(value->name) : NULL;
+    assay__buf_printf(w->body,
+                      "<span class=\"tipped\"><span class=\"num%s\" tabindex=\"0\" "
+                      "aria-describedby=\"tip-%u\">",
+                      known ? "" : " gone", ++w->page.tips);
+    assay__html_text(w->body, text);
+    assay__buf_printf(w->body, "</span><span class=\"tip\" role=\"tooltip\" id=\"tip-%u\">",
+                      w->page.tips);
+    tip_line(w->body, "what", info ? info->summary : value->name);
+    tip_line(w->body, "state", assay_state_name(known ? value->state : ASSAY_UNAVAILABLE));
+    if (known) tip_line(w->body, "source", value->source);
+    tip_line(w->body,
+             !known                          ? "why"
+             : value->state == ASSAY_DERIVED ? "formula"
+                                             : "note",
+             value->note);
+    assay__buf_puts(w->body, "</span></span>");
+}
+
+static void put_value(struct walk *w, const struct assay__value *value,
+                      const struct assay__column *column, bool tipped)
+{
+    static const char *const badges[] = {"", "pass", "warn", "fail"};
+    struct assay__buf text = {0};
+    assay__value_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
+    const char *shown = text.data ? text.data : "";
+    bool number = value->kind == ASSAY__VALUE_NUMBER;
+    if (value->badge) {
+        assay__buf_printf(w->body, "<span class=\"verdict %s\">", badges[value->badge]);
+        assay__html_text(w->body, shown);
+        assay__buf_puts(w->body, "</span>");
+    } else if (number && tipped && (value->name || (value->note && *value->note)))
+        put_tip(w, value, shown);
+    else if (number)
+        assay__html_text(w->body, shown);
+    else if (column && column->flags & ASSAY__COLUMN_NAME)
+        assay__html_name(w->body, shown);
+    else if (column && !(column->flags & ASSAY__COLUMN_PROSE))
+        assay__html_breaking(w->body, shown);
+    else
+        assay__html_prose(w->body, shown);
+    if (text.failed) w->body->failed = true;
+    assay__buf_free(&text);
+}
+
+/* --- sentences, facts, lists ------------------------------------------------------------------ */
+
+static void close_list(struct walk *w)
+{
+    if (w->open_list) assay__buf_puts(w->body, w->open_list);
+    w->open_list = NULL;
+}
+
+static void put_sentence(struct walk *w, const struct assay__block *block)
+{
+    static const char *const classes[] = {
+        [ASSAY__TONE_PLAIN] = "<p>",
+        [ASSAY__TONE_LEAD] = "<p class=\"lead answer\">",
+        [ASSAY__TONE_NOTE] = "<p class=\"note\">",
+        [ASSAY__TONE_WARN] = "<p class=\"alert\">",
+        [ASSAY__TONE_ALERT] = "<p class=\"alert\">",
+    };
+    assay__buf_puts(w->body, classes[block->tone]);
+    assay__html_prose(w->body, block->text);
+    assay__buf_puts(w->body, "</p>\n");
+}
+
+static void put_item(struct walk *w, const struct assay__item *item)
+{
+    bool unknown = item->value.kind == ASSAY__VALUE_NUMBER && !assay__value_is_known(&item->value);
+    if (item->name) {
+        assay__html_text(w->body, item->name);
+        assay__buf_putc(w->body, ' ');
+    }
+    put_value(w, &item->value, NULL, true);
+    if (unknown && !item->value.name && item->value.note) {
+        assay__buf_putc(w->body, ' ');
+        assay__html_prose(w->body, item->value.note);
+    }
+    if (!item->after) return;
+    assay__buf_putc(w->body, ' ');
+    assay__html_prose(w->body, item->after);
+}
+
+/* Each item is a card of its own, its name the label. */
+static void put_cards(struct walk *w, const struct assay__fact *fact)
+{
+    close_list(w);
+    assay__buf_puts(w->body, "<dl class=\"cards\">\n");
+    for (size_t i = 0; i < fact->count; i++) {
+        const struct assay__item *item = &fact->items[i];
+        assay__buf_puts(w->body, "<div><dt>");
+        assay__html_text(w->body, item->name ? item->name : fact->label);
+        assay__buf_puts(w->body, "</dt><dd>");
+        put_value(w, &item->value, NULL, true);
+        if (item->after) {
+            assay__buf_puts(w->body, " <span class=\"interval\">");
+            assay__html_prose(w->body, item->after);
+            assay__buf_puts(w->body, "</span>");
+        }
+        assay__buf_puts(w->body, "</dd></div>\n");
+    }
+    assay__buf_puts(w->body, "</dl>\n");
+}
+
+static void put_fact(struct walk *w, const struct assay__fact *fact)
+{
+    if (fact->cards) {
+        put_cards(w, fact);
+        return;
+    }
+    if (!w->open_list) assay__buf_puts(w->body, "<dl class=\"facts\">\n");
+    w->open_list = "</dl>\n";
+    assay__buf_puts(w->body, "<div><dt>");
+    assay__html_text(w->body, fact->label);
+    assay__buf_puts(w->body, "</dt><dd>");
+    for (size_t i = 0; i < fact->count; i++) {
+        if (i) assay__buf_puts(w->body, " · ");
+        put_item(w, &fact->items[i]);
+    }
+    assay__buf_puts(w->body, "</dd></div>\n");
+}
+
+static void put_list(struct walk *w, const struct assay__list *list)
+{
+    assay__buf_puts(w->body, "<ul>\n");
+    for (size_t i = 0; i < list->count; i++) {
+        assay__buf_puts(w->body, "<li>");
+        assay__html_prose(w->body, list->items[i]);
+        assay__buf_puts(w->body, "</li>\n");
+    }
+    assay__buf_puts(w->body, "</ul>\n");
+}
+
+static void put_code(struct walk *w, const struct assay__code *code)
+{
+    if (code->title) {
+        assay__buf_puts(w->body, "<h3>");
+        assay__html_text(w->body, code->title);
+        assay__buf_puts(w->body, "</h3>\n");
+    }
+    assay__buf_puts(w->body, "<pre class=\"command\" tabindex=\"0\"><code>");
+    assay__html_text(w->body, code->text);
+    assay__buf_puts(w->body, "</code></pre>\n");
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static void put_head(struct walk *w, const struct assay__table *table, bool sortable)
+{
+    const char *caption = table->caption ? table->caption : "";
+    assay__buf_puts(w->body, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
+    assay__html_text(w->body, caption);
+    assay__buf_puts(w->body, "\">\n<table");
+    if (table->id) assay__buf_printf(w->body, " id=\"%s\"", table->id);
+    if (table->scripted)
+        assay__buf_printf(w->body, " class=\"%s\"", table->name);
+    else if (sortable)
+        assay__buf_puts(w->body, " class=\"sortable\"");
+    assay__buf_puts(w->body, ">\n<caption class=\"hidden\">");
+    assay__html_text(w->body, caption);
+    assay__buf_puts(w->body, "</caption>\n<thead><tr>");
+    for (size_t c = 0; c < table->column_count; c++) {
+        const struct assay__column *column = &table->columns[c];
+        if (!assay__walk_column_is_shown(table, c)) continue;
+        assay__buf_puts(w->body, "<th scope=\"col\"");
+        if (column->unit) assay__buf_puts(w->body, " class=\"n\"");
+        if (column->key) assay__buf_printf(w->body, " data-key=\"%s\"", column->key);
+        assay__buf_putc(w->body, '>');
+        assay__html_text(w->body, column->title);
+        assay__buf_puts(w->body, "</th>");
+    }
+    assay__buf_puts(w->body, "</tr></thead>\n<tbody>\n");
+}
+
+/* One of fifty widths: a class costs a browser less than a picture in every row. */
+static void put_bar(struct walk *w, const struct assay__value *value)
+{
+    double share = assay__value_is_known(value) ? value->number : 0;
+    assay__buf_puts(w->body, "<td class=\"bar\">");
+    if (share > 0)
+        assay__buf_printf(w->body, "<i class=\"w%d\"></i>",
+                          (int)fmin(WIDTHS, fmax(1, round(share * WIDTHS))));
+    assay__buf_puts(w->body, "</td>");
+}
+
+static void put_cell(struct walk *w, const struct assay__table *table, size_t c,
+                     const struct assay__value *value)
+{
+    const struct assay__column *column = &table->columns[c];
+    bool name = column->flags & ASSAY__COLUMN_NAME;
+    if (column->flags & ASSAY__COLUMN_BAR) {
+        put_bar(w, value);
+        return;
+    }
+    assay__buf_puts(w->body, name ? "<th scope=\"row\"" : "<td");
+    if (column->unit) assay__buf_puts(w->body, " class=\"n\"");
+    if (column->flags & ASSAY__COLUMN_PROSE) assay__buf_puts(w->body, " class=\"words\"");
+    if (column->unit && value->kind == ASSAY__VALUE_NUMBER && assay__value_is_known(value))
+        assay__buf_printf(w->body, " data-v=\"%.9g\"", value->number);
+    assay__buf_putc(w->body, '>');
+    if (value->link) assay__buf_printf(w->body, "<a href=\"#%s%s\">", table->prefix, value->link);
+    put_value(w, value, column, table->row_count <= TIPPED_ROWS);
+    if (value->link) assay__buf_puts(w->body, "</a>");
+    assay__buf_puts(w->body, name ? "</th>" : "</td>");
+}
+
+static void put_row(struct walk *w, const struct assay__table *table, size_t row,
+                    const struct assay__value *cells)
+{
+    unsigned flags = assay__table_flags(table, row);
+    const char *id = table->fill ? NULL : table->rows[row].id;
+    assay__buf_puts(w->body, "<tr");
+    if (id) assay__buf_printf(w->body, " id=\"%s%s\"", table->prefix, id);
+    if (flags & (ASSAY__ROW_TOTAL | ASSAY__ROW_BEST))
+        assay__buf_printf(w->body, " class=\"%s\"", flags & ASSAY__ROW_BEST ? "best" : "extra");
+    assay__buf_putc(w->body, '>');
+    for (size_t c = 0; c < table->column_count; c++)
+        if (assay__walk_column_is_shown(table, c)) put_cell(w, table, c, &cells[c]);
+    assay__buf_puts(w->body, "</tr>\n");
+}
+
+static void put_left_out(struct walk *w, const struct assay__table *table, size_t shown,
+                         size_t more)
+{
+    if (!more) return;
+    assay__buf_puts(w->body, "<p class=\"note\">The first ");
+    assay__print_count(w->body, (int64_t)shown);
+    assay__buf_puts(w->body, " of ");
+    assay__print_count(w->body, (int64_t)(shown + more));
+    assay__buf_printf(w->body, " %s are shown here; %s</p>\n", table->more ? table->more : "rows",
+                      table->scripted ? "with JavaScript the others can be shown, sorted and "
+                                        "searched, and all are in the data of this page."
+                                      : "the CSV format has all.");
+}
+
+static void put_part(struct walk *w, const struct assay__table *table)
+{
+    size_t *rows = calloc(table->row_count, sizeof *rows), body = 0, more = 0;
+    struct assay__value *scratch = calloc(table->column_count + 1, sizeof *scratch);
+    size_t count = rows && scratch ? assay__walk_rows(table, ROWS, rows, &body, &more) : 0;
+    if (!rows || !scratch) w->body->failed = true;
+    if (count) {
+        put_left_out(w, table, body, more);
+        if (table->scripted)
+            assay__buf_printf(w->body, "<div data-trial=\"%d\" data-count=\"%zu\">\n", table->trial,
+                              body + more);
+        put_head(w, table, body > 1);
+        for (size_t i = 0; i < count; i++)
+            put_row(w, table, rows[i], assay__table_cells(table, rows[i], scratch));
+        assay__buf_puts(w->body, "</tbody>\n</table>\n</div>\n");
+        if (table->scripted) assay__buf_puts(w->body, "</div>\n");
+    }
+    free(rows);
+    free(scratch);
+}
+
+static void put_table(struct walk *w, const struct assay__table *table)
+{
+    if (table->data || !table->row_count) return;
+    struct assay__arena *arena = assay__arena_new();
+    if (!arena) w->body->failed = true;
+    for (size_t i = 0; arena && (i < table->part_count || !i); i++) {
+        const struct assay__table *part = assay__walk_part(table, i, arena);
+        if (!part) w->body->failed = true;
+        if (!part || (table->part_count && !assay__walk_has_columns(part))) continue;
+        if (table->part_count && i) {
+            assay__buf_puts(w->body, "<h3>");
+            assay__html_text(w->body, table->parts[i].title);
+            assay__buf_puts(w->body, "</h3>\n");
+            if (table->parts[i].remark) {
+                assay__buf_puts(w->body, "<p class=\"note\">");
+                assay__html_prose(w->body, table->parts[i].remark);
+                assay__buf_puts(w->body, "</p>\n");
+            }
+        }
+        put_part(w, part);
+    }
+    assay__arena_free(arena);
+}
+
+/* --- sections --------------------------------------------------------------------------------- */
+
+static void begin_section(struct walk *w, const struct assay__heading *h)
+{
+    const char *id = h->id ? h->id : "";
+    unsigned views = h->views ? h->views : w->depth ? w->views[w->depth - 1] : 1;
+    if (w->depth < OPEN) w->views[w->depth] = views;
+    w->page.heading = h->title;
+    if (!w->depth && *id) {
+        if (w->page.link_count < ASSAY__HTML_SECTIONS)
+            w->page.links[w->page.link_count++] =
+                (struct assay__html_link){id, h->title, views};
+        assay__buf_printf(w->body,
+                          "<section id=\"%s\" data-views=\"%u\" aria-labelledby=\"h-%s\">\n<h2 "
+                          "id=\"h-%s\"><a href=\"#%s\">",
+                          id, views, id, id, id);
+        assay__html_text(w->body, h->title);
+        assay__buf_puts(w->body, "</a></h2>\n");
+    } else {
+        int level = w->depth < 3 ? w->depth + 2 : 4;
+        assay__buf_puts(w->body, "<div class=\"part\"");
+        if (*id) assay__buf_printf(w->body, " id=\"%s\"", id);
+        assay__buf_printf(w->body, ">\n<h%d>", level);
+        assay__html_text(w->body, h->title);
+        assay__buf_printf(w->body, "</h%d>\n", level);
+    }
+    if (!h->remark) return;
+    assay__buf_puts(w->body, "<p class=\"note\">");
+    assay__html_prose(w->body, h->remark);
+    assay__buf_puts(w->body, "</p>\n");
+}
+
+static void begin_fold(struct walk *w, const struct assay__heading *h)
+{
+    assay__buf_puts(w->body, "<details");
+    if (h->id) assay__buf_printf(w->body, " id=\"%s\"", h->id);
+    assay__buf_puts(w->body, "><summary>");
+    assay__html_name(w->body, h->title);
+    if (h->remark) {
+        assay__buf_puts(w->body, ": ");
+        assay__html_prose(w->body, h->remark);
+    }
+    assay__buf_puts(w->body, "</summary>\n");
+}
+
+static void draw(void *context, const struct assay__figure *figure)
+{
+    struct walk *w = context;
+    assay__html_draw(&w->page, figure);
+}
+
+static void put_picture(struct walk *w, const struct assay__picture *picture)
+{
+    char why[256];
+    w->page.trial = picture->trial ? picture->trial->id : -1;
+    if (!assay__walk_picture(picture, draw, w, why, &w->body->failed) && picture->say && *why) {
+        assay__buf_puts(w->body, "<p class=\"note\">No picture: ");
+        assay__html_prose(w->body, why);
+        assay__buf_puts(w->body, "</p>\n");
+    }
+    w->page.trial = -1;
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+static void put_block(struct walk *w, const struct assay__block *block)
+{
+    switch (block->kind) {
+    case ASSAY__BLOCK_SECTION: begin_section(w, &block->heading); break;
+    case ASSAY__BLOCK_FOLD: begin_fold(w, &block->heading); break;
+    case ASSAY__BLOCK_SENTENCE: put_sentence(w, block); break;
+    case ASSAY__BLOCK_FACT: put_fact(w, block->fact); break;
+    case ASSAY__BLOCK_LIST: put_list(w, block->list); break;
+    case ASSAY__BLOCK_TABLE: put_table(w, block->table); break;
+    case ASSAY__BLOCK_FIGURE: put_picture(w, block->picture); break;
+    case ASSAY__BLOCK_CODE: put_code(w, block->code); break;
+    case ASSAY__BLOCK_END: break;
+    }
+}
+
+/* Once, at the end of the first section. */
+static void put_marks(struct walk *w)
+{
+    if (!w->doc->marks || w->page.link_count != 1) return;
+    assay__buf_puts(w->body,
+                    "<p class=\"note key\">Plain numbers were measured; = is derived from measured "
+                    "ones, ~ estimated by a model, — not available. Hover or focus a number to see "
+                    "what it is and where it comes from.</p>\n");
+}
+
+static void put_blocks(struct walk *w)
+{
+    static const char *const ends[] = {"</section>\n", "</div>\n", "</details>\n"};
+    int open[OPEN];
+    for (size_t i = 0; i < w->doc->count; i++) {
+        const struct assay__block *block = &w->doc->blocks[i];
+        bool fold = block->kind == ASSAY__BLOCK_FOLD;
+        if (block->kind != ASSAY__BLOCK_FACT) close_list(w);
+        if (block->kind == ASSAY__BLOCK_END && w->depth > 0) {
+            if (--w->depth == 0) put_marks(w);
+            if (w->depth < OPEN) assay__buf_puts(w->body, ends[open[w->depth]]);
+            continue;
+        }
+        put_block(w, block);
+        if (block->kind != ASSAY__BLOCK_SECTION && !fold) continue;
+        if (w->depth < OPEN) {
+            open[w->depth] = fold ? 2 : w->depth || !block->heading.id ? 1 : 0;
+            if (fold) w->views[w->depth] = w->depth ? w->views[w->depth - 1] : 1;
+        }
+        w->depth++;
+    }
+    close_list(w);
+}
+
+int assay__walk_html(const struct assay__doc *doc, const struct assay_report_options *options,
+                     struct assay__buf *out, struct assay_error *error)
+{
+    struct walk w = {.doc = doc, .page = {.trial = -1}};
+    struct assay__buf data = {0};
+    (void)options;
+    (void)error;
+    w.body = &w.page.body;
+    put_blocks(&w);
+    for (size_t i = 0; i < doc->attachment_count; i++)
+        assay__html_data(&data, doc->attachments[i].id, doc->attachments[i].json.data,
+                         doc->attachments[i].json.length);
+    struct assay__html_head head = {.title = *doc->title ? doc->title : "assay",
+                                    .kicker = doc->kicker,
+                                    .subtitle = doc->subtitle,
+                                    .footer = doc->footer,
+                                    .data = &data};
+    assay__html_document(&w.page, &head, out);
+    assay__buf_free(&data);
+    return 0;
+}

@@ -1,0 +1,377 @@
+/* walk_markdown.c - a document as GitHub-flavoured Markdown. Text from files is escaped: HTML, table
+ * pipes, the characters that start emphasis, links, code or headings, and "://" and "www." so that
+ * a name does not become a link.
+ *
+ * A forge looks for mentions (@somebody) and references (#123, GH-123) in what Markdown has become:
+ * there a backslash and an entity are gone already. Only what is code, or in another piece of text,
+ * is left alone: the sign itself is made code, `@`somebody.
+ *
+ * Folds are <details>. Figures are left out: a forge shows no picture that a file carries. */
+#include "report/walk/html_text.h"
+#include "report/walk/walk.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { TOP = 20, DEEPEST = 5 };
+
+struct walk {
+    struct assay__buf *out;
+    const struct assay__doc *doc;
+    size_t top;
+    int depth;
+    bool in_facts;
+};
+
+/* --- escaping --------------------------------------------------------------------------------- */
+
+/* Would a forge read a mention or a reference from this sign on? `start` is where the text
+ * begins. */
+static bool is_reference(const char *start, const char *c)
+{
+    unsigned char next = (unsigned char)c[1];
+    if (*c == '@') return isalnum(next) || next == '_';
+    if (*c == '#' || *c == '!') return isdigit(next) != 0; /* an issue, a merge request */
+    if (*c == '%') return isalnum(next) != 0;              /* a milestone */
+    if (*c != '-' || !isdigit(next) || c - start < 2 || strncasecmp(c - 2, "GH", 2) != 0)
+        return false;
+    return c - start == 2 || !isalnum((unsigned char)c[-3]);
+}
+
+static void put_text(struct assay__buf *out, const char *text)
+{
+    struct assay__buf safe = {0};
+    assay__text_safe(&safe, text ? text : "");
+    const char *start = safe.data ? safe.data : "";
+    for (const char *c = start; *c; c++) {
+        bool inside = c > start && isalnum((unsigned char)c[-1]) && isalnum((unsigned char)c[1]);
+        if (*c == '&')
+            assay__buf_puts(out, "&amp;");
+        else if (*c == '<')
+            assay__buf_puts(out, "&lt;");
+        else if (*c == '>')
+            assay__buf_puts(out, "&gt;");
+        else if (*c == ':' && c[1] == '/' && c[2] == '/')
+            assay__buf_puts(out, "&#58;");
+        else if (*c == '.' && c - start >= 3 && strncasecmp(c - 3, "www", 3) == 0)
+            assay__buf_puts(out, "&#46;");
+        else if (is_reference(start, c))
+            assay__buf_printf(out, "`%c`", *c);
+        else if (strchr("\\`*[]|#~", *c) || (*c == '_' && !inside))
+            assay__buf_printf(out, "\\%c", *c);
+        else
+            assay__buf_putc(out, *c);
+    }
+    if (safe.failed) out->failed = true;
+    assay__buf_free(&safe);
+}
+
+/* The same in HTML, where no Markdown is read: <code>@</code>somebody. */
+static void put_summary(struct assay__buf *out, const char *text)
+{
+    struct assay__buf part = {0};
+    for (const char *c = text; *c; c++) {
+        if (!is_reference(text, c)) {
+            assay__buf_putc(&part, *c);
+            continue;
+        }
+        assay__html_text(out, part.data ? part.data : "");
+        assay__buf_printf(out, "<code>%c</code>", *c);
+        assay__buf_clear(&part);
+    }
+    assay__html_text(out, part.data ? part.data : "");
+    if (part.failed) out->failed = true;
+    assay__buf_free(&part);
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+static void put_value(struct assay__buf *out, const struct assay__value *value,
+                      const struct assay__column *column)
+{
+    struct assay__buf text = {0};
+    assay__value_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
+    put_text(out, text.data);
+    if (text.failed) out->failed = true;
+    assay__buf_free(&text);
+}
+
+static void put_sentence(struct walk *w, const struct assay__block *block)
+{
+    bool strong = block->tone == ASSAY__TONE_ALERT || block->tone == ASSAY__TONE_WARN;
+    assay__buf_puts(w->out, strong ? "\n**" : "\n");
+    put_text(w->out, block->text);
+    assay__buf_puts(w->out, strong ? "**\n" : "\n");
+}
+
+static void put_fact(struct walk *w, const struct assay__fact *fact)
+{
+    if (!w->in_facts) assay__buf_puts(w->out, "\n| | |\n|---|---|\n");
+    w->in_facts = true;
+    assay__buf_puts(w->out, "| ");
+    put_text(w->out, fact->label);
+    assay__buf_puts(w->out, " | ");
+    for (size_t i = 0; i < fact->count; i++) {
+        const struct assay__item *item = &fact->items[i];
+        bool unknown = item->value.kind == ASSAY__VALUE_NUMBER &&
+                       !assay__value_is_known(&item->value);
+        if (i) assay__buf_puts(w->out, " · ");
+        if (item->name) {
+            put_text(w->out, item->name);
+            assay__buf_putc(w->out, ' ');
+        }
+        put_value(w->out, &item->value, NULL);
+        if (unknown && item->value.note && *item->value.note) {
+            assay__buf_putc(w->out, ' ');
+            put_text(w->out, item->value.note);
+        }
+        if (item->after) {
+            assay__buf_putc(w->out, ' ');
+            put_text(w->out, item->after);
+        }
+    }
+    assay__buf_puts(w->out, " |\n");
+}
+
+static void put_list(struct walk *w, const struct assay__list *list)
+{
+    assay__buf_putc(w->out, '\n');
+    for (size_t i = 0; i < list->count; i++) {
+        assay__buf_puts(w->out, "- ");
+        put_text(w->out, list->items[i]);
+        assay__buf_putc(w->out, '\n');
+    }
+}
+
+/* A fence that is longer than any in the code. */
+static void put_code(struct walk *w, const struct assay__code *code)
+{
+    size_t longest = 2, run = 0;
+    for (const char *c = code->text; *c; c++) {
+        run = *c == '`' ? run + 1 : 0;
+        if (run > longest) longest = run;
+    }
+    if (code->title) {
+        assay__buf_puts(w->out, "\n**");
+        put_text(w->out, code->title);
+        assay__buf_puts(w->out, "**\n");
+    }
+    assay__buf_putc(w->out, '\n');
+    assay__buf_repeat(w->out, "`", longest + 1);
+    assay__buf_printf(w->out, "%s\n", code->language ? code->language : "");
+    for (const char *at = code->text; *at;) { /* control characters are made safe, line by line */
+        struct assay__buf line = {0};
+        size_t length = strcspn(at, "\n");
+        assay__buf_add(&line, at, length);
+        assay__text_safe(w->out, line.data ? line.data : "");
+        assay__buf_putc(w->out, '\n');
+        if (line.failed) w->out->failed = true;
+        assay__buf_free(&line);
+        at += length + (at[length] == '\n');
+    }
+    assay__buf_repeat(w->out, "`", longest + 1);
+    assay__buf_putc(w->out, '\n');
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static bool is_shown(const struct assay__table *table, size_t column)
+{
+    return !(table->columns[column].flags & ASSAY__COLUMN_BAR) &&
+           assay__walk_column_is_shown(table, column);
+}
+
+static void put_head(struct walk *w, const struct assay__table *table)
+{
+    assay__buf_puts(w->out, "\n|");
+    for (size_t c = 0; c < table->column_count; c++) {
+        if (!is_shown(table, c)) continue;
+        assay__buf_putc(w->out, ' ');
+        put_text(w->out, table->columns[c].title);
+        assay__buf_puts(w->out, " |");
+    }
+    assay__buf_puts(w->out, "\n|");
+    for (size_t c = 0; c < table->column_count; c++)
+        if (is_shown(table, c)) assay__buf_puts(w->out, table->columns[c].unit ? "--:|" : "---|");
+    assay__buf_putc(w->out, '\n');
+}
+
+static void put_row(struct walk *w, const struct assay__table *table,
+                    const struct assay__value *cells, unsigned flags)
+{
+    bool strong = flags & (ASSAY__ROW_BEST | ASSAY__ROW_TOTAL);
+    assay__buf_putc(w->out, '|');
+    for (size_t c = 0; c < table->column_count; c++) {
+        if (!is_shown(table, c)) continue;
+        bool bold = strong && table->columns[c].flags & ASSAY__COLUMN_NAME &&
+                    assay__value_is_known(&cells[c]);
+        assay__buf_puts(w->out, bold ? " **" : " ");
+        put_value(w->out, &cells[c], &table->columns[c]);
+        assay__buf_puts(w->out, bold ? "** |" : " |");
+    }
+    assay__buf_putc(w->out, '\n');
+}
+
+/* "… 127 more layers", with what they add up to. */
+static void put_more(struct walk *w, const struct assay__table *table, size_t limit, size_t more,
+                     struct assay__value *cells)
+{
+    struct assay__buf text = {0};
+    bool named = false;
+    assay__buf_printf(&text, "… %zu more%s%s", more, table->more ? " " : "",
+                      table->more ? table->more : "");
+    for (size_t c = 0; c < table->column_count; c++) {
+        cells[c] = assay__walk_sum(table, c, limit);
+        if (named || !(table->columns[c].flags & ASSAY__COLUMN_NAME)) continue;
+        cells[c] = assay__value_text(text.data ? text.data : "");
+        named = true;
+    }
+    put_row(w, table, cells, 0);
+    assay__buf_free(&text);
+}
+
+static void put_gaps(struct walk *w, const struct assay__table *table)
+{
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__gap *gaps;
+    size_t count = 0;
+    if (!arena || assay__walk_gaps(table, arena, &gaps, &count)) w->out->failed = true;
+    if (count) assay__buf_putc(w->out, '\n');
+    for (size_t i = 0; i < count; i++) {
+        assay__buf_puts(w->out, "- — ");
+        put_text(w->out, gaps[i].columns);
+        if (*gaps[i].rows) {
+            assay__buf_puts(w->out, " (");
+            put_text(w->out, gaps[i].rows);
+            assay__buf_putc(w->out, ')');
+        }
+        assay__buf_puts(w->out, ": ");
+        put_text(w->out, gaps[i].why);
+        assay__buf_putc(w->out, '\n');
+    }
+    assay__arena_free(arena);
+}
+
+static void put_part(struct walk *w, const struct assay__table *table)
+{
+    size_t *rows = calloc(table->row_count, sizeof *rows), body, more,
+           limit = table->limit && w->top != SIZE_MAX ? table->limit : w->top;
+    struct assay__value *scratch = calloc(table->column_count + 1, sizeof *scratch);
+    if (rows && scratch) {
+        size_t count = assay__walk_rows(table, limit, rows, &body, &more);
+        if (count) put_head(w, table);
+        for (size_t i = 0; i < count; i++) {
+            if (i == body && more) put_more(w, table, limit, more, scratch);
+            put_row(w, table, assay__table_cells(table, rows[i], scratch),
+                    assay__table_flags(table, rows[i]));
+        }
+        if (body == count && more) put_more(w, table, limit, more, scratch);
+        put_gaps(w, table);
+    } else {
+        w->out->failed = true;
+    }
+    free(rows);
+    free(scratch);
+}
+
+static void put_table(struct walk *w, const struct assay__table *table)
+{
+    if (table->data || !table->row_count) return;
+    struct assay__arena *arena = assay__arena_new();
+    if (!arena) w->out->failed = true;
+    for (size_t i = 0; arena && (i < table->part_count || !i); i++) {
+        const struct assay__table *part = assay__walk_part(table, i, arena);
+        if (!part) w->out->failed = true;
+        if (!part || (table->part_count && !assay__walk_has_columns(part))) continue;
+        if (table->part_count && i) {
+            assay__buf_puts(w->out, "\n**");
+            put_text(w->out, table->parts[i].title);
+            assay__buf_puts(w->out, "**\n");
+        }
+        put_part(w, part);
+    }
+    assay__arena_free(arena);
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+static void put_heading(struct walk *w, const struct assay__heading *heading)
+{
+    w->depth++;
+    if (heading->quiet) return;
+    assay__buf_putc(w->out, '\n');
+    assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth + 1 : DEEPEST + 1));
+    assay__buf_putc(w->out, ' ');
+    put_text(w->out, heading->title);
+    assay__buf_putc(w->out, '\n');
+    if (!heading->remark) return;
+    assay__buf_putc(w->out, '\n');
+    put_text(w->out, heading->remark);
+    assay__buf_putc(w->out, '\n');
+}
+
+static void put_fold(struct walk *w, const struct assay__heading *heading)
+{
+    assay__buf_puts(w->out, "\n<details><summary>");
+    put_summary(w->out, heading->title);
+    if (heading->remark) {
+        assay__buf_puts(w->out, ": ");
+        put_summary(w->out, heading->remark);
+    }
+    assay__buf_puts(w->out, "</summary>\n");
+}
+
+static void put_block(struct walk *w, const struct assay__block *block)
+{
+    switch (block->kind) {
+    case ASSAY__BLOCK_SECTION: put_heading(w, &block->heading); break;
+    case ASSAY__BLOCK_FOLD: put_fold(w, &block->heading); break;
+    case ASSAY__BLOCK_SENTENCE: put_sentence(w, block); break;
+    case ASSAY__BLOCK_FACT: put_fact(w, block->fact); break;
+    case ASSAY__BLOCK_LIST: put_list(w, block->list); break;
+    case ASSAY__BLOCK_TABLE: put_table(w, block->table); break;
+    case ASSAY__BLOCK_CODE: put_code(w, block->code); break;
+    case ASSAY__BLOCK_FIGURE:
+    case ASSAY__BLOCK_END: break;
+    }
+}
+
+/* Block after block; an end closes the fold, or leaves the depth of the section, that it ends. */
+static void put_blocks(struct walk *w)
+{
+    enum { OPEN = 64 };
+    bool folds[OPEN] = {false};
+    size_t open = 0;
+    for (size_t i = 0; i < w->doc->count; i++) {
+        const struct assay__block *block = &w->doc->blocks[i];
+        bool begins = block->kind == ASSAY__BLOCK_SECTION || block->kind == ASSAY__BLOCK_FOLD;
+        w->in_facts &= block->kind == ASSAY__BLOCK_FACT;
+        put_block(w, block);
+        if (begins && open < OPEN) folds[open++] = block->kind == ASSAY__BLOCK_FOLD;
+        if (block->kind != ASSAY__BLOCK_END || !open) continue;
+        if (folds[--open])
+            assay__buf_puts(w->out, "\n</details>\n");
+        else
+            w->depth--;
+    }
+}
+
+int assay__walk_markdown(const struct assay__doc *doc, const struct assay_report_options *options,
+                         struct assay__buf *out, struct assay_error *error)
+{
+    struct walk w = {.out = out, .doc = doc};
+    (void)error;
+    w.top = options->top < 0 || options->full ? SIZE_MAX
+            : options->top                    ? (size_t)options->top
+                                              : TOP;
+    assay__buf_puts(out, "# ");
+    put_text(out, doc->title);
+    assay__buf_putc(out, '\n');
+    put_blocks(&w);
+    return 0;
+}

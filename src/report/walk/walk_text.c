@@ -1,0 +1,223 @@
+/* walk_text.c - a document for the terminal: a page of 40 columns or more (80 by default). Folds are left
+ * out unless the reader asks for everything; then the last line says that there are some. */
+#include "report/figure/figure.h"
+#include "report/walk/text_page.h"
+#include "report/walk/text_table.h"
+#include "report/walk/walk.h"
+
+#include "base/text.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { LIST_MOST = 20, LABEL_LEAST = 11, LABEL_MOST = 22, TOP = 20, WIDEST = 1000 };
+
+struct walk {
+    struct assay__page page;
+    const struct assay__doc *doc;
+    bool full;
+    size_t top;    /* rows of a table */
+    size_t folded; /* folds that were left out */
+    size_t label_width;
+};
+
+static void put_sentence(struct walk *w, const struct assay__block *block)
+{
+    static const enum assay__style styles[] = {
+        [ASSAY__TONE_PLAIN] = ASSAY__STYLE_PLAIN, [ASSAY__TONE_LEAD] = ASSAY__STYLE_BOLD,
+        [ASSAY__TONE_NOTE] = ASSAY__STYLE_DIM,    [ASSAY__TONE_WARN] = ASSAY__STYLE_WARN,
+        [ASSAY__TONE_ALERT] = ASSAY__STYLE_FAULT,
+    };
+    bool lead = block->tone == ASSAY__TONE_LEAD;
+    if (lead) assay__buf_putc(w->page.out, '\n');
+    assay__page_wrap(&w->page, styles[block->tone], lead ? "" : "  ", block->text);
+}
+
+/* --- facts ------------------------------------------------------------------------------------ */
+
+static void put_item(struct assay__buf *items, const struct assay__item *item, bool alone)
+{
+    struct assay__buf value = {0};
+    assay__value_print(&value, &item->value, NULL, 0);
+    const char *text = value.data ? value.data : "";
+    bool unknown = item->value.kind == ASSAY__VALUE_NUMBER && !assay__value_is_known(&item->value);
+    const char *why = unknown && item->value.note ? item->value.note : "";
+    if (alone || *why || (item->after && assay__text_width(item->after) > 24))
+        /* a sentence: it may break anywhere */
+        assay__buf_printf(items, "%s%s%s%s%s%s%s%s", items->length ? " · " : "",
+                          item->name ? item->name : "", item->name ? " " : "", text,
+                          *why ? " " : "", why, item->after ? " " : "",
+                          item->after ? item->after : "");
+    else
+        assay__page_item(items, "%s%s%s%s%s", item->name ? item->name : "", item->name ? " " : "",
+                         text, item->after ? " " : "", item->after ? item->after : "");
+    if (value.failed) items->failed = true;
+    assay__buf_free(&value);
+}
+
+static void put_fact(struct walk *w, const struct assay__fact *fact)
+{
+    struct assay__buf items = {0}, first = {0};
+    for (size_t i = 0; i < fact->count; i++)
+        put_item(&items, &fact->items[i], fact->count == 1);
+    assay__buf_puts(&first, "  ");
+    struct assay__page line = w->page;
+    line.out = &first;
+    assay__page_fit(&line, fact->label, (int)w->label_width, 0);
+    assay__buf_putc(&first, ' ');
+    assay__page_wrap(&w->page, ASSAY__STYLE_PLAIN, first.data ? first.data : "",
+                     items.data ? items.data : "");
+    if (items.failed || first.failed) w->page.out->failed = true;
+    assay__buf_free(&items);
+    assay__buf_free(&first);
+}
+
+/* Facts that follow each other are one column of labels. */
+static size_t label_width(const struct assay__doc *doc, size_t from)
+{
+    size_t width = LABEL_LEAST;
+    for (size_t i = from; i < doc->count && doc->blocks[i].kind == ASSAY__BLOCK_FACT; i++) {
+        size_t own = assay__text_width(doc->blocks[i].fact->label);
+        if (own > width) width = own;
+    }
+    return width < LABEL_MOST ? width : LABEL_MOST;
+}
+
+/* --- lists, code ------------------------------------------------------------------------------ */
+
+static void put_list(struct walk *w, const struct assay__list *list)
+{
+    size_t most = w->full ? list->count : LIST_MOST;
+    for (size_t i = 0; i < list->count && i < most; i++)
+        assay__page_wrap(&w->page, ASSAY__STYLE_PLAIN, "  • ", list->items[i]);
+    if (list->count <= most) return;
+    struct assay__buf text = {0};
+    assay__buf_printf(&text, "and %zu more", list->count - most);
+    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "    ", text.data ? text.data : "");
+    assay__buf_free(&text);
+}
+
+/* Code is not wrapped: broken lines would not run. */
+static void put_code(struct walk *w, const struct assay__code *code)
+{
+    if (code->title) assay__page_heading(&w->page, code->title, "");
+    for (const char *at = code->text; *at;) {
+        size_t length = strcspn(at, "\n");
+        struct assay__buf raw = {0};
+        assay__buf_add(&raw, at, length);
+        assay__buf_puts(w->page.out, "  ");
+        assay__text_safe(w->page.out, raw.data ? raw.data : "");
+        assay__buf_putc(w->page.out, '\n');
+        if (raw.failed) w->page.out->failed = true;
+        assay__buf_free(&raw);
+        at += length + (at[length] == '\n');
+    }
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+/* Behind the end of the section or fold that begins there. */
+static size_t behind(const struct assay__doc *doc, size_t at)
+{
+    int depth = 0;
+    for (; at < doc->count; at++) {
+        enum assay__block_kind kind = doc->blocks[at].kind;
+        depth += kind == ASSAY__BLOCK_SECTION || kind == ASSAY__BLOCK_FOLD;
+        depth -= kind == ASSAY__BLOCK_END;
+        if (!depth) return at;
+    }
+    return at;
+}
+
+static void put_table(struct walk *w, const struct assay__table *table)
+{
+    if (table->data) return;
+    size_t limit = w->full ? SIZE_MAX : table->limit && w->top != SIZE_MAX ? table->limit : w->top;
+    struct assay__arena *arena = assay__arena_new();
+    for (size_t i = 0; arena && (i < table->part_count || !i); i++) {
+        const struct assay__table *part = assay__walk_part(table, i, arena);
+        const struct assay__heading *h = table->part_count ? &table->parts[i] : NULL;
+        if (!part) w->page.out->failed = true;
+        if (part && h && i && assay__walk_has_columns(part))
+            assay__page_heading(&w->page, h->title, h->remark ? h->remark : "");
+        if (part && (!h || assay__walk_has_columns(part)))
+            assay__text_table(&w->page, part, limit);
+    }
+    if (!arena) w->page.out->failed = true;
+    assay__arena_free(arena);
+}
+
+static void draw(void *context, const struct assay__figure *figure)
+{
+    struct walk *w = context;
+    assay__buf_putc(w->page.out, '\n');
+    assay__figure_text(&w->page, figure);
+}
+
+static void put_picture(struct walk *w, const struct assay__picture *picture)
+{
+    char why[256];
+    if (picture->detail && !w->full) return;
+    if (!assay__walk_picture(picture, draw, w, why, &w->page.out->failed) && picture->say && *why)
+        assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  ", why);
+}
+
+static void put_block(struct walk *w, const struct assay__block *block)
+{
+    switch (block->kind) {
+    case ASSAY__BLOCK_SECTION:
+    case ASSAY__BLOCK_FOLD:
+        if (block->heading.quiet) break;
+        assay__page_heading(&w->page, block->heading.title,
+                            block->heading.remark ? block->heading.remark : "");
+        break;
+    case ASSAY__BLOCK_SENTENCE: put_sentence(w, block); break;
+    case ASSAY__BLOCK_FACT: put_fact(w, block->fact); break;
+    case ASSAY__BLOCK_LIST: put_list(w, block->list); break;
+    case ASSAY__BLOCK_TABLE: put_table(w, block->table); break;
+    case ASSAY__BLOCK_FIGURE: put_picture(w, block->picture); break;
+    case ASSAY__BLOCK_CODE: put_code(w, block->code); break;
+    case ASSAY__BLOCK_END: break;
+    }
+}
+
+static void put_blocks(struct walk *w)
+{
+    const struct assay__doc *doc = w->doc;
+    for (size_t i = 0; i < doc->count; i++) {
+        const struct assay__block *block = &doc->blocks[i];
+        if (!w->full && (block->kind == ASSAY__BLOCK_FOLD ||
+                         (block->kind == ASSAY__BLOCK_SECTION && block->heading.detail))) {
+            w->folded++;
+            i = behind(doc, i);
+            continue;
+        }
+        if (block->kind == ASSAY__BLOCK_FACT && (!i || doc->blocks[i - 1].kind != block->kind))
+            w->label_width = label_width(doc, i);
+        put_block(w, block);
+    }
+}
+
+int assay__walk_text(const struct assay__doc *doc, const struct assay_report_options *options,
+                     struct assay__buf *out, struct assay_error *error)
+{
+    size_t start = out->length;
+    struct walk w = {.doc = doc, .full = options->full};
+    (void)error;
+    w.page = (struct assay__page){.out = out, .color = options->color, .ascii = options->ascii};
+    w.page.columns = options->columns ? options->columns : 80;
+    if (w.page.columns < ASSAY__PAGE_MIN_COLUMNS) w.page.columns = ASSAY__PAGE_MIN_COLUMNS;
+    if (w.page.columns > WIDEST) w.page.columns = WIDEST;
+    w.top = options->top < 0 ? SIZE_MAX : options->top ? (size_t)options->top : TOP;
+    w.page.top = options->top ? options->top : TOP;
+    if (*doc->title) assay__page_title(&w.page, doc->title, doc->version);
+    put_blocks(&w);
+    if (doc->marks || (w.folded && options->unfold)) assay__buf_putc(out, '\n');
+    if (doc->marks)
+        assay__page_wrap(&w.page, ASSAY__STYLE_DIM, "",
+                         "plain measured · = derived · ~ estimated · (published) · — unavailable");
+    if (w.folded && options->unfold)
+        assay__page_wrap(&w.page, ASSAY__STYLE_DIM, "", options->unfold);
+    if (w.page.ascii) assay__page_to_ascii(out, start);
+    return 0;
+}
