@@ -196,8 +196,11 @@ static int predict_model(const struct assay__invocation *invocation, struct assa
     }
     if (!code) code = predict_all(&p, &error);
     if (!code && o->json) {
-        const struct assay_report_options report = {.size = sizeof report};
-        code = assay__report_json(p.profile, &report, &out, &error);
+        const struct assay_report_options report = {.size = sizeof report, .format = "json"};
+        char *text = NULL;
+        code = assay_report(p.profile, &report, &text, NULL, &error);
+        assay__buf_puts(&out, text ? text : "");
+        assay_free(text);
     } else if (!code) {
         struct assay__page page = page_of(o, assay__option_given(invocation, "top"), &out);
         assay__predict_text(&page, p.profile, p.targets.fits);

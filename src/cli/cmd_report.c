@@ -9,6 +9,7 @@
 #include "cli/require_option.h"
 #include "report/figure/figure.h"
 #include "report/formats.h"
+#include "report/subject/subjects.h"
 #include "report/walk/text_page.h"
 #include "run/arm/recover.h"
 

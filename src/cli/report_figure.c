@@ -31,8 +31,9 @@ int assay__report_figure(const struct assay_profile *profile, const char *name,
     struct assay_error reason = {0};
     size_t count, left_out;
     struct assay__arena *arena = assay__arena_new();
-    int code = arena && row
-                   ? assay__figures_of(profile, row, arena, &figures, &count, &left_out, &reason)
+    struct assay__study *study = NULL;
+    int code = arena && row && !assay__study_new(profile, &study)
+                   ? assay__figures_of(study, row, arena, &figures, &count, &left_out, &reason)
                    : assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
     if (!code && render)
         put_text(figures, count, render, to_file, out);
@@ -43,6 +44,7 @@ int assay__report_figure(const struct assay_profile *profile, const char *name,
                    count);
     if (!code && out->failed) code = assay_error_set(&reason, ASSAY_ENOMEM, "out of memory");
     if (code) assay_error_set(error, code, "no figure '%s': %s", name, reason.message);
+    assay__study_free(study);
     assay__arena_free(arena);
     return code;
 }

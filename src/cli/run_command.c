@@ -8,6 +8,7 @@
 #include "cli/run_ceilings.h"
 #include "profile/profile.h"
 #include "report/formats.h"
+#include "report/subject/subjects.h"
 
 #include <ctype.h>
 #include <string.h>

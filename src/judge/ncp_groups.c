@@ -10,6 +10,7 @@
 #include "base/stats.h"
 #include "base/vec.h"
 #include "cost/ncp.h"
+#include "judge/comparison.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -403,7 +404,7 @@ int assay__ncp_groups_make(const struct assay_profile *profile, const struct ass
                            struct assay__ncp_groups **out)
 {
     const struct assay__cell_info *cell = &profile->model.cell;
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    double p50_s = assay__trial_known(trial, "latency.p50");
     struct list groups = {0}, steps = {0};
     *out = NULL;
     if (!cell->kind || !cell->kind[0] || cell->steps < 1) return 0;
@@ -414,8 +415,7 @@ int assay__ncp_groups_make(const struct assay_profile *profile, const struct ass
         return ASSAY_ENOMEM;
     }
     *made = (struct assay__ncp_groups){.cell = cell,
-                                       .p50_ns = p50 && p50->value > 0 ? p50->value * 1e9
-                                                                       : (double)NAN,
+                                       .p50_ns = p50_s > 0 ? p50_s * 1e9 : (double)NAN,
                                        .scan_step_ns = NAN,
                                        .first_ns = NAN,
                                        .min_ns = NAN,

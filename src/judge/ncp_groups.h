@@ -6,9 +6,8 @@
 #ifndef ASSAY_JUDGE_NCP_GROUPS_H
 #define ASSAY_JUDGE_NCP_GROUPS_H
 
-#include "report/walk/text_page.h"
-
-struct assay__json_writer;
+#include "base/buf.h"
+#include "profile/profile.h"
 
 /* In the order of the rows. */
 enum assay__part_kind {
@@ -55,18 +54,5 @@ int assay__ncp_groups_make(const struct assay_profile *profile, const struct ass
 void assay__ncp_groups_free(struct assay__ncp_groups *groups);
 /** "group", "shared", "scan", "outside", "added", "engine", "unattributed" */
 const char *assay__part_kind_name(enum assay__part_kind kind);
-
-/* Each puts nothing when the model is no such cell. */
-void assay__page_ncp_groups(struct assay__page *page, const struct assay_profile *profile,
-                            const struct assay__trial *trial);
-void assay__markdown_ncp_groups(struct assay__buf *out, const struct assay_profile *profile,
-                                const struct assay__trial *trial);
-/** The members "time_steps", "steps" and "groups" of a trial. */
-void assay__json_ncp_groups(struct assay__json_writer *json, struct assay__buf *out,
-                            const struct assay_profile *profile, const struct assay__trial *trial);
-void assay__csv_ncp_groups(const struct assay_profile *profile, const struct assay__trial *trial,
-                           struct assay__buf *out);
-void assay__csv_ncp_steps(const struct assay_profile *profile, const struct assay__trial *trial,
-                          struct assay__buf *out);
 
 #endif

@@ -127,6 +127,10 @@ const char *assay__sweep_metric(enum assay__sweep_column column);
 /** The configuration matrix of the NCP guides can be shown: both device and optimisation are
  *  axes. */
 bool assay__sweep_is_matrix(const struct assay__sweep *sweep);
+/** "no", "yes": was the graph optimised? */
+const char *assay__sweep_compiled(const struct assay__sweep *sweep, size_t point);
+/** "no", "yes", "?" : is the device something else than the CPU? */
+const char *assay__sweep_accelerated(const struct assay__sweep_point *point);
 /** The throughputs of their launches overlap: neither is told from the other by it. False also
  *  where they are not known. */
 bool assay__sweep_overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b);

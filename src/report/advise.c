@@ -6,7 +6,7 @@
 #include "experiment/verify.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "report/parts.h"
+#include "report/json/json_parts.h"
 
 #include <math.h>
 #include <stdint.h>

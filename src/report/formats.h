@@ -1,43 +1,49 @@
 /* formats.h - the formats of a report. Adding one is a file with its function and a row here: the
  * choices of --format, help, completion, the manual, `assay report --list` and what a file's name
- * means follow from it. */
+ * means follow from it.
+ *
+ * A walker (report/walk) is a view of the document, whatever it is about. A writer is a contract
+ * with programs and has its own shape. */
 #ifndef ASSAY_REPORT_FORMATS_H
 #define ASSAY_REPORT_FORMATS_H
 
-#include "report/render.h"
+#include "judge/study.h"
+#include "report/walk/walk.h"
 
-/* X(name, function, extensions separated by blanks, what it is). Where two formats share an
- * extension it stands for the first. */
-#define ASSAY__FORMATS(X)                                                               \
-    X("text", assay__report_text, "txt", "for the terminal")                            \
-    X("json", assay__report_json, "json", "everything, for programs")                   \
-    X("csv", assay__report_csv, "csv", "one table, a row per metric (--table: others)") \
-    X("markdown", assay__report_markdown, "md markdown", "for pull requests and notes") \
-    X("junit", assay__report_junit, "xml", "trials and requirements, for CI servers")   \
-    X("html", assay__report_html, "html htm", "one page with figures, nothing fetched") \
-    X("model-explorer", assay__report_model_explorer, "json",                           \
-      "layer times for the Model Explorer viewer")
+typedef int assay__write_fn(struct assay__study *study, const struct assay_report_options *options,
+                            struct assay__buf *out, struct assay_error *error);
 
-#define ASSAY__FORMAT_DECLARE(name, function, extensions, summary) assay__report_fn function;
+/* X(WALK or WRITE, name, function's name behind assay__walk_ or assay__write_, extensions separated
+ * by blanks, what it is). Where two formats share an extension it stands for the first. */
+#define ASSAY__FORMATS(X)                                                       \
+    X(WALK, "text", text, "txt", "for the terminal")                            \
+    X(WRITE, "json", json, "json", "everything, for programs")                  \
+    X(WALK, "csv", csv, "csv", "one table, a row per metric (--table: others)") \
+    X(WALK, "markdown", markdown, "md markdown", "for pull requests and notes") \
+    X(WRITE, "junit", junit, "xml", "trials and requirements, for CI servers")  \
+    X(WALK, "html", html, "html htm", "one page with figures, nothing fetched") \
+    X(WRITE, "model-explorer", model_explorer, "json", "layer times for the Model Explorer viewer")
+
+#define ASSAY__DECLARE_WALK(function) assay__walk_fn assay__walk_##function;
+#define ASSAY__DECLARE_WRITE(function) assay__write_fn assay__write_##function;
+#define ASSAY__FORMAT_DECLARE(kind, name, function, extensions, summary) \
+    ASSAY__DECLARE_##kind(function)
 ASSAY__FORMATS(ASSAY__FORMAT_DECLARE)
 
-#define ASSAY__FORMAT_BAR(name, function, extensions, summary) "|" name
+#define ASSAY__FORMAT_BAR(kind, name, function, extensions, summary) "|" name
 /* "text|json|…": a constant expression, for tables of options */
 #define ASSAY__FORMAT_NAMES (&(ASSAY__FORMATS(ASSAY__FORMAT_BAR))[1])
 
-/* Tables of the CSV format. */
-#define ASSAY__TABLE_NAMES                                                                    \
-    "metrics|layers|layer-times|peak|steps|groups|launches|samples|series|spans|allocations|" \
-    "counters|"                                                                               \
-    "ceilings|sweep|comparison|tune"
-
 struct assay__format {
     const char *name, *extensions, *summary;
-    assay__report_fn *render;
+    assay__walk_fn *walk;   /* NULL: it has a writer */
+    assay__write_fn *write; /* NULL: it is a view of the document */
 };
 
 /** NULL past the end. */
 const struct assay__format *assay__format_at(size_t index);
+/** NULL: there is none of that name. */
+const struct assay__format *assay__format_find(const char *name);
 /** What a file of that name is, by what it ends in, in capitals or not; NULL: nothing of ours. */
 const struct assay__format *assay__format_of_path(const char *path);
 /** What follows the last dot of the last part of a path; NULL: none, or the name is only that

@@ -6,7 +6,7 @@
 #define ASSAY_REPORT_RENDER_H
 
 #include "base/buf.h"
-#include "report/doc/value.h"
+#include "report/doc/datum.h"
 #include "profile/profile.h"
 
 #include <assay/report.h>

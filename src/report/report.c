@@ -1,20 +1,32 @@
 /* report.c - the table of report formats (formats.h has the rows) and the public call. */
 #include "report/formats.h"
-#include "report/require.h"
+#include "report/subject/subject.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define ROW(name, function, extensions, summary) {name, extensions, summary, function},
+#define WALK_ROW(function) .walk = assay__walk_##function
+#define WRITE_ROW(function) .write = assay__write_##function
+#define ROW(kind, name_, function, extensions_, summary_) \
+    {.name = name_, .extensions = extensions_, .summary = summary_, kind##_ROW(function)},
 static const struct assay__format formats[] = {ASSAY__FORMATS(ROW)};
 #undef ROW
+#undef WALK_ROW
+#undef WRITE_ROW
 
 #define FORMAT_COUNT (sizeof formats / sizeof formats[0])
 
 const struct assay__format *assay__format_at(size_t index)
 {
     return index < FORMAT_COUNT ? &formats[index] : NULL;
+}
+
+const struct assay__format *assay__format_find(const char *name)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (strcmp(name, formats[i].name) == 0) return &formats[i];
+    return NULL;
 }
 
 const char *assay_report_format(size_t index)
@@ -74,10 +86,23 @@ static int take_options(const struct assay_report_options *given,
     return 0;
 }
 
+/* The document of the profile, or of the basic or detailed review of it, in a view of it. */
+static int walk(struct assay__study *study, const struct assay_report_options *options,
+                assay__walk_fn *walker, struct assay__buf *out, struct assay_error *error)
+{
+    struct assay__doc *doc;
+    int code = assay__report_document(study, options, &doc, error);
+    if (!code) code = walker(doc, options, out, error);
+    assay__doc_free(doc);
+    return code;
+}
+
 int assay_report(const struct assay_profile *profile, const struct assay_report_options *options,
                  char **text, size_t *length, struct assay_error *error)
 {
     struct assay_report_options taken;
+    struct assay__study *study = NULL;
+    struct assay__buf out = {0};
     if (!profile || !text) return assay_error_set(error, ASSAY_EINVAL, "no profile to report on");
     *text = NULL;
     int code = take_options(options, &taken, error);
@@ -85,21 +110,23 @@ int assay_report(const struct assay_profile *profile, const struct assay_report_
     if (!assay__detail_is_known(taken.detail))
         return assay_error_set(error, ASSAY_EINVAL, "unknown detail '%s' of a report",
                                taken.detail);
-    const char *format = taken.format ? taken.format : "text";
-    for (size_t i = 0; i < FORMAT_COUNT; i++) {
-        if (strcmp(format, formats[i].name) != 0) continue;
-        struct assay__buf out = {0};
-        assay__buf_puts(&out, ""); /* an empty report is still a string */
-        code = formats[i].render(profile, &taken, &out, error);
-        if (!code && out.failed)
-            code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");
-        if (code) {
-            assay__buf_free(&out);
-            return code;
-        }
-        if (length) *length = out.length;
-        *text = out.data;
-        return 0;
+    if (!taken.format) taken.format = "text";
+    const struct assay__format *format = assay__format_find(taken.format);
+    if (!format)
+        return assay_error_set(error, ASSAY_EINVAL, "unknown report format '%s'", taken.format);
+    code = assay__study_new(profile, &study);
+    assay__buf_puts(&out, ""); /* an empty report is still a string */
+    if (!code)
+        code = format->walk ? walk(study, &taken, format->walk, &out, error)
+                            : format->write(study, &taken, &out, error);
+    if (code == ASSAY_ENOMEM || (!code && (out.failed || study->failed)))
+        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");
+    assay__study_free(study);
+    if (code) {
+        assay__buf_free(&out);
+        return code;
     }
-    return assay_error_set(error, ASSAY_EINVAL, "unknown report format '%s'", format);
+    if (length) *length = out.length;
+    *text = out.data;
+    return 0;
 }

@@ -97,14 +97,26 @@ static void *make(struct assay__doc *doc, size_t size)
     return made;
 }
 
+/* A fact that nothing was put into. */
+static void drop_empty(struct assay__doc *doc)
+{
+    const struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
+    if (last && last->kind == ASSAY__BLOCK_FACT && !last->fact->count) {
+        free(last->fact->items);
+        doc->count--;
+    }
+}
+
 static void begin(struct assay__doc *doc, enum assay__block_kind kind,
                   const struct assay__heading *heading)
 {
+    drop_empty(doc);
     struct assay__block *block = add(doc, kind);
     doc->depth++;
     if (!block) return;
     block->heading = *heading;
-    block->heading.id = heading->id ? assay__doc_printf(doc, "%s%s", doc->prefix, heading->id) : NULL;
+    block->heading.id = heading->id ? assay__doc_printf(doc, "%s%s", doc->prefix, heading->id)
+                                    : NULL;
     block->heading.detail |= doc->detail && doc->depth == 1;
     block->heading.title = copy(doc, heading->title);
     block->heading.remark = copy(doc, heading->remark);
@@ -125,16 +137,6 @@ bool assay__doc_is_empty(const struct assay__doc *doc)
     if (!doc->count) return true;
     enum assay__block_kind last = doc->blocks[doc->count - 1].kind;
     return last == ASSAY__BLOCK_SECTION || last == ASSAY__BLOCK_FOLD;
-}
-
-/* A fact or list that nothing was put into. */
-static void drop_empty(struct assay__doc *doc)
-{
-    const struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
-    if (last && last->kind == ASSAY__BLOCK_FACT && !last->fact->count) {
-        free(last->fact->items);
-        doc->count--;
-    }
 }
 
 void assay__doc_end(struct assay__doc *doc)
@@ -179,7 +181,7 @@ void assay__doc_cards(struct assay__doc *doc, const char *label)
     if (last && last->kind == ASSAY__BLOCK_FACT) last->fact->cards = true;
 }
 
-void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assay__value value,
+void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assay__datum value,
                            const char *after)
 {
     struct assay__block *last = doc->count ? &doc->blocks[doc->count - 1] : NULL;
@@ -190,13 +192,13 @@ void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assa
         doc->failed = true;
         return;
     }
-    if (value.kind == ASSAY__VALUE_TEXT) value.text = copy(doc, value.text);
+    if (value.kind == ASSAY__DATUM_TEXT) value.text = copy(doc, value.text);
     if (doc->failed) return;
-    fact->items[fact->count++] =
-        (struct assay__item){copy(doc, name), value, after && *after ? copy(doc, after) : NULL};
+    fact->items[fact->count++] = (struct assay__item){copy(doc, name), value,
+                                                      after && *after ? copy(doc, after) : NULL};
 }
 
-void assay__doc_item(struct assay__doc *doc, const char *name, struct assay__value value)
+void assay__doc_item(struct assay__doc *doc, const char *name, struct assay__datum value)
 {
     assay__doc_item_after(doc, name, value, NULL);
 }
@@ -207,14 +209,14 @@ void assay__doc_item_text(struct assay__doc *doc, const char *format, ...)
     va_start(args, format);
     const char *text = print(doc, format, args);
     va_end(args);
-    if (*text) assay__doc_item(doc, NULL, assay__value_text(text));
+    if (*text) assay__doc_item(doc, NULL, assay__datum_text(text));
 }
 
 void assay__doc_fact_text(struct assay__doc *doc, const char *label, const char *text)
 {
     if (!text || !*text) return;
     assay__doc_fact(doc, label);
-    assay__doc_item(doc, NULL, assay__value_text(text));
+    assay__doc_item(doc, NULL, assay__datum_text(text));
 }
 
 void assay__doc_fact_number(struct assay__doc *doc, const char *label, double value,
@@ -222,7 +224,7 @@ void assay__doc_fact_number(struct assay__doc *doc, const char *label, double va
 {
     if (!isfinite(value)) return;
     assay__doc_fact(doc, label);
-    assay__doc_item(doc, NULL, assay__value_number(value, unit, ASSAY_MEASURED));
+    assay__doc_item(doc, NULL, assay__datum_number(value, unit, ASSAY_MEASURED));
 }
 
 static void add_point(struct assay__doc *doc, const char *text)
@@ -310,7 +312,7 @@ static bool fill_up(struct assay__table *table)
         table->doc->failed = true;
     else
         while (table->cell_count < end)
-            table->cells[table->cell_count++] = assay__value_none();
+            table->cells[table->cell_count++] = assay__datum_none();
     return !table->doc->failed;
 }
 
@@ -327,7 +329,7 @@ void assay__table_row(struct assay__table *table, unsigned flags, const char *id
     table->cell_count -= table->column_count;
 }
 
-void assay__table_cell(struct assay__table *table, struct assay__value value)
+void assay__table_cell(struct assay__table *table, struct assay__datum value)
 {
     if (!table->doc || table->doc->failed) return;
     if (table->cell_count >= table->row_count * table->column_count) return;
@@ -336,31 +338,31 @@ void assay__table_cell(struct assay__table *table, struct assay__value value)
 
 void assay__table_text(struct assay__table *table, const char *text)
 {
-    assay__table_cell(table, assay__value_text(text));
+    assay__table_cell(table, assay__datum_text(text));
 }
 
 void assay__table_number(struct assay__table *table, double value, enum assay_state state)
 {
-    assay__table_cell(table, assay__value_number(value, NULL, state));
+    assay__table_cell(table, assay__datum_number(value, NULL, state));
 }
 
 void assay__table_metric(struct assay__table *table, const struct assay_metric *metric)
 {
-    assay__table_cell(table, assay__value_metric(metric));
+    assay__table_cell(table, assay__datum_metric(metric));
 }
 
 void assay__table_skip(struct assay__table *table, size_t count)
 {
     while (count--)
-        assay__table_cell(table, assay__value_none());
+        assay__table_cell(table, assay__datum_none());
 }
 
-const struct assay__value *assay__table_cells(const struct assay__table *table, size_t row,
-                                              struct assay__value *scratch)
+const struct assay__datum *assay__table_cells(const struct assay__table *table, size_t row,
+                                              struct assay__datum *scratch)
 {
     if (!table->fill) return &table->cells[row * table->column_count];
     for (size_t i = 0; i < table->column_count; i++)
-        scratch[i] = assay__value_none();
+        scratch[i] = assay__datum_none();
     table->fill(table, row, scratch);
     return scratch;
 }

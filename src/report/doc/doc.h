@@ -9,7 +9,7 @@
  *   assay__doc_section(doc, &(struct assay__heading){.id = "memory", .title = "Memory"});
  *   assay__doc_sentence(doc, ASSAY__TONE_LEAD, "The run takes %s of memory.", …);
  *   assay__doc_fact(doc, "model");
- *   assay__doc_item(doc, "weights", assay__value_metric(metric));
+ *   assay__doc_item(doc, "weights", assay__datum_metric(metric));
  *   struct assay__table *t = assay__doc_table(doc, &table, columns, COUNT);
  *   assay__table_row(t, 0, NULL);
  *   assay__table_text(t, "conv1");
@@ -22,7 +22,7 @@
 
 #include "base/arena.h"
 #include "judge/study.h"
-#include "report/doc/value.h"
+#include "report/doc/datum.h"
 
 struct assay__figure;
 
@@ -66,7 +66,7 @@ enum assay__view {
 };
 
 struct assay__heading {
-    const char *id;     /* unique within the document, [a-z0-9-]; NULL: none */
+    const char *id; /* unique within the document, [a-z0-9-]; NULL: none */
     const char *title;
     const char *remark; /* beside the title, in a few words; NULL: none */
     unsigned views;     /* enum assay__view; 0: those of the section around it */
@@ -76,8 +76,8 @@ struct assay__heading {
 
 /** A label and what is known under it: values in a row, each perhaps with a name of its own. */
 struct assay__item {
-    const char *name;  /* "peak worker"; NULL: none */
-    struct assay__value value;
+    const char *name; /* "peak worker"; NULL: none */
+    struct assay__datum value;
     const char *after; /* words behind the value; NULL: none */
 };
 struct assay__fact {
@@ -101,18 +101,18 @@ struct assay__code {
 /* --- tables ----------------------------------------------------------------------------------- */
 
 enum assay__column_flag {
-    ASSAY__COLUMN_NAME = 1,    /* what the row is called: shortened where there is no room */
-    ASSAY__COLUMN_PROSE = 2,   /* may be long: wrapped */
-    ASSAY__COLUMN_SUM = 4,     /* adds up: rows that are left out are told by their sum */
-    ASSAY__COLUMN_BAR = 8,     /* a share from 0 to 1 as a bar; not in Markdown */
-    ASSAY__COLUMN_KEEP = 16,   /* shown even when no row has a value */
-    ASSAY__COLUMN_CODE = 32,   /* what programs call it: no words to translate or to break */
+    ASSAY__COLUMN_NAME = 1,  /* what the row is called: shortened where there is no room */
+    ASSAY__COLUMN_PROSE = 2, /* may be long: wrapped */
+    ASSAY__COLUMN_SUM = 4,   /* adds up: rows that are left out are told by their sum */
+    ASSAY__COLUMN_BAR = 8,   /* a share from 0 to 1 as a bar; not in Markdown */
+    ASSAY__COLUMN_KEEP = 16, /* shown even when no row has a value */
+    ASSAY__COLUMN_CODE = 32, /* what programs call it: no words to translate or to break */
 };
 
 struct assay__column {
     const char *key;   /* CSV column; NULL: for people only */
     const char *title; /* heading; NULL: for programs only */
-    const char *unit;  /* of its numbers (base unit or value.h's own); NULL: text */
+    const char *unit;  /* of its numbers (base unit or datum.h's own); NULL: text */
     double factor;     /* a cell times this is in `unit`, as "time_us" in s: 1e-6; 0: 1 */
     unsigned priority; /* 0: always shown; on a narrow page the highest gives way first */
     unsigned flags;    /* enum assay__column_flag */
@@ -142,21 +142,21 @@ struct assay__table {
      * 0) under its heading; NULL: it is read as one. CSV has all columns in one. */
     const struct assay__heading *parts;
     size_t part_count;
-    bool data;           /* in CSV only: single samples */
-    bool scripted;       /* the page's script can make the rows that are left out (and needs trial) */
-    int trial;           /* whose it is, for the page's script; 0: nobody's */
+    bool data;     /* in CSV only: single samples */
+    bool scripted; /* the page's script can make the rows that are left out (and needs trial) */
+    int trial;     /* whose it is, for the page's script; 0: nobody's */
     const struct assay__column *columns;
     size_t column_count;
     const size_t *order; /* in which people read the rows; NULL: as they are. CSV keeps theirs */
     /** Makes a row when it is asked for, where there are too many to keep: cells has column_count
      *  empty ones. NULL: rows are kept. */
-    void (*fill)(const struct assay__table *table, size_t row, struct assay__value *cells);
+    void (*fill)(const struct assay__table *table, size_t row, struct assay__datum *cells);
     const void *context;
     size_t row_count; /* kept ones, or those that fill makes */
     /* kept rows */
     const char *prefix; /* of the ids of rows, and of links */
     struct assay__row *rows;
-    struct assay__value *cells;
+    struct assay__datum *cells;
     size_t row_capacity, cell_count, cell_capacity;
     struct assay__doc *doc;
 };
@@ -221,9 +221,9 @@ void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const ch
     ASSAY_PRINTF(3, 4);
 /** Begins a fact; items go to the one that was begun last. One without an item vanishes. */
 void assay__doc_fact(struct assay__doc *doc, const char *label);
-void assay__doc_item(struct assay__doc *doc, const char *name, struct assay__value value);
+void assay__doc_item(struct assay__doc *doc, const char *name, struct assay__datum value);
 /** The same with words behind it. */
-void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assay__value value,
+void assay__doc_item_after(struct assay__doc *doc, const char *name, struct assay__datum value,
                            const char *after);
 void assay__doc_item_text(struct assay__doc *doc, const char *format, ...) ASSAY_PRINTF(2, 3);
 /** A fact whose items are the numbers that everybody looks for first. */
@@ -254,7 +254,7 @@ const char *assay__doc_take(struct assay__doc *doc, struct assay__buf *text);
 
 /** Begins a row; cells follow in the order of the columns, those that do not are empty. */
 void assay__table_row(struct assay__table *table, unsigned flags, const char *id);
-void assay__table_cell(struct assay__table *table, struct assay__value value);
+void assay__table_cell(struct assay__table *table, struct assay__datum value);
 void assay__table_text(struct assay__table *table, const char *text);
 /** In the column's own unit and factor. */
 void assay__table_number(struct assay__table *table, double value, enum assay_state state);
@@ -263,8 +263,8 @@ void assay__table_metric(struct assay__table *table, const struct assay_metric *
 void assay__table_skip(struct assay__table *table, size_t count);
 
 /** The cells of a row: kept ones, or made into `scratch` (column_count entries). */
-const struct assay__value *assay__table_cells(const struct assay__table *table, size_t row,
-                                              struct assay__value *scratch);
+const struct assay__datum *assay__table_cells(const struct assay__table *table, size_t row,
+                                              struct assay__datum *scratch);
 /** Flags of a row. */
 unsigned assay__table_flags(const struct assay__table *table, size_t row);
 

@@ -33,14 +33,14 @@ const char *assay__figure_label(const struct assay__trial *trial);
 #define ASSAY__FIGURE_BEST " The hollow mark is what is advised."
 /** The configurations of a tuning, latency against throughput, those on the front apart;
  *  ASSAY_ENOTFOUND with its reason: fewer than two have both. */
-int assay__figure_tune_front(const struct assay_profile *profile, struct assay__arena *arena,
+int assay__figure_tune_front(struct assay__study *study, struct assay__arena *arena,
                              struct assay__figure *figure, struct assay_error *error);
 /** The latency histogram in at most `columns` bins. profile NULL: nobody reads the title. */
 int assay__figure_latency_in(const struct assay_profile *profile, const struct assay__trial *trial,
                              size_t columns, struct assay__arena *arena,
                              struct assay__figure *figure, struct assay_error *error);
 /** The roofline with at most `most` layers, slowest first. */
-int assay__figure_roofline_of(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_roofline_of(struct assay__study *study, const struct assay__trial *trial,
                               size_t most, struct assay__arena *arena, struct assay__figure *figure,
                               struct assay_error *error);
 

@@ -94,20 +94,20 @@ static int none(const struct assay_profile *profile, const struct assay__trial *
     return assay_error_set(error, ASSAY_ENOTFOUND, "%s", reason);
 }
 
-int assay__figure_roofline_of(const struct assay_profile *profile, const struct assay__trial *trial,
+int assay__figure_roofline_of(struct assay__study *study, const struct assay__trial *trial,
                               size_t most, struct assay__arena *arena, struct assay__figure *figure,
                               struct assay_error *error)
 {
-    struct assay__roofline r;
+    const struct assay_profile *profile = study->profile;
     struct chosen chosen = {0};
     if (!profile->ceiling_count || !trial->layers.count) return none(profile, trial, NULL, error);
     struct assay__figure_series *series = assay__arena_array(arena, 1, sizeof *series);
-    if (!series || assay__roofline(profile, trial, arena, &r))
-        return assay__figure_no_memory(error);
-    if (r.reason[0]) return none(profile, trial, &r, error);
-    if (!fill(trial, &r, most, arena, &chosen, series)) return assay__figure_no_memory(error);
+    const struct assay__roofline *r = assay__study_roofline(study, trial);
+    if (!series || study->failed) return assay__figure_no_memory(error);
+    if (r->reason[0]) return none(profile, trial, r, error);
+    if (!fill(trial, r, most, arena, &chosen, series)) return assay__figure_no_memory(error);
     if (!series->count || !chosen.peak_count || !chosen.level_count)
-        return none(profile, trial, &r, error);
+        return none(profile, trial, r, error);
     *figure = assay__figure_begin(ASSAY__FIGURE_ROOFLINE, "roofline");
     figure->title = assay__figure_title(arena, profile, trial, "Roofline");
     figure->x_title = "operations per byte (FLOP/B)", figure->x_unit = "";
@@ -122,12 +122,12 @@ int assay__figure_roofline_of(const struct assay_profile *profile, const struct 
         arena,
         "%zu layer%s below %zu roofs; at their roofs all layers would take %s instead of %s.",
         series->count, series->count == 1 ? "" : "s", figure->roof_count,
-        assay__figure_scaled(arena, r.least_ns * 1e-9, "s"),
-        assay__figure_scaled(arena, r.least_of_ns * 1e-9, "s"));
-    if (r.above)
+        assay__figure_scaled(arena, r->least_ns * 1e-9, "s"),
+        assay__figure_scaled(arena, r->least_of_ns * 1e-9, "s"));
+    if (r->above)
         figure->note = assay__arena_printf(
-            arena, "%zu layer%s above %s roof: FLOPs, bytes or a ceiling is wrong there.", r.above,
-            r.above == 1 ? " is" : "s are", r.above == 1 ? "its" : "their");
+            arena, "%zu layer%s above %s roof: FLOPs, bytes or a ceiling is wrong there.", r->above,
+            r->above == 1 ? " is" : "s are", r->above == 1 ? "its" : "their");
     return figure->roofs && figure->description && figure->note ? 0
                                                                 : assay__figure_no_memory(error);
 }
@@ -136,7 +136,6 @@ int assay__figure_roofline(struct assay__study *study, const struct assay__trial
                            size_t part, struct assay__arena *arena, struct assay__figure *figure,
                            struct assay_error *error)
 {
-    const struct assay_profile *profile = study->profile;
     if (part) return assay_error_set(error, ASSAY_ENOTFOUND, "there is one roofline");
-    return assay__figure_roofline_of(profile, trial, SHOWN, arena, figure, error);
+    return assay__figure_roofline_of(study, trial, SHOWN, arena, figure, error);
 }

@@ -247,20 +247,19 @@ static int make(const struct assay__sweep *sweep, int quantity, struct assay__ar
     return done ? 0 : assay__figure_no_memory(error);
 }
 
-int assay__figure_sweep(struct assay__study *study, const struct assay__trial *trial,
-                        size_t part, struct assay__arena *arena, struct assay__figure *figure,
+int assay__figure_sweep(struct assay__study *study, const struct assay__trial *trial, size_t part,
+                        struct assay__arena *arena, struct assay__figure *figure,
                         struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;
-    struct assay__sweep sweep;
-    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
     (void)trial;
     if (strcmp(profile->command, "sweep") != 0)
         return assay_error_set(error, ASSAY_ENOTFOUND,
                                "this profile is not of a sweep; 'assay sweep' keeps one");
-    if (assay__sweep(profile, &limits, arena, &sweep)) return assay__figure_no_memory(error);
+    const struct assay__sweep *sweep = assay__study_sweep(study);
+    if (study->failed) return assay__figure_no_memory(error);
     for (int q = 0; q < QUANTITIES; q++) {
-        int code = make(&sweep, q, arena, figure, error);
+        int code = make(sweep, q, arena, figure, error);
         if (code == ASSAY_ENOTFOUND) continue;
         if (code || part == 0) return code;
         part--;

@@ -131,12 +131,11 @@ static int make_compared(const struct assay_profile *profile, const struct assay
                : assay__figure_no_memory(error);
 }
 
-int assay__figure_compare(struct assay__study *study, const struct assay__trial *trial,
-                          size_t part, struct assay__arena *arena, struct assay__figure *figure,
+int assay__figure_compare(struct assay__study *study, const struct assay__trial *trial, size_t part,
+                          struct assay__arena *arena, struct assay__figure *figure,
                           struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;
-    struct assay__comparison all;
     (void)trial;
     if (profile->trial_count < 2 || strcmp(profile->command, "sweep") == 0)
         return assay_error_set(
@@ -145,7 +144,7 @@ int assay__figure_compare(struct assay__study *study, const struct assay__trial 
     const struct assay__comparison *all = assay__study_comparison(study);
     if (study->failed) return assay__figure_no_memory(error);
     for (size_t q = 0; q < sizeof compared / sizeof compared[0]; q++) {
-        int code = make_compared(profile, &all, q, arena, figure, error);
+        int code = make_compared(profile, all, q, arena, figure, error);
         if (code == ASSAY_ENOTFOUND) continue;
         if (code || part == 0) return code;
         part--;
@@ -191,8 +190,8 @@ static int make_devices(const struct assay_profile *profile, size_t which,
                : assay__figure_no_memory(error);
 }
 
-int assay__figure_devices(struct assay__study *study, const struct assay__trial *trial,
-                          size_t part, struct assay__arena *arena, struct assay__figure *figure,
+int assay__figure_devices(struct assay__study *study, const struct assay__trial *trial, size_t part,
+                          struct assay__arena *arena, struct assay__figure *figure,
                           struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;
@@ -239,17 +238,15 @@ static size_t find_front(const double *x, const double *y, size_t count, double 
 }
 
 /* Marks the best of a sweep, by its trial. *best: whether there is one. */
-static int mark_best(const struct assay_profile *profile, const struct assay__comparison *all,
+static int mark_best(struct assay__study *study, const struct assay__comparison *all,
                      struct assay__arena *arena, const char **names, unsigned char *flags,
                      bool *best)
 {
-    struct assay__sweep sweep;
     *best = false;
-    if (strcmp(profile->command, "sweep") != 0) return 0;
-    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-    if (assay__sweep(profile, &limits, arena, &sweep)) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < all->count && sweep.best < sweep.count; i++) {
-        if (all->rows[i].trial != sweep.points[sweep.best].trial) continue;
+    if (strcmp(study->profile->command, "sweep") != 0) return 0;
+    const struct assay__sweep *sweep = assay__study_sweep(study);
+    for (size_t i = 0; i < all->count && sweep->best < sweep->count; i++) {
+        if (all->rows[i].trial != sweep->points[sweep->best].trial) continue;
         flags[i] = ASSAY__POINT_MARKED;
         names[i] = assay__arena_printf(arena, "best: %s", names[i]);
         *best = true;
@@ -258,32 +255,32 @@ static int mark_best(const struct assay_profile *profile, const struct assay__co
     return 0;
 }
 
-int assay__figure_pareto(struct assay__study *study, const struct assay__trial *trial,
-                         size_t part, struct assay__arena *arena, struct assay__figure *figure,
+int assay__figure_pareto(struct assay__study *study, const struct assay__trial *trial, size_t part,
+                         struct assay__arena *arena, struct assay__figure *figure,
                          struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;
-    struct assay__comparison all;
     (void)trial;
     if (strcmp(profile->command, "tune") == 0)
-        return part ? ASSAY_ENOTFOUND : assay__figure_tune_front(profile, arena, figure, error);
+        return part ? ASSAY_ENOTFOUND : assay__figure_tune_front(study, arena, figure, error);
     const struct assay__comparison *all = assay__study_comparison(study);
     if (study->failed) return assay__figure_no_memory(error);
-    double *x = assay__figure_values(arena, all.count), *y = assay__figure_values(arena, all.count),
-           *front_x = assay__figure_values(arena, all.count),
-           *front_y = assay__figure_values(arena, all.count);
-    const char **names = assay__arena_array(arena, all.count + 1, sizeof *names);
-    unsigned char *flags = assay__arena_array(arena, all.count + 1, 1);
-    struct point *points = assay__arena_array(arena, all.count + 1, sizeof *points);
+    double *x = assay__figure_values(arena, all->count),
+           *y = assay__figure_values(arena, all->count),
+           *front_x = assay__figure_values(arena, all->count),
+           *front_y = assay__figure_values(arena, all->count);
+    const char **names = assay__arena_array(arena, all->count + 1, sizeof *names);
+    unsigned char *flags = assay__arena_array(arena, all->count + 1, 1);
+    struct point *points = assay__arena_array(arena, all->count + 1, sizeof *points);
     struct assay__figure_series *series = assay__arena_array(arena, 2, sizeof *series);
     size_t known = 0;
     bool best = false;
     if (!x || !y || !front_x || !front_y || !names || !flags || !points || !series)
         return assay__figure_no_memory(error);
-    for (size_t i = 0; i < all.count; i++) {
-        names[i] = all.rows[i].label;
-        if (!all.rows[i].usable) continue;
-        x[i] = all.rows[i].latency_s, y[i] = all.rows[i].throughput;
+    for (size_t i = 0; i < all->count; i++) {
+        names[i] = all->rows[i].label;
+        if (!all->rows[i].usable) continue;
+        x[i] = all->rows[i].latency_s, y[i] = all->rows[i].throughput;
         known += isfinite(x[i]) && isfinite(y[i]);
     }
     if (part || known < 2)
@@ -291,14 +288,14 @@ int assay__figure_pareto(struct assay__study *study, const struct assay__trial *
             error, ASSAY_ENOTFOUND,
             "fewer than two trials have a latency and a throughput; 'assay sweep' "
             "keeps a profile with many");
-    if (mark_best(profile, &all, arena, names, flags, &best)) return assay__figure_no_memory(error);
-    size_t kept = find_front(x, y, all.count, front_x, front_y, points);
+    if (mark_best(study, all, arena, names, flags, &best)) return assay__figure_no_memory(error);
+    size_t kept = find_front(x, y, all->count, front_x, front_y, points);
     series[0] = (struct assay__figure_series){.name = "configurations",
                                               .x = x,
                                               .y = y,
                                               .names = names,
                                               .flags = flags,
-                                              .count = all.count};
+                                              .count = all->count};
     series[1] = (struct assay__figure_series){
         .name = "front", .x = front_x, .y = front_y, .count = kept, .joined = true};
     *figure = assay__figure_begin(ASSAY__FIGURE_SCATTER, "pareto");

@@ -77,14 +77,13 @@ static bool fill_points(const struct assay__tune_result *result, bool front,
     return true;
 }
 
-int assay__figure_tune_front(const struct assay_profile *profile, struct assay__arena *arena,
+int assay__figure_tune_front(struct assay__study *study, struct assay__arena *arena,
                              struct assay__figure *figure, struct assay_error *error)
 {
-    struct assay__tune_result result;
+    const struct assay__tune_result *result = assay__study_tune(study);
     struct assay__figure_series *series = assay__arena_array(arena, 2, sizeof *series);
-    if (!series || assay__tune_result(profile, arena, &result) ||
-        !fill_points(&result, true, arena, &series[0]) ||
-        !fill_points(&result, false, arena, &series[1]))
+    if (!series || study->failed || !fill_points(result, true, arena, &series[0]) ||
+        !fill_points(result, false, arena, &series[1]))
         return assay__figure_no_memory(error);
     size_t front = series[0].count, known = front + series[1].count;
     if (known < 2)
@@ -103,7 +102,7 @@ int assay__figure_tune_front(const struct assay_profile *profile, struct assay__
         "without being better in another: "
         "latency, throughput, memory, energy. Only what had two launches or more can stand on "
         "it.%s",
-        result.best < result.count ? ASSAY__FIGURE_BEST : "");
+        result->best < result->count ? ASSAY__FIGURE_BEST : "");
     figure->description = assay__arena_printf(
         arena, "%zu configurations, %zu of them on the front.", known, front);
     return figure->description && figure->caption ? 0 : assay__figure_no_memory(error);

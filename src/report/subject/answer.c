@@ -2,7 +2,7 @@
 #include "report/subject/answer.h"
 
 #include "judge/comparison.h"
-#include "report/doc/value.h"
+#include "report/doc/datum.h"
 #include "report/subject/layer_list.h"
 
 #include <math.h>

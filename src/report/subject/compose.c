@@ -9,10 +9,15 @@
 
 enum { TRIALS_MOST = 24 }; /* shown beside the main one; CSV and JSON have all */
 
-#define ROW(name) &assay__subject_##name,
+#define ROW(name, tables) &assay__subject_##name,
 static const struct assay__subject *const subjects[] = {ASSAY__SUBJECTS(ROW)};
 #undef ROW
 #define SUBJECT_COUNT (sizeof subjects / sizeof subjects[0])
+
+bool assay__detail_is_known(const char *detail)
+{
+    return !detail || !*detail || strcmp(detail, "basic") == 0 || strcmp(detail, "detailed") == 0;
+}
 
 const struct assay__subject *assay__subject_at(size_t index)
 {
@@ -60,10 +65,9 @@ static void add_other_trial(struct assay__doc *doc, struct assay__study *study,
     const char *title = assay__doc_printf(doc, "Trial %d: %s", trial->id,
                                           *label ? label : trial->device);
     doc->prefix = assay__doc_printf(doc, "t%d-", trial->id);
-    assay__doc_fold(doc, &(struct assay__heading){
-                             .id = "trial",
-                             .title = title,
-                             .remark = assay__trial_state_name(trial->state)});
+    assay__doc_fold(doc, &(struct assay__heading){.id = "trial",
+                                                  .title = title,
+                                                  .remark = assay__trial_state_name(trial->state)});
     if (trial->state != ASSAY__TRIAL_OK && trial->reason)
         assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s", trial->reason);
     for (size_t i = 0; i < SUBJECT_COUNT; i++)
@@ -96,8 +100,7 @@ static void add_other_trials(struct assay__doc *doc, struct assay__study *study,
 
 static void add_item(struct assay__buf *out, const char *before, const char *text)
 {
-    if (text && *text)
-        assay__buf_printf(out, "%s%s%s", out->length ? " · " : "", before, text);
+    if (text && *text) assay__buf_printf(out, "%s%s%s", out->length ? " · " : "", before, text);
 }
 
 /* "cpu · ort 1.31.1 · threads 2 · batch 1 · 2026-11-16T01:30:00Z" */
@@ -153,8 +156,7 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     add_head(doc, study, trial);
     for (size_t i = 0; i < SUBJECT_COUNT; i++) {
         doc->detail = is_detail(study->profile, subjects[i]->id);
-        if (trial || subjects[i]->scope == ASSAY__OF_PROFILE)
-            subjects[i]->build(doc, study, trial);
+        if (trial || subjects[i]->scope == ASSAY__OF_PROFILE) subjects[i]->build(doc, study, trial);
     }
     doc->detail = false;
     if (trial) add_other_trials(doc, study, trial);

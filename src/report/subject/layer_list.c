@@ -2,7 +2,7 @@
  * timed. */
 #include "report/subject/layer_list.h"
 
-#include "report/doc/value.h"
+#include "report/doc/datum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,12 +29,6 @@ static int compare_ranks(const void *left, const void *right)
     return order ? order : a->position < b->position ? -1 : a->position > b->position;
 }
 
-const char *assay__layer_title(const struct assay__layer *layer)
-{
-    if (layer->from_count && layer->from[0] && *layer->from[0]) return layer->from[0];
-    return layer->name && *layer->name ? layer->name : layer->op;
-}
-
 size_t *assay__layer_order(const struct assay__layers *layers)
 {
     if (!layers->count) return NULL;
@@ -57,8 +51,8 @@ size_t *assay__layer_order(const struct assay__layers *layers)
     return order;
 }
 
-double assay__layer_sum(const struct assay__layers *layers, const size_t *order,
-                               size_t first, size_t count)
+double assay__layer_sum(const struct assay__layers *layers, const size_t *order, size_t first,
+                        size_t count)
 {
     double sum = 0;
     for (size_t i = first; i < count; i++) {

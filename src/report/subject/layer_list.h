@@ -4,11 +4,9 @@
 #define ASSAY_REPORT_SUBJECT_LAYER_LIST_H
 
 #include "base/buf.h"
+#include "judge/require_advice.h"
 #include "profile/profile.h"
 
-/** What people know the layer by: the first node of the model it came from, else its name, else its
- *  operator. */
-const char *assay__layer_title(const struct assay__layer *layer);
 /** Layers in the order of the table: by time, longest first; without times by host enqueue time;
  *  then by index. The caller frees it. NULL when out of memory (or count 0). */
 size_t *assay__layer_order(const struct assay__layers *layers);

@@ -7,6 +7,8 @@
 #include "judge/study.h"
 #include "report/doc/doc.h"
 
+#include <assay/report.h>
+
 enum assay__subject_scope {
     ASSAY__OF_PROFILE, /* once; trial is the main one, or NULL */
     ASSAY__OF_TRIAL,   /* of the main trial, and folded away of each other */
@@ -28,6 +30,8 @@ struct assay__subject {
                   const struct assay__trial *trial);
 };
 
+/** Only "" | "basic" | "detailed" are known. */
+bool assay__detail_is_known(const char *detail);
 /** In the order of the report; NULL past the end. */
 const struct assay__subject *assay__subject_at(size_t index);
 

@@ -1,5 +1,6 @@
-/* subject_comparison.c - trials against each other: the numbers of each, the ratios to the reference
- * with their intervals, whether the outputs agree, who ran the nodes, and what to choose. */
+/* subject_comparison.c - trials against each other: the numbers of each, the ratios to the
+ * reference with their intervals, whether the outputs agree, who ran the nodes, and what to choose.
+ */
 #include "report/subject/subject.h"
 
 #include "base/text.h"
@@ -80,21 +81,21 @@ static void put_metric(struct view *v, const struct assay__trial *trial, double 
     const struct assay_metric *m = assay__trial_metric(trial, name);
     if (!m && other) m = assay__trial_metric(trial, other);
     if (!m && trial->metrics) m = assay_metrics_get(trial->metrics, name);
-    struct assay__value value = assay__value_metric(m);
+    struct assay__datum value = assay__datum_metric(m);
     value.unit = NULL;
-    if (assay__value_is_known(&value)) value.number = number;
+    if (assay__datum_is_known(&value)) value.number = number;
     assay__table_cell(v->table, value);
 }
 
 /* "=1.34 × (1.31 to 1.36)" */
 static void put_ratio(struct view *v, const struct assay__ratio *r, double plain, const char *why)
 {
-    struct assay__value value = assay__value_number(plain, NULL, ASSAY_DERIVED);
+    struct assay__datum value = assay__datum_number(plain, NULL, ASSAY_DERIVED);
     if (isfinite(r->ratio))
         value.text = assay__doc_printf(v->doc, "=%s × (%s)%s", assay__digits(r->ratio, 3).text,
                                        assay__digits_range(r->ci.low, r->ci.high).text,
                                        assay__ratio_by_words(r->by));
-    if (!isfinite(plain)) value = assay__value_unknown(why);
+    if (!isfinite(plain)) value = assay__datum_unknown(why);
     assay__table_cell(v->table, value);
     assay__table_number(v->table, r->ci.low, ASSAY_DERIVED);
     assay__table_number(v->table, r->ci.high, ASSAY_DERIVED);
@@ -128,7 +129,7 @@ static void put_outputs(struct view *v, const struct assay__comparison_row *r,
                         const struct assay__trial *t)
 {
     double cosine = assay__trial_known(t, "drift.cosine");
-    struct assay__value value = assay__value_number(cosine, NULL, ASSAY_DERIVED);
+    struct assay__datum value = assay__datum_number(cosine, NULL, ASSAY_DERIVED);
     if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
     put_metric(v, t, assay__trial_known(t, "drift.max_absolute"), "drift.max_absolute", NULL);
     put_metric(v, t, assay__trial_known(t, "drift.relative_l2"), "drift.relative_l2", NULL);
@@ -152,8 +153,9 @@ static void put_nodes(struct view *v, const struct assay__fallback *f)
                  {f->crossing_time_s, ASSAY_DERIVED, f->time_reason},
                  {f->flops_share, ASSAY_DERIVED, NULL}};
     for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
-        struct assay__value value = assay__value_number(cells[i].number, NULL, cells[i].state);
-        if (!isfinite(cells[i].number)) value = assay__value_unknown(f->asked ? cells[i].why : NULL);
+        struct assay__datum value = assay__datum_number(cells[i].number, NULL, cells[i].state);
+        if (!isfinite(cells[i].number))
+            value = assay__datum_unknown(f->asked ? cells[i].why : NULL);
         assay__table_cell(v->table, value);
     }
 }
@@ -218,8 +220,7 @@ static void add_placement(struct view *v)
         struct assay__buf text = {0};
         for (size_t k = 0; k < f->name_count && k < NAMED; k++)
             assay__buf_printf(&text, "%s%s", k ? ", " : "", f->names[k]);
-        if (f->name_count > NAMED)
-            assay__buf_printf(&text, " and %zu more", f->name_count - NAMED);
+        if (f->name_count > NAMED) assay__buf_printf(&text, " and %zu more", f->name_count - NAMED);
         if (text.length && !assay__fallback_is_total(f))
             assay__doc_point(v->doc, "%s: %s ran %s", v->all->rows[i].label, f->provider,
                              text.data);
@@ -274,10 +275,10 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     add_warnings(&v);
     add_placement(&v);
     add_notes(&v);
-    assay__doc_picture(doc, &(struct assay__picture){.name = "compare", .study = study,
-                                                     .trial = trial});
-    assay__doc_picture(doc, &(struct assay__picture){.name = "devices", .study = study,
-                                                     .trial = trial, .detail = true});
+    assay__doc_picture(doc,
+                       &(struct assay__picture){.name = "compare", .study = study, .trial = trial});
+    assay__doc_picture(doc, &(struct assay__picture){
+                                .name = "devices", .study = study, .trial = trial, .detail = true});
     assay__doc_section(doc, &(struct assay__heading){.id = "choice", .title = "What to choose"});
     for (int goal = 0; goal < ASSAY__FOR_COUNT; goal++)
         assay__doc_fact_text(doc, assay__goal_name((enum assay__goal_kind)goal),

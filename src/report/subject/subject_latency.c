@@ -11,7 +11,10 @@
 
 /* --- percentiles ------------------------------------------------------------------------------ */
 
-#define TIME(title) {NULL, title, "s", 0, 0, ASSAY__COLUMN_KEEP, 0}
+#define TIME(title)                                   \
+    {                                                 \
+        NULL, title, "s", 0, 0, ASSAY__COLUMN_KEEP, 0 \
+    }
 static const struct assay__column percentile_columns[] = {
     TIME("min"), TIME("p50"), TIME("p90"), TIME("p95"), TIME("p99"), TIME("p99.9"), TIME("max"),
 };
@@ -27,7 +30,7 @@ static void add_percentiles(struct assay__doc *doc, const struct assay__trial *t
         COUNT);
     assay__table_row(t, 0, NULL);
     for (size_t i = 0; i < COUNT; i++) {
-        struct assay__value value = assay__value_metric(
+        struct assay__datum value = assay__datum_metric(
             trial->metrics ? assay_metrics_get(trial->metrics, percentiles[i]) : NULL);
         value.strong = strcmp(percentiles[i], "latency.p50") == 0;
         assay__table_cell(t, value);
@@ -52,13 +55,13 @@ static void add_samples(struct assay__doc *doc, const struct assay__trial *trial
     const struct assay_metric *counted = assay__trial_metric(trial, "latency.samples");
     const struct assay_metric *dropped = assay__trial_metric(trial, "latency.warmup");
     assay__doc_fact(doc, "samples");
-    assay__doc_item_after(doc, NULL, assay__value_count(counted ? counted->value : kept),
-                          assay__doc_printf(doc, "in %zu launch%s", launches,
-                                            launches == 1 ? "" : "es"));
+    assay__doc_item_after(
+        doc, NULL, assay__datum_count(counted ? counted->value : kept),
+        assay__doc_printf(doc, "in %zu launch%s", launches, launches == 1 ? "" : "es"));
     if (dropped && dropped->value >= warmup) /* the metric is the sum of both */
-        assay__doc_item_after(doc, "not counted:", assay__value_count(dropped->value - warmup),
+        assay__doc_item_after(doc, "not counted:", assay__datum_count(dropped->value - warmup),
                               "of the pre-run");
-    assay__doc_item_after(doc, NULL, assay__value_count(found), "found to be warm-up");
+    assay__doc_item_after(doc, NULL, assay__datum_count(found), "found to be warm-up");
 }
 
 /* Ends of an interval lie close together: both in the unit of the median, with two more digits. */
@@ -118,7 +121,7 @@ static void add_spread(struct assay__doc *doc, const struct assay__trial *trial)
     assay__doc_fact(doc, "spread");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct assay_metric *m = assay__trial_metric(trial, rows[i][0]);
-        if (m) assay__doc_item(doc, rows[i][1], assay__value_metric(m));
+        if (m) assay__doc_item(doc, rows[i][1], assay__datum_metric(m));
     }
 }
 
@@ -146,8 +149,7 @@ static void add_launches(struct assay__doc *doc, const struct assay__trial *tria
                                                      .title = "Launches",
                                                      .remark = "one worker process each"});
     struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){.name = "launches", .caption = "Launches", .more = "launches"},
+        doc, &(struct assay__table){.name = "launches", .caption = "Launches", .more = "launches"},
         launch_columns, LAUNCH_COLUMNS);
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
@@ -172,25 +174,28 @@ static void add_launches(struct assay__doc *doc, const struct assay__trial *tria
 /* --- every sample ----------------------------------------------------------------------------- */
 
 static const struct assay__column sample_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},  {"launch", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"stream", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0}, {"seq", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"ns", NULL, "s", 1e-9, 0, 0, 0},                {"warmup", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"launch", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"stream", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"seq", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"ns", NULL, "s", 1e-9, 0, 0, 0},
+    {"warmup", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
 };
 #define SAMPLE_COLUMNS (sizeof sample_columns / sizeof sample_columns[0])
 
 /* One launch's; the trial's id is the table's. */
-static void fill_sample(const struct assay__table *table, size_t row, struct assay__value *cells)
+static void fill_sample(const struct assay__table *table, size_t row, struct assay__datum *cells)
 {
     const struct assay__launch *l = table->context;
     size_t stream = 0, start = 0;
     while (l->stream_offsets && stream + 1 < (size_t)l->streams &&
            row >= l->stream_offsets[stream + 1])
         start = l->stream_offsets[++stream];
-    const double numbers[] = {table->trial,        l->id,
-                              (double)stream,      (double)(row - start),
+    const double numbers[] = {table->trial,       l->id,
+                              (double)stream,     (double)(row - start),
                               l->samples_ns[row], row - start < l->warmup};
     for (size_t i = 0; i < SAMPLE_COLUMNS; i++)
-        cells[i] = assay__value_number(numbers[i], NULL, ASSAY_MEASURED);
+        cells[i] = assay__datum_number(numbers[i], NULL, ASSAY_MEASURED);
 }
 
 static void add_sample_data(struct assay__doc *doc, const struct assay__trial *trial)
@@ -212,18 +217,20 @@ static void add_sample_data(struct assay__doc *doc, const struct assay__trial *t
 static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
-    const struct assay_metric *p50 =
-        trial->metrics ? assay_metrics_get(trial->metrics, "latency.p50") : NULL;
+    const struct assay_metric *p50 = trial->metrics
+                                         ? assay_metrics_get(trial->metrics, "latency.p50")
+                                         : NULL;
     assay__doc_section(doc, &(struct assay__heading){.id = "latency",
                                                      .title = "Latency",
                                                      .remark = "host to host, profilers off",
                                                      .views = ASSAY__VIEW_OVERVIEW});
     if (assay__trial_metric(trial, "latency.p50")) {
         add_percentiles(doc, trial);
-        assay__doc_picture(doc, &(struct assay__picture){.name = "latency", .study = study,
-                                                         .trial = trial});
-        assay__doc_picture(doc, &(struct assay__picture){.name = "samples", .study = study,
-                                                         .trial = trial, .detail = true});
+        assay__doc_picture(
+            doc, &(struct assay__picture){.name = "latency", .study = study, .trial = trial});
+        assay__doc_picture(doc,
+                           &(struct assay__picture){
+                               .name = "samples", .study = study, .trial = trial, .detail = true});
         add_samples(doc, trial);
         add_order(doc, trial);
         add_interval(doc, trial, "within", "latency.ci_low", "latency.ci_high");

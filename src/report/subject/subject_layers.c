@@ -1,5 +1,6 @@
-/* subject_layers.c - where the time goes, layer by layer: the longest first, then the engine's fixed
- * cost, what could not be attributed, and their total, which is latency.p50 by construction. */
+/* subject_layers.c - where the time goes, layer by layer: the longest first, then the engine's
+ * fixed cost, what could not be attributed, and their total, which is latency.p50 by construction.
+ */
 #include "report/subject/subject.h"
 
 #include "cost/roofline.h"
@@ -20,10 +21,11 @@ static const struct assay__column columns[] = {
     {"provider", "provider", NULL, 0, 6, 0, 0},
     {"time_us", "time", "s", 1e-6, 0, ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP, 0},
     {"share", "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
-    {NULL, "bar", "ratio", 0, 0, ASSAY__COLUMN_BAR, 0},
+    {NULL, "bar", "ratio", 0, 4, ASSAY__COLUMN_BAR, 0},
     {"flops", "FLOP", "FLOP", 0, 5, 0, 0},
     {"bytes", "bytes", "B", 0, 5, 0, 0},
-    {"bound", "bound", NULL, 0, 3, 0, 0},
+    {"bound", NULL, NULL, 0, 0, 0, 0},
+    {NULL, "bound", NULL, 0, 3, 0, 0},
     {"state", NULL, NULL, 0, 0, 0, 0},
     {"method", "method", NULL, 0, 7, 0, 0},
     {"host_enqueue_us", "enqueue", "s", 1e-6, 0, 0, 0},
@@ -64,28 +66,29 @@ static const char *join(struct assay__doc *doc, const char *const *items, size_t
     return assay__doc_take(doc, &text);
 }
 
-static struct assay__value time_of(const struct assay__layer *l)
+static struct assay__datum time_of(const struct assay__layer *l)
 {
-    if (!time_known(l)) return assay__value_unknown(l->note);
-    return assay__value_number(l->time_ns / 1e3, NULL, l->state);
+    if (!time_known(l)) return assay__datum_unknown(l->note);
+    return assay__datum_number(l->time_ns / 1e3, NULL, l->state);
 }
 
-static void put_layer(struct assay__doc *doc, struct assay__table *t, const struct assay__trial *trial,
-                      const struct assay__layer *l, double longest)
+static void put_layer(struct assay__doc *doc, struct assay__table *t,
+                      const struct assay__trial *trial, const struct assay__layer *l,
+                      double longest)
 {
     bool known = time_known(l);
     double low_ns, high_ns;
     const char *id = assay__doc_printf(doc, "layer-%d", l->index);
-    const char *bound = l->bound && *l->bound ? l->bound : "unknown";
-    struct assay__value name = assay__value_text(assay__layer_title(l));
+    const char *bound = assay__bound_name(assay__bound_parse(l->bound ? l->bound : ""));
+    bool judged = assay__bound_parse(l->bound ? l->bound : "") != ASSAY__BOUND_UNKNOWN;
+    struct assay__datum name = assay__datum_text(assay__layer_title(l));
     name.link = id;
     assay__layer_interval(&trial->layers, l, &low_ns, &high_ns, NULL);
     assay__table_row(t, 0, id);
     assay__table_number(t, trial->id, ASSAY_MEASURED);
     assay__table_number(t, l->index, ASSAY_MEASURED);
-    assay__table_text(t, l->from_count > 1
-                             ? assay__doc_printf(doc, "%s+%zu", l->op, l->from_count - 1)
-                             : l->op);
+    assay__table_text(
+        t, l->from_count > 1 ? assay__doc_printf(doc, "%s+%zu", l->op, l->from_count - 1) : l->op);
     assay__table_cell(t, name);
     assay__table_text(t, l->name);
     assay__table_text(t, l->op);
@@ -96,6 +99,7 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t, const stru
     assay__table_number(t, l->flops, ASSAY_DERIVED);
     assay__table_number(t, l->bytes, ASSAY_DERIVED);
     assay__table_text(t, bound);
+    assay__table_text(t, judged ? bound : NULL);
     assay__table_text(t, assay_state_name(known ? l->state : ASSAY_UNAVAILABLE));
     assay__table_text(t, l->method);
     assay__table_number(t, l->host_enqueue_ns / 1e3, ASSAY_MEASURED);
@@ -113,7 +117,7 @@ static void put_layer(struct assay__doc *doc, struct assay__table *t, const stru
 
 /* A row that is no layer: people read its name, programs find it in brackets. */
 static void put_rest(struct assay__table *t, const struct assay__trial *trial, const char *id,
-                     const char *name, const char *key, double time_ns, double total_ns,
+                     const char *name, const char *key, double time_ns, double total_s,
                      enum assay_state state)
 {
     bool known = isfinite(time_ns);
@@ -125,10 +129,10 @@ static void put_rest(struct assay__table *t, const struct assay__trial *trial, c
         assay__table_text(t, pass ? NULL : key);
         assay__table_skip(t, 2);
         assay__table_number(t, time_ns / 1e3, state);
-        assay__table_number(t, known && total_ns > 0 ? time_ns / total_ns : (double)NAN,
+        assay__table_number(t, known && total_s > 0 ? time_ns / 1e9 / total_s : (double)NAN,
                             ASSAY_MEASURED);
         if (pass) continue;
-        assay__table_skip(t, 4);
+        assay__table_skip(t, 5);
         assay__table_text(t, assay_state_name(known ? state : ASSAY_UNAVAILABLE));
         assay__table_text(t, trial->layers.method);
     }
@@ -151,13 +155,13 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
         columns, COLUMN_COUNT);
     for (size_t i = 0; i < layers->count; i++)
         put_layer(doc, t, trial, &layers->items[i], longest);
-    double p50_ns = p50 && p50->value > 0 ? p50->value * 1e9 : (double)NAN;
+    double p50_s = p50 ? p50->value : (double)NAN;
     put_rest(t, trial, "layer-engine", "engine per run", "(engine per run)", layers->engine_ns,
-             p50_ns, ASSAY_MEASURED);
+             p50_s, ASSAY_MEASURED);
     put_rest(t, trial, "layer-unattributed", "unattributed", "(unattributed)",
-             layers->unattributed_ns, p50_ns, ASSAY_DERIVED);
-    put_rest(t, trial, "layer-total", "total (the unprofiled median)", NULL, total_ns, total_ns,
-             p50 ? p50->state : ASSAY_DERIVED);
+             layers->unattributed_ns, p50_s, ASSAY_DERIVED);
+    put_rest(t, trial, "layer-total", "total (the unprofiled median)", NULL, total_ns,
+             total_ns / 1e9, p50 ? p50->state : ASSAY_DERIVED);
     /* people: by time, then the rows that are no layers */
     size_t *sorted = assay__layer_order(layers);
     size_t *order = assay__arena_array(doc->arena, t->row_count + 1, sizeof *order);
@@ -237,24 +241,24 @@ static void add_legend(struct assay__doc *doc)
 /* --- times per launch ------------------------------------------------------------------------- */
 
 static const struct assay__column time_columns[] = {
-    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0}, {"index", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},  {"index", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
     {"launch", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0}, {"name", NULL, NULL, 0, 0, 0, 0},
     {"time_us", NULL, "s", 1e-6, 0, 0, 0},
 };
 #define TIME_COLUMNS (sizeof time_columns / sizeof time_columns[0])
 
 /* A layer's; the launches it was timed in follow each other. */
-static void fill_times(const struct assay__table *table, size_t row, struct assay__value *cells)
+static void fill_times(const struct assay__table *table, size_t row, struct assay__datum *cells)
 {
     const struct assay__trial *trial = table->context;
     const struct assay__layers *layers = &trial->layers;
     const struct assay__layer *l = &layers->items[row / layers->launch_count];
     size_t launch = row % layers->launch_count;
-    cells[0] = assay__value_number(trial->id, NULL, ASSAY_MEASURED);
-    cells[1] = assay__value_number(l->index, NULL, ASSAY_MEASURED);
-    cells[2] = assay__value_number(layers->launch_ids[launch], NULL, ASSAY_MEASURED);
-    cells[3] = assay__value_text(l->name);
-    cells[4] = assay__value_number(
+    cells[0] = assay__datum_number(trial->id, NULL, ASSAY_MEASURED);
+    cells[1] = assay__datum_number(l->index, NULL, ASSAY_MEASURED);
+    cells[2] = assay__datum_number(layers->launch_ids[launch], NULL, ASSAY_MEASURED);
+    cells[3] = assay__datum_text(l->name);
+    cells[4] = assay__datum_number(
         l->launch_times_ns ? l->launch_times_ns[launch] / 1e3 : (double)NAN, NULL, ASSAY_MEASURED);
 }
 
@@ -293,11 +297,13 @@ static void build(struct assay__doc *doc, struct assay__study *study,
                                       .remark = layers->count ? remark_of(doc, layers) : NULL,
                                       .views = ASSAY__VIEW_LAYERS});
     if (layers->count) {
-        assay__doc_picture(doc, &(struct assay__picture){.name = "layers", .study = study,
-                                                         .trial = trial, .detail = true,
-                                                         .say = true});
-        assay__doc_picture(doc, &(struct assay__picture){.name = "treemap", .study = study,
-                                                         .trial = trial, .detail = true});
+        assay__doc_picture(
+            doc,
+            &(struct assay__picture){
+                .name = "layers", .study = study, .trial = trial, .detail = true, .say = true});
+        assay__doc_picture(doc,
+                           &(struct assay__picture){
+                               .name = "treemap", .study = study, .trial = trial, .detail = true});
         add_table(doc, trial);
         add_legend(doc);
         add_notes(doc, layers);

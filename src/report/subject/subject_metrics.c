@@ -58,8 +58,8 @@ static void add_family(struct assay__doc *doc, const struct assay_metrics *set, 
     for (size_t i = 0; i < assay_metrics_count(set); i++) {
         const struct assay_metric *m = assay_metrics_at(set, i);
         if (!is_of(m->name, family) || is_elsewhere(m->name)) continue;
-        struct assay__value value = assay__value_metric(m);
-        if (assay__value_is_known(&value)) assay__doc_item(doc, short_name(doc, m->name), value);
+        struct assay__datum value = assay__datum_metric(m);
+        if (assay__datum_is_known(&value)) assay__doc_item(doc, short_name(doc, m->name), value);
     }
 }
 
@@ -112,7 +112,7 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
         columns, COLUMN_COUNT);
     for (size_t i = 0; i < count; i++) {
         const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
-        struct assay__value value = assay__value_metric(m);
+        struct assay__datum value = assay__datum_metric(m);
         value.name = value.note = value.source = NULL; /* in columns of their own */
         assay__table_row(t, 0, NULL);
         assay__table_number(t, trial->id, ASSAY_MEASURED);
@@ -131,19 +131,19 @@ static void build(struct assay__doc *doc, struct assay__study *study,
 {
     (void)study;
     if (!trial->metrics || !assay_metrics_count(trial->metrics)) return;
-    assay__doc_section(doc, &(struct assay__heading){.id = "metrics",
-                                                     .title = "Metrics",
-                                                     .views = ASSAY__VIEW_MACHINE});
+    assay__doc_section(doc, &(struct assay__heading){
+                                .id = "metrics", .title = "Metrics", .views = ASSAY__VIEW_MACHINE});
     if (assay__trial_metric(trial, "latency.p50")) add_families(doc, trial->metrics);
-    assay__doc_fold(doc, &(struct assay__heading){
-                             .id = "all-metrics",
-                             .title = "All metrics with state, source and formula"});
+    assay__doc_fold(
+        doc, &(struct assay__heading){.id = "all-metrics",
+                                      .title = "All metrics with state, source and formula"});
     add_table(doc, trial);
     assay__doc_end(doc);
     assay__doc_end(doc);
 }
 
-const struct assay__subject assay__subject_metrics = {.id = "metrics",
-                                                      .scope = ASSAY__OF_TRIAL,
-                                                      .tables = {{"metrics", columns, COLUMN_COUNT}},
-                                                      .build = build};
+const struct assay__subject assay__subject_metrics = {
+    .id = "metrics",
+    .scope = ASSAY__OF_TRIAL,
+    .tables = {{"metrics", columns, COLUMN_COUNT}},
+    .build = build};

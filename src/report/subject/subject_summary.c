@@ -1,5 +1,5 @@
-/* subject_summary.c - what a reader sees first: what went wrong, the answer, the numbers that everybody
- * looks for, and what was measured where. */
+/* subject_summary.c - what a reader sees first: what went wrong, the answer, the numbers that
+ * everybody looks for, and what was measured where. */
 #include "report/subject/subject.h"
 
 #include "base/text.h"
@@ -112,7 +112,7 @@ static void add_cards(struct assay__doc *doc, const struct assay__trial *trial)
         for (size_t k = 0; k < 4 && cards[i].names[k] && !metric; k++)
             metric = assay__trial_metric(trial, cards[i].names[k]);
         if (metric)
-            assay__doc_item_after(doc, cards[i].label, assay__value_metric(metric),
+            assay__doc_item_after(doc, cards[i].label, assay__datum_metric(metric),
                                   i == 0 ? interval(doc, trial) : NULL);
     }
 }
@@ -139,7 +139,7 @@ static void add_model(struct assay__doc *doc, const struct assay__model_info *m,
     }
     if (m->weight_bytes >= 0)
         assay__doc_item_after(doc, NULL,
-                              assay__value_number((double)m->weight_bytes, "B", ASSAY_MEASURED),
+                              assay__datum_number((double)m->weight_bytes, "B", ASSAY_MEASURED),
                               "of weights");
     if (m->node_count >= 0)
         assay__doc_item_text(doc, "%" PRId64 " node%s", m->node_count, plural(m->node_count));
@@ -155,7 +155,7 @@ static void add_machine(struct assay__doc *doc, const struct assay__environment 
     if (e->threads > 0 && e->threads != e->cores)
         assay__doc_item_text(doc, "%d hardware thread%s", e->threads, plural(e->threads));
     if (isfinite(e->memory_bytes))
-        assay__doc_item(doc, NULL, assay__value_number(e->memory_bytes, "B", ASSAY_MEASURED));
+        assay__doc_item(doc, NULL, assay__datum_number(e->memory_bytes, "B", ASSAY_MEASURED));
     if (e->virtualized && *e->virtualized && strcmp(e->virtualized, "none") != 0)
         assay__doc_item_text(doc, "virtual machine (%s)", e->virtualized);
     if (e->container && *e->container) assay__doc_item_text(doc, "container (%s)", e->container);

@@ -1,18 +1,25 @@
 /* subjects.h - the subjects of a profile's report, in its order. Adding one is a file with its
- * `struct assay__subject assay__subject_NAME` and a row here. */
+ * `struct assay__subject assay__subject_NAME` and a row here: its name, and the tables that CSV
+ * shows of it. */
 #ifndef ASSAY_REPORT_SUBJECT_SUBJECTS_H
 #define ASSAY_REPORT_SUBJECT_SUBJECTS_H
 
 #include "report/subject/subject.h"
 
-#define ASSAY__SUBJECTS(X) \
-    X(summary)             \
-    X(comparison)          \
-    X(latency)             \
-    X(metrics)             \
-    X(layers)
+/* X(name, tables: "layers|layer-times" or "") */
+#define ASSAY__SUBJECTS(X)          \
+    X(summary, "")                  \
+    X(comparison, "|comparison")    \
+    X(latency, "|launches|samples") \
+    X(metrics, "|metrics")          \
+    X(layers, "|layers|layer-times")
 
-#define ASSAY__SUBJECT_DECLARE(name) extern const struct assay__subject assay__subject_##name;
+#define ASSAY__SUBJECT_DECLARE(name, tables) \
+    extern const struct assay__subject assay__subject_##name;
 ASSAY__SUBJECTS(ASSAY__SUBJECT_DECLARE)
+
+#define ASSAY__SUBJECT_TABLES_OF(name, tables) tables
+/* "comparison|launches|…": a constant expression, for tables of options */
+#define ASSAY__TABLE_NAMES (&(ASSAY__SUBJECTS(ASSAY__SUBJECT_TABLES_OF))[1])
 
 #endif

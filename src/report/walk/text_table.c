@@ -16,10 +16,12 @@
 enum {
     INDENT = 2,
     GAP = 2,
-    NAME_LEAST = 14, /* columns that a name keeps */
+    NAME_FAIR = 26,  /* columns that a name keeps while others can give way … */
+    NAME_LEAST = 14, /* … and in any case */
+    SPARE = 5,       /* columns of this priority give way before names are cut */
     NAME_NARROW = 8, /* … on a page below NARROW */
     NARROW = 60,
-    BAR_LEAST = 8,
+    BAR_LEAST = 10,
     BAR_MOST = 40,
     PROSE_LEAST = 24, /* room beside the numbers that is worth filling with prose */
     PROSE_LINES = 6
@@ -52,11 +54,11 @@ static const char *text_at(const struct layout *l, size_t row, size_t column)
 
 /* --- what is printed -------------------------------------------------------------------------- */
 
-static const char *print_cell(struct layout *l, const struct assay__value *value,
+static const char *print_cell(struct layout *l, const struct assay__datum *value,
                               const struct assay__column *column)
 {
     struct assay__buf text = {0}, safe = {0};
-    assay__value_print(&text, value, column->unit, column->factor);
+    assay__datum_print(&text, value, column->unit, column->factor);
     assay__text_safe(&safe, text.data ? text.data : "");
     const char *made = assay__arena_strdup(l->arena, safe.data ? safe.data : "");
     if (text.failed || safe.failed || !made) l->page->out->failed = true;
@@ -66,33 +68,33 @@ static const char *print_cell(struct layout *l, const struct assay__value *value
 }
 
 /* "… 127 more layers" and what they add up to. */
-static struct assay__value more_cell(struct layout *l, size_t column, bool *named)
+static struct assay__datum more_cell(struct layout *l, size_t column, bool *named)
 {
     const struct assay__table *t = l->table;
-    if (t->columns[column].flags & ASSAY__COLUMN_SUM)
-        return assay__walk_sum(t, column, l->limit);
+    if (t->columns[column].flags & ASSAY__COLUMN_SUM) return assay__walk_sum(t, column, l->limit);
     if (*named || !is_text(&t->columns[column]) || !(t->columns[column].flags & ASSAY__COLUMN_NAME))
-        return assay__value_none();
+        return assay__datum_none();
     *named = true;
     const char *text = assay__arena_printf(l->arena, "… %zu more%s%s", l->more, t->more ? " " : "",
                                            t->more ? t->more : "");
-    return assay__value_text(text ? text : "");
+    return assay__datum_text(text ? text : "");
 }
 
 static bool print_cells(struct layout *l)
 {
     size_t columns = l->table->column_count;
     l->texts = assay__arena_array(l->arena, l->row_count * columns + 1, sizeof *l->texts);
-    struct assay__value *scratch = assay__arena_array(l->arena, columns + 1, sizeof *scratch);
+    struct assay__datum *scratch = assay__arena_array(l->arena, columns + 1, sizeof *scratch);
     if (!l->texts || !scratch) return false;
     for (size_t i = 0; i < l->row_count; i++) {
         bool named = false, left_out = l->rows[i] == SIZE_MAX;
-        const struct assay__value *cells =
-            left_out ? NULL : assay__table_cells(l->table, l->rows[i], scratch);
+        const struct assay__datum *cells = left_out
+                                               ? NULL
+                                               : assay__table_cells(l->table, l->rows[i], scratch);
         for (size_t c = 0; c < columns; c++) {
-            struct assay__value more = left_out ? more_cell(l, c, &named) : assay__value_none();
-            l->texts[i * columns + c] =
-                print_cell(l, left_out ? &more : &cells[c], &l->table->columns[c]);
+            struct assay__datum more = left_out ? more_cell(l, c, &named) : assay__datum_none();
+            l->texts[i * columns + c] = print_cell(l, left_out ? &more : &cells[c],
+                                                   &l->table->columns[c]);
         }
     }
     return true;
@@ -128,10 +130,9 @@ static size_t room(const struct layout *l)
     return (size_t)l->page->columns - INDENT;
 }
 
-/* Names give what is missing, the widest first, down to their least. */
-static void shrink_names(struct layout *l)
+/* Names give what is missing, the widest first, down to `least`. */
+static void shrink_names(struct layout *l, size_t least)
 {
-    size_t least = l->page->columns < NARROW ? NAME_NARROW : NAME_LEAST;
     while (used_width(l) > room(l)) {
         size_t widest = SIZE_MAX;
         for (size_t c = 0; c < l->table->column_count; c++)
@@ -144,7 +145,8 @@ static void shrink_names(struct layout *l)
     }
 }
 
-/* Prose stays beside the numbers where it fits, or is the last and has room to be wrapped. */
+/* Prose stays beside the numbers where it fits, or is the last and has room to be wrapped; else
+ * what must be read goes below its row. */
 static void place_prose(struct layout *l)
 {
     size_t last = SIZE_MAX;
@@ -154,21 +156,23 @@ static void place_prose(struct layout *l)
         if (l->places[c] != COLUMN || !(l->table->columns[c].flags & ASSAY__COLUMN_PROSE)) continue;
         size_t all = used_width(l), others = all - l->widths[c];
         if (all <= room(l)) continue;
-        if (c == last && others + PROSE_LEAST <= room(l))
+        if (l->table->columns[c].priority)
+            l->places[c] = DROPPED;
+        else if (c == last && others + PROSE_LEAST <= room(l))
             l->widths[c] = room(l) - others;
         else
             l->places[c] = BELOW;
     }
 }
 
-static void drop_columns(struct layout *l)
+/* Columns of that priority or a higher number give way, the highest first. */
+static void drop_columns(struct layout *l, unsigned from)
 {
     while (used_width(l) > room(l)) {
         size_t first = SIZE_MAX;
-        unsigned highest = 0;
+        unsigned highest = from;
         for (size_t c = 0; c < l->table->column_count; c++)
-            if (l->places[c] == COLUMN && l->table->columns[c].priority >= highest &&
-                l->table->columns[c].priority) {
+            if (l->places[c] == COLUMN && l->table->columns[c].priority >= highest) {
                 highest = l->table->columns[c].priority;
                 first = c;
             }
@@ -177,28 +181,30 @@ static void drop_columns(struct layout *l)
     }
 }
 
-static void place_bar(struct layout *l)
+/* A bar takes what is left. */
+static void stretch_bar(struct layout *l)
 {
     for (size_t c = 0; c < l->table->column_count; c++) {
-        if (l->places[c] != HIDDEN || !is_bar(l, c) || !l->table->columns[c].title) continue;
-        size_t used = used_width(l) + GAP;
-        if (used + BAR_LEAST > room(l)) continue;
-        l->places[c] = COLUMN;
-        l->widths[c] = room(l) - used < BAR_MOST ? room(l) - used : BAR_MOST;
+        if (l->places[c] != COLUMN || !is_bar(l, c)) continue;
+        size_t left = room(l) - used_width(l) + l->widths[c];
+        l->widths[c] = left < BAR_MOST ? left : BAR_MOST;
     }
 }
 
 static void arrange(struct layout *l)
 {
     for (size_t c = 0; c < l->table->column_count; c++) {
-        bool shown = assay__walk_column_is_shown(l->table, c) && !is_bar(l, c);
+        bool shown = assay__walk_column_is_shown(l->table, c);
         l->places[c] = shown ? COLUMN : HIDDEN;
-        l->widths[c] = shown ? natural_width(l, c) : 0;
+        l->widths[c] = !shown ? 0 : is_bar(l, c) ? BAR_LEAST : natural_width(l, c);
     }
+    bool narrow = l->page->columns < NARROW;
     place_prose(l);
-    shrink_names(l);
-    drop_columns(l);
-    place_bar(l);
+    drop_columns(l, SPARE);
+    shrink_names(l, narrow ? NAME_LEAST : NAME_FAIR);
+    drop_columns(l, 1);
+    shrink_names(l, narrow ? NAME_NARROW : NAME_LEAST);
+    if (used_width(l) <= room(l)) stretch_bar(l);
 }
 
 /* --- shortened names -------------------------------------------------------------------------- */
@@ -251,6 +257,39 @@ static bool clashes(const char *const *names, const struct assay__buf *out, size
     return found;
 }
 
+static bool is_equal(const char *const *names, const struct assay__buf *out, size_t count, size_t i)
+{
+    for (size_t k = 0; k < count; k++)
+        if (k != i && out[k].data && out[i].data && strcmp(out[k].data, out[i].data) == 0 &&
+            strcmp(names[k], names[i]) != 0)
+            return true;
+    return false;
+}
+
+/* Where no cut keeps all apart, those that are equal get a number; of very many all do. */
+static void number_equal(const char *const *names, size_t count, size_t width,
+                         struct assay__buf *out)
+{
+    enum { SEARCHED = 500 };
+    bool *equal = calloc(count + 1, sizeof *equal);
+    for (size_t i = 0; i < count; i++) {
+        assay__buf_clear(&out[i]);
+        cut(&out[i], names[i], width, width / 2);
+    }
+    for (size_t i = 0; i < count && equal; i++)
+        equal[i] = count > SEARCHED || is_equal(names, out, count, i);
+    for (size_t i = 0; i < count; i++) {
+        char number[24];
+        if (equal && !equal[i]) continue;
+        snprintf(number, sizeof number, "#%zu", i + 1);
+        size_t end = strlen(number);
+        assay__buf_clear(&out[i]);
+        cut(&out[i], names[i], width > end ? width - end : 1, width / 2);
+        assay__buf_puts(&out[i], number);
+    }
+    free(equal);
+}
+
 void assay__text_shorten(const char *const *names, size_t count, size_t width,
                          struct assay__buf *out)
 {
@@ -263,14 +302,7 @@ void assay__text_shorten(const char *const *names, size_t count, size_t width,
         }
         if (!clashes(names, out, count)) return;
     }
-    for (size_t i = 0; i < count; i++) { /* a number tells them apart */
-        char number[24];
-        snprintf(number, sizeof number, "#%zu", i + 1);
-        size_t end = strlen(number);
-        assay__buf_clear(&out[i]);
-        cut(&out[i], names[i], width > end ? width - end : 1, width / 2);
-        assay__buf_puts(&out[i], number);
-    }
+    number_equal(names, count, width, out);
 }
 
 /* The texts of a name's column, cut to its width. */
@@ -283,9 +315,16 @@ static void fit_names(struct layout *l, size_t column)
         l->page->out->failed = true;
         return;
     }
+    /* the rows behind the body are no names: they are cut at their end */
+    size_t body = 0;
     for (size_t i = 0; i < count; i++)
         names[i] = text_at(l, i, column);
-    assay__text_shorten(names, count, l->widths[column], cuts);
+    while (body < count && l->rows[body] != SIZE_MAX &&
+           !(assay__table_flags(l->table, l->rows[body]) & ASSAY__ROW_TOTAL))
+        body++;
+    assay__text_shorten(names, body, l->widths[column], cuts);
+    for (size_t i = body; i < count; i++)
+        assay__text_fit(&cuts[i], names[i], l->widths[column], 0);
     for (size_t i = 0; i < count; i++) {
         const char *text = assay__arena_strdup(l->arena, cuts[i].data ? cuts[i].data : "");
         if (!text || cuts[i].failed) l->page->out->failed = true;
@@ -339,11 +378,18 @@ static void put_head(struct layout *l, const bool *chunk)
 
 static void put_bar_cell(struct layout *l, size_t row, size_t column)
 {
-    struct assay__value scratch[64];
-    if (l->rows[row] == SIZE_MAX || l->table->column_count > 64) return;
-    const struct assay__value *cell =
-        &assay__table_cells(l->table, l->rows[row], scratch)[column];
-    if (assay__value_is_known(cell)) assay__page_bar(l->page, cell->number, (int)l->widths[column]);
+    struct assay__buf bar = {0};
+    struct assay__page line = *l->page;
+    double share = l->rows[row] == SIZE_MAX || l->table->fill
+                       ? 0
+                       : l->table->cells[l->rows[row] * l->table->column_count + column].number;
+    line.out = &bar;
+    line.color = false;
+    assay__page_bar(&line, share, (int)l->widths[column]);
+    size_t width = assay__text_width(bar.data ? bar.data : "");
+    assay__page_bar(l->page, share, (int)l->widths[column]);
+    assay__buf_repeat(l->page->out, " ", l->widths[column] - width);
+    assay__buf_free(&bar);
 }
 
 /* Prose that has room beside the numbers, wrapped under itself. */
@@ -455,7 +501,7 @@ static void put_dropped(struct layout *l)
 {
     struct assay__buf names = {0};
     for (size_t c = 0; c < l->table->column_count; c++)
-        if (l->places[c] == DROPPED)
+        if (l->places[c] == DROPPED && !is_bar(l, c))
             assay__buf_printf(&names, "%s%s", names.length ? ", " : "not shown at this width: ",
                               l->table->columns[c].title);
     if (names.length) assay__page_wrap(l->page, ASSAY__STYLE_DIM, "  ", names.data);

@@ -11,12 +11,11 @@
 #include <string.h>
 
 bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *draw, void *context,
-                         char why[256], bool *failed)
+                         struct assay_error *why, bool *failed)
 {
     enum { PARTS = 16 };
-    struct assay_error error = {0};
     size_t drawn = 0;
-    why[0] = '\0';
+    *why = (struct assay_error){0};
     if (picture->figure) {
         draw(context, picture->figure);
         return true;
@@ -25,7 +24,7 @@ bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *d
     for (int code = 0; row && !code && drawn < PARTS;) {
         struct assay__figure figure = {0};
         struct assay__arena *arena = assay__arena_new(); /* of one part: they are large */
-        code = arena ? row->make(picture->study, picture->trial, drawn, arena, &figure, &error)
+        code = arena ? row->make(picture->study, picture->trial, drawn, arena, &figure, why)
                      : ASSAY_ENOMEM;
         if (!code) {
             draw(context, &figure);
@@ -34,7 +33,6 @@ bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *d
         assay__arena_free(arena);
         if (code && code != ASSAY_ENOTFOUND) *failed = true;
     }
-    if (!drawn) snprintf(why, 256, "%s", error.message);
     return drawn > 0;
 }
 
@@ -43,8 +41,7 @@ const struct assay__table *assay__walk_part(const struct assay__table *table, si
 {
     if (!table->part_count) return table;
     struct assay__table *view = assay__arena_alloc(arena, sizeof *view);
-    struct assay__column *columns =
-        assay__arena_array(arena, table->column_count, sizeof *columns);
+    struct assay__column *columns = assay__arena_array(arena, table->column_count, sizeof *columns);
     size_t *from = assay__arena_array(arena, table->column_count, sizeof *from), count = 0;
     if (!view || !columns || !from) return NULL;
     for (size_t c = 0; c < table->column_count; c++)
@@ -91,25 +88,25 @@ size_t assay__walk_rows(const struct assay__table *table, size_t limit, size_t *
     return count;
 }
 
-struct assay__value assay__walk_sum(const struct assay__table *table, size_t column, size_t limit)
+struct assay__datum assay__walk_sum(const struct assay__table *table, size_t column, size_t limit)
 {
     double sum = 0;
     size_t seen = 0;
-    struct assay__value *scratch = calloc(table->column_count, sizeof *scratch);
+    struct assay__datum *scratch = calloc(table->column_count, sizeof *scratch);
     if (!scratch || !(table->columns[column].flags & ASSAY__COLUMN_SUM)) {
         free(scratch);
-        return assay__value_none();
+        return assay__datum_none();
     }
     for (size_t i = 0; i < table->row_count; i++) {
         size_t row = row_at(table, i);
         if (assay__table_flags(table, row) & (ASSAY__ROW_DATA | ASSAY__ROW_TOTAL)) continue;
         if (seen++ < limit) continue;
-        const struct assay__value *cell = &assay__table_cells(table, row, scratch)[column];
-        if (cell->kind == ASSAY__VALUE_NONE) continue;
-        sum += assay__value_is_known(cell) ? cell->number : (double)NAN;
+        const struct assay__datum *cell = &assay__table_cells(table, row, scratch)[column];
+        if (cell->kind == ASSAY__DATUM_NONE) continue;
+        sum += assay__datum_is_known(cell) ? cell->number : (double)NAN;
     }
     free(scratch);
-    return assay__value_number(sum, NULL, ASSAY_DERIVED);
+    return assay__datum_number(sum, NULL, ASSAY_DERIVED);
 }
 
 bool assay__walk_column_is_shown(const struct assay__table *table, size_t column)
@@ -119,7 +116,7 @@ bool assay__walk_column_is_shown(const struct assay__table *table, size_t column
     if (c->flags & ASSAY__COLUMN_KEEP || table->fill) return true;
     for (size_t i = 0; i < table->row_count; i++)
         if (!(table->rows[i].flags & ASSAY__ROW_DATA) &&
-            assay__value_is_known(&table->cells[i * table->column_count + column]))
+            assay__datum_is_known(&table->cells[i * table->column_count + column]))
             return true;
     return false;
 }
@@ -133,10 +130,9 @@ bool assay__walk_has_columns(const struct assay__table *part)
 
 /* --- why cells are empty ---------------------------------------------------------------------- */
 
-
-static bool is_gap(const struct assay__value *cell)
+static bool is_gap(const struct assay__datum *cell)
 {
-    return cell->kind == ASSAY__VALUE_NUMBER && !assay__value_is_known(cell) && cell->note &&
+    return cell->kind == ASSAY__DATUM_NUMBER && !assay__datum_is_known(cell) && cell->note &&
            *cell->note;
 }
 
@@ -144,8 +140,8 @@ static bool is_gap(const struct assay__value *cell)
 static const char *row_name(const struct assay__table *table, size_t row)
 {
     for (size_t c = 0; c < table->column_count; c++) {
-        const struct assay__value *cell = &table->cells[row * table->column_count + c];
-        if (table->columns[c].flags & ASSAY__COLUMN_NAME && cell->kind == ASSAY__VALUE_TEXT)
+        const struct assay__datum *cell = &table->cells[row * table->column_count + c];
+        if (table->columns[c].flags & ASSAY__COLUMN_NAME && cell->kind == ASSAY__DATUM_TEXT)
             return cell->text;
     }
     return "";
@@ -159,10 +155,10 @@ static bool same_rows(const struct assay__table *table, size_t column, const cha
     bool all = true;
     size_t found = 0;
     for (size_t row = 0; row < table->row_count; row++) {
-        const struct assay__value *cell = &table->cells[row * table->column_count + column];
+        const struct assay__datum *cell = &table->cells[row * table->column_count + column];
         if (table->rows[row].flags & (ASSAY__ROW_DATA | ASSAY__ROW_TOTAL | ASSAY__ROW_FAULT))
             continue;
-        if (cell->kind == ASSAY__VALUE_NONE) continue;
+        if (cell->kind == ASSAY__DATUM_NONE) continue;
         if (!is_gap(cell) || strcmp(cell->note, why) != 0)
             all = false;
         else if (found++ < NAMED)
@@ -195,10 +191,10 @@ static int add_gap(const struct assay__table *table, size_t column, const char *
 /* The row is the first of its column with that reason. */
 static bool is_first(const struct assay__table *table, size_t column, size_t row)
 {
-    const struct assay__value *cells = table->cells;
+    const struct assay__datum *cells = table->cells;
     const char *why = cells[row * table->column_count + column].note;
     for (size_t i = 0; i < row; i++) {
-        const struct assay__value *cell = &cells[i * table->column_count + column];
+        const struct assay__datum *cell = &cells[i * table->column_count + column];
         if (is_gap(cell) && strcmp(cell->note, why) == 0) return false;
     }
     return true;
@@ -215,7 +211,7 @@ int assay__walk_gaps(const struct assay__table *table, struct assay__arena *aren
     for (size_t column = 0; column < table->column_count; column++) {
         if (!table->columns[column].title) continue;
         for (size_t row = 0; row < table->row_count && *count < MOST; row++) {
-            const struct assay__value *cell = &table->cells[row * table->column_count + column];
+            const struct assay__datum *cell = &table->cells[row * table->column_count + column];
             if (table->rows[row].flags & ASSAY__ROW_DATA || !is_gap(cell)) continue;
             if (!is_first(table, column, row)) continue;
             int code = add_gap(table, column, cell->note, arena, *gaps, count);

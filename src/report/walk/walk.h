@@ -7,20 +7,19 @@
 
 #include <assay/report.h>
 
-typedef int assay__walk_fn(const struct assay__doc *doc,
-                           const struct assay_report_options *options, struct assay__buf *out,
-                           struct assay_error *error);
+typedef int assay__walk_fn(const struct assay__doc *doc, const struct assay_report_options *options,
+                           struct assay__buf *out, struct assay_error *error);
 
 assay__walk_fn assay__walk_text, assay__walk_html, assay__walk_markdown, assay__walk_csv;
 
-/** Draws each part of a picture with `draw`; nothing where there is none. False: there was none, and
- *  `why` says why not ("": nothing to say). */
+/** Draws each part of a picture with `draw`; nothing where there is none. False: there was none,
+ * and *why says why not. */
 typedef void assay__draw_fn(void *context, const struct assay__figure *figure);
 bool assay__walk_picture(const struct assay__picture *picture, assay__draw_fn *draw, void *context,
-                         char why[256], bool *failed);
+                         struct assay_error *why, bool *failed);
 
-/** A part of a table as a table of its own: the columns that belong to it, with the same rows. NULL:
- *  out of memory. Of a table without parts, the table itself. */
+/** A part of a table as a table of its own: the columns that belong to it, with the same rows.
+ * NULL: out of memory. Of a table without parts, the table itself. */
 const struct assay__table *assay__walk_part(const struct assay__table *table, size_t part,
                                             struct assay__arena *arena);
 
@@ -31,7 +30,7 @@ size_t assay__walk_rows(const struct assay__table *table, size_t limit, size_t *
                         size_t *body, size_t *more);
 /** What the rows that are left out add up to in a column of ASSAY__COLUMN_SUM: derived; not known
  *  when one of them is not. left_out: from assay__walk_left_out. */
-struct assay__value assay__walk_sum(const struct assay__table *table, size_t column, size_t limit);
+struct assay__datum assay__walk_sum(const struct assay__table *table, size_t column, size_t limit);
 /** Whether people see the column: it has a title, and a row has something in it. */
 bool assay__walk_column_is_shown(const struct assay__table *table, size_t column);
 

@@ -1,6 +1,7 @@
-/* walk_csv.c - one table of a document as CSV (RFC 4180, UTF-8, line feeds): the columns that programs
- * read, every row, numbers exact and in the column's own unit. Tables of one name (of several
- * trials) are one table. A cell that a spreadsheet would take for a formula is made text. */
+/* walk_csv.c - one table of a document as CSV (RFC 4180, UTF-8, line feeds): the columns that
+ * programs read, every row, numbers exact and in the column's own unit. Tables of one name (of
+ * several trials) are one table. A cell that a spreadsheet would take for a formula is made text.
+ */
 #include "report/walk/csv_text.h"
 #include "report/walk/walk.h"
 
@@ -37,11 +38,11 @@ void assay__csv_text(struct assay__buf *out, const char *text)
     assay__buf_free(&safe);
 }
 
-static void put_cell(struct assay__buf *out, const struct assay__value *value)
+static void put_cell(struct assay__buf *out, const struct assay__datum *value)
 {
-    if (value->kind == ASSAY__VALUE_TEXT)
+    if (value->kind == ASSAY__DATUM_TEXT)
         assay__csv_text(out, value->text);
-    else if (assay__value_is_known(value))
+    else if (assay__datum_is_known(value))
         assay__print_number(out, value->number);
 }
 
@@ -58,12 +59,12 @@ static void put_head(struct assay__buf *out, const struct assay__column *columns
 
 static void put_rows(struct assay__buf *out, const struct assay__table *table)
 {
-    struct assay__value *scratch = calloc(table->column_count + 1, sizeof *scratch);
+    struct assay__datum *scratch = calloc(table->column_count + 1, sizeof *scratch);
     if (!scratch) out->failed = true;
     for (size_t row = 0; row < table->row_count && !out->failed; row++) {
         bool first = true;
         if (assay__table_flags(table, row) & ASSAY__ROW_PEOPLE) continue;
-        const struct assay__value *cells = assay__table_cells(table, row, scratch);
+        const struct assay__datum *cells = assay__table_cells(table, row, scratch);
         for (size_t c = 0; c < table->column_count; c++) {
             if (!table->columns[c].key) continue;
             if (!first) assay__buf_putc(out, ',');
@@ -110,8 +111,9 @@ int assay__walk_csv(const struct assay__doc *doc, const struct assay_report_opti
         put_rows(out, table);
     }
     size_t count = 0;
-    const struct assay__column *columns =
-        !found && doc->known_table ? doc->known_table(wanted, &count) : NULL;
+    const struct assay__column *columns = !found && doc->known_table
+                                              ? doc->known_table(wanted, &count)
+                                              : NULL;
     if (columns) put_head(out, columns, count);
     if (found || columns) return 0;
     struct assay__buf names = {0};

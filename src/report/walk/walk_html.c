@@ -20,7 +20,7 @@ struct walk {
     struct assay__buf *body;
     const struct assay__doc *doc;
     int depth;
-    unsigned views[OPEN]; /* of the sections around */
+    unsigned views[OPEN];  /* of the sections around */
     const char *open_list; /* "</dl>\n" of facts that are not ended yet; NULL */
 };
 
@@ -34,9 +34,9 @@ static void tip_line(struct assay__buf *out, const char *term, const char *text)
     assay__buf_puts(out, "</span>");
 }
 
-static void put_tip(struct walk *w, const struct assay__value *value, const char *text)
+static void put_tip(struct walk *w, const struct assay__datum *value, const char *text)
 {
-    bool known = assay__value_is_known(value);
+    bool known = assay__datum_is_known(value);
     const struct assay_metric_info *info = value->name ? assay_metric_lookup(value->name) : NULL;
     assay__buf_printf(w->body,
                       "<span class=\"tipped\"><span class=\"num%s\" tabindex=\"0\" "
@@ -56,14 +56,14 @@ static void put_tip(struct walk *w, const struct assay__value *value, const char
     assay__buf_puts(w->body, "</span></span>");
 }
 
-static void put_value(struct walk *w, const struct assay__value *value,
+static void put_value(struct walk *w, const struct assay__datum *value,
                       const struct assay__column *column, bool tipped)
 {
     static const char *const badges[] = {"", "pass", "warn", "fail"};
     struct assay__buf text = {0};
-    assay__value_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
+    assay__datum_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
     const char *shown = text.data ? text.data : "";
-    bool number = value->kind == ASSAY__VALUE_NUMBER;
+    bool number = value->kind == ASSAY__DATUM_NUMBER;
     if (value->badge) {
         assay__buf_printf(w->body, "<span class=\"verdict %s\">", badges[value->badge]);
         assay__html_text(w->body, shown);
@@ -106,7 +106,7 @@ static void put_sentence(struct walk *w, const struct assay__block *block)
 
 static void put_item(struct walk *w, const struct assay__item *item)
 {
-    bool unknown = item->value.kind == ASSAY__VALUE_NUMBER && !assay__value_is_known(&item->value);
+    bool unknown = item->value.kind == ASSAY__DATUM_NUMBER && !assay__datum_is_known(&item->value);
     if (item->name) {
         assay__html_text(w->body, item->name);
         assay__buf_putc(w->body, ' ');
@@ -213,9 +213,9 @@ static void put_head(struct walk *w, const struct assay__table *table, bool sort
 }
 
 /* One of fifty widths: a class costs a browser less than a picture in every row. */
-static void put_bar(struct walk *w, const struct assay__value *value)
+static void put_bar(struct walk *w, const struct assay__datum *value)
 {
-    double share = assay__value_is_known(value) ? value->number : 0;
+    double share = assay__datum_is_known(value) ? value->number : 0;
     assay__buf_puts(w->body, "<td class=\"bar\">");
     if (share > 0)
         assay__buf_printf(w->body, "<i class=\"w%d\"></i>",
@@ -224,7 +224,7 @@ static void put_bar(struct walk *w, const struct assay__value *value)
 }
 
 static void put_cell(struct walk *w, const struct assay__table *table, size_t c,
-                     const struct assay__value *value)
+                     const struct assay__datum *value)
 {
     const struct assay__column *column = &table->columns[c];
     bool name = column->flags & ASSAY__COLUMN_NAME;
@@ -235,7 +235,7 @@ static void put_cell(struct walk *w, const struct assay__table *table, size_t c,
     assay__buf_puts(w->body, name ? "<th scope=\"row\"" : "<td");
     if (column->unit) assay__buf_puts(w->body, " class=\"n\"");
     if (column->flags & ASSAY__COLUMN_PROSE) assay__buf_puts(w->body, " class=\"words\"");
-    if (column->unit && value->kind == ASSAY__VALUE_NUMBER && assay__value_is_known(value))
+    if (column->unit && value->kind == ASSAY__DATUM_NUMBER && assay__datum_is_known(value))
         assay__buf_printf(w->body, " data-v=\"%.9g\"", value->number);
     assay__buf_putc(w->body, '>');
     if (value->link) assay__buf_printf(w->body, "<a href=\"#%s%s\">", table->prefix, value->link);
@@ -245,7 +245,7 @@ static void put_cell(struct walk *w, const struct assay__table *table, size_t c,
 }
 
 static void put_row(struct walk *w, const struct assay__table *table, size_t row,
-                    const struct assay__value *cells)
+                    const struct assay__datum *cells)
 {
     unsigned flags = assay__table_flags(table, row);
     const char *id = table->fill ? NULL : table->rows[row].id;
@@ -276,7 +276,7 @@ static void put_left_out(struct walk *w, const struct assay__table *table, size_
 static void put_part(struct walk *w, const struct assay__table *table)
 {
     size_t *rows = calloc(table->row_count, sizeof *rows), body = 0, more = 0;
-    struct assay__value *scratch = calloc(table->column_count + 1, sizeof *scratch);
+    struct assay__datum *scratch = calloc(table->column_count + 1, sizeof *scratch);
     size_t count = rows && scratch ? assay__walk_rows(table, ROWS, rows, &body, &more) : 0;
     if (!rows || !scratch) w->body->failed = true;
     if (count) {
@@ -328,8 +328,7 @@ static void begin_section(struct walk *w, const struct assay__heading *h)
     w->page.heading = h->title;
     if (!w->depth && *id) {
         if (w->page.link_count < ASSAY__HTML_SECTIONS)
-            w->page.links[w->page.link_count++] =
-                (struct assay__html_link){id, h->title, views};
+            w->page.links[w->page.link_count++] = (struct assay__html_link){id, h->title, views};
         assay__buf_printf(w->body,
                           "<section id=\"%s\" data-views=\"%u\" aria-labelledby=\"h-%s\">\n<h2 "
                           "id=\"h-%s\"><a href=\"#%s\">",
@@ -371,11 +370,12 @@ static void draw(void *context, const struct assay__figure *figure)
 
 static void put_picture(struct walk *w, const struct assay__picture *picture)
 {
-    char why[256];
+    struct assay_error why;
     w->page.trial = picture->trial ? picture->trial->id : -1;
-    if (!assay__walk_picture(picture, draw, w, why, &w->body->failed) && picture->say && *why) {
+    if (!assay__walk_picture(picture, draw, w, &why, &w->body->failed) && picture->say &&
+        why.message[0]) {
         assay__buf_puts(w->body, "<p class=\"note\">No picture: ");
-        assay__html_prose(w->body, why);
+        assay__html_prose(w->body, why.message);
         assay__buf_puts(w->body, "</p>\n");
     }
     w->page.trial = -1;

@@ -1,6 +1,6 @@
-/* walk_markdown.c - a document as GitHub-flavoured Markdown. Text from files is escaped: HTML, table
- * pipes, the characters that start emphasis, links, code or headings, and "://" and "www." so that
- * a name does not become a link.
+/* walk_markdown.c - a document as GitHub-flavoured Markdown. Text from files is escaped: HTML,
+ * table pipes, the characters that start emphasis, links, code or headings, and "://" and "www." so
+ * that a name does not become a link.
  *
  * A forge looks for mentions (@somebody) and references (#123, GH-123) in what Markdown has become:
  * there a backslash and an entity are gone already. Only what is code, or in another piece of text,
@@ -91,11 +91,11 @@ static void put_summary(struct assay__buf *out, const char *text)
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
-static void put_value(struct assay__buf *out, const struct assay__value *value,
+static void put_value(struct assay__buf *out, const struct assay__datum *value,
                       const struct assay__column *column)
 {
     struct assay__buf text = {0};
-    assay__value_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
+    assay__datum_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
     put_text(out, text.data);
     if (text.failed) out->failed = true;
     assay__buf_free(&text);
@@ -118,8 +118,8 @@ static void put_fact(struct walk *w, const struct assay__fact *fact)
     assay__buf_puts(w->out, " | ");
     for (size_t i = 0; i < fact->count; i++) {
         const struct assay__item *item = &fact->items[i];
-        bool unknown = item->value.kind == ASSAY__VALUE_NUMBER &&
-                       !assay__value_is_known(&item->value);
+        bool unknown = item->value.kind == ASSAY__DATUM_NUMBER &&
+                       !assay__datum_is_known(&item->value);
         if (i) assay__buf_puts(w->out, " · ");
         if (item->name) {
             put_text(w->out, item->name);
@@ -202,14 +202,14 @@ static void put_head(struct walk *w, const struct assay__table *table)
 }
 
 static void put_row(struct walk *w, const struct assay__table *table,
-                    const struct assay__value *cells, unsigned flags)
+                    const struct assay__datum *cells, unsigned flags)
 {
     bool strong = flags & (ASSAY__ROW_BEST | ASSAY__ROW_TOTAL);
     assay__buf_putc(w->out, '|');
     for (size_t c = 0; c < table->column_count; c++) {
         if (!is_shown(table, c)) continue;
         bool bold = strong && table->columns[c].flags & ASSAY__COLUMN_NAME &&
-                    assay__value_is_known(&cells[c]);
+                    assay__datum_is_known(&cells[c]);
         assay__buf_puts(w->out, bold ? " **" : " ");
         put_value(w->out, &cells[c], &table->columns[c]);
         assay__buf_puts(w->out, bold ? "** |" : " |");
@@ -219,7 +219,7 @@ static void put_row(struct walk *w, const struct assay__table *table,
 
 /* "… 127 more layers", with what they add up to. */
 static void put_more(struct walk *w, const struct assay__table *table, size_t limit, size_t more,
-                     struct assay__value *cells)
+                     struct assay__datum *cells)
 {
     struct assay__buf text = {0};
     bool named = false;
@@ -228,7 +228,7 @@ static void put_more(struct walk *w, const struct assay__table *table, size_t li
     for (size_t c = 0; c < table->column_count; c++) {
         cells[c] = assay__walk_sum(table, c, limit);
         if (named || !(table->columns[c].flags & ASSAY__COLUMN_NAME)) continue;
-        cells[c] = assay__value_text(text.data ? text.data : "");
+        cells[c] = assay__datum_text(text.data ? text.data : "");
         named = true;
     }
     put_row(w, table, cells, 0);
@@ -261,7 +261,7 @@ static void put_part(struct walk *w, const struct assay__table *table)
 {
     size_t *rows = calloc(table->row_count, sizeof *rows), body, more,
            limit = table->limit && w->top != SIZE_MAX ? table->limit : w->top;
-    struct assay__value *scratch = calloc(table->column_count + 1, sizeof *scratch);
+    struct assay__datum *scratch = calloc(table->column_count + 1, sizeof *scratch);
     if (rows && scratch) {
         size_t count = assay__walk_rows(table, limit, rows, &body, &more);
         if (count) put_head(w, table);

@@ -1,5 +1,6 @@
-/* walk_text.c - a document for the terminal: a page of 40 columns or more (80 by default). Folds are left
- * out unless the reader asks for everything; then the last line says that there are some. */
+/* walk_text.c - a document for the terminal: a page of 40 columns or more (80 by default). Folds
+ * are left out unless the reader asks for everything; then the last line says that there are some.
+ */
 #include "report/figure/figure.h"
 #include "report/walk/text_page.h"
 #include "report/walk/text_table.h"
@@ -38,9 +39,9 @@ static void put_sentence(struct walk *w, const struct assay__block *block)
 static void put_item(struct assay__buf *items, const struct assay__item *item, bool alone)
 {
     struct assay__buf value = {0};
-    assay__value_print(&value, &item->value, NULL, 0);
+    assay__datum_print(&value, &item->value, NULL, 0);
     const char *text = value.data ? value.data : "";
-    bool unknown = item->value.kind == ASSAY__VALUE_NUMBER && !assay__value_is_known(&item->value);
+    bool unknown = item->value.kind == ASSAY__DATUM_NUMBER && !assay__datum_is_known(&item->value);
     const char *why = unknown && item->value.note ? item->value.note : "";
     if (alone || *why || (item->after && assay__text_width(item->after) > 24))
         /* a sentence: it may break anywhere */
@@ -140,8 +141,7 @@ static void put_table(struct walk *w, const struct assay__table *table)
         if (!part) w->page.out->failed = true;
         if (part && h && i && assay__walk_has_columns(part))
             assay__page_heading(&w->page, h->title, h->remark ? h->remark : "");
-        if (part && (!h || assay__walk_has_columns(part)))
-            assay__text_table(&w->page, part, limit);
+        if (part && (!h || assay__walk_has_columns(part))) assay__text_table(&w->page, part, limit);
     }
     if (!arena) w->page.out->failed = true;
     assay__arena_free(arena);
@@ -150,16 +150,16 @@ static void put_table(struct walk *w, const struct assay__table *table)
 static void draw(void *context, const struct assay__figure *figure)
 {
     struct walk *w = context;
-    assay__buf_putc(w->page.out, '\n');
     assay__figure_text(&w->page, figure);
 }
 
 static void put_picture(struct walk *w, const struct assay__picture *picture)
 {
-    char why[256];
+    struct assay_error why;
     if (picture->detail && !w->full) return;
-    if (!assay__walk_picture(picture, draw, w, why, &w->page.out->failed) && picture->say && *why)
-        assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  ", why);
+    if (!assay__walk_picture(picture, draw, w, &why, &w->page.out->failed) && picture->say &&
+        why.message[0])
+        assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  ", why.message);
 }
 
 static void put_block(struct walk *w, const struct assay__block *block)

@@ -1,11 +1,10 @@
 /* json.c - the report as one JSON object, the shape of doc/design.md section 10. Unknown numbers
  * and strings are null; every metric carries its state and source. `_us` fields are microseconds,
  * metrics are in base units. */
-#include "base/json.h"
-#include "judge/ncp_groups.h"
-#include "report/parts.h"
-#include "report/render.h"
-#include "report/require.h"
+#include "report/formats.h"
+#include "report/json/json_parts.h"
+
+#include "report/doc/datum.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -142,7 +141,7 @@ static void put_metrics(struct assay__json_writer *w, const struct assay_metrics
 static void put_scaled(struct assay__json_writer *w, const char *key,
                        const struct assay__trial *trial, const char *name, double scale)
 {
-    const struct assay_metric *m = assay__render_known(trial, name);
+    const struct assay_metric *m = assay__trial_metric(trial, name);
     assay__json_put_number(w, key, m ? m->value * scale : (double)NAN);
 }
 
@@ -162,16 +161,16 @@ static void put_token_ids(struct assay__json_writer *w, const char *text)
 static void put_generation(struct assay__json_writer *w, const struct assay__trial *trial)
 {
     static const char *const groups[][2] = {{"ttft_us", "llm.ttft"}, {"itl_us", "llm.itl"}};
-    const char *tokens = assay__render_option(trial, "generate");
+    const char *tokens = assay__trial_option(trial, "generate");
     if (!*tokens) return;
     assay__json_key(w, "generation");
     assay__json_object(w);
-    assay__json_put_number(w, "prompt", strtod(assay__render_option(trial, "prompt"), NULL));
+    assay__json_put_number(w, "prompt", strtod(assay__trial_option(trial, "prompt"), NULL));
     assay__json_put_number(w, "tokens", strtod(tokens, NULL));
     put_count(w, "batch", trial->batch, 0);
     put_scaled(w, "generations", trial, "llm.generations", 1);
-    const struct assay_metric *dropped = assay__render_known(trial, "llm.dropped");
-    bool counted = assay__render_known(trial, "llm.generations") != NULL;
+    const struct assay_metric *dropped = assay__trial_metric(trial, "llm.dropped");
+    bool counted = assay__trial_metric(trial, "llm.generations") != NULL;
     assay__json_put_number(w, "dropped", dropped ? dropped->value : counted ? 0 : (double)NAN);
     for (size_t i = 0; i < 2; i++) {
         char name[32];
@@ -186,7 +185,7 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
         if (i == 1) put_scaled(w, "last_quarter", trial, "llm.itl_last", 1e6);
         assay__json_object_end(w);
     }
-    put_token_ids(w, assay__render_option(trial, "token_ids"));
+    put_token_ids(w, assay__trial_option(trial, "token_ids"));
     assay__json_object_end(w);
 }
 
@@ -295,9 +294,8 @@ static void put_target(struct assay__json_writer *w, const struct assay__trial *
     assay__json_object_end(w);
 }
 
-static void put_trial(struct assay__json_writer *w, struct assay__buf *out,
-                      const struct assay_profile *profile, const struct assay__trial *trial,
-                      bool review)
+static void put_trial(struct assay__json_writer *w, struct assay__study *study,
+                      const struct assay__trial *trial, bool review)
 {
     assay__json_object(w);
     assay__json_put_integer(w, "id", trial->id);
@@ -322,8 +320,8 @@ static void put_trial(struct assay__json_writer *w, struct assay__buf *out,
     put_layers(w, &trial->layers);
     assay__json_peak(w, trial);
     assay__json_parts(w, trial);
-    assay__json_ncp_groups(w, out, profile, trial);
-    assay__json_requirements(w, profile, trial, review, out);
+    assay__json_ncp_groups(w, study, trial);
+    assay__json_requirements(w, study, trial, review);
     assay__json_object_end(w);
 }
 
@@ -367,14 +365,24 @@ void assay__json_findings(struct assay__json_writer *w, const struct assay_profi
     assay__json_array_end(w);
 }
 
-int assay__report_json(const struct assay_profile *profile,
-                       const struct assay_report_options *options, struct assay__buf *out,
-                       struct assay_error *error)
+void assay__json_head(struct assay__json_writer *w, const char *version, int schema)
 {
+    assay__json_object(w);
+    assay__json_key(w, "assay");
+    assay__json_object(w);
+    assay__json_put_string(w, "version", version);
+    assay__json_put_integer(w, "schema", schema);
+    assay__json_object_end(w);
+}
+
+int assay__write_json(struct assay__study *study, const struct assay_report_options *options,
+                      struct assay__buf *out, struct assay_error *error)
+{
+    const struct assay_profile *profile = study->profile;
     (void)error;
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
-    assay__render_json_head(w, profile->assay_version, profile->schema);
+    assay__json_head(w, profile->assay_version, profile->schema);
     assay__json_put_text(w, "command", profile->command);
     assay__json_put_text(w, "command_line", profile->command_line);
     assay__json_put_text(w, "created", profile->created);
@@ -385,11 +393,11 @@ int assay__report_json(const struct assay_profile *profile,
     assay__json_key(w, "trials");
     assay__json_array(w);
     for (size_t i = 0; i < profile->trial_count; i++)
-        put_trial(w, out, profile, &profile->trials[i], options->detail && *options->detail);
+        put_trial(w, study, &profile->trials[i], options->detail && *options->detail);
     assay__json_array_end(w);
-    if (strcmp(profile->command, "compare") == 0) assay__json_comparison(w, profile);
-    if (strcmp(profile->command, "sweep") == 0) assay__json_sweep(w, profile);
-    if (strcmp(profile->command, "tune") == 0) assay__json_tune(w, profile);
+    if (strcmp(profile->command, "compare") == 0) assay__json_comparison(w, study);
+    if (strcmp(profile->command, "sweep") == 0) assay__json_sweep(w, study);
+    if (strcmp(profile->command, "tune") == 0) assay__json_tune(w, study);
     assay__json_ceilings(w, profile);
     assay__json_findings(w, profile);
     assay__json_object_end(w);

@@ -1,58 +1,60 @@
-/* value.h - a number or a word as a document holds it, and numbers as people read them. Marks stand
- * before numbers: none measured, "=" derived, "~" estimated; "(published)" behind; "—" not known. */
-#ifndef ASSAY_REPORT_DOC_VALUE_H
-#define ASSAY_REPORT_DOC_VALUE_H
+/* datum.h - a number or a word as a document holds it, and numbers as people read them. Marks stand
+ * before numbers: none measured, "=" derived, "~" estimated; "(published)" behind; "—" not known.
+ */
+#ifndef ASSAY_REPORT_DOC_DATUM_H
+#define ASSAY_REPORT_DOC_DATUM_H
 
 #include "base/buf.h"
 #include "profile/profile.h"
 
 /* Units beside the base units of design.md section 3, for what is no metric. */
-#define ASSAY__UNIT_COUNT "count"   /* 1,234,567 */
-#define ASSAY__UNIT_FACTOR "factor" /* 1.70 × */
-#define ASSAY__UNIT_TIMES "times"   /* 2.67 ×: three digits, zeros at the end left out */
-#define ASSAY__UNIT_PLAIN "plain"   /* three significant digits, no unit */
+#define ASSAY__UNIT_COUNT "count"           /* 1,234,567 */
+#define ASSAY__UNIT_FACTOR "factor"         /* 1.70 × */
+#define ASSAY__UNIT_TIMES "times"           /* 2.67 ×: three digits, zeros at the end left out */
+#define ASSAY__UNIT_PLAIN "plain"           /* three significant digits, no unit */
 #define ASSAY__UNIT_HUNDREDTHS "hundredths" /* 2.50: a quotient that is no share */
 
-enum assay__value_kind {
-    ASSAY__VALUE_NONE, /* nothing to say: an empty cell */
-    ASSAY__VALUE_TEXT,
-    ASSAY__VALUE_NUMBER, /* not finite, or unavailable: not known, `note` says why */
+enum assay__datum_kind {
+    ASSAY__DATUM_NONE, /* nothing to say: an empty cell */
+    ASSAY__DATUM_TEXT,
+    ASSAY__DATUM_NUMBER, /* not finite, or unavailable: not known, `note` says why */
 };
 
 enum assay__badge { ASSAY__BADGE_NONE, ASSAY__BADGE_PASS, ASSAY__BADGE_WARN, ASSAY__BADGE_FAIL };
 
-struct assay__value {
-    enum assay__value_kind kind;
+struct assay__datum {
+    enum assay__datum_kind kind;
     enum assay_state state; /* of a number */
     enum assay__badge badge;
     bool strong;
     double number;
-    const char *unit;         /* of a number; NULL: its column's */
-    const char *text;         /* of a text; of a number: how it is shown instead */
-    const char *name;         /* of the metric it is; NULL: none */
+    const char *unit;          /* of a number; NULL: its column's */
+    const char *text;          /* of a text; of a number: how it is shown instead */
+    const char *name;          /* of the metric it is; NULL: none */
     const char *source, *note; /* where a number comes from, its formula, or why it is not known */
-    const char *link;         /* id of the row or section it leads to; NULL: none */
+    const char *link;          /* id of the row or section it leads to; NULL: none */
 };
 
-struct assay__value assay__value_none(void);
-struct assay__value assay__value_text(const char *text); /* NULL: none */
-struct assay__value assay__value_number(double number, const char *unit, enum assay_state state);
+struct assay__datum assay__datum_none(void);
+struct assay__datum assay__datum_text(const char *text); /* NULL: none */
+struct assay__datum assay__datum_number(double number, const char *unit, enum assay_state state);
 /** A count of things: measured. */
-struct assay__value assay__value_count(double count);
+struct assay__datum assay__datum_count(double count);
 /** NULL: not known. */
-struct assay__value assay__value_metric(const struct assay_metric *metric);
+struct assay__datum assay__datum_metric(const struct assay_metric *metric);
 /** Not known, with the reason. */
-struct assay__value assay__value_unknown(const char *why);
+struct assay__datum assay__datum_unknown(const char *why);
 /** A word that judges: pass, warn or fail. */
-struct assay__value assay__value_badge(const char *text, enum assay__badge badge);
+struct assay__datum assay__datum_badge(const char *text, enum assay__badge badge);
 
-bool assay__value_is_known(const struct assay__value *value); /* text that is not "", or a number */
+bool assay__datum_is_known(const struct assay__datum *value); /* text that is not "", or a number */
 /** As people read it, with its mark; nothing of NONE. unit, factor: of the column, where the value
  *  has no unit of its own. Unescaped. */
-void assay__value_print(struct assay__buf *out, const struct assay__value *value, const char *unit,
+void assay__datum_print(struct assay__buf *out, const struct assay__datum *value, const char *unit,
                         double factor);
 
-/* --- numbers as people read them ----------------------------------------------------------------- */
+/* --- numbers as people read them -----------------------------------------------------------------
+ */
 
 /** Metric of that name that has a value, or NULL. */
 const struct assay_metric *assay__trial_metric(const struct assay__trial *trial, const char *name);

@@ -1,7 +1,7 @@
-/* json_parts.c - see parts.h. Series stand whole, however long: two arrays of the same length, a
- * reading without a value is null. Each array is one line. What was not asked for is null (or an
- * empty list), with the reason. */
-#include "report/parts.h"
+/* json_parts.c - what was read over time and around a run. Series stand whole, however long: two
+ * arrays of the same length, a reading without a value is null. Each array is one line. What was
+ * not asked for is null (or an empty list), with the reason. */
+#include "report/json/json_parts.h"
 
 #include <math.h>
 

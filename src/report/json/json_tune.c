@@ -1,6 +1,6 @@
 /* json_tune.c - "tune": what a tuning has found (design section 10). */
 #include "judge/tune_report.h"
-#include "report/parts.h"
+#include "report/json/json_parts.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -86,43 +86,38 @@ static void put_spent(struct assay__json_writer *w, const struct assay__tune_res
     assay__json_put_number(w, "drift_limit", result->drift_limit);
 }
 
-void assay__json_tune(struct assay__json_writer *w, const struct assay_profile *profile)
+void assay__json_tune(struct assay__json_writer *w, struct assay__study *study)
 {
     static const char *const goals[] = {"throughput", "latency", "energy"};
     static const char *const languages[] = {"c", "python", "json"};
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__tune_result result;
-    if (!arena || assay__tune_result(profile, arena, &result)) {
-        assay__json_put_null(w, "tune"); /* out of memory */
-        assay__arena_free(arena);
-        return;
-    }
+    const struct assay_profile *profile = study->profile;
+    const struct assay__tune_result *result = assay__study_tune(study);
     assay__json_key(w, "tune");
     assay__json_object(w);
-    assay__json_put_string(w, "goal", goals[result.goal]);
-    assay__json_put_text(w, "best", result.best != SIZE_MAX ? result.rows[result.best].label : "");
+    assay__json_put_string(w, "goal", goals[result->goal]);
+    assay__json_put_text(w, "best",
+                         result->best != SIZE_MAX ? result->rows[result->best].label : "");
     assay__json_put_text(w, "start",
-                         result.start != SIZE_MAX ? result.rows[result.start].label : "");
-    assay__json_put_bool(w, "tested", result.tested);
-    assay__json_put_bool(w, "confirmed", result.confirmed);
-    assay__json_put_string(w, "why", result.why);
-    assay__json_put_text(w, "unconfirmed", result.unconfirmed);
-    put_labels(w, "not_apart", &result, false);
-    put_labels(w, "pareto", &result, true);
+                         result->start != SIZE_MAX ? result->rows[result->start].label : "");
+    assay__json_put_bool(w, "tested", result->tested);
+    assay__json_put_bool(w, "confirmed", result->confirmed);
+    assay__json_put_string(w, "why", result->why);
+    assay__json_put_text(w, "unconfirmed", result->unconfirmed);
+    put_labels(w, "not_apart", result, false);
+    put_labels(w, "pareto", result, true);
     assay__json_key(w, "rows");
     assay__json_array(w);
-    for (size_t i = 0; i < result.count; i++)
-        put_row(w, profile, &result.rows[i]);
+    for (size_t i = 0; i < result->count; i++)
+        put_row(w, profile, &result->rows[i]);
     assay__json_array_end(w);
-    put_parts(w, &result);
-    put_spent(w, &result);
+    put_parts(w, result);
+    put_spent(w, result);
     assay__json_key(w, "snippets");
     assay__json_object(w);
     for (size_t i = 0; i < 3; i++) {
-        const char *text = assay__tune_snippet(profile, &result, languages[i], arena);
+        const char *text = assay__tune_snippet(profile, result, languages[i], study->arena);
         assay__json_put_text(w, languages[i], text ? text : "");
     }
     assay__json_object_end(w);
     assay__json_object_end(w);
-    assay__arena_free(arena);
 }

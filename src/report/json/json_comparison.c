@@ -1,7 +1,7 @@
 /* json_comparison.c - "comparison": the rows of a compared profile and what is recommended (design
  * section 10). */
 #include "judge/comparison.h"
-#include "report/parts.h"
+#include "report/json/json_parts.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -124,24 +124,18 @@ static void put_recommendations(struct assay__json_writer *w, const struct assay
     assay__json_object_end(w);
 }
 
-void assay__json_comparison(struct assay__json_writer *w, const struct assay_profile *profile)
+void assay__json_comparison(struct assay__json_writer *w, struct assay__study *study)
 {
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__comparison all;
-    if (!arena || assay__comparison(profile, arena, &all)) {
-        assay__json_put_null(w, "comparison"); /* out of memory: the buffer will have failed too */
-        assay__arena_free(arena);
-        return;
-    }
+    const struct assay_profile *profile = study->profile;
+    const struct assay__comparison *all = assay__study_comparison(study);
     assay__json_key(w, "comparison");
     assay__json_object(w);
     assay__json_key(w, "rows");
     assay__json_array(w);
-    for (size_t i = 0; i < all.count; i++)
-        put_row(w, profile, &all, i);
+    for (size_t i = 0; i < all->count; i++)
+        put_row(w, profile, all, i);
     assay__json_array_end(w);
-    assay__json_put_text(w, "batches", all.batches);
-    put_recommendations(w, &all);
+    assay__json_put_text(w, "batches", all->batches);
+    put_recommendations(w, all);
     assay__json_object_end(w);
-    assay__arena_free(arena);
 }

@@ -1,8 +1,7 @@
 /* json_sweep.c - "sweep": the axes, every point, the optimum and the knee of a swept profile
  * (design section 10). */
 #include "judge/sweep.h"
-#include "report/parts.h"
-#include "report/sweep_words.h"
+#include "report/json/json_parts.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -119,37 +118,30 @@ static void put_wall(struct assay__json_writer *w, const struct assay__sweep_wal
     assay__json_object_end(w);
 }
 
-void assay__json_sweep(struct assay__json_writer *w, const struct assay_profile *profile)
+void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study)
 {
-    struct assay__arena *arena = assay__arena_new();
-    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-    struct assay__sweep sweep;
-    if (!arena || assay__sweep(profile, &limits, arena, &sweep)) {
-        assay__json_put_null(w, "sweep"); /* out of memory */
-        assay__arena_free(arena);
-        return;
-    }
+    const struct assay_profile *profile = study->profile;
+    const struct assay__sweep *sweep = assay__study_sweep(study);
     assay__json_key(w, "sweep");
     assay__json_object(w);
     assay__json_key(w, "axes");
     assay__json_array(w);
-    for (size_t a = 0; a < sweep.axis_count; a++)
-        assay__json_string(w, sweep.axes[a]);
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        assay__json_string(w, sweep->axes[a]);
     assay__json_array_end(w);
     assay__json_key(w, "points");
     assay__json_array(w);
-    for (size_t i = 0; i < sweep.count; i++)
-        put_point(w, profile, &sweep, &sweep.points[i]);
+    for (size_t i = 0; i < sweep->count; i++)
+        put_point(w, profile, sweep, &sweep->points[i]);
     assay__json_array_end(w);
-    put_label(w, "optimal", &sweep, sweep.best);
-    put_label(w, "knee", &sweep, sweep.knee);
-    assay__json_put_string(w, "why", sweep.why);
-    assay__json_put_string(w, "knee_why", sweep.knee_why);
-    assay__json_put_text(w, "gain", sweep.gain);
-    put_pairs(w, &sweep);
-    put_confirmation(w, &sweep);
-    put_matrix(w, &sweep);
-    put_wall(w, &sweep.wall);
+    put_label(w, "optimal", sweep, sweep->best);
+    put_label(w, "knee", sweep, sweep->knee);
+    assay__json_put_string(w, "why", sweep->why);
+    assay__json_put_string(w, "knee_why", sweep->knee_why);
+    assay__json_put_text(w, "gain", sweep->gain);
+    put_pairs(w, sweep);
+    put_confirmation(w, sweep);
+    put_matrix(w, sweep);
+    put_wall(w, &sweep->wall);
     assay__json_object_end(w);
-    assay__arena_free(arena);
 }

@@ -1,5 +1,5 @@
-/* model_explorer.c - the layers' times as node data for the Model Explorer viewer: one object with
- * its "name", "results" that are keyed by the names of the model's nodes, and a gradient. The
+/* write_model_explorer.c - the layers' times as node data for the Model Explorer viewer: one object
+ * with its "name", "results" that are keyed by the names of the model's nodes, and a gradient. The
  * viewer shows one number per node, in milliseconds. It is the form of one graph (the viewer's
  * GraphNodeData), so it fits whatever the viewer calls the graph.
  *
@@ -10,7 +10,7 @@
  * occur twice keep their sum. */
 #include "base/json.h"
 #include "base/map.h"
-#include "report/render.h"
+#include "report/formats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,11 +70,11 @@ static int add_up(const struct assay__layers *layers, struct assay__map *places,
     return 0;
 }
 
-int assay__report_model_explorer(const struct assay_profile *profile,
-                                 const struct assay_report_options *options, struct assay__buf *out,
-                                 struct assay_error *error)
+int assay__write_model_explorer(struct assay__study *study,
+                                const struct assay_report_options *options, struct assay__buf *out,
+                                struct assay_error *error)
 {
-    const struct assay__trial *trial = find_trial(profile);
+    const struct assay__trial *trial = find_trial(study->profile);
     struct assay__json_writer w;
     (void)options;
     if (!trial)

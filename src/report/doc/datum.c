@@ -1,5 +1,5 @@
-/* value.c - values of a document, and the one way in which numbers are printed for people. */
-#include "report/doc/value.h"
+/* datum.c - values of a document, and the one way in which numbers are printed for people. */
+#include "report/doc/datum.h"
 
 #include "base/json.h"
 #include "base/text.h"
@@ -9,39 +9,37 @@
 #include <stdio.h>
 #include <string.h>
 
-struct assay__value assay__value_none(void)
+struct assay__datum assay__datum_none(void)
 {
-    return (struct assay__value){.kind = ASSAY__VALUE_NONE};
+    return (struct assay__datum){.kind = ASSAY__DATUM_NONE};
 }
 
-struct assay__value assay__value_text(const char *text)
+struct assay__datum assay__datum_text(const char *text)
 {
-    if (!text) return assay__value_none();
-    return (struct assay__value){.kind = ASSAY__VALUE_TEXT, .text = text};
+    if (!text) return assay__datum_none();
+    return (struct assay__datum){.kind = ASSAY__DATUM_TEXT, .text = text};
 }
 
-struct assay__value assay__value_number(double number, const char *unit, enum assay_state state)
+struct assay__datum assay__datum_number(double number, const char *unit, enum assay_state state)
 {
-    return (struct assay__value){
-        .kind = ASSAY__VALUE_NUMBER, .number = number, .unit = unit, .state = state};
+    return (struct assay__datum){
+        .kind = ASSAY__DATUM_NUMBER, .number = number, .unit = unit, .state = state};
 }
 
-struct assay__value assay__value_count(double count)
+struct assay__datum assay__datum_count(double count)
 {
-    return assay__value_number(count, ASSAY__UNIT_COUNT, ASSAY_MEASURED);
+    return assay__datum_number(count, ASSAY__UNIT_COUNT, ASSAY_MEASURED);
 }
 
-struct assay__value assay__value_unknown(const char *why)
+struct assay__datum assay__datum_unknown(const char *why)
 {
-    return (struct assay__value){.kind = ASSAY__VALUE_NUMBER,
-                                 .number = NAN,
-                                 .state = ASSAY_UNAVAILABLE,
-                                 .note = why};
+    return (struct assay__datum){
+        .kind = ASSAY__DATUM_NUMBER, .number = NAN, .state = ASSAY_UNAVAILABLE, .note = why};
 }
 
-struct assay__value assay__value_badge(const char *text, enum assay__badge badge)
+struct assay__datum assay__datum_badge(const char *text, enum assay__badge badge)
 {
-    struct assay__value value = assay__value_text(text);
+    struct assay__datum value = assay__datum_text(text);
     value.badge = badge;
     return value;
 }
@@ -56,25 +54,25 @@ static const char *unit_of(const struct assay_metric *metric)
     return strcmp(metric->name, "hardware.ipc") == 0 ? ASSAY__UNIT_HUNDREDTHS : metric->unit;
 }
 
-struct assay__value assay__value_metric(const struct assay_metric *metric)
+struct assay__datum assay__datum_metric(const struct assay_metric *metric)
 {
-    if (!metric) return assay__value_unknown(NULL);
-    struct assay__value value = assay__value_number(metric->value, unit_of(metric), metric->state);
+    if (!metric) return assay__datum_unknown(NULL);
+    struct assay__datum value = assay__datum_number(metric->value, unit_of(metric), metric->state);
     value.name = metric->name;
     value.source = metric->source;
     value.note = metric->note;
     return value;
 }
 
-static bool is_number(const struct assay__value *value)
+static bool is_number(const struct assay__datum *value)
 {
-    return value->kind == ASSAY__VALUE_NUMBER && value->state != ASSAY_UNAVAILABLE &&
+    return value->kind == ASSAY__DATUM_NUMBER && value->state != ASSAY_UNAVAILABLE &&
            isfinite(value->number);
 }
 
-bool assay__value_is_known(const struct assay__value *value)
+bool assay__datum_is_known(const struct assay__datum *value)
 {
-    if (value->kind == ASSAY__VALUE_TEXT) return value->text[0] != '\0';
+    if (value->kind == ASSAY__DATUM_TEXT) return value->text[0] != '\0';
     return is_number(value);
 }
 
@@ -95,11 +93,11 @@ static void print_scaled(struct assay__buf *out, double number, const char *unit
     }
 }
 
-void assay__value_print(struct assay__buf *out, const struct assay__value *value, const char *unit,
+void assay__datum_print(struct assay__buf *out, const struct assay__datum *value, const char *unit,
                         double factor)
 {
-    if (value->kind == ASSAY__VALUE_NONE) return;
-    if (value->kind == ASSAY__VALUE_TEXT || value->text) {
+    if (value->kind == ASSAY__DATUM_NONE) return;
+    if (value->kind == ASSAY__DATUM_TEXT || value->text) {
         assay__buf_puts(out, value->text);
         return;
     }
@@ -157,8 +155,8 @@ const char *assay__state_mark(enum assay_state state)
 
 void assay__print_metric(struct assay__buf *out, const struct assay_metric *metric)
 {
-    struct assay__value value = assay__value_metric(metric);
-    assay__value_print(out, &value, NULL, 0);
+    struct assay__datum value = assay__datum_metric(metric);
+    assay__datum_print(out, &value, NULL, 0);
 }
 
 void assay__print_ns(struct assay__buf *out, double time_ns)
@@ -184,8 +182,8 @@ void assay__print_shape(struct assay__buf *out, const struct assay__tensor_info 
 
 const struct assay_metric *assay__trial_metric(const struct assay__trial *trial, const char *name)
 {
-    const struct assay_metric *metric =
-        trial->metrics ? assay_metrics_get(trial->metrics, name) : NULL;
+    const struct assay_metric *metric = trial->metrics ? assay_metrics_get(trial->metrics, name)
+                                                       : NULL;
     return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value) ? metric : NULL;
 }
 

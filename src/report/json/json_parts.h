@@ -1,0 +1,35 @@
+/* json_parts.h - the members of the JSON document (doc/design.md section 10), one file per subject.
+ * JSON is a contract: members are added, never renamed. */
+#ifndef ASSAY_REPORT_JSON_JSON_PARTS_H
+#define ASSAY_REPORT_JSON_JSON_PARTS_H
+
+#include "base/json.h"
+#include "judge/study.h"
+
+/** Opens the object that every JSON document of ours is, with its first member: "assay":
+ *  {"version", "schema"}. */
+void assay__json_head(struct assay__json_writer *w, const char *version, int schema);
+
+/** Members of a trial: "series", "spans", "allocations", "allocations_reason", "counters". */
+void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *trial);
+/** Member of a trial: "peak". */
+void assay__json_peak(struct assay__json_writer *w, const struct assay__trial *trial);
+/** Members of a trial of a recurrent cell: "time_steps", "steps", "groups". */
+void assay__json_ncp_groups(struct assay__json_writer *w, struct assay__study *study,
+                            const struct assay__trial *trial);
+/** Member of a trial with a table: "requirements"; with `review` also "review", always. */
+void assay__json_requirements(struct assay__json_writer *w, struct assay__study *study,
+                              const struct assay__trial *trial, bool review);
+
+/** Member of the profile: "ceilings". */
+void assay__json_ceilings(struct assay__json_writer *w, const struct assay_profile *profile);
+/** Member of the profile: "findings". */
+void assay__json_findings(struct assay__json_writer *w, const struct assay_profile *profile);
+/** Member of the profile of several trials: "comparison". */
+void assay__json_comparison(struct assay__json_writer *w, struct assay__study *study);
+/** Member of a swept profile: "sweep". */
+void assay__json_sweep(struct assay__json_writer *w, struct assay__study *study);
+/** Member of a tuned profile: "tune". */
+void assay__json_tune(struct assay__json_writer *w, struct assay__study *study);
+
+#endif

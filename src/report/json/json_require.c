@@ -1,0 +1,101 @@
+/* json_require.c - members of a trial: "requirements", "review". */
+#include "report/json/json_parts.h"
+
+#include <math.h>
+
+static void put_column(struct assay__json_writer *w, const char *key, double required, double ratio,
+                       enum assay__require_state state)
+{
+    assay__json_key(w, key);
+    assay__json_object(w);
+    assay__json_put_number(w, "value", required);
+    assay__json_put_number(w, "ratio", ratio);
+    assay__json_put_string(w, "verdict", assay__require_state_name(state));
+    assay__json_object_end(w);
+}
+
+static void put_requirement(struct assay__json_writer *w, const struct assay__requirement *row)
+{
+    static const char *const levels[] = {"fine", "warn", "to-target", "to-minimum"};
+    bool known = isfinite(row->value);
+    assay__json_object(w);
+    assay__json_put_string(w, "name", row->info->key);
+    assay__json_put_string(w, "kind", row->info->floor ? "floor" : "limit");
+    assay__json_put_string(w, "metric", row->measured ? row->measured->name : row->info->metric);
+    assay__json_put_string(w, "unit", row->info->unit);
+    assay__json_put_number(w, "value", row->value);
+    assay__json_put_string(w, "state",
+                           assay_state_name(known ? row->measured->state : ASSAY_UNAVAILABLE));
+    put_column(w, "minimum", row->minimum, row->minimum_ratio, row->minimum_state);
+    put_column(w, "target", row->target, row->target_ratio, row->target_state);
+    assay__json_put_string(w, "level", levels[row->level]);
+    assay__json_put_text(w, "reason", row->reason);
+    assay__json_put_text(w, "note", row->note);
+    assay__json_put_text(w, "unreachable", row->unreachable);
+    assay__json_put_text(w, "beyond_device", row->beyond);
+    assay__json_put_text(w, "recommendation", row->advice);
+    assay__json_object_end(w);
+}
+
+static void put_score(struct assay__json_writer *w, const struct assay__score *score)
+{
+    assay__json_key(w, "score");
+    assay__json_object(w);
+    assay__json_put_number(w, "value", score->points);
+    assay__json_key(w, "parts");
+    assay__json_array(w);
+    for (size_t i = 0; i < ASSAY__SCORE_PARTS; i++) {
+        const struct assay__score_part *part = &score->parts[i];
+        assay__json_object(w);
+        assay__json_put_string(w, "name", part->name);
+        assay__json_put_string(w, "formula", part->formula);
+        assay__json_put_number(w, "points", part->points);
+        assay__json_put_number(w, "of", part->of);
+        assay__json_put_text(w, "reason", part->reason);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+    assay__json_object_end(w);
+}
+
+static void put_judgement(struct assay__json_writer *w, const struct assay__review *review)
+{
+    const struct assay__judgement *j = &review->judgement;
+    assay__json_key(w, "requirements");
+    assay__json_object(w);
+    assay__json_put_string(w, "table", j->table->name);
+    assay__json_put_text(w, "chip", j->table->chip ? j->table->chip->name : NULL);
+    assay__json_put_string(w, "minimum", assay__require_state_name(j->minimum));
+    assay__json_put_string(w, "target", assay__require_state_name(j->target));
+    assay__json_key(w, "rows");
+    assay__json_array(w);
+    for (size_t i = 0; i < j->count; i++)
+        put_requirement(w, &j->rows[i]);
+    assay__json_array_end(w);
+    put_score(w, &review->score);
+    assay__json_object_end(w);
+}
+
+static void put_list(struct assay__json_writer *w, const char *key,
+                     const struct assay__sentence_list *list)
+{
+    assay__json_put_strings(w, key, list->items, list->count);
+}
+
+void assay__json_requirements(struct assay__json_writer *w, struct assay__study *study,
+                              const struct assay__trial *trial, bool want_review)
+{
+    if (!want_review && !assay__trial_option(trial, ASSAY__REQUIRE_OPTION)[0]) return;
+    const struct assay__review *review = assay__study_review(study, trial);
+    if (study->failed) return;
+    if (review->required) put_judgement(w, review);
+    if (want_review) {
+        assay__json_key(w, "review");
+        assay__json_object(w);
+        put_score(w, &review->score);
+        put_list(w, "bottlenecks", &review->bottlenecks);
+        put_list(w, "opportunities", &review->opportunities);
+        put_list(w, "recommendations", &review->recommendations);
+        assay__json_object_end(w);
+    }
+}
