@@ -169,7 +169,7 @@ int assay_metrics_unavailable(struct assay_metrics *set, const char *name, const
     return assay_metrics_put(set, &metric);
 }
 
-/* Why an operand cannot be used, or false. */
+/* Why an operand cannot be used, or false. What follows from it is not known for the same reason. */
 static bool missing(const struct assay_metric *operand, const char *role, char *reason, size_t size)
 {
     if (!operand) {
@@ -178,7 +178,7 @@ static bool missing(const struct assay_metric *operand, const char *role, char *
     }
     if (operand->state == ASSAY_UNAVAILABLE || !isfinite(operand->value)) {
         const char *why = operand->note && operand->note[0] ? operand->note : "no reason given";
-        snprintf(reason, size, "%s is unavailable: %s", operand->name ? operand->name : role, why);
+        snprintf(reason, size, "%s", why);
         return true;
     }
     return false;

@@ -161,11 +161,9 @@ static int put_share(struct assay_metrics *metrics, const char *name, const char
     const struct assay_metric *value = assay_metrics_get(metrics, of);
     char scaled[64], note[256];
     if (!roof) return assay_metrics_unavailable(metrics, name, why);
-    if (!value || !isfinite(value->value)) {
-        snprintf(note, sizeof note, "%s is unavailable: %s", of,
-                 value && value->note ? value->note : "not known");
-        return assay_metrics_unavailable(metrics, name, note);
-    }
+    if (!value || !isfinite(value->value))
+        return assay_metrics_unavailable(metrics, name,
+                                         value && value->note ? value->note : "not known");
     assay__text_scaled(scaled, sizeof scaled, roof->value, unit);
     snprintf(note, sizeof note, "%s / %s, %s%s%s", of, roof->name, scaled, remark[0] ? "; " : "",
              remark);

@@ -171,7 +171,8 @@
         box.before(make('div', {'class': 'search'}, [this.input, this.output]));
         box.after(this.more);
         headButtons(table, function (column, direction) { self.sort(column, direction); });
-        table.tHead.rows[0].cells[2].setAttribute('aria-sort', 'descending');
+        var time = table.tHead.querySelector('[data-key=time_us]');
+        if (time) time.setAttribute('aria-sort', 'descending');
         this.body.addEventListener('click', function (event) {
             var row = event.target.closest('tr');
             if (!row || !self.body.contains(row) || row.classList.contains('detail') || row.classList.contains('extra')) return;
@@ -203,37 +204,48 @@
         this.longest = 0;
         this.entries.forEach(function (entry) { if (entry.layer.share > self.longest) self.longest = entry.layer.share; });
         var total = this.total = (this.trial.metrics && this.trial.metrics['latency.p50'] || {}).value;
-        ['engine', 'unattributed'].forEach(function (name) {
+        function timeOf(name) { return name === 'total' ? (known(total) ? total * 1e6 : null) : self.trial[name + '_us']; }
+        ['engine', 'unattributed', 'total'].forEach(function (name) {
             var row = self.rows[self.prefix + 'layer-' + name];
             if (row) self.entries.push({id: row.id, position: self.entries.length, text: name + (name === 'engine' ? ' per run' : ''),
-                layer: {name: row.cells[1].textContent, time_us: self.trial[name + '_us'], share: known(total) ? self.trial[name + '_us'] / 1e6 / total : null}});
+                layer: {name: row.querySelector('th').textContent, time_us: timeOf(name), share: known(total) ? timeOf(name) / 1e6 / total : null}});
         });
         this.order = this.entries.slice().sort(function (a, b) { return compare(a.layer.time_us, b.layer.time_us, -1) || a.position - b.position; });
     };
+    /* What a column shows of a layer, by the name that its head carries (data-key). */
+    var layerColumns = {
+        index: function (l) { return l.index; }, layer: titleOf, operator: function (l) { return l.op; },
+        bound: function (l) { return l.bound === 'unknown' ? null : l.bound; }, bar: function (l) { return l.share; },
+        from: function (l) { return (l.from || []).join('; '); }
+    };
+    var layerUnits = {time_us: 's', time_low_us: 's', time_high_us: 's', host_enqueue_us: 's', share: 'ratio', flops: 'FLOP', bytes: 'B', weight_bytes: 'B', live_bytes: 'B'};
+    var derivedColumns = {flops: 1, bytes: 1, weight_bytes: 1, live_bytes: 1, time_low_us: 1, time_high_us: 1};
+    function layerValue(key, layer) { return layerColumns[key] ? layerColumns[key](layer) : layer[key]; }
+    LayerTable.prototype.keys = function () {
+        return Array.prototype.map.call(this.table.tHead.rows[0].cells, function (cell) { return cell.getAttribute('data-key'); });
+    };
     LayerTable.prototype.sort = function (column, direction) {
-        var keys = [
-            function (l) { return l.index; }, titleOf, function (l) { return l.time_us; }, function (l) { return l.share; },
-            function (l) { return l.op; }, function (l) { return l.provider; }, function (l) { return l.flops; },
-            function (l) { return l.bytes; }, function (l) { return l.bound === 'unknown' ? null : l.bound; }, function (l) { return l.method; }];
-        var key = keys[column];
+        var key = this.keys()[column];
         this.load();
-        this.order.sort(function (a, b) { return compare(key(a.layer), key(b.layer), direction) || a.position - b.position; });
+        this.order.sort(function (a, b) { return compare(layerValue(key, a.layer), layerValue(key, b.layer), direction) || a.position - b.position; });
         this.show();
     };
+    LayerTable.prototype.cellOf = function (key, entry) {
+        var l = entry.layer, value = layerValue(key, l), unit = layerUnits[key], mark = '';
+        if (key === 'layer') return make('th', {scope: 'row'}, [make('a', {href: '#' + entry.id}, [make('bdi', {}, breaking(shorten(titleOf(l))))])]);
+        if (key === 'bar') return make('td', {'class': 'bar'}, l.share > 0 && this.longest > 0 ? [make('i', {'class': 'w' + Math.max(1, Math.round(l.share / this.longest * 50))})] : []);
+        if (key === 'operator') return make('td', {}, [l.op + (l.from && l.from.length > 1 ? '+' + (l.from.length - 1) : '')]);
+        if (key === 'index') return make('td', {'class': 'n'}, [String(value)]);
+        if (!unit) return make('td', {}, [value || '']);
+        if (key === 'time_us') mark = l.state === 'derived' ? '=' : l.state === 'estimated' ? '~' : '';
+        else if (derivedColumns[key]) mark = '=';
+        return make('td', {'class': 'n'}, [known(value) ? mark + scaled(unit === 's' ? value / 1e6 : value, unit) : '—']);
+    };
     LayerTable.prototype.rowOf = function (entry) {
-        var l = entry.layer, row = this.rows[entry.id], mark = l.state === 'derived' ? '=' : l.state === 'estimated' ? '~' : '';
-        if (row) return row;
-        function cell(text, numbers) { return make('td', numbers ? {'class': 'n'} : {}, [text]); }
-        row = make('tr', {id: entry.id}, [
-            cell(String(l.index), true),
-            make('th', {scope: 'row'}, [make('a', {href: '#' + entry.id}, [make('bdi', {}, breaking(shorten(titleOf(l))))])]),
-            cell(known(l.time_us) ? mark + scaled(l.time_us / 1e6, 's') : '—', true), make('td', {'class': 'n share'}, l.share > 0 && this.longest > 0
-                ? [make('i', {'class': 'w' + Math.max(1, Math.round(l.share / this.longest * 50))}), scaled(l.share, 'ratio')] : [scaled(l.share, 'ratio')]),
-            make('td', {}, [l.op].concat(l.from && l.from.length > 1 ? [make('span', {'class': 'o'}, ['+' + (l.from.length - 1)])] : [])), cell((l.provider || '—').replace(/ExecutionProvider$/, '')),
-            cell(known(l.flops) ? '=' + scaled(l.flops, 'FLOP') : '—', true), cell(known(l.bytes) ? '=' + scaled(l.bytes, 'B') : '—', true),
-            cell(l.bound && l.bound !== 'unknown' ? l.bound : '—'), cell(l.method || '—')]);
-        this.rows[entry.id] = row;
-        return row;
+        var self = this;
+        if (!this.rows[entry.id])
+            this.rows[entry.id] = make('tr', {id: entry.id}, this.keys().map(function (key) { return self.cellOf(key, entry); }));
+        return this.rows[entry.id];
     };
     /* A long name may break behind a separator, rather than in a word. */
     function breaking(text) {

@@ -12,7 +12,10 @@
     X(comparison, "|comparison")    \
     X(latency, "|launches|samples") \
     X(metrics, "|metrics")          \
-    X(layers, "|layers|layer-times")
+    X(layers, "|layers|layer-times") \
+    X(stability, "")                \
+    X(unavailable, "")              \
+    X(environment, "")
 
 #define ASSAY__SUBJECT_DECLARE(name, tables) \
     extern const struct assay__subject assay__subject_##name;

@@ -128,15 +128,15 @@ static void put_cards(struct walk *w, const struct assay__fact *fact)
     assay__buf_puts(w->body, "<dl class=\"cards\">\n");
     for (size_t i = 0; i < fact->count; i++) {
         const struct assay__item *item = &fact->items[i];
-        assay__buf_puts(w->body, "<div><dt>");
+        const char *state = assay_state_name(
+            assay__datum_is_known(&item->value) ? item->value.state : ASSAY_UNAVAILABLE);
+        assay__buf_puts(w->body, "<div class=\"card\"><dt>");
         assay__html_text(w->body, item->name ? item->name : fact->label);
-        assay__buf_puts(w->body, "</dt><dd>");
+        assay__buf_puts(w->body, "</dt><dd class=\"big\">");
         put_value(w, &item->value, NULL, true);
-        if (item->after) {
-            assay__buf_puts(w->body, " <span class=\"interval\">");
-            assay__html_prose(w->body, item->after);
-            assay__buf_puts(w->body, "</span>");
-        }
+        assay__buf_printf(w->body, "</dd><dd class=\"from\"><span class=\"state %s\">%s</span> ",
+                          state, state);
+        assay__html_prose(w->body, item->after ? item->after : item->value.name);
         assay__buf_puts(w->body, "</dd></div>\n");
     }
     assay__buf_puts(w->body, "</dl>\n");
@@ -204,7 +204,7 @@ static void put_head(struct walk *w, const struct assay__table *table, bool sort
         if (!assay__walk_column_is_shown(table, c)) continue;
         assay__buf_puts(w->body, "<th scope=\"col\"");
         if (column->unit) assay__buf_puts(w->body, " class=\"n\"");
-        if (column->key) assay__buf_printf(w->body, " data-key=\"%s\"", column->key);
+        assay__buf_printf(w->body, " data-key=\"%s\"", column->key ? column->key : column->title);
         assay__buf_putc(w->body, '>');
         assay__html_text(w->body, column->title);
         assay__buf_puts(w->body, "</th>");
@@ -441,6 +441,8 @@ int assay__walk_html(const struct assay__doc *doc, const struct assay_report_opt
     (void)error;
     w.body = &w.page.body;
     put_blocks(&w);
+    if (doc->attachment_count) /* the script fills and shows it */
+        assay__buf_puts(w.body, "<p id=\"downloads\" class=\"downloads\" hidden></p>\n");
     for (size_t i = 0; i < doc->attachment_count; i++)
         assay__html_data(&data, doc->attachments[i].id, doc->attachments[i].json.data,
                          doc->attachments[i].json.length);

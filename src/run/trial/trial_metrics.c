@@ -54,9 +54,9 @@ static const struct metric_row not_yet[] = {
     {"energy.inference.gross", "no energy counter or power sensor was read"},
     {"energy.inference.net", "no energy counter or power sensor was read"},
     {"efficiency.tops_per_watt",
-     "power.average is unavailable: no energy counter or power sensor was read"},
+     "no energy counter or power sensor was read"},
     {"efficiency.inferences_per_joule",
-     "energy is unavailable: no energy counter or power sensor was read"},
+     "no energy counter or power sensor was read"},
     {"overhead.sensors", "no sensor was sampled"},
 };
 

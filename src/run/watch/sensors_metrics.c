@@ -215,15 +215,13 @@ static void put_net(struct putting *to, const struct total *total)
 static void put_tops(struct putting *to, const struct total *total)
 {
     const struct assay_metric *flops = assay_metrics_get(to->metrics, "compute.flops");
-    char reason[400];
     if (flops && flops->state != ASSAY_UNAVAILABLE) {
         put_with(to, "efficiency.tops_per_watt",
                  flops->value / (total->energy_j / (double)total->completions) / 1e12,
                  "compute.flops / energy.inference.gross / 1e12", total);
         return;
     }
-    snprintf(reason, sizeof reason, "compute.flops is unavailable: %s", flops ? flops->note : "");
-    put_none(to, "efficiency.tops_per_watt", reason);
+    put_none(to, "efficiency.tops_per_watt", flops ? flops->note : "the FLOPs are not known");
 }
 
 static void put_workload(struct putting *to)

@@ -1,0 +1,107 @@
+/* subject_unavailable.c - the metrics that are not known, by reason. A report about one subject
+ * lists what belongs to it and counts the rest. */
+#include "report/subject/subject.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REASONS_MOST = 100 }; /* a profile from elsewhere may hold any number */
+
+struct group {
+    const char *reason;
+    struct assay__buf names; /* "latency.transfer_in, .execute" */
+    const char *last;        /* the name that was added last */
+};
+
+/* What a report about one subject lists: names that begin so. */
+static const struct {
+    const char *command, *prefixes[8];
+} subjects[] = {
+    {"power",
+     {"power.", "energy.", "efficiency.", "hardware.", "sensor.", "score.", "overhead.sensors"}},
+    {"memory", {"memory.", "cache.", "overhead.allocations"}},
+    {"counters", {"hardware.", "cache.", "memory.bandwidth", "overhead.counters"}},
+};
+
+static bool belongs(const char *command, const char *name)
+{
+    bool alone = false;
+    for (size_t s = 0; s < sizeof subjects / sizeof subjects[0]; s++) {
+        if (strcmp(subjects[s].command, command) != 0) continue;
+        alone = true;
+        for (size_t i = 0; i < 8 && subjects[s].prefixes[i]; i++)
+            if (strncmp(name, subjects[s].prefixes[i], strlen(subjects[s].prefixes[i])) == 0)
+                return true;
+    }
+    return !alone;
+}
+
+/* Names that share their first part are joined short: "latency.transfer_in, .execute". */
+static void add_name(struct group *group, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    size_t family = dot ? (size_t)(dot - name) : strlen(name);
+    const char *last = group->last;
+    bool same = last && dot && strncmp(last, name, family) == 0 && last[family] == '.';
+    if (last) assay__buf_puts(&group->names, ", ");
+    assay__buf_puts(&group->names, same ? dot : name);
+    group->last = name;
+}
+
+/* The group of that reason, made where there is none; NULL: out of memory. */
+static struct group *group_of(struct group **groups, size_t *count, size_t *capacity,
+                              const char *reason)
+{
+    size_t g = 0;
+    while (g < *count && g < REASONS_MOST && strcmp((*groups)[g].reason, reason) != 0)
+        g++;
+    if (g < *count) return &(*groups)[g];
+    if (assay__vec_grow((void **)groups, capacity, g + 1, sizeof **groups)) return NULL;
+    if (g == REASONS_MOST) reason = "other reasons (JSON and CSV have them all)";
+    (*groups)[g] = (struct group){.reason = reason};
+    ++*count;
+    return &(*groups)[g];
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    struct group *groups = NULL;
+    size_t count = 0, capacity = 0, others = 0;
+    if (!assay__trial_metric(trial, "latency.p50")) return;
+    for (size_t i = 0; i < assay_metrics_count(trial->metrics); i++) {
+        const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
+        if (m->state != ASSAY_UNAVAILABLE) continue;
+        if (!belongs(study->profile->command, m->name)) {
+            others++;
+            continue;
+        }
+        struct group *group =
+            group_of(&groups, &count, &capacity,
+                     m->note && *m->note ? m->note : "no reason was recorded");
+        if (!group)
+            doc->failed = true;
+        else
+            add_name(group, m->name);
+    }
+    assay__doc_section(doc, &(struct assay__heading){.id = "unavailable",
+                                                     .title = "Not available",
+                                                     .remark = "and why",
+                                                     .views = ASSAY__VIEW_MACHINE});
+    for (size_t i = 0; i < count; i++) {
+        assay__doc_point(doc, "%s: %s", groups[i].names.data ? groups[i].names.data : "",
+                         groups[i].reason);
+        if (groups[i].names.failed) doc->failed = true;
+        assay__buf_free(&groups[i].names);
+    }
+    if (others)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "%zu more metrics of other subjects are not available either.", others);
+    assay__doc_end(doc);
+    free(groups);
+}
+
+const struct assay__subject assay__subject_unavailable = {
+    .id = "unavailable", .scope = ASSAY__OF_TRIAL, .build = build};
