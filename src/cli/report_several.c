@@ -4,6 +4,7 @@
 
 #include "judge/diff.h"
 #include "base/file.h"
+#include "report/formats.h"
 #include "report/report_diff.h"
 #include "run/arm/recover.h"
 
@@ -22,14 +23,6 @@ static const char *trial_of(const struct assay__option_list *trials, size_t inde
     return trials->count == 0 ? NULL : trials->items[trials->count == 1 ? 0 : index];
 }
 
-static bool is_format(const char *name)
-{
-    static const char *const names[] = {"text", "json", "markdown", "html"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0) return true;
-    return false;
-}
-
 static int check(const struct assay__invocation *invocation,
                  const struct assay__render_options *render,
                  const struct assay__option_list *trials)
@@ -41,9 +34,9 @@ static int check(const struct assay__invocation *invocation,
         return ASSAY__EXIT_USAGE;
     }
     const char *format = render->json ? "json" : render->format ? render->format : "text";
-    if (!is_format(format) || render->table || render->detail) {
-        assay__say("report: several profiles are shown as text, json, markdown or html; --table, "
-                   "--detail and other formats are for one");
+    const struct assay__format *row = assay__format_find(format);
+    if ((!row->walk && strcmp(format, "json") != 0) || render->detail) {
+        assay__say("report: --detail and the formats junit and model-explorer are for one profile");
         return ASSAY__EXIT_USAGE;
     }
     if (trials->count > 1 && trials->count != count) {
@@ -91,6 +84,7 @@ static struct assay_report_options options_of(const struct assay__render_options
                                      : assay__stdout_columns();
     if (!render->columns && report.columns > 120) report.columns = 120;
     report.top = (int)render->top;
+    report.table = render->table;
     return report;
 }
 

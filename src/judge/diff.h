@@ -9,6 +9,7 @@
 #define ASSAY_JUDGE_DIFF_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/stats.h"
 #include "profile/profile.h"
 
@@ -141,6 +142,28 @@ struct assay__diff_input {
 int assay__diff(const struct assay__diff_input *inputs, size_t count, struct assay__arena *arena,
                 struct assay__diff *out, struct assay_error *error);
 
+/* --- as people read it ------------------------------------------------------------------------ */
+
+/** What becomes of a metric's row: a line of its own, or one of three folds. */
+enum assay__diff_fold {
+    ASSAY__DIFF_LINE,
+    ASSAY__DIFF_FOLD_SAME,     /* no difference shown */
+    ASSAY__DIFF_FOLD_UNJUDGED, /* no interval, and not one that people look for first */
+    ASSAY__DIFF_FOLD_UNKNOWN,  /* one side or all have no value */
+    ASSAY__DIFF_FOLDS
+};
+enum assay__diff_fold assay__diff_fold(const struct assay__diff *diff,
+                                       const struct assay__diff_metric *row);
+/** What people know the row by: "/conv1/Conv", "engine per run". Unescaped. */
+const char *assay__diff_layer_title(const struct assay__diff *diff,
+                                    const struct assay__diff_layer *row);
+/** The operators of a side: "Conv", "Conv + Relu", "5 layers". Unescaped; "" when it has none. */
+void assay__diff_layer_ops(struct assay__buf *out, const struct assay__diff *diff,
+                           const struct assay__diff_layer *row, size_t side);
+/** What must be said of the row: "3 layers became 1", "only in a.assay", "matched by position";
+ *  nothing else. Unescaped. */
+void assay__diff_layer_remark(struct assay__buf *out, const struct assay__diff *diff,
+                              const struct assay__diff_layer *row);
 /* --- between the files of this subject -------------------------------------------------------- */
 
 /** Values of launches where there are enough, else the two values. `exact`: counted, not measured.

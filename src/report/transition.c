@@ -1,6 +1,5 @@
 /* transition.c - helpers of renderers that are not documents yet; gone with the last of them. */
 #include "report/render.h"
-#include "report/report_diff.h"
 #include "report/walk/csv_text.h"
 
 #include "base/text.h"
@@ -62,48 +61,4 @@ void assay__markdown_text(struct assay__buf *out, const char *text)
     }
     if (safe.failed) out->failed = true;
     assay__buf_free(&safe);
-}
-
-enum assay__diff_fold assay__diff_fold(const struct assay__diff *diff,
-                                       const struct assay__diff_metric *row)
-{
-    bool any_value = false, unjudged = false, unknown = false, changed = false;
-    for (size_t s = 0; s < diff->count; s++)
-        any_value |= row->values[s] && row->values[s]->state != ASSAY_UNAVAILABLE;
-    for (size_t s = 1; s < diff->count; s++) {
-        const struct assay__diff_delta *d = &row->deltas[s];
-        if (assay__diff_is_shown(d->verdict)) return ASSAY__DIFF_LINE;
-        unknown |= d->verdict == ASSAY__DIFF_NOT_COMPARABLE;
-        unjudged |= d->verdict == ASSAY__DIFF_UNJUDGED;
-        changed |= d->verdict == ASSAY__DIFF_UNJUDGED && d->difference != 0;
-    }
-    if (!any_value) return ASSAY__DIFF_FOLD_UNKNOWN;
-    if (strcmp(row->name, "latency.p50") == 0) return ASSAY__DIFF_LINE;
-    if (row->key && (changed || unknown)) return ASSAY__DIFF_LINE;
-    return unknown    ? ASSAY__DIFF_FOLD_UNKNOWN
-           : unjudged ? ASSAY__DIFF_FOLD_UNJUDGED
-                      : ASSAY__DIFF_FOLD_SAME;
-}
-
-static size_t members(const struct assay__diff_layer *row, size_t side)
-{
-    return row->starts[side + 1] - row->starts[side];
-}
-
-static const struct assay__layer *member(const struct assay__diff *diff,
-                                         const struct assay__diff_layer *row, size_t side,
-                                         size_t which)
-{
-    return &diff->sides[side].trial->layers.items[row->members[row->starts[side] + which]];
-}
-
-const char *assay__diff_layer_title(const struct assay__diff *diff,
-                                    const struct assay__diff_layer *row)
-{
-    if (row->kind == ASSAY__DIFF_ENGINE) return "engine per run";
-    if (row->kind == ASSAY__DIFF_UNATTRIBUTED) return "unattributed";
-    if (row->kind == ASSAY__DIFF_LAYER_SUM) return "all layers together";
-    for (size_t s = 0; s < diff->count; s++)
-        if (members(row, s)) return assay__render_layer_title(member(diff, row, s, 0));
-    return "";
 }

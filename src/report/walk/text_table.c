@@ -23,7 +23,7 @@ enum {
     NARROW = 60,
     BAR_LEAST = 10,
     BAR_MOST = 40,
-    PROSE_LEAST = 24, /* room beside the numbers that is worth filling with prose */
+    PROSE_LEAST = 20, /* room beside the numbers that is worth filling with prose */
     PROSE_LINES = 6
 };
 
@@ -39,6 +39,7 @@ struct layout {
     const char **texts; /* row after row, a text for each column */
     enum place *places;
     size_t *widths;
+    bool *shared; /* prose that has all the room it needs */
     size_t limit, more;
 };
 
@@ -145,24 +146,53 @@ static void shrink_names(struct layout *l, size_t least)
     }
 }
 
-/* Prose stays beside the numbers where it fits, or is the last and has room to be wrapped; else
- * what must be read goes below its row. */
+static bool is_prose(const struct layout *l, size_t column)
+{
+    return l->places[column] == COLUMN && l->table->columns[column].flags & ASSAY__COLUMN_PROSE;
+}
+
+/* What prose may take beside the other columns, in equal shares; those that need less leave it to
+ * the others. */
+static void share_room(struct layout *l, size_t left, size_t count)
+{
+    for (bool settled = false; !settled && count;) {
+        size_t share = left / count;
+        settled = true;
+        for (size_t c = 0; c < l->table->column_count; c++) {
+            if (!is_prose(l, c) || l->widths[c] > share || l->shared[c]) continue;
+            l->shared[c] = true;
+            left -= l->widths[c];
+            count--;
+            settled = false;
+            break;
+        }
+        if (!settled) continue;
+        for (size_t c = 0; c < l->table->column_count; c++)
+            if (is_prose(l, c) && !l->shared[c]) l->widths[c] = share;
+    }
+}
+
+/* Prose stays beside the numbers where it fits or has room to be wrapped; else what must be read
+ * goes below its row, and the rest is left out. */
 static void place_prose(struct layout *l)
 {
-    size_t last = SIZE_MAX;
+    size_t count = 0, prose = 0;
     for (size_t c = 0; c < l->table->column_count; c++)
-        if (l->places[c] == COLUMN && !is_bar(l, c)) last = c;
-    for (size_t c = l->table->column_count; c-- > 0;) {
-        if (l->places[c] != COLUMN || !(l->table->columns[c].flags & ASSAY__COLUMN_PROSE)) continue;
-        size_t all = used_width(l), others = all - l->widths[c];
-        if (all <= room(l)) continue;
-        if (l->table->columns[c].priority)
+        if (is_prose(l, c) && l->table->columns[c].priority && used_width(l) > room(l))
             l->places[c] = DROPPED;
-        else if (c == last && others + PROSE_LEAST <= room(l))
-            l->widths[c] = room(l) - others;
-        else
-            l->places[c] = BELOW;
+    for (size_t c = 0; c < l->table->column_count; c++)
+        if (is_prose(l, c)) {
+            count++;
+            prose += l->widths[c];
+        }
+    size_t others = used_width(l) - prose;
+    if (used_width(l) <= room(l)) return;
+    if (others + count * PROSE_LEAST <= room(l)) {
+        share_room(l, room(l) - others, count);
+        return;
     }
+    for (size_t c = 0; c < l->table->column_count; c++)
+        if (is_prose(l, c)) l->places[c] = BELOW;
 }
 
 /* Columns of that priority or a higher number give way, the highest first. */
@@ -392,24 +422,30 @@ static void put_bar_cell(struct layout *l, size_t row, size_t column)
     assay__buf_free(&bar);
 }
 
-/* Prose that has room beside the numbers, wrapped under itself. */
-static void put_wrapped(struct layout *l, const char *text, size_t line_start)
+/* The lines of a cell that is wrapped to its column; the caller frees the buffer. */
+static void wrap_cell(struct layout *l, const char *text, size_t column, struct assay__buf *out)
 {
     struct assay__page part = *l->page;
-    struct assay__buf wrapped = {0};
-    const char *line = l->page->out->data + line_start;
-    size_t hang = assay__text_width(line);
-    part.out = &wrapped;
-    part.columns = l->page->columns - (int)hang;
+    part.out = out;
+    part.color = false;
+    part.columns = (int)l->widths[column];
     assay__page_wrap_lines(&part, ASSAY__STYLE_PLAIN, "", text, PROSE_LINES);
-    const char *at = wrapped.data ? wrapped.data : "";
-    for (const char *end; *at; at = end + 1) {
-        end = strchr(at, '\n');
-        if (at != wrapped.data) assay__buf_repeat(l->page->out, " ", hang);
-        assay__buf_add(l->page->out, at, (size_t)(end - at) + 1);
-    }
-    if (wrapped.failed) l->page->out->failed = true;
-    assay__buf_free(&wrapped);
+}
+
+/* Line `number` of a wrapped cell, padded; false: it has no such line. */
+static bool put_line_of(struct layout *l, const struct assay__buf *cell, size_t number,
+                        size_t column)
+{
+    const char *at = cell->data ? cell->data : "";
+    for (; number && *at; number--)
+        at = strchr(at, '\n') + 1;
+    size_t length = strcspn(at, "\n");
+    struct assay__buf line = {0};
+    if (*at) assay__buf_add(&line, at, length);
+    put_aligned(l, line.data ? line.data : "", column);
+    if (line.failed) l->page->out->failed = true;
+    assay__buf_free(&line);
+    return at[length] == '\n' && at[length + 1];
 }
 
 static void put_below(struct layout *l, size_t row)
@@ -428,31 +464,47 @@ static void put_below(struct layout *l, size_t row)
     }
 }
 
+static void put_cell(struct layout *l, size_t row, size_t column, size_t line,
+                     const struct assay__buf *wrapped, bool *more)
+{
+    if (is_prose(l, column))
+        *more |= put_line_of(l, &wrapped[column], line, column);
+    else if (line)
+        assay__buf_repeat(l->page->out, " ", l->widths[column]);
+    else if (is_bar(l, column))
+        put_bar_cell(l, row, column);
+    else
+        put_aligned(l, text_at(l, row, column), column);
+}
+
 static void put_row(struct layout *l, size_t row, const bool *chunk)
 {
     struct assay__buf *out = l->page->out;
-    size_t start = out->length, index = l->rows[row];
+    size_t index = l->rows[row], columns = l->table->column_count;
     unsigned flags = index == SIZE_MAX ? 0 : assay__table_flags(l->table, index);
-    bool first = true;
-    assay__buf_puts(out, flags & ASSAY__ROW_BEST ? "> " : "  ");
+    struct assay__buf *wrapped = calloc(columns + 1, sizeof *wrapped);
+    if (!wrapped) out->failed = true;
+    for (size_t c = 0; wrapped && c < columns; c++)
+        if (is_prose(l, c) && is_among(l, c, chunk))
+            wrap_cell(l, text_at(l, row, c), c, &wrapped[c]);
     if (flags & ASSAY__ROW_FAULT) assay__page_style(l->page, ASSAY__STYLE_WARN);
-    for (size_t c = 0; c < l->table->column_count; c++) {
-        if (!is_among(l, c, chunk)) continue;
-        if (!first) assay__buf_repeat(out, " ", GAP);
-        first = false;
-        const char *text = text_at(l, row, c);
-        if (is_bar(l, c)) {
-            put_bar_cell(l, row, c);
-        } else if (l->table->columns[c].flags & ASSAY__COLUMN_PROSE &&
-                   assay__text_width(text) > l->widths[c] && !out->failed) {
-            put_wrapped(l, text, start);
-            return;
-        } else {
-            put_aligned(l, text, c);
+    bool more = wrapped != NULL;
+    for (size_t line = 0; more && !out->failed; line++) {
+        bool first = true;
+        more = false;
+        assay__buf_puts(out, flags & ASSAY__ROW_BEST && !line ? "> " : "  ");
+        for (size_t c = 0; c < columns; c++) {
+            if (!is_among(l, c, chunk)) continue;
+            if (!first) assay__buf_repeat(out, " ", GAP);
+            first = false;
+            put_cell(l, row, c, line, wrapped, &more);
         }
+        trim(out);
     }
     if (flags & ASSAY__ROW_FAULT) assay__page_style(l->page, ASSAY__STYLE_PLAIN);
-    trim(out);
+    for (size_t c = 0; wrapped && c < columns; c++)
+        assay__buf_free(&wrapped[c]);
+    free(wrapped);
 }
 
 static void put_chunk(struct layout *l, const bool *chunk, bool last)
@@ -534,7 +586,8 @@ static bool begin(struct layout *l)
     l->rows = assay__arena_array(l->arena, t->row_count + 2, sizeof *l->rows);
     l->places = assay__arena_array(l->arena, t->column_count + 1, sizeof *l->places);
     l->widths = assay__arena_array(l->arena, t->column_count + 1, sizeof *l->widths);
-    if (!l->rows || !l->places || !l->widths) return false;
+    l->shared = assay__arena_array(l->arena, t->column_count + 1, sizeof *l->shared);
+    if (!l->rows || !l->places || !l->widths || !l->shared) return false;
     l->row_count = assay__walk_rows(t, l->limit, l->rows, &body, &l->more);
     if (l->more) { /* behind the rows, before the totals */
         memmove(&l->rows[body + 1], &l->rows[body], (l->row_count - body) * sizeof *l->rows);

@@ -1,0 +1,477 @@
+/* diff_document.c - several profiles side by side, the first is the base: what changed and by how
+ * much, metric by metric and layer by layer, and what else differs that may be why. */
+#include "report/report_diff.h"
+
+#include "base/text.h"
+#include "report/figure/figure.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { BARS = 12 };
+
+struct view {
+    struct assay__doc *doc;
+    const struct assay__diff *diff;
+    struct assay__table *table;
+};
+
+/* --- columns: as many as there are runs --------------------------------------------------------- */
+
+/* A name, a value of each run, then ratio and verdict of each but the base, then `last`. */
+static struct assay__column *make_columns(struct view *v, const char *key, const char *unit,
+                                          const char *last, size_t *count)
+{
+    size_t sides = v->diff->count, at = 0;
+    struct assay__column *columns =
+        assay__arena_array(v->doc->arena, 3 * sides + 4, sizeof *columns);
+    if (!columns) {
+        v->doc->failed = true;
+        *count = 0;
+        return NULL;
+    }
+    columns[at++] = (struct assay__column){key, key, NULL, 0, 0, ASSAY__COLUMN_NAME, 0};
+    for (size_t s = 0; s < sides; s++)
+        columns[at++] = (struct assay__column){
+            assay__doc_printf(v->doc, "value_%zu", s + 1),
+            sides == 2 ? (s ? "other" : "base") : v->diff->sides[s].name, unit, 0, 0,
+            ASSAY__COLUMN_KEEP, 0};
+    for (size_t s = 1; s < sides; s++) {
+        const char *of = sides == 2 ? "" : assay__doc_printf(v->doc, " %zu", s + 1);
+        columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "ratio_%zu", s + 1),
+                                               assay__doc_printf(v->doc, "ratio%s", of),
+                                               ASSAY__UNIT_TIMES, 0, 0, 0, 0};
+        columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "verdict_%zu", s + 1),
+                                               assay__doc_printf(v->doc, "verdict%s", of),
+                                               NULL, 0, 0, 0, 0};
+    }
+    if (last)
+        columns[at++] = (struct assay__column){last, last, NULL, 0, 0, ASSAY__COLUMN_PROSE, 0};
+    *count = at;
+    return columns;
+}
+
+/* "0.553 × (0.52 to 0.58)" */
+static void put_ratio(struct view *v, const struct assay__diff_delta *d)
+{
+    int digits = assay__diff_digits(d);
+    struct assay__datum value = assay__datum_number(d->ratio, NULL, ASSAY_MEASURED);
+    if (!isfinite(d->ratio)) {
+        assay__table_cell(v->table, assay__datum_unknown(d->reason));
+        return;
+    }
+    if (d->ci.known) {
+        value.text = assay__doc_printf(v->doc, "%s × (%s to %s)",
+                                       assay__digits(d->ratio, digits).text,
+                                       assay__digits(d->ci.low, digits).text,
+                                       assay__digits(d->ci.high, digits).text);
+        value.note = assay__doc_printf(
+            v->doc,
+            "this run's over the base's, medians over launches; 95 %% interval by the exact rank "
+            "test, p = %s; changes below %s %% could not be detected",
+            assay__digits(d->p_value, 2).text, assay__digits(d->smallest * 100, 2).text);
+    } else {
+        value.note = d->reason;
+    }
+    assay__table_cell(v->table, value);
+}
+
+static void put_delta(struct view *v, const struct assay__diff_delta *d,
+                      enum assay__diff_sense sense)
+{
+    bool claimed = d->verdict == ASSAY__DIFF_LOWER || d->verdict == ASSAY__DIFF_HIGHER;
+    bool good = (d->verdict == ASSAY__DIFF_LOWER) == (sense == ASSAY__DIFF_TIME);
+    enum assay__badge badge = !claimed || sense == ASSAY__DIFF_NEUTRAL ? ASSAY__BADGE_NONE
+                              : good                                   ? ASSAY__BADGE_PASS
+                                                                       : ASSAY__BADGE_FAIL;
+    put_ratio(v, d);
+    assay__table_cell(v->table,
+                      assay__datum_badge(assay__diff_verdict_name(d->verdict, sense), badge));
+}
+
+/* --- the runs --------------------------------------------------------------------------------- */
+
+static const struct assay__column run_columns[] = {
+    {"run", "run", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"model", "model", NULL, 0, 0, 0, 0},
+    {"device", "device", NULL, 0, 2, 0, 0},
+    {"engine", "engine", NULL, 0, 3, 0, 0},
+    {"launches", "launches", ASSAY__UNIT_COUNT, 0, 2, 0, 0},
+    {"when", "when", NULL, 0, 4, 0, 0},
+    {"command", "command", NULL, 0, 5, ASSAY__COLUMN_PROSE, 0},
+};
+
+static void add_runs(struct view *v)
+{
+    struct assay__table *t = assay__doc_table(
+        v->doc, &(struct assay__table){.name = "runs", .caption = "The runs", .limit = SIZE_MAX},
+        run_columns, sizeof run_columns / sizeof run_columns[0]);
+    for (size_t s = 0; s < v->diff->count; s++) {
+        const struct assay__diff_side *side = &v->diff->sides[s];
+        const struct assay__trial *trial = side->trial;
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, assay__doc_printf(v->doc, "%s%s%s", side->name,
+                                               *side->trial_label ? ", " : "", side->trial_label));
+        assay__table_text(t, side->profile->model.name);
+        assay__table_text(t, trial ? trial->device : NULL);
+        assay__table_text(t, trial ? assay__doc_printf(v->doc, "%s %s", trial->engine,
+                                                       trial->engine_version)
+                                   : NULL);
+        assay__table_number(t, trial ? (double)trial->launch_count : (double)NAN, ASSAY_MEASURED);
+        assay__table_text(t, side->profile->created);
+        assay__table_text(t, side->profile->command_line);
+    }
+}
+
+static void add_summary(struct view *v)
+{
+    assay__doc_section(v->doc, &(struct assay__heading){.id = "summary",
+                                                        .title = "Summary",
+                                                        .quiet = true,
+                                                        .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_sentence(v->doc, ASSAY__TONE_LEAD, "%s", v->diff->summary);
+    for (size_t s = 0; s < v->diff->count; s++) {
+        const struct assay__diff_side *side = &v->diff->sides[s];
+        if (!side->usable)
+            assay__doc_sentence(v->doc, ASSAY__TONE_ALERT, "%s: %s", side->name, side->reason);
+        else if (!side->profile->complete)
+            assay__doc_sentence(v->doc, ASSAY__TONE_ALERT,
+                                "%s: INCOMPLETE, its capture did not end.", side->name);
+    }
+    add_runs(v);
+    assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "The first run is the base.");
+    assay__doc_end(v->doc);
+}
+
+/* --- pictures --------------------------------------------------------------------------------- */
+
+static struct assay__figure *new_bars(struct view *v, const char *name, size_t series, size_t count,
+                                      const char ***names)
+{
+    struct assay__arena *arena = v->doc->arena;
+    struct assay__figure *f = assay__arena_alloc(arena, sizeof *f);
+    *names = assay__arena_array(arena, count + 1, sizeof **names);
+    if (f) f->series = assay__arena_array(arena, series + 1, sizeof *f->series);
+    bool made = f && *names && f->series;
+    for (size_t s = 0; made && s < series; s++) {
+        f->series[s] = (struct assay__figure_series){.name = "", .names = *names, .count = count};
+        f->series[s].y = assay__arena_array(arena, count + 1, sizeof(double));
+        made = f->series[s].y != NULL;
+    }
+    if (!made) {
+        v->doc->failed = true;
+        return NULL;
+    }
+    f->kind = ASSAY__FIGURE_BARS;
+    f->name = name;
+    f->x_title = f->x_unit = f->note = f->description = f->caption = "";
+    f->y_unit = "s";
+    f->y_zero = true;
+    f->categories = *names;
+    f->series_count = series;
+    return f;
+}
+
+static void describe(struct view *v, struct assay__figure *f)
+{
+    struct assay__buf text = {0};
+    assay__buf_printf(&text, "%s.", f->title);
+    for (size_t k = 0; k < f->series_count; k++)
+        for (size_t i = 0; i < f->series[k].count; i++) {
+            char value[64];
+            assay__text_scaled(value, sizeof value, f->series[k].y[i], f->y_unit);
+            assay__buf_printf(&text, " %s%s%s: %s.", f->categories[i],
+                              *f->series[k].name ? ", " : "", f->series[k].name, value);
+        }
+    f->description = assay__doc_take(v->doc, &text);
+    assay__doc_picture(v->doc, &(struct assay__picture){.figure = f, .detail = true});
+}
+
+static void add_latency_bars(struct view *v)
+{
+    const char **names;
+    size_t count = v->diff->count;
+    struct assay__figure *f = new_bars(v, "diff-latency", 1, count, &names);
+    double *low = assay__arena_array(v->doc->arena, count, sizeof *low),
+           *high = assay__arena_array(v->doc->arena, count, sizeof *high);
+    if (!f || !low || !high) return;
+    for (size_t s = 0; s < count; s++) {
+        const struct assay__diff_side *side = &v->diff->sides[s];
+        names[s] = side->name;
+        const struct assay__trial *t = side->trial;
+        ((double *)f->series[0].y)[s] = t ? assay__trial_known(t, "latency.p50") : (double)NAN;
+        low[s] = t ? assay__trial_known(t, "latency.between_low") : (double)NAN;
+        high[s] = t ? assay__trial_known(t, "latency.between_high") : (double)NAN;
+    }
+    f->series[0].low = low;
+    f->series[0].high = high;
+    f->title = "Latency (p50) of each run";
+    f->y_title = "latency.p50";
+    f->caption = "Shorter is faster; a whisker is the 95 % interval between launches.";
+    describe(v, f);
+}
+
+static void add_layer_bars(struct view *v)
+{
+    const struct assay__diff *diff = v->diff;
+    const char **names;
+    size_t count = 0;
+    struct assay__figure *f = new_bars(v, "diff-layers", diff->count, BARS, &names);
+    if (!f) return;
+    for (size_t i = 0; i < diff->layer_count && count < BARS; i++) {
+        const struct assay__diff_layer *row = &diff->layers[diff->layer_order[i]];
+        if (row->kind != ASSAY__DIFF_LAYER || !row->shown) continue;
+        names[count] = assay__diff_layer_title(diff, row);
+        for (size_t s = 0; s < diff->count; s++)
+            ((double *)f->series[s].y)[count] = row->times_ns[s] / 1e9;
+        count++;
+    }
+    if (!count) return;
+    for (size_t s = 0; s < diff->count; s++) {
+        f->series[s].name = diff->sides[s].name;
+        f->series[s].count = count;
+    }
+    f->title = "Layers that changed most";
+    f->y_title = "time";
+    f->caption = "One group per layer, one bar per run; what a run does not have has no bar.";
+    describe(v, f);
+}
+
+/* --- metrics ---------------------------------------------------------------------------------- */
+
+static void put_metric(struct view *v, const struct assay__diff_metric *row)
+{
+    assay__table_row(v->table, 0, NULL);
+    assay__table_text(v->table, row->name);
+    for (size_t s = 0; s < v->diff->count; s++)
+        assay__table_metric(v->table, row->values[s]);
+    for (size_t s = 1; s < v->diff->count; s++)
+        put_delta(v, &row->deltas[s], row->sense);
+}
+
+static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
+                            const struct assay__column *columns, size_t count)
+{
+    static const char *const titles[] = {
+        NULL, "Metrics without a detected difference", "Metrics without an interval, so no verdict",
+        "Metrics that some run has no value of"};
+    static const char *const ids[] = {"diff-metrics", "diff-same", "diff-unjudged", "diff-unknown"};
+    size_t rows = 0;
+    for (size_t i = 0; i < v->diff->metric_count; i++)
+        rows += assay__diff_fold(v->diff, &v->diff->metrics[i]) == fold;
+    if (!rows) return;
+    if (titles[fold])
+        assay__doc_fold(v->doc, &(struct assay__heading){
+                                    .title = titles[fold],
+                                    .remark = assay__doc_printf(v->doc, "%zu rows", rows)});
+    v->table = assay__doc_table(v->doc,
+                                &(struct assay__table){.name = "metrics",
+                                                       .id = ids[fold],
+                                                       .caption = "Metrics side by side",
+                                                       .limit = SIZE_MAX},
+                                columns, count);
+    for (size_t i = 0; i < v->diff->metric_count; i++)
+        if (assay__diff_fold(v->diff, &v->diff->metrics[i]) == fold)
+            put_metric(v, &v->diff->metrics[i]);
+    if (titles[fold]) assay__doc_end(v->doc);
+}
+
+static void add_metrics(struct view *v)
+{
+    size_t count;
+    const struct assay__column *columns = make_columns(v, "metric", "", NULL, &count);
+    assay__doc_section(v->doc,
+                       &(struct assay__heading){.id = "metrics",
+                                                .title = "Metrics",
+                                                .remark = "ratio to the base, 95 % interval over "
+                                                          "launches",
+                                                .views = ASSAY__VIEW_OVERVIEW});
+    add_latency_bars(v);
+    for (int fold = ASSAY__DIFF_LINE; fold < ASSAY__DIFF_FOLDS; fold++)
+        add_metric_rows(v, (enum assay__diff_fold)fold, columns, count);
+    assay__doc_end(v->doc);
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+/* "only in a.assay", "3 → 1 layers, matched by position: Conv + Relu → FusedConv". */
+static const char *remark_of(struct view *v, const struct assay__diff_layer *row)
+{
+    struct assay__buf text = {0}, base = {0}, ops = {0};
+    if (row->kind == ASSAY__DIFF_LAYER) {
+        assay__diff_layer_remark(&text, v->diff, row);
+        assay__diff_layer_ops(&base, v->diff, row, 0);
+        const char *first = base.data ? base.data : "";
+        if (text.length && base.length) assay__buf_puts(&text, ": ");
+        assay__buf_puts(&text, first);
+        for (size_t s = 1; s < v->diff->count; s++) {
+            assay__buf_clear(&ops);
+            assay__diff_layer_ops(&ops, v->diff, row, s);
+            if (ops.length && strcmp(ops.data, first) != 0)
+                assay__buf_printf(&text, "%s%s",
+                                  base.length ? " → " : text.length ? ": " : "", ops.data);
+        }
+    }
+    if (base.failed || ops.failed) v->doc->failed = true;
+    assay__buf_free(&base);
+    assay__buf_free(&ops);
+    return assay__doc_take(v->doc, &text);
+}
+
+static const char *signed_time(struct view *v, double change_ns)
+{
+    char text[64];
+    assay__text_scaled(text, sizeof text, fabs(change_ns) / 1e9, "s");
+    return assay__doc_printf(v->doc, "%s%s", change_ns < 0 ? "−" : change_ns > 0 ? "+" : "", text);
+}
+
+static void put_layer(struct view *v, size_t index)
+{
+    const struct assay__diff_layer *row = &v->diff->layers[index];
+    bool extra = row->kind != ASSAY__DIFF_LAYER;
+    assay__table_row(v->table, extra ? ASSAY__ROW_TOTAL : 0,
+                     assay__doc_printf(v->doc, "row-%zu", index));
+    assay__table_text(v->table, assay__diff_layer_title(v->diff, row));
+    for (size_t s = 0; s < v->diff->count; s++)
+        assay__table_number(v->table, row->times_ns[s] / 1e3, ASSAY_MEASURED);
+    for (size_t s = 1; s < v->diff->count; s++) {
+        const struct assay__diff_delta *d = &row->deltas[s];
+        if (extra || d->ci.known) {
+            put_delta(v, d, ASSAY__DIFF_TIME);
+            continue;
+        }
+        struct assay__datum change = assay__datum_number(d->ratio, NULL, ASSAY_MEASURED);
+        assay__table_cell(v->table, isfinite(d->ratio) ? change : assay__datum_none());
+        double ns = d->difference;
+        if (!isfinite(ns)) ns = isfinite(row->times_ns[s]) ? row->times_ns[s] : -row->times_ns[0];
+        assay__table_text(v->table, isfinite(ns) ? signed_time(v, ns) : NULL);
+    }
+    assay__table_text(v->table, remark_of(v, row));
+}
+
+static void add_layer_rows(struct view *v, bool shown, const struct assay__column *columns,
+                           size_t count)
+{
+    const struct assay__diff *diff = v->diff;
+    size_t rows = 0;
+    for (size_t i = 0; i < diff->layer_count; i++)
+        rows += diff->layers[i].shown == shown;
+    if (!rows) return;
+    if (!shown)
+        assay__doc_fold(v->doc,
+                        &(struct assay__heading){
+                            .title = "Layers without a detected difference",
+                            .remark = assay__doc_printf(v->doc, "%zu rows", rows)});
+    v->table = assay__doc_table(v->doc,
+                                &(struct assay__table){.name = "layers",
+                                                       .id = shown ? "diff-layers" : "same-layers",
+                                                       .caption = "Layers side by side",
+                                                       .more = "layers that changed"},
+                                columns, count);
+    for (size_t i = 0; i < diff->layer_count; i++)
+        if (diff->layers[diff->layer_order[i]].shown == shown) put_layer(v, diff->layer_order[i]);
+    if (!shown) assay__doc_end(v->doc);
+}
+
+static void add_layers(struct view *v)
+{
+    const struct assay__diff *diff = v->diff;
+    size_t count;
+    struct assay__column *columns = make_columns(v, "layer", "s", "remark", &count);
+    for (size_t c = 0; c < count; c++)
+        if (columns[c].unit && strcmp(columns[c].unit, "s") == 0) columns[c].factor = 1e-6;
+    assay__doc_section(
+        v->doc, &(struct assay__heading){.id = "layers",
+                                         .title = "Layers",
+                                         .remark = "matched by what they came from; largest change "
+                                                   "first",
+                                         .views = ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_LAYERS});
+    assay__doc_sentence(v->doc, ASSAY__TONE_PLAIN, "%s", diff->layers_reason);
+    if (diff->layer_count) {
+        add_layer_bars(v);
+        add_layer_rows(v, true, columns, count);
+        assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "%s", diff->layers_rule);
+        assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "%s", diff->layers_interval_reason);
+        if (isfinite(diff->layers_spread))
+            assay__doc_sentence(v->doc, ASSAY__TONE_NOTE,
+                                "Passes of one run differ by %s %%%s.",
+                                assay__digits(diff->layers_spread * 100, 3).text,
+                                diff->layers_strict ? " of the sum" : "");
+        add_layer_rows(v, false, columns, count);
+    }
+    assay__doc_end(v->doc);
+}
+
+/* --- what else differs ------------------------------------------------------------------------ */
+
+static void add_causes(struct view *v)
+{
+    const struct assay__diff *diff = v->diff;
+    struct assay__column *columns =
+        assay__arena_array(v->doc->arena, diff->count + 2, sizeof *columns);
+    assay__doc_section(v->doc, &(struct assay__heading){.id = "differences",
+                                                        .title = "What else differs",
+                                                        .views = ASSAY__VIEW_OVERVIEW |
+                                                                 ASSAY__VIEW_MACHINE});
+    if (!columns) v->doc->failed = true;
+    if (!diff->cause_count)
+        assay__doc_sentence(v->doc, ASSAY__TONE_PLAIN, "Nothing that the profiles hold.");
+    if (columns && diff->cause_count) {
+        columns[0] = (struct assay__column){"what", "what", NULL, 0, 0, ASSAY__COLUMN_NAME, 0};
+        columns[1] = (struct assay__column){"likelihood", "explains it", NULL, 0, 0, 0, 0};
+        for (size_t s = 0; s < diff->count; s++)
+            columns[s + 2] = (struct assay__column){
+                assay__doc_printf(v->doc, "value_%zu", s + 1), diff->sides[s].name, NULL, 0, 0,
+                diff->count == 2 ? ASSAY__COLUMN_PROSE : 0, 0};
+        struct assay__table *t = assay__doc_table(
+            v->doc,
+            &(struct assay__table){.name = "differences",
+                                   .id = "causes",
+                                   .caption = "What else differs",
+                                   .limit = SIZE_MAX},
+            columns, diff->count + 2);
+        for (size_t i = 0; i < diff->cause_count; i++) {
+            const struct assay__diff_cause *cause = &diff->causes[i];
+            assay__table_row(t, 0, NULL);
+            assay__table_text(t, cause->name);
+            assay__table_text(t, assay__diff_likelihood(cause->weight));
+            for (size_t s = 0; s < diff->count; s++)
+                assay__table_text(t, *cause->values[s] ? cause->values[s] : "—");
+        }
+        assay__doc_sentence(
+            v->doc, ASSAY__TONE_NOTE,
+            "Ordered by how likely it explains a change of speed: judgement, not measurement.");
+    }
+    assay__doc_end(v->doc);
+}
+
+int assay__diff_document(const struct assay__diff *diff, struct assay__doc **made)
+{
+    int code = assay__doc_new(made);
+    if (code) return code;
+    struct view v = {*made, diff, NULL};
+    const char *model = diff->sides[0].profile->model.name;
+    struct assay__buf names = {0};
+    for (size_t s = 0; s < diff->count; s++)
+        assay__buf_printf(&names, "%s%s", s ? " · " : "", diff->sides[s].name);
+    v.doc->title = model && *model ? model : "profiles";
+    v.doc->kicker = "assay report: a difference";
+    v.doc->subtitle = assay__doc_take(v.doc, &names);
+    v.doc->version = "assay report";
+    v.doc->footer = "One file: nothing was fetched to show it, and nothing it holds is sent "
+                    "anywhere.";
+    v.doc->marks = true;
+    v.doc->table = "metrics";
+    add_summary(&v);
+    add_metrics(&v);
+    add_layers(&v);
+    add_causes(&v);
+    assay__doc_section(v.doc, &(struct assay__heading){.id = "notes",
+                                                       .title = "Notes",
+                                                       .views = ASSAY__VIEW_OVERVIEW |
+                                                                ASSAY__VIEW_MACHINE});
+    assay__doc_points(v.doc, diff->notes, diff->note_count);
+    assay__doc_end(v.doc);
+    return 0;
+}
