@@ -172,7 +172,7 @@ void assay__option_label(struct assay__buf *out, const struct assay__option *opt
 /* --- shared by the commands that render a profile --------------------------------------------- */
 
 struct assay__render_options {
-    bool json, ascii, no_color;
+    bool json, ascii, no_color, full;
     const char *format, *table, *detail;
     int64_t top; /* 0: the default; < 0 all */
     int64_t columns;

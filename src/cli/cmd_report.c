@@ -8,7 +8,7 @@
 #include "cli/report_file.h"
 #include "cli/require_option.h"
 #include "report/figure/figure.h"
-#include "report/formats.h"
+#include "cli/render_options.h"
 #include "report/subject/subjects.h"
 #include "report/walk/text_page.h"
 #include "run/arm/recover.h"
@@ -32,20 +32,7 @@ static const struct assay__option options[] = {
      "Write the report to FILE instead of stdout; without --format it is what its name ends in: "
      ".html, .md, .csv, .json, .xml (JUnit), .txt, .svg (a figure).",
      NULL, NULL, 0, 0, false},
-    {"format", 'f', ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
-     "Format of the report (default text).", ASSAY__FORMAT_NAMES, NULL, 0, 0, false},
-    {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL, "Print JSON; the same as --format json.",
-     NULL, NULL, 0, 0, false},
-    {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
-     "Table of the CSV format (default metrics).", ASSAY__TABLE_NAMES, NULL, 0, 0, false},
-    {"top", 0, ASSAY__OPTION_INTEGER, AT(render.top), "N",
-     "Layers shown in text and Markdown (default 20; 0 shows all).", NULL, NULL, 0, 1e6, false},
-    {"columns", 0, ASSAY__OPTION_INTEGER, AT(render.columns), "N",
-     "Width of the text report (default: the terminal's, else 80).", NULL, NULL, 40, 200, false},
-    {"ascii", 0, ASSAY__OPTION_FLAG, AT(render.ascii), NULL, "Draw with ASCII characters only.",
-     NULL, NULL, 0, 0, false},
-    {"no-color", 0, ASSAY__OPTION_FLAG, AT(render.no_color), NULL,
-     "No colours (NO_COLOR does the same).", NULL, NULL, 0, 0, false},
+    ASSAY__RENDER_ROWS(ASSAY__FORMAT_NAMES, ASSAY__ALL_TABLE_NAMES),
     {"require", 0, ASSAY__OPTION_STRING, AT(require), "NAME|FILE",
      "Judge the profile by this requirement table instead of the one it was run with; status 1 "
      "when a minimum is not met.",

@@ -1,5 +1,5 @@
 /* print_report.c - a profile on stdout or into a file, for the commands that end in a report. */
-#include "cli/cli.h"
+#include "cli/render_options.h"
 
 #include <assay/report.h>
 #include <stdlib.h>
@@ -51,19 +51,27 @@ int assay__render_check(const char *command, const struct assay__render_options 
     return ASSAY__EXIT_USAGE;
 }
 
+struct assay_report_options assay__report_options_of(const struct assay__render_options *options,
+                                                     bool to_file)
+{
+    struct assay__text_style style = assay__text_style_of(options->ascii, options->no_color,
+                                                          options->columns, to_file);
+    return (struct assay_report_options){.size = sizeof(struct assay_report_options),
+                                         .format = options->json ? "json" : options->format,
+                                         .table = options->table,
+                                         .detail = options->detail,
+                                         .ascii = style.ascii,
+                                         .color = style.color,
+                                         .columns = style.columns,
+                                         .top = (int)options->top,
+                                         .full = options->full,
+                                         .unfold = "details are folded: --full shows them"};
+}
+
 int assay__render(const struct assay_profile *profile, const struct assay__render_options *options,
                   bool to_file, struct assay__buf *out, struct assay_error *error)
 {
-    struct assay_report_options report = {.size = sizeof report};
-    report.format = options->json ? "json" : options->format;
-    report.table = options->table;
-    report.detail = options->detail;
-    struct assay__text_style style = assay__text_style_of(options->ascii, options->no_color,
-                                                          options->columns, to_file);
-    report.ascii = style.ascii;
-    report.color = style.color;
-    report.columns = style.columns;
-    report.top = (int)options->top;
+    struct assay_report_options report = assay__report_options_of(options, to_file);
     char *text = NULL;
     size_t length = 0;
     int code = assay_report(profile, &report, &text, &length, error);

@@ -2,9 +2,10 @@
  * that cannot be read ends the command with a line that names it. */
 #include "cli/report_several.h"
 
+#include "cli/render_options.h"
+
 #include "judge/diff.h"
 #include "base/file.h"
-#include "report/formats.h"
 #include "report/report_diff.h"
 #include "run/arm/recover.h"
 
@@ -72,22 +73,6 @@ static int open_all(const struct assay__invocation *invocation, struct assay_pro
     return code;
 }
 
-static struct assay_report_options options_of(const struct assay__render_options *render,
-                                              bool to_file)
-{
-    struct assay_report_options report = {.size = sizeof report};
-    report.format = render->json ? "json" : render->format;
-    report.ascii = render->ascii || (!to_file && !assay__locale_is_utf8());
-    report.color = !to_file && !render->no_color && assay__stdout_color();
-    report.columns = render->columns ? (int)render->columns
-                     : to_file       ? 80
-                                     : assay__stdout_columns();
-    if (!render->columns && report.columns > 120) report.columns = 120;
-    report.top = (int)render->top;
-    report.table = render->table;
-    return report;
-}
-
 static int make(const struct assay__invocation *invocation, struct assay_profile **profiles,
                 const struct assay__option_list *trials, const struct assay_report_options *options,
                 struct assay__buf *out, struct assay_error *error)
@@ -111,7 +96,7 @@ int assay__report_diff(const struct assay__invocation *invocation,
                        const struct assay__option_list *trials, const char *output)
 {
     struct assay_profile *profiles[ASSAY__DIFF_MOST] = {0};
-    struct assay_report_options options = options_of(render, output != NULL);
+    struct assay_report_options options = assay__report_options_of(render, output != NULL);
     struct assay_error error = {0};
     struct assay__buf out = {0};
     int status = check(invocation, render, trials);

@@ -7,7 +7,7 @@
 #include "cli/require_option.h"
 #include "cli/run_ceilings.h"
 #include "profile/profile.h"
-#include "report/formats.h"
+#include "cli/render_options.h"
 #include "report/subject/subjects.h"
 
 #include <ctype.h>
@@ -76,18 +76,7 @@ const struct assay__option assay__run_rows[] = {
          "Measure first what the device can do at most, unless it is kept already (the CPU: about "
          "17 s)."),
     FLAG("hash", 0, hash, "Record the SHA-256 of the model file."),
-    FLAG("json", 0, render.json, "Print JSON; the same as --format json."),
-    {"format", 0, ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",
-     "Format of the report (default text).", ASSAY__FORMAT_NAMES, NULL, 0, 0, false},
-    {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",
-     "Table of the CSV format (default metrics).", ASSAY__TABLE_NAMES, NULL, 0, 0, false},
-    INTEGER("top", render.top, "N", 0, 1e6,
-            "Layers shown in text and Markdown (default 20; 0 shows all)."),
-    INTEGER("columns", render.columns, "N", 40, 200,
-            "Width of the text report (default: the terminal's, else 80)."),
-    FLAG("ascii", 0, render.ascii,
-         "Draw with ASCII characters only (so without a UTF-8 locale anyway)."),
-    FLAG("no-color", 0, render.no_color, "No colours (NO_COLOR does the same)."),
+    ASSAY__RENDER_ROWS(ASSAY__FORMAT_NAMES, ASSAY__TABLE_NAMES),
     FLAG("quiet", 'q', quiet, "No progress and no remarks on stderr; errors are still said."),
     {"script", 0, ASSAY__OPTION_STRING, AT(script), "SCRIPT", "Script of the fake engine.", NULL,
      NULL, 0, 0, true},

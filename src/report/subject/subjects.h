@@ -24,5 +24,7 @@ ASSAY__SUBJECTS(ASSAY__SUBJECT_DECLARE)
 #define ASSAY__SUBJECT_TABLES_OF(name, tables) tables
 /* "comparison|launches|…": a constant expression, for tables of options */
 #define ASSAY__TABLE_NAMES (&(ASSAY__SUBJECTS(ASSAY__SUBJECT_TABLES_OF))[1])
+/* The same, and those of several profiles side by side (diff_document.c). */
+#define ASSAY__ALL_TABLE_NAMES ("runs|differences" ASSAY__SUBJECTS(ASSAY__SUBJECT_TABLES_OF))
 
 #endif

@@ -192,6 +192,7 @@ static void put_head(struct walk *w, const struct assay__table *table, bool sort
     assay__html_text(w->body, caption);
     assay__buf_puts(w->body, "\">\n<table");
     if (table->id) assay__buf_printf(w->body, " id=\"%s\"", table->id);
+    if (table->name) assay__buf_printf(w->body, " data-table=\"%s\"", table->name);
     if (table->scripted)
         assay__buf_printf(w->body, " class=\"%s\"", table->name);
     else if (sortable)

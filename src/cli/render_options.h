@@ -1,0 +1,40 @@
+/* render_options.h - the options of every command that ends in a report, and its report on stdout or
+ * in a file. */
+#ifndef ASSAY_CLI_RENDER_OPTIONS_H
+#define ASSAY_CLI_RENDER_OPTIONS_H
+
+#include "cli/cli.h"
+#include "report/formats.h"
+
+/** Rows for struct assay__render_options; AT(member) is the place of its `render`'s member. */
+/* clang-format off */
+#define ASSAY__RENDER_ROWS(formats, tables)                                                       \
+    {"format", 'f', ASSAY__OPTION_CHOICE, AT(render.format), "FORMAT",                            \
+     "Format of the report (default text).", formats, NULL, 0, 0, false},                         \
+    {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL,                                        \
+     "Print JSON; the same as --format json.", NULL, NULL, 0, 0, false},                          \
+    {"table", 0, ASSAY__OPTION_CHOICE, AT(render.table), "TABLE",                                 \
+     "Table of the CSV format.", tables, NULL, 0, 0, false},                                      \
+    ASSAY__TEXT_ROWS
+
+/** The same of a command without formats of its own choice. */
+#define ASSAY__TEXT_ROWS                                                                          \
+    {"top", 0, ASSAY__OPTION_INTEGER, AT(render.top), "N",                                        \
+     "Rows of long tables in text and Markdown (default 20; 0 shows all).", NULL, NULL, 0, 1e6,   \
+     false},                                                                                      \
+    {"full", 0, ASSAY__OPTION_FLAG, AT(render.full), NULL,                                        \
+     "Show every detail and every row in the text.", NULL, NULL, 0, 0, false},                    \
+    {"columns", 0, ASSAY__OPTION_INTEGER, AT(render.columns), "N",                                \
+     "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 1000, false},       \
+    {"ascii", 0, ASSAY__OPTION_FLAG, AT(render.ascii), NULL,                                      \
+     "Draw with ASCII characters only (so without a UTF-8 locale anyway).", NULL, NULL, 0, 0,     \
+     false},                                                                                      \
+    {"no-color", 0, ASSAY__OPTION_FLAG, AT(render.no_color), NULL,                                \
+     "No colours (NO_COLOR does the same).", NULL, NULL, 0, 0, false}
+/* clang-format on */
+
+/** What a walker or writer is asked for. to_file: not for a terminal. */
+struct assay_report_options assay__report_options_of(const struct assay__render_options *options,
+                                                     bool to_file);
+
+#endif
