@@ -294,6 +294,7 @@ struct assay__table *assay__doc_table(struct assay__doc *doc, const struct assay
     if (!block) return &nobody;
     *table = *head;
     table->data |= doc->data;
+    if (!table->trial) table->trial = doc->of_trial;
     table->doc = doc;
     table->columns = columns;
     table->column_count = count;

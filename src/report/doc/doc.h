@@ -144,7 +144,7 @@ struct assay__table {
     size_t part_count;
     bool data;     /* in CSV only: single samples */
     bool scripted; /* the page's script can make the rows that are left out (and needs trial) */
-    int trial;     /* whose it is, for the page's script; 0: nobody's */
+    int trial;     /* whose it is: the document's of_trial unless given; 0: nobody's */
     const struct assay__column *columns;
     size_t column_count;
     const size_t *order; /* in which people read the rows; NULL: as they are. CSV keeps theirs */
@@ -203,6 +203,7 @@ struct assay__doc {
     bool detail;        /* sections of the first level are details */
     bool data;          /* tables for programs alone: everything else is left out */
     const char *prefix; /* of ids, where one subject stands several times: "t2-"; "" */
+    int of_trial;       /* whose tables they are; 0: nobody's */
     int depth;
     bool failed;
 };

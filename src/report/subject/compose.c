@@ -65,6 +65,7 @@ static void add_other_trial(struct assay__doc *doc, struct assay__study *study,
     const char *title = assay__doc_printf(doc, "Trial %d: %s", trial->id,
                                           *label ? label : trial->device);
     doc->prefix = assay__doc_printf(doc, "t%d-", trial->id);
+    doc->of_trial = trial->id;
     assay__doc_fold(doc, &(struct assay__heading){.id = "trial",
                                                   .title = title,
                                                   .remark = assay__trial_state_name(trial->state)});
@@ -74,6 +75,7 @@ static void add_other_trial(struct assay__doc *doc, struct assay__study *study,
         if (subjects[i]->scope == ASSAY__OF_TRIAL) subjects[i]->build(doc, study, trial);
     assay__doc_end(doc);
     doc->prefix = "";
+    doc->of_trial = 0;
 }
 
 static void add_other_trials(struct assay__doc *doc, struct assay__study *study,
@@ -156,9 +158,11 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     add_head(doc, study, trial);
     for (size_t i = 0; i < SUBJECT_COUNT; i++) {
         doc->detail = is_detail(study->profile, subjects[i]->id);
+        doc->of_trial = trial && subjects[i]->scope == ASSAY__OF_TRIAL ? trial->id : 0;
         if (trial || subjects[i]->scope == ASSAY__OF_PROFILE) subjects[i]->build(doc, study, trial);
     }
     doc->detail = false;
+    doc->of_trial = 0;
     if (trial) add_other_trials(doc, study, trial);
     if (options->format && strcmp(options->format, "html") == 0)
         code = assay__attach_data(doc, study, options, error);

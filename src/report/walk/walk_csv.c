@@ -1,13 +1,13 @@
 /* walk_csv.c - one table of a document as CSV (RFC 4180, UTF-8, line feeds): the columns that
  * programs read, every row, numbers exact and in the column's own unit. Tables of one name (of
- * several trials) are one table. A cell that a spreadsheet would take for a formula is made text.
- */
+ * several trials) are one table, in the order of the trials, whichever people read first. A cell
+ * that a spreadsheet would take for a formula is made text. */
 #include "report/walk/csv_text.h"
 #include "report/walk/walk.h"
 
 #include "base/text.h"
 
-#include <math.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,19 +97,35 @@ static const char *first_name(const struct assay__doc *doc)
     return "";
 }
 
+static bool is_wanted(const struct assay__block *block, const char *wanted)
+{
+    return block->table && block->table->name && strcmp(block->table->name, wanted) == 0;
+}
+
+/* The rows of every table of that name; false: there is none. */
+static bool put_tables(struct assay__buf *out, const struct assay__doc *doc, const char *wanted)
+{
+    bool found = false;
+    for (int trial = INT_MIN, next; trial < INT_MAX; trial = next) {
+        next = INT_MAX;
+        for (size_t i = 0; i < doc->count; i++) {
+            const struct assay__table *table = doc->blocks[i].table;
+            if (!is_wanted(&doc->blocks[i], wanted)) continue;
+            if (!found) put_head(out, table->columns, table->column_count);
+            found = true;
+            if (table->trial == trial) put_rows(out, table);
+            if (table->trial > trial && table->trial < next) next = table->trial;
+        }
+    }
+    return found;
+}
+
 int assay__walk_csv(const struct assay__doc *doc, const struct assay_report_options *options,
                     struct assay__buf *out, struct assay_error *error)
 {
     const char *wanted = options->table ? options->table : *doc->table ? doc->table : NULL;
-    bool found = false;
     if (!wanted) wanted = first_name(doc);
-    for (size_t i = 0; i < doc->count; i++) {
-        const struct assay__table *table = doc->blocks[i].table;
-        if (!table || !table->name || strcmp(table->name, wanted) != 0) continue;
-        if (!found) put_head(out, table->columns, table->column_count);
-        found = true;
-        put_rows(out, table);
-    }
+    bool found = put_tables(out, doc, wanted);
     size_t count = 0;
     const struct assay__column *columns = !found && doc->known_table
                                               ? doc->known_table(wanted, &count)
