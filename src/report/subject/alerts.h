@@ -6,7 +6,8 @@
 #include "report/doc/doc.h"
 
 struct assay__alert {
-    enum assay__tone tone; /* ALERT; WARN where a launch was lost and the trial stands all the same */
+    enum assay__tone
+        tone; /* ALERT; WARN where a launch was lost and the trial stands all the same */
 };
 
 /** The index-th line; false when there is no such line. Trials that failed for the same reason are

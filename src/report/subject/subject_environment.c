@@ -39,11 +39,10 @@ static void add_tensors(struct assay__doc *doc, const char *label,
         struct assay__buf shape = {0};
         assay__print_shape(&shape, &tensors[i]);
         assay__doc_fact(doc, label);
-        assay__doc_item_text(doc, "%s: %s %s%s%s%s", tensors[i].name,
-                             tensors[i].dtype ? tensors[i].dtype : "", shape.data ? shape.data : "",
-                             tensors[i].fill && *tensors[i].fill ? " (" : "",
-                             tensors[i].fill ? tensors[i].fill : "",
-                             tensors[i].fill && *tensors[i].fill ? ")" : "");
+        assay__doc_item_text(
+            doc, "%s: %s %s%s%s%s", tensors[i].name, tensors[i].dtype ? tensors[i].dtype : "",
+            shape.data ? shape.data : "", tensors[i].fill && *tensors[i].fill ? " (" : "",
+            tensors[i].fill ? tensors[i].fill : "", tensors[i].fill && *tensors[i].fill ? ")" : "");
         if (shape.failed) doc->failed = true;
         assay__buf_free(&shape);
     }
@@ -63,8 +62,7 @@ static void add_model(struct assay__doc *doc, const struct assay__model_info *m)
         assay__doc_fact_number(doc, "nodes", (double)m->node_count, ASSAY__UNIT_COUNT);
     if (m->parameters >= 0)
         assay__doc_fact_number(doc, "parameters", (double)m->parameters, ASSAY__UNIT_COUNT);
-    if (m->weight_bytes >= 0)
-        assay__doc_fact_number(doc, "weights", (double)m->weight_bytes, "B");
+    if (m->weight_bytes >= 0) assay__doc_fact_number(doc, "weights", (double)m->weight_bytes, "B");
     assay__doc_fact_text(doc, "fingerprint", m->fingerprint);
     assay__doc_fact_text(doc, "SHA-256", m->sha256);
     add_tensors(doc, "input", m->inputs, m->input_count);
@@ -99,19 +97,19 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     const struct assay_profile *profile = study->profile;
     const struct assay__environment *e = &profile->environment;
     bool measured = trial && assay__trial_metric(trial, "latency.p50");
-    assay__doc_section(doc, &(struct assay__heading){.id = "environment",
-                                                     .title = "Disturbances",
-                                                     .remark = "seen during the run",
-                                                     .views = ASSAY__VIEW_OVERVIEW |
-                                                              ASSAY__VIEW_MACHINE});
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "environment",
+                                      .title = "Disturbances",
+                                      .remark = "seen during the run",
+                                      .views = ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE});
     if (e->disturbance_count)
         assay__doc_points(doc, e->disturbances, e->disturbance_count);
     else if (measured)
         assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "None was seen.");
     if (e->unknown_count && measured) {
-        assay__doc_section(doc,
-                           &(struct assay__heading){.title = "Not observed",
-                                                    .remark = "could have disturbed the run unseen"});
+        assay__doc_section(
+            doc, &(struct assay__heading){.title = "Not observed",
+                                          .remark = "could have disturbed the run unseen"});
         assay__doc_points(doc, e->unknown, e->unknown_count);
         assay__doc_end(doc);
     }

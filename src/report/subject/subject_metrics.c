@@ -9,9 +9,8 @@
 /* --- by family -------------------------------------------------------------------------------- */
 
 static const char *const families[][2] = {
-    {"llm", "generation"},     {"latency", "breakdown"}, {"throughput", "throughput"},
-    {"timing", "timing"},      {"memory", "memory"},     {"compute", "compute"},
-    {"overhead", "measuring"},
+    {"latency", "breakdown"}, {"throughput", "throughput"}, {"timing", "timing"},
+    {"memory", "memory"},     {"compute", "compute"},       {"overhead", "measuring"},
 };
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 

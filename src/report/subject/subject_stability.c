@@ -1,4 +1,5 @@
-/* subject_stability.c - how far the latency can be trusted, and what was assumed of the workload. */
+/* subject_stability.c - how far the latency can be trusted, and what was assumed of the workload.
+ */
 #include "report/subject/subject.h"
 
 #include <string.h>
@@ -26,10 +27,10 @@ static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
     (void)study;
-    assay__doc_section(doc, &(struct assay__heading){.id = "stability",
-                                                     .title = "Stability",
-                                                     .views = ASSAY__VIEW_OVERVIEW |
-                                                              ASSAY__VIEW_MACHINE});
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "stability",
+                                      .title = "Stability",
+                                      .views = ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE});
     if (trial->stability.verdict && *trial->stability.verdict)
         add_verdict(doc, &trial->stability);
     else if (assay__trial_metric(trial, "latency.p50"))

@@ -78,9 +78,8 @@ static void build(struct assay__doc *doc, struct assay__study *study,
             others++;
             continue;
         }
-        struct group *group =
-            group_of(&groups, &count, &capacity,
-                     m->note && *m->note ? m->note : "no reason was recorded");
+        struct group *group = group_of(&groups, &count, &capacity,
+                                       m->note && *m->note ? m->note : "no reason was recorded");
         if (!group)
             doc->failed = true;
         else

@@ -7,14 +7,17 @@
 #include "report/subject/subject.h"
 
 /* X(name, tables: "layers|layer-times" or "") */
-#define ASSAY__SUBJECTS(X)          \
-    X(summary, "")                  \
-    X(comparison, "|comparison")    \
-    X(latency, "|launches|samples") \
-    X(metrics, "|metrics")          \
+#define ASSAY__SUBJECTS(X)           \
+    X(summary, "")                   \
+    X(comparison, "|comparison")     \
+    X(latency, "|launches|samples")  \
+    X(generation, "")                \
+    X(metrics, "|metrics")           \
     X(layers, "|layers|layer-times") \
-    X(stability, "")                \
-    X(unavailable, "")              \
+    X(ncp_groups, "|groups|steps")   \
+    X(stability, "")                 \
+    X(unavailable, "")               \
+    X(ceilings, "|ceilings")         \
     X(environment, "")
 
 #define ASSAY__SUBJECT_DECLARE(name, tables) \

@@ -1,0 +1,215 @@
+/* subject_ncp_groups.c - where the time of a recurrent cell goes: by neuron group and by time step.
+ * The rows of the groups, with engine and unattributed, add up to the latency. */
+#include "report/subject/subject.h"
+
+#include "report/subject/layer_list.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define KEEP ASSAY__COLUMN_KEEP
+#define SUM ASSAY__COLUMN_SUM
+static const struct assay__column group_columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"group", "group", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"kind", NULL, NULL, 0, 0, 0, 0},
+    {"time_us", "time", "s", 1e-6, 0, KEEP | SUM, 0},
+    {"share", "share", "ratio", 0, 0, SUM, 0},
+    {"flops", "FLOP", "FLOP", 0, 2, 0, 0},
+    {"layers", "layers", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
+    {"state", NULL, NULL, 0, 0, 0, 0},
+    {"flops_state", NULL, NULL, 0, 0, 0, 0},
+    {NULL, "neurons", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
+    {NULL, "FLOP needed", "FLOP", 0, 4, 0, 0},
+    {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+#define GROUP_COLUMNS (sizeof group_columns / sizeof group_columns[0])
+
+static const struct assay__column step_columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"step", "step", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"kind", "kind", NULL, 0, 3, 0, 0},
+    {"time_us", "time", "s", 1e-6, 0, KEEP | SUM, 0},
+    {"share", "share", "ratio", 0, 0, SUM, 0},
+    {"flops", "FLOP", "FLOP", 0, 2, 0, 0},
+    {"layers", "layers", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
+    {"state", NULL, NULL, 0, 0, 0, 0},
+    {"flops_state", NULL, NULL, 0, 0, 0, 0},
+    {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+#define STEP_COLUMNS (sizeof step_columns / sizeof step_columns[0])
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* Engine and unattributed have no layers and no FLOPs: people see nothing there. */
+static bool has_work(const struct assay__part *row)
+{
+    return row->kind <= ASSAY__PART_ADDED;
+}
+
+static struct assay__datum layers_of(const struct assay__ncp_groups *g,
+                                     const struct assay__part *row)
+{
+    if (!g->layers) return assay__datum_none();
+    struct assay__datum value = assay__datum_number((double)row->layers, NULL, ASSAY_MEASURED);
+    if (!has_work(row)) value.text = "";
+    return value;
+}
+
+static void put_part(struct assay__table *t, const struct assay__ncp_groups *g,
+                     const struct assay__part *row, int trial, bool step)
+{
+    bool one = step && row->kind == ASSAY__PART_GROUP;
+    assay__table_row(t, 0, NULL);
+    assay__table_number(t, trial, ASSAY_MEASURED);
+    assay__table_text(t, row->name);
+    assay__table_text(t, one ? "step" : assay__part_kind_name(row->kind));
+    assay__table_number(t, row->time_ns / 1e3, row->state);
+    assay__table_number(t, row->share, ASSAY_MEASURED);
+    if (has_work(row) || isfinite(row->flops))
+        assay__table_number(t, row->flops, row->flops_state);
+    else
+        assay__table_skip(t, 1);
+    assay__table_cell(t, layers_of(g, row));
+    assay__table_text(t, assay_state_name(row->state));
+    assay__table_text(t, assay_state_name(row->flops_state));
+    if (!step && row->neurons >= 0)
+        assay__table_number(t, (double)row->neurons, ASSAY_MEASURED);
+    else if (!step)
+        assay__table_skip(t, 1);
+    if (!step && isfinite(row->flops_needed))
+        assay__table_number(t, row->flops_needed, row->flops_state);
+    else if (!step)
+        assay__table_skip(t, 1);
+    assay__table_text(t, row->note);
+}
+
+static void put_total(struct assay__table *t, const struct assay__trial *trial)
+{
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+    const char *mark;
+    double total_ns = assay__layer_total(trial, &mark);
+    assay__table_row(t, ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL, NULL);
+    assay__table_skip(t, 1);
+    assay__table_text(t, "total (the unprofiled median)");
+    assay__table_skip(t, 1);
+    assay__table_number(t, total_ns / 1e3, p50 ? p50->state : ASSAY_DERIVED);
+    assay__table_number(t, isfinite(total_ns) ? 1 : (double)NAN, ASSAY_MEASURED);
+}
+
+static void add_groups(struct assay__doc *doc, const struct assay__ncp_groups *g,
+                       const struct assay__trial *trial)
+{
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "groups",
+                               .caption = "Time by neuron group",
+                               .more = "groups",
+                               .limit = SIZE_MAX},
+        group_columns, GROUP_COLUMNS);
+    for (size_t i = 0; i < g->group_count; i++)
+        put_part(t, g, &g->groups[i], trial->id, false);
+    if (g->layers) put_total(t, trial);
+}
+
+static void add_steps(struct assay__doc *doc, const struct assay__ncp_groups *g,
+                      const struct assay__trial *trial)
+{
+    if (!g->step_count) return;
+    assay__doc_fold(doc, &(struct assay__heading){.title = "Time by step"});
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "steps", .caption = "Time by step", .more = "steps"},
+        step_columns, STEP_COLUMNS);
+    for (size_t i = 0; i < g->step_count; i++)
+        put_part(t, g, &g->steps[i], trial->id, true);
+    assay__doc_end(doc);
+}
+
+/* --- facts ------------------------------------------------------------------------------------ */
+
+static void add_time(struct assay__doc *doc, const char *name, double time_ns, const char *after)
+{
+    if (isfinite(time_ns))
+        assay__doc_item_after(doc, name, assay__datum_number(time_ns / 1e9, "s", ASSAY_DERIVED),
+                              after);
+}
+
+static void add_per_step(struct assay__doc *doc, const struct assay__ncp_groups *g)
+{
+    int64_t steps = g->cell->steps;
+    assay__doc_fact(doc, "per step");
+    add_time(doc, NULL, g->per_step_ns,
+             steps == 1
+                 ? "one inference is one step"
+                 : assay__doc_printf(doc, "of the latency (latency.p50 / %" PRId64 ")", steps));
+    add_time(doc, NULL, g->scan_step_ns,
+             assay__doc_printf(doc, "of the Scan (its time / %" PRId64 ")", steps));
+}
+
+static void add_by_layers(struct assay__doc *doc, const struct assay__ncp_groups *g)
+{
+    assay__doc_fact(doc, "by layers");
+    add_time(doc, g->cell->steps == 1 ? "the step" : "first step", g->first_ns, NULL);
+    if (g->cell->steps == 2) {
+        add_time(doc, "second step", g->median_ns, NULL);
+    } else {
+        add_time(doc, "later steps: median", g->median_ns, NULL);
+        add_time(doc, "min", g->min_ns, NULL);
+        add_time(doc, "max", g->max_ns, NULL);
+    }
+    for (size_t i = 0; i < g->step_count; i++) {
+        const struct assay__part *row = &g->steps[i];
+        if (row->kind == ASSAY__PART_SHARED || row->kind == ASSAY__PART_OUTSIDE ||
+            row->kind == ASSAY__PART_ADDED)
+            add_time(doc, row->name, row->time_ns, NULL);
+    }
+}
+
+static void add_floor(struct assay__doc *doc, const struct assay__ncp_groups *g)
+{
+    if (!isfinite(g->floor_share)) return;
+    assay__doc_fact(doc, "call cost");
+    assay__doc_item_after(doc, "at most",
+                          assay__datum_number(g->floor_share, "ratio", ASSAY_DERIVED),
+                          "of the latency, whatever the layers compute");
+    assay__doc_item_after(doc, assay__doc_printf(doc, "%zu ×", g->timed),
+                          assay__datum_number(g->floor_ns / 1e9, "s", ASSAY_DERIVED),
+                          "(the fastest layer), and the engine's cost per run");
+}
+
+/* "CfC, unrolled over 16 steps" */
+static const char *form_of(struct assay__doc *doc, const struct assay__cell_info *cell)
+{
+    if (strcmp(cell->form, "step") == 0) return assay__doc_printf(doc, "%s, one step", cell->kind);
+    return assay__doc_printf(doc, "%s, %s over %" PRId64 " step%s", cell->kind,
+                             strcmp(cell->form, "scan") == 0 ? "a Scan" : cell->form, cell->steps,
+                             cell->steps == 1 ? "" : "s");
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    const struct assay__ncp_groups *g = assay__study_groups(study, trial);
+    const char *fault = study->profile->model.cell.fault;
+    assay__doc_section(doc, &(struct assay__heading){.id = "time-steps",
+                                                     .title = "Time steps and neuron groups",
+                                                     .remark = g ? form_of(doc, g->cell) : NULL,
+                                                     .views = ASSAY__VIEW_LAYERS});
+    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", fault ? fault : "");
+    if (g) {
+        add_per_step(doc, g);
+        add_by_layers(doc, g);
+        add_floor(doc, g);
+        if (g->group_count) add_groups(doc, g, trial);
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", g->note);
+        add_steps(doc, g, trial);
+    }
+    assay__doc_end(doc);
+}
+
+const struct assay__subject assay__subject_ncp_groups = {
+    .id = "time-steps",
+    .scope = ASSAY__OF_TRIAL,
+    .tables = {{"groups", group_columns, GROUP_COLUMNS}, {"steps", step_columns, STEP_COLUMNS}},
+    .build = build};
