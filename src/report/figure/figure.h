@@ -51,8 +51,8 @@ struct assay__figure_span { /* a coloured stretch of the x axis */
 
 struct assay__figure {
     enum assay__figure_kind kind;
-    const char *name; /* "layers", "latency": of the row */
-    const char *title;
+    const char *name;                                /* "layers", "latency": of the row */
+    const char *title;                               /* "": what it stands under says it */
     const char *x_title, *x_unit, *y_title, *y_unit; /* base units: scaled for people; "" none */
     bool x_log, y_log, y_zero;                       /* y_zero: the scale begins at 0 */
     const char *const *categories; /* bars: what the bars (or groups) are called */
@@ -70,6 +70,7 @@ struct assay__figure {
     const char *caption;     /* one plain sentence: how to read it */
     const char *description; /* the text alternative: what it shows, with its numbers */
     const char *note; /* what must be said of it: samples outside, …; NULL or "": nothing */
+    bool keyed;       /* text: what its letters are is told elsewhere */
 };
 
 struct assay__svg_options {

@@ -257,13 +257,13 @@ static void put_picture(struct assay__page *page, const struct assay__figure *fi
     }
     if (assay__text_has_numbers(figure))
         put_numbers(page, figure);
-    else if (assay__text_has_letters(figure))
+    else if (assay__text_has_letters(figure) && !figure->keyed)
         put_letters(page, figure);
 }
 
 void assay__figure_text(struct assay__page *page, const struct assay__figure *figure)
 {
-    assay__page_heading(page, figure->title ? figure->title : "", "");
+    if (figure->title && *figure->title) assay__page_heading(page, figure->title, "");
     if (figure->description && *figure->description)
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", figure->description);
     if (!over_time(figure)) assay__buf_putc(page->out, '\n'); /* charts begin with their own */

@@ -39,9 +39,9 @@ int assay__figure_tune_front(struct assay__study *study, struct assay__arena *ar
 int assay__figure_latency_in(const struct assay_profile *profile, const struct assay__trial *trial,
                              size_t columns, struct assay__arena *arena,
                              struct assay__figure *figure, struct assay_error *error);
-/** The roofline with at most `most` layers, slowest first. */
-int assay__figure_roofline_of(struct assay__study *study, const struct assay__trial *trial,
-                              size_t most, struct assay__arena *arena, struct assay__figure *figure,
-                              struct assay_error *error);
+/** Layers that the roofline shows at most, the slowest that have a place in it … */
+#define ASSAY__ROOFLINE_POINTS 24
+/** … which is where it computes and moves something, in numbers that a machine could have. */
+bool assay__roofline_is_placed(const struct assay__roofline_layer *layer);
 
 #endif

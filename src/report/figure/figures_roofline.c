@@ -4,17 +4,22 @@
 #include "report/figure/figures.h"
 
 #include "cost/roofline.h"
+#include "report/subject/layer_list.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN 24
 #define ROOFS 8
 
 static bool plausible(double value)
 {
     return value > 1e-12 && value < 1e24;
+}
+
+bool assay__roofline_is_placed(const struct assay__roofline_layer *layer)
+{
+    return plausible(layer->rate) && plausible(layer->intensity);
 }
 
 struct chosen {
@@ -42,24 +47,23 @@ static struct assay__figure_roof *make_roofs(const struct chosen *c, struct assa
 }
 
 /* The slowest layers that have a place in the picture. */
-static bool fill(const struct assay__trial *trial, const struct assay__roofline *r, size_t most,
+static bool fill(const struct assay__trial *trial, const struct assay__roofline *r,
                  struct assay__arena *arena, struct chosen *chosen,
                  struct assay__figure_series *series)
 {
+    enum { most = ASSAY__ROOFLINE_POINTS };
     double *x = assay__figure_values(arena, most), *y = assay__figure_values(arena, most);
     const char **names = assay__arena_array(arena, most + 1, sizeof *names),
                **links = assay__arena_array(arena, most + 1, sizeof *links);
     unsigned char *flags = assay__arena_array(arena, most + 1, 1);
-    size_t *order = assay__render_layer_order(&trial->layers), count = 0;
+    size_t *order = assay__layer_order(&trial->layers), count = 0;
     bool done = x && y && names && links && flags && order;
     for (size_t i = 0; done && i < trial->layers.count && count < most; i++) {
         const struct assay__layer *layer = &trial->layers.items[order[i]];
         const struct assay__roofline_layer *placed = &r->layers[order[i]];
-        if (layer->state == ASSAY_UNAVAILABLE || !plausible(placed->rate) ||
-            !plausible(placed->intensity))
-            continue;
+        if (layer->state == ASSAY_UNAVAILABLE || !assay__roofline_is_placed(placed)) continue;
         x[count] = placed->intensity, y[count] = placed->rate;
-        names[count] = assay__render_layer_title(layer);
+        names[count] = assay__layer_title(layer);
         links[count] = assay__arena_printf(arena, "#layer-%d", layer->index);
         if (placed->utilization > ASSAY__ROOFLINE_ABOVE) flags[count] = ASSAY__POINT_FAULT;
         use(placed->peak, chosen->peaks, &chosen->peak_count);
@@ -94,10 +98,11 @@ static int none(const struct assay_profile *profile, const struct assay__trial *
     return assay_error_set(error, ASSAY_ENOTFOUND, "%s", reason);
 }
 
-int assay__figure_roofline_of(struct assay__study *study, const struct assay__trial *trial,
-                              size_t most, struct assay__arena *arena, struct assay__figure *figure,
-                              struct assay_error *error)
+int assay__figure_roofline(struct assay__study *study, const struct assay__trial *trial,
+                           size_t part, struct assay__arena *arena, struct assay__figure *figure,
+                           struct assay_error *error)
 {
+    if (part) return assay_error_set(error, ASSAY_ENOTFOUND, "there is one roofline");
     const struct assay_profile *profile = study->profile;
     struct chosen chosen = {0};
     if (!profile->ceiling_count || !trial->layers.count) return none(profile, trial, NULL, error);
@@ -105,7 +110,7 @@ int assay__figure_roofline_of(struct assay__study *study, const struct assay__tr
     const struct assay__roofline *r = assay__study_roofline(study, trial);
     if (!series || study->failed) return assay__figure_no_memory(error);
     if (r->reason[0]) return none(profile, trial, r, error);
-    if (!fill(trial, r, most, arena, &chosen, series)) return assay__figure_no_memory(error);
+    if (!fill(trial, r, arena, &chosen, series)) return assay__figure_no_memory(error);
     if (!series->count || !chosen.peak_count || !chosen.level_count)
         return none(profile, trial, r, error);
     *figure = assay__figure_begin(ASSAY__FIGURE_ROOFLINE, "roofline");
@@ -118,24 +123,12 @@ int assay__figure_roofline_of(struct assay__study *study, const struct assay__tr
     figure->roof_count = chosen.peak_count + chosen.level_count;
     figure->caption = "A layer can at most reach the roof above it: the nearer to it, the better; "
                       "under the slope the memory limits it, under the flat part the arithmetic.";
-    figure->description = assay__arena_printf(
-        arena,
-        "%zu layer%s below %zu roofs; at their roofs all layers would take %s instead of %s.",
-        series->count, series->count == 1 ? "" : "s", figure->roof_count,
-        assay__figure_scaled(arena, r->least_ns * 1e-9, "s"),
-        assay__figure_scaled(arena, r->least_of_ns * 1e-9, "s"));
+    figure->description = assay__arena_printf(arena, "%zu layer%s below %zu roofs.", series->count,
+                                              series->count == 1 ? "" : "s", figure->roof_count);
     if (r->above)
         figure->note = assay__arena_printf(
             arena, "%zu layer%s above %s roof: FLOPs, bytes or a ceiling is wrong there.", r->above,
             r->above == 1 ? " is" : "s are", r->above == 1 ? "its" : "their");
     return figure->roofs && figure->description && figure->note ? 0
                                                                 : assay__figure_no_memory(error);
-}
-
-int assay__figure_roofline(struct assay__study *study, const struct assay__trial *trial,
-                           size_t part, struct assay__arena *arena, struct assay__figure *figure,
-                           struct assay_error *error)
-{
-    if (part) return assay_error_set(error, ASSAY_ENOTFOUND, "there is one roofline");
-    return assay__figure_roofline_of(study, trial, SHOWN, arena, figure, error);
 }

@@ -227,8 +227,8 @@ static const char *reason_of(const struct assay__trial *trial, wanted_fn *wanted
     return NULL;
 }
 
-int assay__figure_memory(struct assay__study *study, const struct assay__trial *trial,
-                         size_t part, struct assay__arena *arena, struct assay__figure *figure,
+int assay__figure_memory(struct assay__study *study, const struct assay__trial *trial, size_t part,
+                         struct assay__arena *arena, struct assay__figure *figure,
                          struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;
@@ -320,8 +320,8 @@ static bool sensors_asked(const struct assay__trial *trial)
     return false;
 }
 
-int assay__figure_power(struct assay__study *study, const struct assay__trial *trial,
-                        size_t part, struct assay__arena *arena, struct assay__figure *figure,
+int assay__figure_power(struct assay__study *study, const struct assay__trial *trial, size_t part,
+                        struct assay__arena *arena, struct assay__figure *figure,
                         struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;

@@ -15,6 +15,8 @@
     X(metrics, "|metrics")           \
     X(layers, "|layers|layer-times") \
     X(ncp_groups, "|groups|steps")   \
+    X(roofline, "")                  \
+    X(placement, "")                 \
     X(stability, "")                 \
     X(unavailable, "")               \
     X(ceilings, "|ceilings")         \

@@ -20,6 +20,8 @@ struct walk {
     size_t top;    /* rows of a table */
     size_t folded; /* folds that were left out */
     size_t label_width;
+    const char *heading; /* of the section or fold that was begun last */
+    bool keyed;          /* of the picture that is drawn */
 };
 
 static void put_sentence(struct walk *w, const struct assay__block *block)
@@ -150,13 +152,17 @@ static void put_table(struct walk *w, const struct assay__table *table)
 static void draw(void *context, const struct assay__figure *figure)
 {
     struct walk *w = context;
-    assay__figure_text(&w->page, figure);
+    struct assay__figure shown = *figure;
+    shown.keyed = w->keyed;
+    if (w->heading && figure->title && strcmp(figure->title, w->heading) == 0) shown.title = "";
+    assay__figure_text(&w->page, &shown);
 }
 
 static void put_picture(struct walk *w, const struct assay__picture *picture)
 {
     struct assay_error why;
     if (picture->detail && !w->full) return;
+    w->keyed = picture->keyed;
     if (!assay__walk_picture(picture, draw, w, &why, &w->page.out->failed) && picture->say &&
         why.message[0])
         assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  ", why.message);
@@ -167,6 +173,7 @@ static void put_block(struct walk *w, const struct assay__block *block)
     switch (block->kind) {
     case ASSAY__BLOCK_SECTION:
     case ASSAY__BLOCK_FOLD:
+        w->heading = block->heading.title;
         if (block->heading.quiet) break;
         assay__page_heading(&w->page, block->heading.title,
                             block->heading.remark ? block->heading.remark : "");

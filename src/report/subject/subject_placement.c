@@ -1,0 +1,255 @@
+/* subject_placement.c - who ran the layers: time and energy by provider, where execution crosses
+ * from one to another, and the time by the type that layers compute in.
+ *
+ * From the layers' providers in execution order. The engine's copies between devices (MemcpyToHost,
+ * MemcpyFromHost) are layers of their own: they are the bytes and the time of a crossing; where
+ * there are none, both are unknown. Energy is known per provider only when one of them did
+ * everything: no rail is split between providers. */
+#include "report/subject/subject.h"
+
+#include "report/subject/layer_list.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLACES = 12 }; /* providers, at most; later ones are called "others" */
+
+struct place {
+    const char *name;
+    size_t layers, untimed;
+    double time_ns;
+};
+
+struct crossing {
+    size_t count;
+    double bytes, time_ns; /* NaN: at least one is not known */
+};
+
+struct placement {
+    struct place places[PLACES];
+    size_t count;
+    struct crossing crossings[PLACES][PLACES];
+    bool crosses;
+};
+
+/* --- who ran what ----------------------------------------------------------------------------- */
+
+static bool is_timed(const struct assay__layer *layer)
+{
+    return layer->state != ASSAY_UNAVAILABLE && isfinite(layer->time_ns);
+}
+
+static size_t place_of(struct placement *all, const char *name)
+{
+    const char *own = name && *name ? name : "unknown";
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->places[i].name, own) == 0) return i;
+    if (all->count == PLACES) return PLACES - 1;
+    all->places[all->count].name = all->count == PLACES - 1 ? "others" : own;
+    return all->count++;
+}
+
+static int by_index(const void *left, const void *right)
+{
+    const struct assay__layer *const *a = left, *const *b = right;
+    return (*a)->index < (*b)->index ? -1 : (*a)->index > (*b)->index;
+}
+
+/* In execution order; NULL: out of memory. */
+static const struct assay__layer **sorted_layers(const struct assay__layers *layers)
+{
+    const struct assay__layer **sorted = calloc(layers->count + 1, sizeof *sorted);
+    for (size_t i = 0; sorted && i < layers->count; i++)
+        sorted[i] = &layers->items[i];
+    if (sorted) qsort(sorted, layers->count, sizeof *sorted, by_index);
+    return sorted;
+}
+
+static void cross(struct placement *all, size_t from, size_t to, const struct crossing *copies)
+{
+    struct crossing *c = &all->crossings[from][to];
+    c->count++;
+    c->bytes += copies->count ? copies->bytes : (double)NAN;
+    c->time_ns += copies->count ? copies->time_ns : (double)NAN;
+    all->crosses = true;
+}
+
+static bool collect(const struct assay__layers *layers, struct placement *all)
+{
+    const struct assay__layer **sorted = sorted_layers(layers);
+    struct crossing copies = {0}; /* since the layer before: they belong to the crossing behind */
+    size_t previous = SIZE_MAX;
+    if (!sorted) return false;
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct assay__layer *l = sorted[i];
+        size_t at = place_of(all, l->provider);
+        all->places[at].layers++;
+        all->places[at].untimed += !is_timed(l);
+        if (is_timed(l)) all->places[at].time_ns += l->time_ns;
+        if (l->op && strncmp(l->op, "Memcpy", 6) == 0) {
+            copies.count++;
+            copies.bytes += l->bytes;
+            copies.time_ns += is_timed(l) ? l->time_ns : (double)NAN;
+            continue;
+        }
+        if (previous != SIZE_MAX && previous != at) cross(all, previous, at, &copies);
+        previous = at;
+        copies = (struct crossing){0};
+    }
+    free(sorted);
+    return true;
+}
+
+/* --- by provider ------------------------------------------------------------------------------ */
+
+static const struct assay__column place_columns[] = {
+    {NULL, "provider", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {NULL, "layers", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {NULL, "time", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {NULL, "share", "ratio", 0, 0, 0, 0},
+    {NULL, "net energy", "J", 0, 0, 0, 0},
+};
+#define PLACE_COLUMNS (sizeof place_columns / sizeof place_columns[0])
+
+static struct assay__datum energy_of(const struct placement *all, const struct assay__trial *trial)
+{
+    if (all->count > 1 && assay__trial_metric(trial, "energy.inference.net"))
+        return assay__datum_unknown("no sensor splits it between providers");
+    return assay__datum_metric(
+        trial->metrics ? assay_metrics_get(trial->metrics, "energy.inference.net") : NULL);
+}
+
+static void add_places(struct assay__doc *doc, const struct assay__trial *trial,
+                       const struct placement *all)
+{
+    static const char untimed[] = "a layer of it has no time: the others alone would be less than "
+                                  "it took";
+    const char *mark;
+    double total_ns = assay__layer_total(trial, &mark);
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.caption = "Time and energy by provider"}, place_columns,
+        PLACE_COLUMNS);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct place *p = &all->places[i];
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, p->name);
+        assay__table_number(t, (double)p->layers, ASSAY_MEASURED);
+        if (p->untimed) {
+            assay__table_cell(t, assay__datum_unknown(untimed));
+            assay__table_cell(t, assay__datum_unknown(untimed));
+        } else {
+            assay__table_number(t, p->time_ns / 1e9, ASSAY_DERIVED);
+            assay__table_number(t, p->time_ns / total_ns, ASSAY_DERIVED);
+        }
+        assay__table_cell(t, energy_of(all, trial));
+    }
+}
+
+/* --- crossings -------------------------------------------------------------------------------- */
+
+static const struct assay__column crossing_columns[] = {
+    {NULL, "from", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {NULL, "to", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {NULL, "crossings", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {NULL, "bytes", "B", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {NULL, "time", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
+};
+#define CROSSING_COLUMNS (sizeof crossing_columns / sizeof crossing_columns[0])
+
+static void add_crossings(struct assay__doc *doc, const struct placement *all)
+{
+    if (!all->crosses) {
+        assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
+                            all->count > 1 ? "Execution does not cross between providers."
+                                           : "All layers ran on one provider: nothing crosses.");
+        return;
+    }
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.caption = "Crossings between providers in execution order"},
+        crossing_columns, CROSSING_COLUMNS);
+    for (size_t from = 0; from < all->count; from++)
+        for (size_t to = 0; to < all->count; to++) {
+            const struct crossing *c = &all->crossings[from][to];
+            if (!c->count) continue;
+            assay__table_row(t, 0, NULL);
+            assay__table_text(t, all->places[from].name);
+            assay__table_text(t, all->places[to].name);
+            assay__table_number(t, (double)c->count, ASSAY_MEASURED);
+            assay__table_number(t, c->bytes, ASSAY_DERIVED);
+            assay__table_number(t, c->time_ns / 1e9, ASSAY_DERIVED);
+        }
+    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                        "A crossing is a layer on another provider than the one before it. Bytes "
+                        "and time are those of the engine's copies between the two; — where a "
+                        "crossing has none, or their size is not known.");
+}
+
+/* --- by type ---------------------------------------------------------------------------------- */
+
+static const struct assay__column type_columns[] = {
+    {NULL, "type", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {NULL, "layers", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {NULL, "time", "s", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {NULL, "share", "ratio", 0, 0, 0, 0},
+};
+#define TYPE_COLUMNS (sizeof type_columns / sizeof type_columns[0])
+
+/* The type that layers compute in, as the roofline takes it. */
+static void add_types(struct assay__doc *doc, struct assay__study *study,
+                      const struct assay__trial *trial)
+{
+    const struct assay__roofline *r = assay__study_roofline(study, trial);
+    double times_ns[2] = {0, 0};
+    size_t counts[2] = {0, 0};
+    const char *mark;
+    double total_ns = assay__layer_total(trial, &mark);
+    if (!r->type || !r->type[0]) {
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "The type that the layers compute in is not known: the profile holds "
+                            "no type of the model.");
+        return;
+    }
+    for (size_t i = 0; i < trial->layers.count; i++) {
+        const struct assay__layer *l = &trial->layers.items[i];
+        size_t at = strcmp(assay__roofline_type(l->op, r->type), r->type) != 0;
+        counts[at]++;
+        times_ns[at] += is_timed(l) ? l->time_ns : (double)NAN;
+    }
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.caption = "Time by the type that layers compute in"},
+        type_columns, TYPE_COLUMNS);
+    for (size_t i = 0; i < 2; i++) {
+        if (!counts[i]) continue;
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, i ? "int8" : r->type);
+        assay__table_number(t, (double)counts[i], ASSAY_MEASURED);
+        assay__table_number(t, times_ns[i] / 1e9, ASSAY_ESTIMATED);
+        assay__table_number(t, times_ns[i] / total_ns, ASSAY_ESTIMATED);
+    }
+    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                        "Estimated from %s, int8 for integer products: providers do not report "
+                        "what they compute in.",
+                        r->type_from);
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    struct placement all = {0};
+    if (!trial->layers.count) return; /* the section of the layers says why */
+    if (!collect(&trial->layers, &all)) doc->failed = true;
+    assay__doc_section(doc, &(struct assay__heading){.id = "placement",
+                                                     .title = "Placement",
+                                                     .remark = "who ran the layers",
+                                                     .views = ASSAY__VIEW_LAYERS,
+                                                     .detail = all.count < 2});
+    add_places(doc, trial, &all);
+    add_crossings(doc, &all);
+    add_types(doc, study, trial);
+    assay__doc_end(doc);
+}
+
+const struct assay__subject assay__subject_placement = {
+    .id = "placement", .scope = ASSAY__OF_TRIAL, .build = build};

@@ -1,0 +1,232 @@
+/* subject_roofline.c - each hot layer against what the device can do: a sentence, the picture, the
+ * layers in it and the roofs (cost/roofline.h, doc/roofline.md). */
+#include "report/subject/subject.h"
+
+#include "base/text.h"
+#include "report/figure/figures.h"
+#include "report/subject/layer_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAYERS_SHOWN = 10, PEAKS_MOST = 8 };
+
+/* --- sentences -------------------------------------------------------------------------------- */
+
+/* "62 % is bound by memory, 30 % is bound by compute": the largest first. */
+static void print_bounds(struct assay__buf *out, const struct assay__roofline *r)
+{
+    static const char *const words[ASSAY__BOUND_COUNT] = {"bound by compute", "bound by memory",
+                                                          "overhead", "of unknown bound"};
+    bool done[ASSAY__BOUND_COUNT] = {false};
+    double all = 0;
+    for (int b = 0; b < ASSAY__BOUND_COUNT; b++)
+        all += r->time_ns[b];
+    for (int pass = 0; pass < ASSAY__BOUND_COUNT; pass++) {
+        int most = -1;
+        for (int b = 0; b < ASSAY__BOUND_COUNT; b++)
+            if (!done[b] && r->time_ns[b] >= 0.0005 * all &&
+                (most < 0 || r->time_ns[b] > r->time_ns[most]))
+                most = b;
+        if (most < 0) return;
+        done[most] = true;
+        assay__buf_printf(out, "%s%s %% is %s", pass ? ", " : "",
+                          assay__digits(r->time_ns[most] / all * 100, 3).text, words[most]);
+    }
+}
+
+static void add_answer(struct assay__doc *doc, const struct assay__roofline *r)
+{
+    struct assay__buf bounds = {0}, least = {0};
+    print_bounds(&bounds, r);
+    assay__print_ns(&least, r->least_ns);
+    assay__buf_puts(&least, " instead of ");
+    assay__print_ns(&least, r->least_of_ns);
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
+                        "Of the time in layers %s. At their roofs the layers would take %s "
+                        "(%.0f %%).",
+                        bounds.data ? bounds.data : "", least.data ? least.data : "",
+                        r->least_ns / r->least_of_ns * 100);
+    if (bounds.failed || least.failed) doc->failed = true;
+    assay__buf_free(&bounds);
+    assay__buf_free(&least);
+}
+
+/* Layers that are faster than their roof, and those that cannot be judged with the first reason. */
+static void add_remarks(struct assay__doc *doc, const struct assay__roofline *r)
+{
+    const char *why = "";
+    size_t unknown = 0;
+    for (size_t i = r->layer_count; i-- > 0;)
+        if (r->layers[i].bound == ASSAY__BOUND_UNKNOWN) {
+            unknown++;
+            why = r->layers[i].reason;
+        }
+    if (r->above)
+        assay__doc_sentence(doc, ASSAY__TONE_WARN,
+                            "%zu layer%s faster than %s roof: bytes are counted as if nothing "
+                            "stayed in a cache, FLOPs as the operators define them, and the "
+                            "ceiling may have been measured on a busier machine.",
+                            r->above, r->above == 1 ? " is" : "s are",
+                            r->above == 1 ? "its" : "their");
+    if (unknown)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "%zu layer%s of unknown bound, the first because %s", unknown,
+                            unknown == 1 ? "" : "s", why);
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+static const struct assay__column columns[] = {
+    {NULL, "", NULL, 0, 0, 0, 0}, /* its letter in the picture */
+    {NULL, "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {NULL, "share", "ratio", 0, 0, 0, 0},
+    {NULL, "intensity", "FLOP/B", 0, 3, 0, 0},
+    {NULL, "rate", "FLOP/s", 0, 2, 0, 0},
+    {NULL, "at most", "FLOP/s", 0, 4, 0, 0},
+    {NULL, "of roof", "ratio", 0, 0, 0, 0},
+    {NULL, "bound", NULL, 0, 0, 0, 0},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+/* "memory l2" */
+static const char *bound_of(struct assay__doc *doc, const struct assay__roofline_layer *l)
+{
+    const char *name = assay__bound_name(l->bound);
+    return l->bound == ASSAY__BOUND_MEMORY && l->level
+               ? assay__doc_printf(doc, "%s %s", name, l->level->label)
+               : name;
+}
+
+static void put_layer(struct assay__doc *doc, struct assay__table *t,
+                      const struct assay__layer *layer, const struct assay__roofline_layer *l,
+                      double p50_ns, const char *letter)
+{
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, letter);
+    assay__table_text(t, assay__layer_title(layer));
+    assay__table_number(t, layer->time_ns / p50_ns, ASSAY_MEASURED);
+    assay__table_number(t, l->intensity, ASSAY_DERIVED);
+    assay__table_number(t, l->rate, ASSAY_DERIVED);
+    assay__table_number(t, l->attainable, ASSAY_DERIVED);
+    assay__table_number(t, l->utilization, ASSAY_DERIVED);
+    assay__table_text(t, bound_of(doc, l));
+}
+
+/* The slowest first, each with its letter in the picture. */
+static void add_layers(struct assay__doc *doc, const struct assay__trial *trial,
+                       const struct assay__roofline *r)
+{
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+    size_t *order = assay__layer_order(&trial->layers), letters = 0;
+    if (!order) doc->failed = true;
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){
+            .caption = "Layers against their roofs", .more = "layers", .limit = LAYERS_SHOWN},
+        columns, COLUMN_COUNT);
+    for (size_t i = 0; order && i < trial->layers.count; i++) {
+        const struct assay__layer *layer = &trial->layers.items[order[i]];
+        const struct assay__roofline_layer *placed = &r->layers[order[i]];
+        if (layer->state == ASSAY_UNAVAILABLE || !isfinite(layer->time_ns)) continue;
+        const char *letter = "";
+        if (letters < ASSAY__ROOFLINE_POINTS && assay__roofline_is_placed(placed))
+            letter = assay__doc_printf(doc, "%c", (char)('A' + letters++));
+        put_layer(doc, t, layer, placed, p50 ? p50->value * 1e9 : (double)NAN, letter);
+    }
+    free(order);
+}
+
+/* --- roofs ------------------------------------------------------------------------------------ */
+
+static const struct assay__column roof_columns[] = {
+    {NULL, "roof", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {NULL, "at most", "B/s", 0, 0, 0, 0},
+    {NULL, "holds", "B", 0, 0, 0, 0},
+    {NULL, "ceiling", NULL, 0, 1, ASSAY__COLUMN_CODE, 0},
+};
+#define ROOF_COLUMNS (sizeof roof_columns / sizeof roof_columns[0])
+
+static void put_roof(struct assay__table *t, const struct assay__roof *roof, const char *label,
+                     const char *unit, bool memory)
+{
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, label);
+    assay__table_cell(t, assay__datum_number(roof->value, unit, ASSAY_MEASURED));
+    if (memory && isfinite(roof->holds_bytes))
+        assay__table_number(t, roof->holds_bytes, ASSAY_MEASURED);
+    else
+        assay__table_skip(t, 1);
+    assay__table_text(t, roof->name);
+}
+
+/* The model's own compute roof, and those of layers that compute in another type. */
+static void put_peaks(struct assay__table *t, const struct assay__roofline *r)
+{
+    const struct assay__roof *seen[PEAKS_MOST] = {0};
+    size_t count = 0;
+    for (size_t i = 0; i <= r->layer_count; i++) {
+        const struct assay__roof *roof = i ? r->layers[i - 1].peak : r->peak;
+        bool again = !roof || count == PEAKS_MOST;
+        for (size_t s = 0; s < count && !again; s++)
+            again = seen[s] == roof;
+        if (again) continue;
+        seen[count++] = roof;
+        put_roof(t, roof, roof->label, strcmp(roof->label, "int8") == 0 ? "OP/s" : "FLOP/s", false);
+    }
+}
+
+static void add_roofs(struct assay__doc *doc, const struct assay__roofline *r)
+{
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.caption = "The roofs: what the device can do at most, as measured"},
+        roof_columns, ROOF_COLUMNS);
+    put_peaks(t, r);
+    for (size_t i = 0; i < r->level_count; i++)
+        put_roof(t, &r->levels[i], r->levels[i].label, "B/s", true);
+    if (r->weights)
+        put_roof(t, r->weights, assay__doc_printf(doc, "weights from %s", r->weights->label), "B/s",
+                 true);
+    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s; %s: %s%s%s", r->cores_note, r->type,
+                        r->type_from, r->peak_note[0] ? "; " : "", r->peak_note);
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    const struct assay_profile *profile = study->profile;
+    if (!trial->layers.count) return; /* the section of the layers says why */
+    const struct assay__roofline *r = assay__study_roofline(study, trial);
+    bool judged = !r->reason[0] && r->time_ns[ASSAY__BOUND_COMPUTE] +
+                                           r->time_ns[ASSAY__BOUND_MEMORY] +
+                                           r->time_ns[ASSAY__BOUND_OVERHEAD] >
+                                       0;
+    const char *when = judged ? profile->ceilings[0].measured_at : NULL;
+    const char *remark = when && *when
+                             ? assay__doc_printf(
+                                   doc, "the slowest layers against the ceilings of %s", when)
+                             : NULL;
+    assay__doc_section(doc, &(struct assay__heading){.id = "roofline",
+                                                     .title = "Roofline",
+                                                     .remark = remark,
+                                                     .views = ASSAY__VIEW_LAYERS,
+                                                     .detail = !judged});
+    if (r->reason[0]) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", r->reason);
+    if (judged) {
+        add_answer(doc, r);
+        assay__doc_picture(doc,
+                           &(struct assay__picture){
+                               .name = "roofline", .study = study, .trial = trial, .keyed = true});
+        add_layers(doc, trial, r);
+    }
+    if (!r->reason[0]) {
+        add_roofs(doc, r);
+        add_remarks(doc, r);
+    }
+    assay__doc_end(doc);
+}
+
+const struct assay__subject assay__subject_roofline = {
+    .id = "roofline", .scope = ASSAY__OF_TRIAL, .build = build};
