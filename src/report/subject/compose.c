@@ -43,7 +43,7 @@ static const struct {
     {"sweep", {"summary", "findings", "sweep", "environment"}},
     {"tune", {"summary", "findings", "tune", "environment"}},
     {"power", {"summary", "power", "stability", "unavailable", "environment"}},
-    {"memory", {"summary", "memory", "stability", "unavailable", "environment"}},
+    {"memory", {"summary", "memory", "allocations", "stability", "unavailable", "environment"}},
     {"counters", {"summary", "counters", "stability", "unavailable", "environment"}},
 };
 

@@ -17,6 +17,9 @@
     X(ncp_groups, "|groups|steps")   \
     X(roofline, "")                  \
     X(placement, "")                 \
+    X(memory, "|peak")               \
+    X(allocations, "|allocations")   \
+    X(counters, "|counters")         \
     X(stability, "")                 \
     X(unavailable, "")               \
     X(ceilings, "|ceilings")         \

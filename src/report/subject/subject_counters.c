@@ -1,0 +1,307 @@
+/* subject_counters.c - the processor's and the kernel's counters: per inference and per second,
+ * what follows from them, and per class of layers. What could not be counted stands with the
+ * metrics that are not available. */
+#include "report/subject/subject.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- per inference ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *metric, *label;
+} counters[] = {
+    {"hardware.elapsed", "time while counted"},
+    {"hardware.task_clock", "CPU time"},
+    {"hardware.cycles", "cycles"},
+    {"hardware.instructions", "instructions"},
+    {"hardware.cache_references", "cache references"},
+    {"hardware.cache_misses", "cache misses"},
+    {"hardware.llc_loads", "last-level loads"},
+    {"hardware.llc_load_misses", "last-level load misses"},
+    {"hardware.branches", "branches"},
+    {"hardware.branch_misses", "branch misses"},
+    {"hardware.stalled_frontend", "front-end stalls"},
+    {"hardware.stalled_backend", "back-end stalls"},
+    {"hardware.page_faults", "page faults"},
+    {"hardware.context_switches", "context switches"},
+    {"hardware.migrations", "CPU migrations"},
+};
+
+static const struct assay__column columns[] = {
+    {NULL, "counter", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {NULL, "per inference", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {NULL, "per second", "1/s", 0, 0, 0, 0},
+    {NULL, "source", NULL, 0, 1, 0, 0},
+    {NULL, "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+/* Inferences per second while it was counted; NaN unknown. */
+static double counted_rate(const struct assay__trial *trial)
+{
+    const struct assay_metric *elapsed = assay__trial_metric(trial, "hardware.elapsed");
+    if (elapsed && elapsed->value > 0) return 1 / elapsed->value;
+    const struct assay_metric *clock = assay__trial_metric(trial, "hardware.task_clock"),
+                              *cpus = assay__trial_metric(trial, "hardware.cpus_busy"),
+                              *rate = assay__trial_metric(trial, "throughput.inferences");
+    if (clock && cpus && clock->value > 0) return cpus->value / clock->value;
+    return rate ? rate->value : (double)NAN;
+}
+
+/* Of CPU time it is the CPUs that were busy; of wall time there is one second per second. */
+static struct assay__datum per_second(struct assay__doc *doc, const struct assay_metric *m,
+                                      double rate)
+{
+    struct assay__datum value = assay__datum_number(m->value * rate, NULL, ASSAY_DERIVED);
+    if (strcmp(m->name, "hardware.elapsed") == 0) return assay__datum_none();
+    if (strcmp(m->unit, "s") == 0 && isfinite(value.number))
+        value.text = assay__doc_printf(doc, "%s%.2f CPUs", assay__state_mark(ASSAY_DERIVED),
+                                       value.number);
+    return value;
+}
+
+static void add_counters(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    double rate = counted_rate(trial);
+    struct assay__table *t = NULL;
+    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+        const struct assay_metric *m = assay__trial_metric(trial, counters[i].metric);
+        if (!m) continue;
+        if (!t)
+            t = assay__doc_table(doc,
+                                 &(struct assay__table){.caption = "Counters of one inference",
+                                                        .more = "counters",
+                                                        .limit = SIZE_MAX},
+                                 columns, COLUMN_COUNT);
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, counters[i].label);
+        assay__table_metric(t, m);
+        assay__table_cell(t, per_second(doc, m, rate));
+        assay__table_text(t, m->source);
+        assay__table_text(t, m->state == ASSAY_DERIVED ? m->note : NULL);
+    }
+}
+
+static void add_derived(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    static const struct {
+        const char *label, *metric, *name;
+    } items[] = {
+        {"together", "hardware.cpus_busy", "CPUs busy"},
+        {"together", "hardware.ipc", "instructions per cycle"},
+        {"together", "cache.hit_rate", "cache hit rate"},
+        {"together", "hardware.branch_miss_rate", "branch misses"},
+        {"together", "hardware.frequency", "clock"},
+        {"together", "memory.bandwidth.llc", "from memory at least"},
+        {"together", "memory.bandwidth.controller", "memory controllers"},
+        {"together", "hardware.memory_controller", "of their ceiling"},
+        {"cost", "overhead.counters", "an inference with the counters on takes"},
+    };
+    const char *label = "";
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
+        const struct assay_metric *m = assay__trial_metric(trial, items[i].metric);
+        if (strcmp(items[i].label, label) != 0) assay__doc_fact(doc, label = items[i].label);
+        if (m) assay__doc_item(doc, items[i].name, assay__datum_metric(m));
+    }
+}
+
+/* --- classes of layers ------------------------------------------------------------------------ */
+
+static const struct assay__column data_columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"op", NULL, NULL, 0, 0, 0, 0},
+    {"layers", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"time_us", NULL, "s", 1e-6, 0, 0, 0},
+    {"counter", NULL, NULL, 0, 0, 0, 0},
+    {"value", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"note", NULL, NULL, 0, 0, 0, 0},
+};
+#define DATA_COLUMNS (sizeof data_columns / sizeof data_columns[0])
+
+static struct assay__datum layers_of(const struct assay__class_counters *class)
+{
+    if (class->layers < 0) return assay__datum_unknown(NULL);
+    return assay__datum_number((double)class->layers, NULL, ASSAY_MEASURED);
+}
+
+/* One row for each counter of each class; without any, one that says why. */
+static void add_data(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const char *note = trial->class_counter_note;
+    size_t rows = trial->class_counter_count * trial->counter_count;
+    if (!rows && !(note && *note)) return;
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "counters", .data = true}, data_columns, DATA_COLUMNS);
+    for (size_t i = 0; i < rows; i++) {
+        const struct assay__class_counters *class =
+            &trial->class_counters[i / trial->counter_count];
+        size_t k = i % trial->counter_count;
+        assay__table_row(t, 0, NULL);
+        assay__table_number(t, trial->id, ASSAY_MEASURED);
+        assay__table_text(t, class->op);
+        assay__table_cell(t, layers_of(class));
+        assay__table_number(t, class->time_ns / 1e3, ASSAY_MEASURED);
+        assay__table_text(t, trial->counter_names[k]);
+        assay__table_number(t, class->values ? class->values[k] : (double)NAN, ASSAY_MEASURED);
+        assay__table_text(t, i ? "" : note);
+    }
+    if (rows) return;
+    assay__table_row(t, 0, NULL);
+    assay__table_number(t, trial->id, ASSAY_MEASURED);
+    assay__table_skip(t, DATA_COLUMNS - 2);
+    assay__table_text(t, note);
+}
+
+/* How people call a counter, and when its column gives way. */
+static const struct {
+    const char *name, *title;
+    unsigned priority;
+} titles[] = {
+    {"elapsed", "counted", 1},
+    {"task-clock", "CPU time", 6},
+    {"cycles", "cycles", 7},
+    {"instructions", "instructions", 3},
+    {"cache-misses", "cache misses", 5},
+    {"page-faults", "page faults", 8},
+    {"context-switches", "switches", 9},
+};
+
+/* What follows from two counters. */
+static const struct {
+    const char *title, *name, *over;
+    bool rest; /* 1 less the quotient */
+    const char *unit;
+    unsigned priority;
+} quotients[] = {
+    {"CPUs", "task-clock", "elapsed", false, ASSAY__UNIT_HUNDREDTHS, 0},
+    {"IPC", "instructions", "cycles", false, ASSAY__UNIT_HUNDREDTHS, 2},
+    {"cache hits", "cache-misses", "cache-references", true, "ratio", 4},
+};
+#define QUOTIENTS (sizeof quotients / sizeof quotients[0])
+enum { FIRST = 3, LEAST_RANK = 10 }; /* columns before the counters; priority of the others */
+
+static size_t find(const struct assay__trial *trial, const char *name)
+{
+    size_t i = 0;
+    while (i < trial->counter_count && strcmp(trial->counter_names[i], name) != 0)
+        i++;
+    return i;
+}
+
+/* Two of them are times. */
+static const char *unit_of(const char *counter)
+{
+    bool time = strcmp(counter, "task-clock") == 0 || strcmp(counter, "elapsed") == 0;
+    return time ? "s" : ASSAY__UNIT_COUNT;
+}
+
+static struct assay__column counter_column(const char *counter)
+{
+    struct assay__column column = {NULL, counter, unit_of(counter), 0, LEAST_RANK, 0, 0};
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
+        if (strcmp(titles[i].name, counter) == 0) {
+            column.title = titles[i].title;
+            column.priority = titles[i].priority;
+        }
+    return column;
+}
+
+/* Operator, layers, time; a column for each counter; the quotients. NULL: out of memory. */
+static struct assay__column *class_columns(struct assay__doc *doc, const struct assay__trial *trial,
+                                           size_t *count)
+{
+    static const struct assay__column first[FIRST] = {
+        {NULL, "operator", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+        {NULL, "layers", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+        {NULL, "time", "s", 0, 0, 0, 0},
+    };
+    *count = FIRST + trial->counter_count + QUOTIENTS;
+    struct assay__column *made = assay__arena_array(doc->arena, *count, sizeof *made);
+    if (!made) {
+        doc->failed = true;
+        return NULL;
+    }
+    memcpy(made, first, sizeof first);
+    for (size_t i = 0; i < trial->counter_count; i++)
+        made[FIRST + i] = counter_column(trial->counter_names[i]);
+    for (size_t i = 0; i < QUOTIENTS; i++)
+        made[FIRST + trial->counter_count + i] = (struct assay__column){
+            NULL, quotients[i].title, quotients[i].unit, 0, quotients[i].priority, 0, 0};
+    return made;
+}
+
+static struct assay__datum quotient(const struct assay__trial *trial,
+                                    const struct assay__class_counters *class, size_t i)
+{
+    size_t name = find(trial, quotients[i].name), over = find(trial, quotients[i].over);
+    if (!class->values || name == trial->counter_count || over == trial->counter_count)
+        return assay__datum_none();
+    double value = class->values[name] / class->values[over];
+    return assay__datum_number(quotients[i].rest ? 1 - value : value, NULL, ASSAY_DERIVED);
+}
+
+static void add_class_table(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    size_t count;
+    const struct assay__column *made = class_columns(doc, trial, &count);
+    if (!made) return;
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.caption = "Counters of one inference by kind of layer",
+                               .more = "kinds of layers"},
+        made, count);
+    for (size_t i = 0; i < trial->class_counter_count; i++) {
+        const struct assay__class_counters *class = &trial->class_counters[i];
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, class->op);
+        assay__table_cell(t, layers_of(class));
+        assay__table_number(t, class->time_ns / 1e9, ASSAY_MEASURED);
+        for (size_t k = 0; k < trial->counter_count; k++)
+            assay__table_number(t, class->values ? class->values[k] : (double)NAN, ASSAY_MEASURED);
+        for (size_t k = 0; k < QUOTIENTS; k++)
+            assay__table_cell(t, quotient(trial, class, k));
+    }
+}
+
+static void add_classes(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const char *note = trial->class_counter_note;
+    assay__doc_section(doc, &(struct assay__heading){.title = "Counters by kind of layer",
+                                                     .remark = "per inference"});
+    if (trial->class_counter_count) add_class_table(doc, trial);
+    if (trial->class_counter_count && find(trial, "elapsed") < trial->counter_count)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "Time is that of the layers when they were timed; counted is their "
+                            "time in the runs whose counters were read, as is all behind it "
+                            "(CPUs: CPU time / counted).");
+    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", note ? note : "");
+    assay__doc_end(doc);
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    (void)study;
+    /* put only when counters were asked for */
+    bool asked = trial->metrics && assay_metrics_get(trial->metrics, "hardware.task_clock");
+    if (asked || trial->counter_names || trial->class_counter_count) {
+        assay__doc_section(doc,
+                           &(struct assay__heading){
+                               .id = "counters",
+                               .title = "Counters",
+                               .remark = "all threads of the worker; the latency is without them",
+                               .views = ASSAY__VIEW_MACHINE});
+        if (asked) add_counters(doc, trial);
+        if (asked) add_derived(doc, trial);
+        add_classes(doc, trial);
+        assay__doc_end(doc);
+    }
+    add_data(doc, trial);
+}
+
+const struct assay__subject assay__subject_counters = {
+    .id = "counters",
+    .scope = ASSAY__OF_TRIAL,
+    .tables = {{"counters", data_columns, DATA_COLUMNS}},
+    .build = build};

@@ -1,0 +1,390 @@
+/* subject_memory.c - where the memory goes: one sentence, what each part takes, over time, the
+ * activations that are alive when most are, and the layers by the bytes they move. What was
+ * allocated is subject_allocations.c. */
+#include "report/subject/subject.h"
+
+#include "base/text.h"
+#include "report/subject/layer_list.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TENSORS_SHOWN = 10,
+    LONG_ENOUGH = 1000, /* inferences behind which pools and caches have mostly filled */
+};
+
+static const struct assay__series_info *series_of(const struct assay__trial *trial,
+                                                  const char *name)
+{
+    for (size_t i = 0; i < trial->series_count; i++)
+        if (strcmp(trial->series[i].name, name) == 0) return &trial->series[i];
+    return NULL;
+}
+
+static double greatest(const struct assay__series_info *series)
+{
+    double most = NAN;
+    for (size_t i = 0; series && series->values && i < series->count; i++)
+        if (isfinite(series->values[i]) && !(series->values[i] <= most)) most = series->values[i];
+    return most;
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+static void print_bytes(struct assay__buf *out, double bytes)
+{
+    char text[64];
+    assay__text_scaled(text, sizeof text, bytes, "B");
+    assay__buf_puts(out, text);
+}
+
+/* A leak goes on for ever; who looked shortly saw growth, and no more. */
+static void print_growth(struct assay__buf *out, const struct assay__allocations *a, double growth)
+{
+    int64_t before = 0, seen = 0;
+    for (size_t i = 0; i < a->phase_count; i++) {
+        if (strcmp(a->phases[i].name, "warm") == 0)
+            seen = a->phases[i].inferences;
+        else
+            before += a->phases[i].inferences;
+    }
+    bool lasting = before + seen >= LONG_ENOUGH;
+    const char *verb = lasting ? growth > 0 ? "GROWS" : "shrinks" : growth > 0 ? "grew" : "shrank";
+    assay__buf_printf(out, "; it %s by ", verb);
+    print_bytes(out, fabs(growth));
+    if (lasting)
+        assay__buf_puts(out, " with every inference");
+    else
+        assay__buf_printf(out,
+                          " with each of inferences %lld to %lld: too few to tell whether that "
+                          "goes on",
+                          (long long)before + 1, (long long)(before + seen));
+}
+
+static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay_metric *total = assay__trial_metric(trial, "memory.total"),
+                              *model = assay__trial_metric(trial, "memory.model"),
+                              *growth = assay__trial_metric(trial, "memory.growth");
+    const struct assay__allocations *a = &trial->allocations;
+    struct assay__buf text = {0};
+    if (total) {
+        assay__buf_puts(&text, "The run takes ");
+        print_bytes(&text, total->value);
+        assay__buf_puts(&text, " of memory");
+    } else {
+        assay__buf_puts(&text, "The memory of the whole run is not known");
+    }
+    if (total && model && model->value > 0) {
+        assay__buf_printf(&text, ", %s times its weights (",
+                          assay__digits(total->value / model->value, 3).text);
+        print_bytes(&text, model->value);
+        assay__buf_puts(&text, ")");
+    }
+    if (growth && (a->growth_low > 0 || a->growth_high < 0))
+        print_growth(&text, a, growth->value);
+    else if (growth)
+        assay__buf_puts(&text, "; no growth per inference was detected");
+    assay__buf_puts(&text, ".");
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", text.data ? text.data : "");
+    if (text.failed) doc->failed = true;
+    assay__buf_free(&text);
+}
+
+/* --- what takes how much ---------------------------------------------------------------------- */
+
+/* In the order of the report; a label of which nothing is known has the reason of its first. */
+static const struct part {
+    const char *label, *metric, *name, *after;
+    bool why; /* where it is not known, the reason stands beside the others */
+} parts[] = {
+    {"model", "memory.model", NULL, "of weights", false},
+    {"activations", "memory.activation.predicted", NULL, "alive at once, by the graph", false},
+    {"arena", "memory.activation.arena", NULL, "at most in the engine's arena, copied weights too",
+     false},
+    {"arena", "memory.arena.held", NULL, "held by it", false},
+    {"worker", "memory.peak.worker", NULL, "beyond an empty worker", false},
+    {"worker", "memory.baseline.worker", "empty", NULL, false},
+    {"device", "memory.peak.device", NULL, "at most", false},
+    {"total", "memory.total", NULL, NULL, false},
+    {"bandwidth", "memory.bandwidth", NULL, NULL, false},
+    {"bandwidth", "memory.bandwidth_utilization", "of the ceiling", NULL, true},
+    {"cache", "cache.hit_rate", NULL, "of the references hit a cache", false},
+};
+#define PART_COUNT (sizeof parts / sizeof parts[0])
+
+/* One reading alone is of the empty worker. */
+static bool add_peak_of(struct assay__doc *doc, const struct assay__trial *trial, const char *name,
+                        const char *label)
+{
+    const struct assay__series_info *series = series_of(trial, name);
+    double most = greatest(series);
+    if (!isfinite(most) || series->count < 2) return false;
+    assay__doc_item_after(doc, label, assay__datum_number(most, "B", ASSAY_MEASURED), "at most");
+    return true;
+}
+
+static void add_worker(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay_metric *end = assay__trial_metric(trial, "memory.pss.worker");
+    add_peak_of(doc, trial, "memory.rss.worker", "RSS");
+    if (!add_peak_of(doc, trial, "memory.pss.worker", "PSS") && end)
+        assay__doc_item_after(doc, "PSS", assay__datum_metric(end), "at the end");
+}
+
+static void add_parts(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    for (size_t i = 0; i < PART_COUNT;) {
+        size_t first = i, shown = 0;
+        assay__doc_fact(doc, parts[i].label);
+        for (; i < PART_COUNT && strcmp(parts[i].label, parts[first].label) == 0; i++) {
+            const struct assay_metric *m = assay_metrics_get(trial->metrics, parts[i].metric);
+            bool known = assay__trial_metric(trial, parts[i].metric) != NULL;
+            if (!m || (!known && !(parts[i].why && shown))) continue;
+            assay__doc_item_after(doc, parts[i].name, assay__datum_metric(m),
+                                  known ? parts[i].after : NULL);
+            shown++;
+        }
+        const struct assay_metric *none = assay_metrics_get(trial->metrics, parts[first].metric);
+        if (!shown && none) assay__doc_item(doc, NULL, assay__datum_metric(none));
+        if (strcmp(parts[first].label, "worker") == 0) add_worker(doc, trial);
+    }
+}
+
+/* --- over time -------------------------------------------------------------------------------- */
+
+/* How it was read. */
+static void add_readings(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    static const char *const rows[][2] = {{"memory.rss.worker", "RSS"},
+                                          {"memory.pss.worker", "PSS"}};
+    assay__doc_fact(doc, "read");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct assay__series_info *series = series_of(trial, rows[i][0]);
+        if (!series) continue;
+        if (series->state == ASSAY_UNAVAILABLE)
+            assay__doc_item(doc, rows[i][1], assay__datum_unknown(series->note));
+        else if (series->count < 2)
+            assay__doc_item(doc, rows[i][1],
+                            assay__datum_unknown("the run was too short for two readings"));
+        else if (*series->note)
+            assay__doc_item(doc, rows[i][1], assay__datum_text(series->note));
+    }
+}
+
+/* Of a counter: one reading tells no growth. */
+static void add_growth_of(struct assay__doc *doc, const struct assay__trial *trial,
+                          const char *name, const char *after)
+{
+    const struct assay__series_info *series = series_of(trial, name);
+    double most = greatest(series);
+    if (isfinite(most) && series->count > 1)
+        assay__doc_item_after(doc, NULL, assay__datum_count(most), after);
+}
+
+static void add_meanwhile(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    double threads = greatest(series_of(trial, "threads.worker"));
+    assay__doc_fact(doc, "meanwhile");
+    add_growth_of(doc, trial, "faults.minor.worker", "minor page faults");
+    add_growth_of(doc, trial, "faults.major.worker", "major page faults");
+    if (isfinite(threads))
+        assay__doc_item_after(doc, "at most", assay__datum_count(threads),
+                              threads == 1 ? "thread" : "threads");
+}
+
+/* --- alive at the peak ------------------------------------------------------------------------ */
+
+static const struct assay__column peak_columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"position", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"name", "tensor", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"type", "shape and type", NULL, 0, 1, 0, 0},
+    {"bytes", "size", "B", 0, 0, ASSAY__COLUMN_SUM | ASSAY__COLUMN_KEEP, 0},
+    {NULL, "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
+    {"producer", "made by", NULL, 0, 2, ASSAY__COLUMN_NAME, 0},
+    {"op", "operator", NULL, 0, 3, 0, 0},
+    {"first", NULL, NULL, 0, 0, 0, 0},
+    {"last", "last read by", NULL, 0, 4, ASSAY__COLUMN_NAME, 0},
+};
+#define PEAK_COLUMNS (sizeof peak_columns / sizeof peak_columns[0])
+
+static void put_tensor(struct assay__table *t, const struct assay__peak *peak, size_t position,
+                       int trial)
+{
+    const struct assay__peak_tensor *tensor = &peak->tensors[position];
+    struct assay__datum producer = assay__datum_text(tensor->producer);
+    if (!*tensor->producer && !*tensor->op) { /* programs find no name there */
+        producer = assay__datum_unknown(NULL);
+        producer.text = "an input of the model";
+    }
+    assay__table_row(t, 0, NULL);
+    assay__table_number(t, trial, ASSAY_MEASURED);
+    assay__table_number(t, (double)position, ASSAY_MEASURED);
+    assay__table_text(t, tensor->name);
+    assay__table_text(t, tensor->type);
+    assay__table_number(t, tensor->bytes, ASSAY_DERIVED);
+    assay__table_number(t, tensor->bytes / peak->bytes, ASSAY_DERIVED);
+    assay__table_cell(t, producer);
+    assay__table_text(t, tensor->op);
+    assay__table_text(t, tensor->first);
+    assay__table_text(t, tensor->last);
+}
+
+/* "9.6 MB of activations are alive while 'Conv_3' (Conv) runs, in 3 tensors." */
+static void add_peak_answer(struct assay__doc *doc, const struct assay__peak *peak)
+{
+    struct assay__buf text = {0};
+    size_t unknown = 0;
+    for (size_t i = 0; i < peak->count; i++)
+        unknown += !isfinite(peak->tensors[i].bytes);
+    if (isfinite(peak->bytes)) {
+        print_bytes(&text, peak->bytes);
+        assay__buf_puts(&text, " of activations are alive");
+    } else {
+        assay__buf_puts(&text, "Most activations whose size is known are alive");
+    }
+    assay__buf_printf(&text, " while '%.100s' (%s) runs, in %lld tensor%s", peak->node, peak->op,
+                      (long long)peak->alive, peak->alive == 1 ? "" : "s");
+    if (unknown) assay__buf_printf(&text, ", %zu of them of unknown size", unknown);
+    if (peak->body_bytes > 0) {
+        assay__buf_puts(&text, "; ");
+        print_bytes(&text, peak->body_bytes);
+        assay__buf_puts(&text, " of it inside its subgraphs");
+    }
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s, by liveness of the graph.",
+                        text.data ? text.data : "");
+    if (text.failed) doc->failed = true;
+    assay__buf_free(&text);
+}
+
+static void add_tensors(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay__peak *peak = &trial->peak;
+    if (!peak->count) return;
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "peak",
+                               .id = "peak-tensors",
+                               .caption = "Activations alive at the peak",
+                               .more = "tensors",
+                               .limit = TENSORS_SHOWN},
+        peak_columns, PEAK_COLUMNS);
+    for (size_t i = 0; i < peak->count; i++)
+        put_tensor(t, peak, i, trial->id);
+    if (peak->alive <= (int64_t)peak->count) return;
+    assay__table_row(t, ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL, NULL);
+    assay__table_skip(t, 2);
+    assay__table_text(t, assay__doc_printf(doc, "%lld smaller ones that are not kept",
+                                           (long long)peak->alive - (long long)peak->count));
+    assay__table_skip(t, 1);
+    assay__table_number(t, peak->rest_bytes, ASSAY_DERIVED);
+    assay__table_number(t, peak->rest_bytes / peak->bytes, ASSAY_DERIVED);
+}
+
+static void add_peak(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay__peak *peak = &trial->peak;
+    if (!peak->reason) return; /* not looked for, or from before it was */
+    assay__doc_section(doc, &(struct assay__heading){.title = "Alive at the peak",
+                                                     .remark = "activations, the largest first"});
+    if (*peak->reason) {
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", peak->reason);
+    } else {
+        add_peak_answer(doc, peak);
+        add_tensors(doc, trial);
+    }
+    assay__doc_end(doc);
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+static const struct assay__column layer_columns[] = {
+    {NULL, "#", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
+    {NULL, "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {NULL, "operator", NULL, 0, 2, 0, 0},
+    {NULL, "moves", "B", 0, 0, 0, 0},
+    {NULL, "time", "s", 0, 0, 0, 0},
+    {NULL, "rate", "B/s", 0, 1, 0, 0},
+    {NULL, "alive", "B", 0, 1, 0, 0},
+    {NULL, "weights", "B", 0, 4, 0, 0},
+};
+#define LAYER_COLUMNS (sizeof layer_columns / sizeof layer_columns[0])
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct assay__layer *a = *(const struct assay__layer *const *)left,
+                              *b = *(const struct assay__layer *const *)right;
+    double x = isfinite(a->bytes) ? a->bytes : -1, y = isfinite(b->bytes) ? b->bytes : -1;
+    if (x != y) return x < y ? 1 : -1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static void put_layer(struct assay__table *t, const struct assay__layer *l)
+{
+    bool timed = l->state != ASSAY_UNAVAILABLE && l->time_ns > 0;
+    double rate = timed ? l->bytes / l->time_ns * 1e9 : (double)NAN;
+    assay__table_row(t, 0, NULL);
+    assay__table_number(t, l->index, ASSAY_MEASURED);
+    assay__table_text(t, assay__layer_title(l));
+    assay__table_text(t, l->op);
+    assay__table_number(t, l->bytes, ASSAY_DERIVED);
+    assay__table_number(t, timed ? l->time_ns / 1e9 : (double)NAN, l->state);
+    assay__table_number(t, rate, ASSAY_DERIVED);
+    assay__table_number(t, l->live_bytes, ASSAY_DERIVED);
+    assay__table_number(t, l->weight_bytes, ASSAY_DERIVED);
+}
+
+static void add_layers(struct assay__doc *doc, const struct assay_profile *profile,
+                       const struct assay__trial *trial)
+{
+    const struct assay__layers *layers = &trial->layers;
+    const struct assay__layer **order = calloc(layers->count + 1, sizeof *order);
+    if (!order) doc->failed = true;
+    if (!order || !layers->count) goto out;
+    for (size_t i = 0; i < layers->count; i++)
+        order[i] = &layers->items[i];
+    qsort(order, layers->count, sizeof *order, by_bytes);
+    assay__doc_section(doc, &(struct assay__heading){.title = "Layers by the bytes they move",
+                                                     .remark = "alive: activations while each "
+                                                               "runs, by liveness of the graph",
+                                                     .detail = strcmp(profile->command, "memory")});
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.caption = "Layers by the bytes they move", .more = "layers"},
+        layer_columns, LAYER_COLUMNS);
+    for (size_t i = 0; i < layers->count; i++)
+        put_layer(t, order[i]);
+    assay__doc_end(doc);
+out:
+    free(order);
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    bool watched = series_of(trial, "memory.rss.worker") || trial->allocations.reason;
+    if (!trial->metrics || !assay_metrics_count(trial->metrics)) return;
+    assay__doc_section(doc, &(struct assay__heading){.id = "memory",
+                                                     .title = "Memory",
+                                                     .remark = "where it goes",
+                                                     .views = ASSAY__VIEW_MACHINE,
+                                                     .detail = !watched});
+    add_answer(doc, trial);
+    add_parts(doc, trial);
+    assay__doc_picture(doc, &(struct assay__picture){
+                                .name = "memory", .study = study, .trial = trial, .say = watched});
+    add_readings(doc, trial);
+    add_meanwhile(doc, trial);
+    add_peak(doc, trial);
+    add_layers(doc, study->profile, trial);
+    assay__doc_end(doc);
+}
+
+const struct assay__subject assay__subject_memory = {
+    .id = "memory",
+    .scope = ASSAY__OF_TRIAL,
+    .tables = {{"peak", peak_columns, PEAK_COLUMNS}},
+    .build = build};
