@@ -1,5 +1,5 @@
-/* render_options.h - the options of every command that ends in a report, and its report on stdout or
- * in a file. */
+/* render_options.h - the options of every command that ends in a report, and its report on stdout
+ * or in a file. */
 #ifndef ASSAY_CLI_RENDER_OPTIONS_H
 #define ASSAY_CLI_RENDER_OPTIONS_H
 

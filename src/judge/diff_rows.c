@@ -1,5 +1,5 @@
-/* diff_rows.c - what becomes of the rows of a difference: which are told and which folded, what a row
- * of layers is called, and how its sides were matched. */
+/* diff_rows.c - what becomes of the rows of a difference: which are told and which folded, what a
+ * row of layers is called, and how its sides were matched. */
 #include "judge/diff.h"
 #include "judge/require_advice.h"
 
@@ -63,8 +63,7 @@ static bool same_name(const struct assay__diff *diff, const struct assay__diff_l
 {
     const char *title = assay__diff_layer_title(diff, row);
     for (size_t s = 0; s < diff->count; s++)
-        if (members(row, s) &&
-            strcmp(assay__layer_title(member(diff, row, s, 0)), title) != 0)
+        if (members(row, s) && strcmp(assay__layer_title(member(diff, row, s, 0)), title) != 0)
             return false;
     return true;
 }

@@ -18,8 +18,8 @@ int assay__study_new(const struct assay_profile *profile, struct assay__study **
     struct assay__study *made = calloc(1, sizeof *made);
     if (made) made->arena = assay__arena_new();
     if (made && made->arena)
-        made->trials =
-            assay__arena_array(made->arena, profile->trial_count + 1, sizeof *made->trials);
+        made->trials = assay__arena_array(made->arena, profile->trial_count + 1,
+                                          sizeof *made->trials);
     *study = made;
     if (made && made->trials) {
         made->profile = profile;

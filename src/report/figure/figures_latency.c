@@ -277,8 +277,8 @@ int assay__figure_latency_in(const struct assay_profile *profile, const struct a
     return code;
 }
 
-int assay__figure_latency(struct assay__study *study, const struct assay__trial *trial,
-                          size_t part, struct assay__arena *arena, struct assay__figure *figure,
+int assay__figure_latency(struct assay__study *study, const struct assay__trial *trial, size_t part,
+                          struct assay__arena *arena, struct assay__figure *figure,
                           struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;
@@ -421,8 +421,8 @@ static int make_samples(const struct assay__trial *trial, const double *sorted, 
     return figure->description ? 0 : assay__figure_no_memory(error);
 }
 
-int assay__figure_samples(struct assay__study *study, const struct assay__trial *trial,
-                          size_t part, struct assay__arena *arena, struct assay__figure *figure,
+int assay__figure_samples(struct assay__study *study, const struct assay__trial *trial, size_t part,
+                          struct assay__arena *arena, struct assay__figure *figure,
                           struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;

@@ -89,8 +89,8 @@ static void describe_bars(const struct assay__trial *trial, const struct bars *b
     assay__buf_free(&text);
 }
 
-int assay__figure_layers(struct assay__study *study, const struct assay__trial *trial,
-                         size_t part, struct assay__arena *arena, struct assay__figure *figure,
+int assay__figure_layers(struct assay__study *study, const struct assay__trial *trial, size_t part,
+                         struct assay__arena *arena, struct assay__figure *figure,
                          struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;
@@ -224,8 +224,8 @@ static bool fill_kind(struct assay__figure_series *series, const struct assay__l
     return true;
 }
 
-int assay__figure_treemap(struct assay__study *study, const struct assay__trial *trial,
-                          size_t part, struct assay__arena *arena, struct assay__figure *figure,
+int assay__figure_treemap(struct assay__study *study, const struct assay__trial *trial, size_t part,
+                          struct assay__arena *arena, struct assay__figure *figure,
                           struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;

@@ -180,8 +180,7 @@ int assay__diff_json(const struct assay__diff *diff, const struct assay_report_o
     (void)options;
     (void)error;
     assay__json_start(w, out, true);
-    assay__json_head(w, diff->sides[0].profile->assay_version,
-                            diff->sides[0].profile->schema);
+    assay__json_head(w, diff->sides[0].profile->assay_version, diff->sides[0].profile->schema);
     assay__json_put_string(w, "command", "report");
     assay__json_put_string(w, "summary", diff->summary);
     put_profiles(w, diff);

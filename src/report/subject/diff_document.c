@@ -17,15 +17,16 @@ struct view {
     struct assay__table *table;
 };
 
-/* --- columns: as many as there are runs --------------------------------------------------------- */
+/* --- columns: as many as there are runs ---------------------------------------------------------
+ */
 
 /* A name, a value of each run, then ratio and verdict of each but the base, then `last`. */
 static struct assay__column *make_columns(struct view *v, const char *key, const char *unit,
                                           const char *last, size_t *count)
 {
     size_t sides = v->diff->count, at = 0;
-    struct assay__column *columns =
-        assay__arena_array(v->doc->arena, 3 * sides + 4, sizeof *columns);
+    struct assay__column *columns = assay__arena_array(v->doc->arena, 3 * sides + 4,
+                                                       sizeof *columns);
     if (!columns) {
         v->doc->failed = true;
         *count = 0;
@@ -33,18 +34,30 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
     }
     columns[at++] = (struct assay__column){key, key, NULL, 0, 0, ASSAY__COLUMN_NAME, 0};
     for (size_t s = 0; s < sides; s++)
-        columns[at++] = (struct assay__column){
-            assay__doc_printf(v->doc, "value_%zu", s + 1),
-            sides == 2 ? (s ? "other" : "base") : v->diff->sides[s].name, unit, 0, 0,
-            ASSAY__COLUMN_KEEP, 0};
+        columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "value_%zu", s + 1),
+                                               sides == 2 ? (s ? "other" : "base")
+                                                          : v->diff->sides[s].name,
+                                               unit,
+                                               0,
+                                               0,
+                                               ASSAY__COLUMN_KEEP,
+                                               0};
     for (size_t s = 1; s < sides; s++) {
         const char *of = sides == 2 ? "" : assay__doc_printf(v->doc, " %zu", s + 1);
         columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "ratio_%zu", s + 1),
                                                assay__doc_printf(v->doc, "ratio%s", of),
-                                               ASSAY__UNIT_TIMES, 0, 0, 0, 0};
+                                               ASSAY__UNIT_TIMES,
+                                               0,
+                                               0,
+                                               0,
+                                               0};
         columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "verdict_%zu", s + 1),
                                                assay__doc_printf(v->doc, "verdict%s", of),
-                                               NULL, 0, 0, 0, 0};
+                                               NULL,
+                                               0,
+                                               0,
+                                               0,
+                                               0};
     }
     if (last)
         columns[at++] = (struct assay__column){last, last, NULL, 0, 0, ASSAY__COLUMN_PROSE, 0};
@@ -62,10 +75,9 @@ static void put_ratio(struct view *v, const struct assay__diff_delta *d)
         return;
     }
     if (d->ci.known) {
-        value.text = assay__doc_printf(v->doc, "%s × (%s to %s)",
-                                       assay__digits(d->ratio, digits).text,
-                                       assay__digits(d->ci.low, digits).text,
-                                       assay__digits(d->ci.high, digits).text);
+        value.text = assay__doc_printf(
+            v->doc, "%s × (%s to %s)", assay__digits(d->ratio, digits).text,
+            assay__digits(d->ci.low, digits).text, assay__digits(d->ci.high, digits).text);
         value.note = assay__doc_printf(
             v->doc,
             "this run's over the base's, medians over launches; 95 %% interval by the exact rank "
@@ -115,9 +127,9 @@ static void add_runs(struct view *v)
                                                *side->trial_label ? ", " : "", side->trial_label));
         assay__table_text(t, side->profile->model.name);
         assay__table_text(t, trial ? trial->device : NULL);
-        assay__table_text(t, trial ? assay__doc_printf(v->doc, "%s %s", trial->engine,
-                                                       trial->engine_version)
-                                   : NULL);
+        assay__table_text(
+            t, trial ? assay__doc_printf(v->doc, "%s %s", trial->engine, trial->engine_version)
+                     : NULL);
         assay__table_number(t, trial ? (double)trial->launch_count : (double)NAN, ASSAY_MEASURED);
         assay__table_text(t, side->profile->created);
         assay__table_text(t, side->profile->command_line);
@@ -253,9 +265,9 @@ static void put_metric(struct view *v, const struct assay__diff_metric *row)
 static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
                             const struct assay__column *columns, size_t count)
 {
-    static const char *const titles[] = {
-        NULL, "Metrics without a detected difference", "Metrics without an interval, so no verdict",
-        "Metrics that some run has no value of"};
+    static const char *const titles[] = {NULL, "Metrics without a detected difference",
+                                         "Metrics without an interval, so no verdict",
+                                         "Metrics that some run has no value of"};
     static const char *const ids[] = {"diff-metrics", "diff-same", "diff-unjudged", "diff-unknown"};
     size_t rows = 0;
     for (size_t i = 0; i < v->diff->metric_count; i++)
@@ -310,7 +322,10 @@ static const char *remark_of(struct view *v, const struct assay__diff_layer *row
             assay__diff_layer_ops(&ops, v->diff, row, s);
             if (ops.length && strcmp(ops.data, first) != 0)
                 assay__buf_printf(&text, "%s%s",
-                                  base.length ? " → " : text.length ? ": " : "", ops.data);
+                                  base.length   ? " → "
+                                  : text.length ? ": "
+                                                : "",
+                                  ops.data);
         }
     }
     if (base.failed || ops.failed) v->doc->failed = true;
@@ -359,10 +374,9 @@ static void add_layer_rows(struct view *v, bool shown, const struct assay__colum
         rows += diff->layers[i].shown == shown;
     if (!rows) return;
     if (!shown)
-        assay__doc_fold(v->doc,
-                        &(struct assay__heading){
-                            .title = "Layers without a detected difference",
-                            .remark = assay__doc_printf(v->doc, "%zu rows", rows)});
+        assay__doc_fold(v->doc, &(struct assay__heading){
+                                    .title = "Layers without a detected difference",
+                                    .remark = assay__doc_printf(v->doc, "%zu rows", rows)});
     v->table = assay__doc_table(v->doc,
                                 &(struct assay__table){.name = "layers",
                                                        .id = shown ? "diff-layers" : "same-layers",
@@ -394,8 +408,7 @@ static void add_layers(struct view *v)
         assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "%s", diff->layers_rule);
         assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "%s", diff->layers_interval_reason);
         if (isfinite(diff->layers_spread))
-            assay__doc_sentence(v->doc, ASSAY__TONE_NOTE,
-                                "Passes of one run differ by %s %%%s.",
+            assay__doc_sentence(v->doc, ASSAY__TONE_NOTE, "Passes of one run differ by %s %%%s.",
                                 assay__digits(diff->layers_spread * 100, 3).text,
                                 diff->layers_strict ? " of the sum" : "");
         add_layer_rows(v, false, columns, count);
@@ -408,12 +421,12 @@ static void add_layers(struct view *v)
 static void add_causes(struct view *v)
 {
     const struct assay__diff *diff = v->diff;
-    struct assay__column *columns =
-        assay__arena_array(v->doc->arena, diff->count + 2, sizeof *columns);
-    assay__doc_section(v->doc, &(struct assay__heading){.id = "differences",
-                                                        .title = "What else differs",
-                                                        .views = ASSAY__VIEW_OVERVIEW |
-                                                                 ASSAY__VIEW_MACHINE});
+    struct assay__column *columns = assay__arena_array(v->doc->arena, diff->count + 2,
+                                                       sizeof *columns);
+    assay__doc_section(
+        v->doc, &(struct assay__heading){.id = "differences",
+                                         .title = "What else differs",
+                                         .views = ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE});
     if (!columns) v->doc->failed = true;
     if (!diff->cause_count)
         assay__doc_sentence(v->doc, ASSAY__TONE_PLAIN, "Nothing that the profiles hold.");
@@ -421,9 +434,13 @@ static void add_causes(struct view *v)
         columns[0] = (struct assay__column){"what", "what", NULL, 0, 0, ASSAY__COLUMN_NAME, 0};
         columns[1] = (struct assay__column){"likelihood", "explains it", NULL, 0, 0, 0, 0};
         for (size_t s = 0; s < diff->count; s++)
-            columns[s + 2] = (struct assay__column){
-                assay__doc_printf(v->doc, "value_%zu", s + 1), diff->sides[s].name, NULL, 0, 0,
-                diff->count == 2 ? ASSAY__COLUMN_PROSE : 0, 0};
+            columns[s + 2] = (struct assay__column){assay__doc_printf(v->doc, "value_%zu", s + 1),
+                                                    diff->sides[s].name,
+                                                    NULL,
+                                                    0,
+                                                    0,
+                                                    diff->count == 2 ? ASSAY__COLUMN_PROSE : 0,
+                                                    0};
         struct assay__table *t = assay__doc_table(
             v->doc,
             &(struct assay__table){.name = "differences",
@@ -467,10 +484,10 @@ int assay__diff_document(const struct assay__diff *diff, struct assay__doc **mad
     add_metrics(&v);
     add_layers(&v);
     add_causes(&v);
-    assay__doc_section(v.doc, &(struct assay__heading){.id = "notes",
-                                                       .title = "Notes",
-                                                       .views = ASSAY__VIEW_OVERVIEW |
-                                                                ASSAY__VIEW_MACHINE});
+    assay__doc_section(
+        v.doc, &(struct assay__heading){.id = "notes",
+                                        .title = "Notes",
+                                        .views = ASSAY__VIEW_OVERVIEW | ASSAY__VIEW_MACHINE});
     assay__doc_points(v.doc, diff->notes, diff->note_count);
     assay__doc_end(v.doc);
     return 0;

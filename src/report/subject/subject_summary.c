@@ -117,6 +117,36 @@ static void add_cards(struct assay__doc *doc, const struct assay__trial *trial)
     }
 }
 
+/* A run that was not stable says so beside its numbers. */
+static void add_stability(struct assay__doc *doc, const struct assay__stability *s)
+{
+    if (!s->verdict || strcmp(s->verdict, "unstable") != 0 || !s->reason_count) return;
+    if (s->reason_count > 1)
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Unstable: %s; and %zu more reasons.",
+                            s->reasons[0], s->reason_count - 1);
+    else
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Unstable: %s.", s->reasons[0]);
+}
+
+/* The finding that gained most, or could: what to do next. */
+static void add_first_finding(struct assay__doc *doc, const struct assay_profile *profile)
+{
+    if (!profile->finding_count) return;
+    const struct assay__finding *f = &profile->findings[0];
+    struct assay__buf gain = {0};
+    if (isfinite(f->verified_gain))
+        assay__buf_printf(&gain, ": measured %s × (%s, 95 %%)",
+                          assay__digits(f->verified_gain, 3).text,
+                          assay__digits_range(f->verified_low, f->verified_high).text);
+    else if (isfinite(f->expected_gain))
+        assay__buf_printf(&gain, ": at most %s ×, not tried",
+                          assay__digits(f->expected_gain, 3).text);
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "First finding: %s%s.", f->title,
+                        gain.data ? gain.data : "");
+    if (gain.failed) doc->failed = true;
+    assay__buf_free(&gain);
+}
+
 /* --- what was measured ------------------------------------------------------------------------ */
 
 static const char *plural(int64_t count)
@@ -218,6 +248,8 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     add_alerts(doc, profile);
     if (trial) add_answer(doc, study, trial);
     if (trial) add_cards(doc, trial);
+    if (trial) add_stability(doc, &trial->stability);
+    add_first_finding(doc, profile);
     add_model(doc, &profile->model, false);
     add_machine(doc, &profile->environment);
     assay__doc_fact_text(doc, "when", profile->created);
