@@ -160,16 +160,15 @@ static int apply_limits(const struct assay__trial *trial, const struct assay__sw
     if (limits->slo_metric && point->within && !(point->slo_s <= limits->slo_s)) {
         point->within = false;
         point->reason = isfinite(point->slo_s)
-                            ? "beyond the latency that is allowed"
-                            : assay__arena_printf(arena,
-                                                  "the percentile of the limit is not known: %s",
+                            ? "latency beyond the limit"
+                            : assay__arena_printf(arena, "the limited percentile is not known: %s",
                                                   note_of(trial, limits->slo_metric));
     }
     if (isfinite(limits->memory_bytes) && point->within &&
         !(point->memory_bytes <= limits->memory_bytes)) {
         point->within = false;
         point->reason = isfinite(point->memory_bytes)
-                            ? "beyond the memory budget"
+                            ? "memory beyond the budget"
                             : assay__arena_printf(arena, "its memory is not known: %s",
                                                   note_of(trial, "memory.peak.worker"));
     }
@@ -182,15 +181,14 @@ static int judge_outputs(double limit, struct assay__arena *arena, struct assay_
     point->sound = point->usable && !(point->nonfinite > 0) && !(point->drift > limit);
     point->within = point->sound;
     if (!point->usable || point->sound) return 0;
-    point->reason = point->nonfinite > 0
-                        ? assay__arena_printf(arena,
-                                              "its outputs are not all numbers: %.0f of them are "
-                                              "NaN or infinite",
-                                              point->nonfinite)
-                        : assay__arena_printf(arena,
-                                              "its outputs drift: relative L2 is %.2g, more than "
-                                              "%.2g (--allow-drift)",
-                                              point->drift, limit);
+    point->reason =
+        point->nonfinite > 0
+            ? assay__arena_printf(arena, "%.0f of its output values are NaN or infinite",
+                                  point->nonfinite)
+            : assay__arena_printf(arena,
+                                  "its outputs drift: relative L2 is %.2g, the limit is "
+                                  "%.2g",
+                                  point->drift, limit);
     return point->reason ? 0 : ASSAY_ENOMEM;
 }
 
@@ -214,8 +212,8 @@ static int judge_state(const struct assay__trial *trial, size_t launches,
                     isfinite(point->latency_s);
     point->lost = "";
     if (lost && point->usable) {
-        point->lost = assay__arena_printf(arena, "%s; it is judged by the %zu that are left",
-                                          point->reason, launches);
+        point->lost = assay__arena_printf(arena, "%s; judged by the other %zu", point->reason,
+                                          launches);
         if (!point->lost) return ASSAY_ENOMEM;
         point->reason = "";
     }

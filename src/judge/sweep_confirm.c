@@ -61,29 +61,29 @@ static const char *say(const struct assay__sweep *sweep, const struct assay__swe
                                  ? assay__sweep_goal_name(sweep, limits->goal)
                              : sweep->per_token ? "time per token"
                                                 : "time per sample"
-                           : "latency (energy is not known of each launch)";
+                           : "latency (not every launch has an energy)";
     const struct assay__ratio *r = &sweep->confirmation.ratio;
     const char *first = sweep->points[arms[0].point].label,
                *second = sweep->points[arms[1].point].label;
     if (!r->ci.known && !isfinite(r->p_value))
         return assay__arena_printf(arena,
-                                   "%s against %s: %zu and %zu launches ended well, at least %d of "
-                                   "each are needed",
+                                   "%s against %s: %zu and %zu launches succeeded, a test needs at "
+                                   "least %d of each",
                                    first, second, arms[0].count, arms[1].count,
                                    ASSAY__COMPARISON_LAUNCHES);
     if (!(r->p_value < 0.05))
         return assay__arena_printf(
             arena,
-            "no difference shown between %s and %s in %zu launches each (p %.2g); the smallest "
-            "that could have been shown is %s %%",
+            "%s and %s are tied after %zu launches each (p %.2g); too noisy to detect changes "
+            "below %s %%",
             first, second, arms[0].count, r->p_value, assay__digits(r->smallest * 100, 2).text);
     bool holds = r->ratio > 1;
     double low = holds ? r->ci.low : 1 / r->ci.high, high = holds ? r->ci.high : 1 / r->ci.low;
     return assay__arena_printf(
         arena, "%s: %s of %s is %s × that of %s (95 %% interval %s, p %.2g)",
-        holds ? "confirmed" : "NOT confirmed, the other one is better", cost,
-        holds ? second : first, assay__digits(holds ? r->ratio : 1 / r->ratio, 3).text,
-        holds ? first : second, assay__digits_range(low, high).text, r->p_value);
+        holds ? "confirmed" : "NOT confirmed, the other is better", cost, holds ? second : first,
+        assay__digits(holds ? r->ratio : 1 / r->ratio, 3).text, holds ? first : second,
+        assay__digits_range(low, high).text, r->p_value);
 }
 
 int assay__sweep_confirm(const struct assay_profile *profile,

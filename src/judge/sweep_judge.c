@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HARDLY 1.005 /* "1 × as good" says nothing */
+#define HARDLY 1.005 /* "1 × the throughput" says nothing */
 
 double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal)
 {
@@ -37,10 +37,10 @@ const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay_
     return sweep->per_token ? "tokens per second" : "throughput";
 }
 
-/* --- who is told from whom -------------------------------------------------------------------- */
+/* --- which points are tied -------------------------------------------------------------------- */
 
-/* Launches of the one do not reach into those of the other. What is not known of launches tells
- * none apart, and calls none alike. */
+/* The launches of two points overlap: they are tied. Points whose launches are not known are
+ * neither tied nor distinguishable. */
 static bool overlap(const struct assay__sweep_point *a, const struct assay__sweep_point *b)
 {
     return a->cost_low <= b->cost_high && b->cost_low <= a->cost_high;
@@ -129,7 +129,7 @@ static double excess(const struct assay__sweep_point *point,
     return most;
 }
 
-/* Nobody keeps the limits: which point comes nearest, and by how much it fails. */
+/* No point is within the limits: which is closest, and by how much it misses. */
 static const char *say_nearest(const struct assay__sweep *sweep,
                                const struct assay__sweep_limits *limits, struct assay__arena *arena)
 {
@@ -144,7 +144,7 @@ static const char *say_nearest(const struct assay__sweep *sweep,
             nearest = i;
     }
     if (nearest == SIZE_MAX)
-        return assay__arena_printf(arena, "no point is known to keep the limits: %s: %s",
+        return assay__arena_printf(arena, "no point is known to be within the limits: %s: %s",
                                    sweep->points[unknown].label, sweep->points[unknown].reason);
     const struct assay__sweep_point *point = &sweep->points[nearest];
     char value[64], allowed[64];
@@ -155,7 +155,8 @@ static const char *say_nearest(const struct assay__sweep *sweep,
                        latency ? "s" : "B");
     double over = excess(point, limits);
     return assay__arena_printf(
-        arena, "no point keeps the limits; the nearest is %s: %s %s where %s is allowed, %.*f %s",
+        arena,
+        "no point is within the limits; the closest is %s: %s is %s, the limit is %s (%.*f %s)",
         point->label, latency ? limits->slo_metric : "memory", value, allowed, over < 10 ? 1 : 0,
         over < 2 ? (over - 1) * 100 : over, over < 2 ? "% over" : "times as much");
 }
@@ -168,8 +169,8 @@ static const char *say_unsound(const struct assay__sweep *sweep, struct assay__a
     while (first + 1 < sweep->count && !sweep->points[first].usable)
         first++;
     return assay__arena_printf(arena,
-                               "no point can be advised: %s: %s (inputs are made up unless --input "
-                               "gives real ones)",
+                               "no point can be recommended: %s: %s (inputs are random unless real "
+                               "ones are given)",
                                sweep->points[first].label, sweep->points[first].reason);
 }
 
@@ -188,10 +189,15 @@ static const char *say_best(const struct assay__sweep *sweep,
     if (gain < HARDLY && base != best)
         return assay__arena_printf(arena, "best %s: %s, less than 0.5 %% better than %s", goal,
                                    best->label, base->label);
-    return isfinite(gain) && base != best
-               ? assay__arena_printf(arena, "best %s: %s, %s × as good as %s", goal, best->label,
-                                     assay__digits(gain, 3).text, base->label)
-               : assay__arena_printf(arena, "best %s: %s", goal, best->label);
+    if (!isfinite(gain) || base == best)
+        return assay__arena_printf(arena, "best %s: %s", goal, best->label);
+    struct assay__digits times = assay__digits(gain, 3);
+    if (limits->goal == ASSAY__SWEEP_ENERGY)
+        return assay__arena_printf(arena, "best %s: %s; %s takes %s × as much", goal, best->label,
+                                   base->label, times.text);
+    return assay__arena_printf(arena, "best %s: %s, %s × %s %s", goal, best->label, times.text,
+                               limits->goal == ASSAY__SWEEP_LATENCY ? "as fast as" : "that of",
+                               base->label);
 }
 
 static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
@@ -213,11 +219,11 @@ static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limit
                      : !within ? say_nearest(sweep, limits, arena)
                      : software == within
                          ? "none is recommended: only a device that is emulated in software ran, "
-                           "which is measured and never recommended"
+                           "and that is measured but never recommended"
                      : limits->goal == ASSAY__SWEEP_ENERGY
-                         ? "energy per inference is not known of any point: the goal "
-                           "cannot be judged (the reason stands under the table)"
-                         : "the throughput is not known of any point";
+                         ? "no point's energy per inference is known, so the goal cannot be judged "
+                           "(the table says why)"
+                         : "no point's throughput is known";
         return sweep->why ? 0 : ASSAY_ENOMEM;
     }
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
@@ -300,10 +306,11 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
     enum step step = STEP_UP;
     for (size_t i = 0; i < count; i++)
         if (points[path[i]].merit_count < 2)
-            return assay__arena_printf(arena,
-                                       "not shown: %s has fewer than two launches to judge a step "
-                                       "by (--launches)",
-                                       points[path[i]].label);
+            return assay__arena_printf(
+                arena,
+                "unknown: %s has fewer than two launches, too few to judge a "
+                "step by",
+                points[path[i]].label);
     for (; at + 1 < count; at++) {
         if (step_of(&points[path[at]], &points[path[at + 1]], &step)) return NULL;
         if (step != STEP_UP) break;
@@ -311,22 +318,22 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
     if (at + 1 < count && step == STEP_NOT_SHOWN)
         return assay__arena_printf(
             arena,
-            "not shown: from %s to %s the launches spread too much to say whether throughput or "
-            "latency rose by the larger factor (--launches 10)",
+            "unknown: between %s and %s the launches vary too much to tell whether throughput or "
+            "latency grew by the larger factor; 10 launches each would help",
             points[path[at]].label, points[path[at + 1]].label);
     for (size_t later = at + 1; later < count; later++) {
         if (step_of(&points[path[at]], &points[path[later]], &step)) return NULL;
         if (step == STEP_UP)
             return assay__arena_printf(arena,
-                                       "not shown: after %s the next step does not pay, but %s "
-                                       "has more throughput for its latency again",
+                                       "unknown: the step after %s does not pay off, but %s again "
+                                       "has more throughput for its latency",
                                        points[path[at]].label, points[path[later]].label);
     }
     sweep->knee = path[at];
     return assay__arena_printf(
         arena,
-        at ? "up to %s each step raised throughput by a larger factor than latency"
-           : "at %s, the smallest: already the next step raised latency by a larger factor than "
+        at ? "%s: up to there each step raised throughput by a larger factor than latency"
+           : "%s, the smallest: the next step already raises latency by a larger factor than "
              "throughput",
         points[path[at]].label);
 }
@@ -334,8 +341,8 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
 static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
 {
     size_t axis = assay__sweep_axis(sweep, "batch"), like = along(sweep);
-    sweep->knee_why = axis == SIZE_MAX ? "none is sought: the batch does not vary (--batch)"
-                                       : "none: no point ran whose outputs can be used";
+    sweep->knee_why = axis == SIZE_MAX ? "not looked for: the batch size does not vary"
+                                       : "none: no point ran with usable outputs";
     if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
     size_t *path = assay__arena_array(arena, sweep->count, sizeof *path);
     if (!path) return ASSAY_ENOMEM;
@@ -343,7 +350,7 @@ static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
     const char *why = count < 3 ? assay__arena_printf(
                                       arena,
                                       "a knee needs at least three batch sizes that ran, all "
-                                      "else alike: here %s %zu",
+                                      "else equal: there %s %zu",
                                       count == 1 ? "is" : "are", count)
                                 : judge_path(sweep, path, count, arena);
     sweep->knee_why = why ? why : "";
@@ -370,7 +377,7 @@ static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
     const struct assay__sweep_point *a = &sweep->points[top], *b = &sweep->points[a->base];
     if (a->base != top && assay__sweep_overlap(a, b)) {
         sweep->gain = assay__arena_printf(
-            arena, "%s %s is not told from %s %s: the throughputs of their launches overlap",
+            arena, "%s %s is not distinguishable from %s %s: their launches overlap in throughput",
             sweep->axes[axis], a->values[axis], sweep->axes[axis], b->values[axis]);
         return sweep->gain ? 0 : ASSAY_ENOMEM;
     }

@@ -6,6 +6,7 @@
 #include "report/subject/alerts.h"
 #include "report/subject/answer.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
@@ -43,7 +44,10 @@ static void add_joint_verdict(struct assay__doc *doc, struct assay__study *study
         const struct assay__recommendation *r = &all->recommendations[ASSAY__FOR_LATENCY];
         if (r->why) add_verdict(doc, r->row < all->count ? all->rows[r->row].label : NULL, r->why);
     } else if (strcmp(command, "sweep") == 0) {
-        add_verdict(doc, NULL, assay__study_sweep(study)->why);
+        const char *why = assay__study_sweep(study)->why;
+        if (*why)
+            assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%c%s.", toupper((unsigned char)*why),
+                                why + 1);
     } else if (strcmp(command, "tune") == 0) {
         const struct assay__tune_result *tune = assay__study_tune(study);
         add_verdict(doc, tune->best < tune->count ? tune->rows[tune->best].label : NULL, tune->why);

@@ -10,6 +10,7 @@
 #define ASSAY__SUBJECTS(X)           \
     X(summary, "")                   \
     X(comparison, "|comparison")     \
+    X(sweep, "|sweep")               \
     X(latency, "|launches|samples")  \
     X(generation, "")                \
     X(metrics, "|metrics")           \

@@ -1,0 +1,318 @@
+/* subject_sweep.c - the points of a sweep: their numbers, what each reaches of the device, which is
+ * best and why, which are tied, and where the time of the sweep went. */
+#include "report/subject/subject.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    AXES_SHOWN = 4, /* as columns of their own; more are one label */
+    AXES_AT = 2,    /* columns before them */
+    NAMED = 12      /* pairs of points that are tied */
+};
+enum { NUMBERS = 1, RATES };
+
+static const struct assay__heading parts[] = {
+    {.title = "Sweep", .remark = "per second: samples; energy: gross"},
+    {.title = "Rates and spread",
+     .remark = "min, max: of the launch medians; scaling: throughput against the smallest batch "
+               "(else fewest threads), 100 % is linear"}};
+/* the configuration matrix of the NCP guides */
+static const struct assay__heading matrix_parts[] = {
+    {.title = "Sweep", .remark = "per second: samples; energy: gross"},
+    {.title = "Configurations",
+     .remark = "compiled: graph optimisation on; accelerator: not the CPU"}};
+
+#define NAME ASSAY__COLUMN_NAME
+static const struct assay__column columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"point", NULL, NULL, 0, 0, NAME, 0}, /* the axes follow */
+    {"device", NULL, NULL, 0, 0, 0, 0},
+    {"p50_s", "p50", "s", 0, 0, 0, NUMBERS},
+    {"p99_s", "p99", "s", 0, 0, 0, NUMBERS},
+    {"throughput_per_s", "per second", "1/s", 0, 0, 0, NUMBERS},
+    {NULL, "bar", "ratio", 0, 4, ASSAY__COLUMN_BAR, NUMBERS},
+    {"memory_bytes", "memory", "B", 0, 0, 0, NUMBERS},
+    {"energy_j", "energy", "J", 0, 0, 0, NUMBERS},
+    {NULL, "compiled", NULL, 0, 0, 0, RATES},
+    {NULL, "accelerator", NULL, 0, 0, 0, RATES},
+    {"bandwidth_bytes_per_s", "bandwidth", "B/s", 0, 0, 0, RATES},
+    {"utilization", "utilisation", "ratio", 0, 0, 0, RATES},
+    {"flops_per_s", "compute", "FLOP/s", 0, 0, 0, RATES},
+    {"scaling", "scaling", "ratio", 0, 0, 0, RATES},
+    {"mark", NULL, NULL, 0, 0, 0, 0},
+    {"state", NULL, NULL, 0, 0, 0, 0},
+    {"reason", NULL, NULL, 0, 0, 0, 0},
+    {NULL, "mark", NULL, 0, 0, 0, NUMBERS},
+    {"tokens_per_s", "tokens", "1/s", 0, 0, 0, NUMBERS},
+    {"p50_low_s", "p50 min", "s", 0, 2, 0, RATES},
+    {"p50_high_s", "p50 max", "s", 0, 2, 0, RATES},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+struct view {
+    struct assay__doc *doc;
+    const struct assay_profile *profile;
+    const struct assay__sweep *sweep;
+    struct assay__table *table;
+    bool axes; /* are columns */
+    double most_per_s;
+};
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+/* Nothing of a point that did not run. */
+static void put(struct view *v, const struct assay__sweep_point *p, struct assay__datum value)
+{
+    assay__table_cell(v->table, p->usable ? value : assay__datum_none());
+}
+
+/* The point's number with the state, source and reason of the metric it is of. */
+static void put_metric(struct view *v, const struct assay__sweep_point *p,
+                       enum assay__sweep_column column)
+{
+    const struct assay__trial *trial = &v->profile->trials[p->trial];
+    const struct assay_metric *m = column == ASSAY__SWEEP_RATE
+                                       ? assay__trial_metric(trial, "throughput.samples")
+                                       : NULL;
+    if (!m && trial->metrics) m = assay_metrics_get(trial->metrics, assay__sweep_metric(column));
+    struct assay__datum value = assay__datum_metric(m);
+    value.unit = NULL;
+    if (assay__datum_is_known(&value)) value.number = assay__sweep_value(p, column);
+    put(v, p, value);
+}
+
+static const char *mark_of(const struct assay__sweep *sweep, size_t i)
+{
+    return i == sweep->best && i == sweep->knee ? "best knee"
+           : i == sweep->best                   ? "best"
+           : i == sweep->knee                   ? "knee"
+                                                : "";
+}
+
+static const char *state_of(const struct assay__sweep_point *p)
+{
+    return !p->usable ? "failed" : p->within ? "ok" : p->sound ? "beyond limits" : "wrong outputs";
+}
+
+static void put_row(struct view *v, size_t i)
+{
+    const struct assay__sweep *sweep = v->sweep;
+    const struct assay__sweep_point *p = &sweep->points[i];
+    const char *mark = mark_of(sweep, i);
+    bool matrix = assay__sweep_is_matrix(sweep);
+    assay__table_row(v->table,
+                     (i == sweep->best ? ASSAY__ROW_BEST : 0) | (p->usable ? 0 : ASSAY__ROW_FAULT),
+                     NULL);
+    assay__table_number(v->table, v->profile->trials[p->trial].id, ASSAY_MEASURED);
+    assay__table_text(v->table, p->label);
+    for (size_t a = 0; v->axes && a < sweep->axis_count; a++)
+        assay__table_text(v->table, p->values[a]);
+    assay__table_text(v->table, p->device);
+    put_metric(v, p, ASSAY__SWEEP_P50);
+    put_metric(v, p, ASSAY__SWEEP_P99);
+    put_metric(v, p, ASSAY__SWEEP_RATE);
+    put(v, p, assay__datum_number(p->throughput / v->most_per_s, NULL, ASSAY_DERIVED));
+    put_metric(v, p, ASSAY__SWEEP_MEMORY);
+    put_metric(v, p, ASSAY__SWEEP_JOULES);
+    assay__table_text(v->table, matrix ? assay__sweep_compiled(sweep, i) : NULL);
+    assay__table_text(v->table, matrix ? assay__sweep_accelerated(p) : NULL);
+    put_metric(v, p, ASSAY__SWEEP_BANDWIDTH);
+    put_metric(v, p, ASSAY__SWEEP_UTILIZATION);
+    put_metric(v, p, ASSAY__SWEEP_FLOPS);
+    put(v, p, assay__datum_number(p->efficiency, NULL, ASSAY_DERIVED));
+    assay__table_text(v->table, mark);
+    assay__table_text(v->table, state_of(p));
+    assay__table_text(v->table, *p->reason ? p->reason : p->lost);
+    assay__table_text(v->table, *mark         ? mark
+                                : !p->within  ? state_of(p)
+                                : p->software ? "software"
+                                              : NULL);
+    double tokens_per_s = sweep->per_token ? p->throughput * p->sequence : (double)NAN;
+    put(v, p, assay__datum_number(tokens_per_s, NULL, ASSAY_DERIVED));
+    put(v, p, assay__datum_number(p->low_s, NULL, ASSAY_MEASURED));
+    put(v, p, assay__datum_number(p->high_s, NULL, ASSAY_MEASURED));
+}
+
+/* The columns with those of the axes, or with the label where these would be too many. */
+static const struct assay__column *columns_of(struct view *v, size_t *count)
+{
+    const struct assay__sweep *sweep = v->sweep;
+    v->axes = sweep->axis_count && sweep->axis_count <= AXES_SHOWN;
+    size_t axes = v->axes ? sweep->axis_count : 0;
+    struct assay__column *made = assay__arena_array(v->doc->arena, COLUMN_COUNT + axes,
+                                                    sizeof *made);
+    *count = 0;
+    if (!made) {
+        v->doc->failed = true;
+        return columns;
+    }
+    memcpy(made, columns, AXES_AT * sizeof *made);
+    for (size_t a = 0; a < axes; a++)
+        made[AXES_AT + a] = (struct assay__column){NULL, sweep->axes[a], NULL, 0, 0, NAME, 0};
+    memcpy(&made[AXES_AT + axes], &columns[AXES_AT], (COLUMN_COUNT - AXES_AT) * sizeof *made);
+    if (!axes) made[AXES_AT - 1].title = "point";
+    *count = COLUMN_COUNT + axes;
+    return made;
+}
+
+static void add_table(struct view *v)
+{
+    const struct assay__sweep *sweep = v->sweep;
+    size_t count;
+    const struct assay__column *own = columns_of(v, &count);
+    bool matrix = assay__sweep_is_matrix(sweep);
+    for (size_t i = 0; i < sweep->count; i++)
+        if (sweep->points[i].throughput > v->most_per_s)
+            v->most_per_s = sweep->points[i].throughput;
+    v->table = assay__doc_table(v->doc,
+                                &(struct assay__table){.name = "sweep",
+                                                       .caption = "The points of the sweep",
+                                                       .more = "points",
+                                                       .limit = SIZE_MAX,
+                                                       .parts = matrix ? matrix_parts : parts,
+                                                       .part_count = sizeof parts / sizeof *parts},
+                                own, count);
+    for (size_t i = 0; i < sweep->count; i++)
+        put_row(v, i);
+}
+
+/* --- points that are not what they should be -------------------------------------------------- */
+
+static bool same_fault(const struct assay__sweep_point *a, const struct assay__sweep_point *b)
+{
+    return a->usable == b->usable && !a->within && !b->within && strcmp(a->reason, b->reason) == 0;
+}
+
+/* Why points did not run or cannot be chosen, each reason once. */
+static void add_faults(struct view *v)
+{
+    const struct assay__sweep *sweep = v->sweep;
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct assay__sweep_point *p = &sweep->points[i];
+        struct assay__buf names = {0};
+        bool said = p->usable && p->within;
+        for (size_t k = 0; k < i && !said; k++)
+            said = same_fault(&sweep->points[k], p);
+        for (size_t k = i; k < sweep->count && !said; k++)
+            if (same_fault(&sweep->points[k], p))
+                assay__buf_printf(&names, "%s%s", names.length ? ", " : "", sweep->points[k].label);
+        const char *points = assay__doc_take(v->doc, &names);
+        if (said) continue;
+        assay__doc_fact(v->doc, p->usable ? state_of(p) : "not run");
+        assay__doc_item_text(v->doc, "%s: %s", points, *p->reason ? p->reason : "not measured");
+    }
+    for (size_t i = 0; i < sweep->count; i++) {
+        if (!*sweep->points[i].lost) continue;
+        assay__doc_fact(v->doc, "lost");
+        assay__doc_item_text(v->doc, "%s: %s", sweep->points[i].label, sweep->points[i].lost);
+    }
+}
+
+/* --- what it says ----------------------------------------------------------------------------- */
+
+static void add_tied(struct view *v)
+{
+    const struct assay__sweep *sweep = v->sweep;
+    struct assay__buf tied = {0}, pairs = {0};
+    size_t others = 0;
+    for (size_t i = 0; i < sweep->alike_count; i++)
+        assay__buf_printf(&tied, "%s%s", i ? ", " : "", sweep->points[sweep->alike[i]].label);
+    if (tied.length)
+        assay__buf_puts(&tied, ": not distinguishable from the best, launches overlap");
+    if (tied.length && !sweep->confirmation.asked)
+        assay__buf_puts(&tied, " (confirming tests the best two; 10 launches each test all)");
+    for (size_t i = 0; i < sweep->pair_count; i++) {
+        const struct assay__sweep_pair *pair = &sweep->pairs[i];
+        if (pair->a == sweep->best || pair->b == sweep->best || others++ >= NAMED) continue;
+        assay__buf_printf(&pairs, "%s%s and %s", others > 1 ? "; " : "",
+                          sweep->points[pair->a].label, sweep->points[pair->b].label);
+    }
+    if (others > NAMED) assay__buf_printf(&pairs, "; and %zu more pairs", others - NAMED);
+    assay__doc_fact_text(v->doc, "tied", assay__doc_take(v->doc, &tied));
+    assay__doc_fact_text(v->doc, "tied pairs", assay__doc_take(v->doc, &pairs));
+}
+
+static void add_scaling(struct view *v)
+{
+    const struct assay__sweep *sweep = v->sweep;
+    if (sweep->scaled == SIZE_MAX) return;
+    const struct assay__sweep_point *to = &sweep->points[sweep->scaled],
+                                    *from = &sweep->points[to->base];
+    if (!isfinite(to->efficiency) || to->base == sweep->scaled) return;
+    assay__doc_fact(v->doc, "scaling");
+    if (assay__sweep_overlap(from, to))
+        assay__doc_item_text(v->doc, "%s is not distinguishable from %s: their launches overlap",
+                             to->label, from->label);
+    else
+        assay__doc_item_text(v->doc, "%s %% of linear from %s to %s",
+                             assay__digits(to->efficiency * 100, 3).text, from->label, to->label);
+}
+
+static void add_wall(struct view *v)
+{
+    const struct assay__sweep_wall *wall = &v->sweep->wall;
+    const struct {
+        const char *name;
+        double seconds;
+    } items[] = {
+        {"measuring", wall->measuring}, {"loading", wall->loading}, {"overhead", wall->overhead}};
+    if (!(wall->total > 0)) return;
+    assay__doc_fact(v->doc, "time");
+    assay__doc_item(v->doc, "total", assay__datum_number(wall->total, "s", ASSAY_MEASURED));
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
+        assay__doc_item_after(
+            v->doc, items[i].name, assay__datum_number(items[i].seconds, "s", ASSAY_MEASURED),
+            assay__doc_printf(v->doc, "(%.1f %%)", items[i].seconds / wall->total * 100));
+}
+
+static void add_verdict(struct view *v)
+{
+    const struct assay__sweep *sweep = v->sweep;
+    bool software = false;
+    for (size_t i = 0; i < sweep->count; i++)
+        software |= sweep->points[i].software && sweep->points[i].usable;
+    assay__doc_section(v->doc,
+                       &(struct assay__heading){.id = "sweep-verdict", .title = "What it says"});
+    assay__doc_fact_text(v->doc, "best", sweep->why);
+    add_tied(v);
+    if (sweep->confirmation.asked)
+        assay__doc_fact_text(v->doc, "confirmation", sweep->confirmation.why);
+    assay__doc_fact_text(v->doc, "knee", sweep->knee_why);
+    assay__doc_fact_text(v->doc, "gain", sweep->gain);
+    add_scaling(v);
+    if (software)
+        assay__doc_fact_text(v->doc, "software",
+                             "a device that is emulated in software is measured, not recommended");
+    add_wall(v);
+    assay__doc_end(v->doc);
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    if (!trial || strcmp(study->profile->command, "sweep") != 0) return;
+    struct view v = {.doc = doc, .profile = study->profile, .sweep = assay__study_sweep(study)};
+    if (study->failed) return;
+    assay__doc_section(doc, &(struct assay__heading){.id = "sweep",
+                                                     .title = parts[0].title,
+                                                     .remark = parts[0].remark,
+                                                     .views = ASSAY__VIEW_OVERVIEW});
+    add_table(&v);
+    add_faults(&v);
+    static const char *const pictures[] = {"sweep", "pareto"};
+    for (size_t i = 0; i < sizeof pictures / sizeof pictures[0]; i++)
+        assay__doc_picture(
+            doc, &(struct assay__picture){
+                     .name = pictures[i], .study = study, .trial = trial, .detail = true});
+    add_verdict(&v);
+    assay__doc_end(doc);
+}
+
+const struct assay__subject assay__subject_sweep = {.id = "sweep",
+                                                    .scope = ASSAY__OF_PROFILE,
+                                                    .tables = {{"sweep", columns, COLUMN_COUNT}},
+                                                    .build = build};
