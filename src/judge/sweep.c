@@ -114,34 +114,34 @@ const char *assay__sweep_metric(enum assay__sweep_column column)
 
 /* --- points ----------------------------------------------------------------------------------- */
 
-static size_t axis_of(struct assay__sweep *sweep, const char *name, size_t length,
+/* The place of an axis, a new one where it is not among them yet; SIZE_MAX: no room, or no memory.
+ */
+static size_t axis_of(struct assay__axes *axes, const char *name, size_t length,
                       struct assay__arena *arena)
 {
-    for (size_t i = 0; i < sweep->axis_count; i++)
-        if (strlen(sweep->axes[i]) == length && strncmp(sweep->axes[i], name, length) == 0)
+    for (size_t i = 0; i < axes->count; i++)
+        if (strlen(axes->names[i]) == length && strncmp(axes->names[i], name, length) == 0)
             return i;
-    const char *copy = sweep->axis_count < ASSAY__SWEEP_AXES
-                           ? assay__arena_strndup(arena, name, length)
-                           : NULL;
+    const char *copy = axes->count < ASSAY__SWEEP_AXES ? assay__arena_strndup(arena, name, length)
+                                                       : NULL;
     if (!copy) return SIZE_MAX;
-    sweep->axes[sweep->axis_count] = copy;
-    return sweep->axis_count++;
+    axes->names[axes->count] = copy;
+    return axes->count++;
 }
 
-/* "batch=8 threads=2" */
-static void read_label(struct assay__sweep *sweep, struct assay__sweep_point *point,
-                       struct assay__arena *arena)
+void assay__axes_read(struct assay__axes *axes, const char *label, const char **values,
+                      struct assay__arena *arena)
 {
     for (size_t i = 0; i < ASSAY__SWEEP_AXES; i++)
-        point->values[i] = "";
-    for (const char *at = point->label; *at;) {
+        values[i] = "";
+    for (const char *at = label; *at;) {
         size_t length = strcspn(at, " ");
         const char *equals = memchr(at, '=', length);
-        size_t axis = equals ? axis_of(sweep, at, (size_t)(equals - at), arena) : SIZE_MAX;
+        size_t axis = equals ? axis_of(axes, at, (size_t)(equals - at), arena) : SIZE_MAX;
         const char *value = equals ? assay__arena_strndup(arena, equals + 1,
                                                           length - (size_t)(equals - at) - 1)
                                    : NULL;
-        if (axis != SIZE_MAX && value) point->values[axis] = value;
+        if (axis != SIZE_MAX && value) values[axis] = value;
         at += length;
         at += *at == ' ';
     }
@@ -354,8 +354,8 @@ double assay__sweep_number(const char *text)
 
 size_t assay__sweep_axis(const struct assay__sweep *sweep, const char *name)
 {
-    for (size_t i = 0; i < sweep->axis_count; i++)
-        if (strcmp(sweep->axes[i], name) == 0) return i;
+    for (size_t i = 0; i < sweep->axes.count; i++)
+        if (strcmp(sweep->axes.names[i], name) == 0) return i;
     return SIZE_MAX;
 }
 
@@ -367,7 +367,7 @@ bool assay__sweep_is_matrix(const struct assay__sweep *sweep)
 
 bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t a, size_t b)
 {
-    for (size_t i = 0; i < sweep->axis_count; i++)
+    for (size_t i = 0; i < sweep->axes.count; i++)
         if (i != axis && strcmp(sweep->points[a].values[i], sweep->points[b].values[i]) != 0)
             return false;
     return true;
@@ -445,7 +445,7 @@ int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_
             continue;
         struct assay__sweep_point *point = &out->points[out->count++];
         if (fill_point(profile, i, limits, arena, point)) return ASSAY_ENOMEM;
-        read_label(out, point, arena);
+        assay__axes_read(&out->axes, point->label, point->values, arena);
     }
     fill_efficiency(out);
     count_tokens(out, limits->goal);

@@ -40,6 +40,12 @@ enum assay__sweep_column {
     ASSAY__SWEEP_COLUMNS
 };
 
+/* What varies: "threads", "batch". */
+struct assay__axes {
+    const char *names[ASSAY__SWEEP_AXES];
+    size_t count;
+};
+
 struct assay__sweep_point {
     size_t trial;
     const char *label;
@@ -89,8 +95,7 @@ struct assay__sweep_wall {
 };
 
 struct assay__sweep {
-    const char *axes[ASSAY__SWEEP_AXES];
-    size_t axis_count;
+    struct assay__axes axes;
     bool per_token; /* several sequence lengths: throughput and energy are judged by the token */
     struct assay__sweep_point *points;
     size_t count;
@@ -108,6 +113,10 @@ struct assay__sweep {
     struct assay__sweep_wall wall;
 };
 
+/** The values that a label "batch=8 threads=2" gives the axes, "" where it does not say; axes that
+ *  are not known yet are added. values has ASSAY__SWEEP_AXES entries. */
+void assay__axes_read(struct assay__axes *axes, const char *label, const char **values,
+                      struct assay__arena *arena);
 /** Everything lives in the arena. 0 or ASSAY_ENOMEM. */
 int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_limits *limits,
                  struct assay__arena *arena, struct assay__sweep *out);

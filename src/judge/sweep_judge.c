@@ -191,13 +191,9 @@ static const char *say_best(const struct assay__sweep *sweep,
                                    best->label, base->label);
     if (!isfinite(gain) || base == best)
         return assay__arena_printf(arena, "best %s: %s", goal, best->label);
-    struct assay__digits times = assay__digits(gain, 3);
-    if (limits->goal == ASSAY__SWEEP_ENERGY)
-        return assay__arena_printf(arena, "best %s: %s; %s takes %s × as much", goal, best->label,
-                                   base->label, times.text);
-    return assay__arena_printf(arena, "best %s: %s, %s × %s %s", goal, best->label, times.text,
-                               limits->goal == ASSAY__SWEEP_LATENCY ? "as fast as" : "that of",
-                               base->label);
+    static const char *const better[] = {"that of", "as fast as", "as efficient as"};
+    return assay__arena_printf(arena, "best %s: %s, %s × %s %s", goal, best->label,
+                               assay__digits(gain, 3).text, better[limits->goal], base->label);
 }
 
 static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
@@ -378,18 +374,19 @@ static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
     if (a->base != top && assay__sweep_overlap(a, b)) {
         sweep->gain = assay__arena_printf(
             arena, "%s %s is not distinguishable from %s %s: their launches overlap in throughput",
-            sweep->axes[axis], a->values[axis], sweep->axes[axis], b->values[axis]);
+            sweep->axes.names[axis], a->values[axis], sweep->axes.names[axis], b->values[axis]);
         return sweep->gain ? 0 : ASSAY_ENOMEM;
     }
     sweep->gain = a->base == top || a->throughput < HARDLY * b->throughput
                       ? assay__arena_printf(arena, "nothing gives %s throughput than %s %s",
                                             a->base == top ? "more" : "0.5 % more",
-                                            sweep->axes[axis], b->values[axis])
+                                            sweep->axes.names[axis], b->values[axis])
                       : assay__arena_printf(
                             arena, "%s %s gives %s × the throughput of %s %s at %s × its latency",
-                            sweep->axes[axis], a->values[axis],
-                            assay__digits(a->throughput / b->throughput, 3).text, sweep->axes[axis],
-                            b->values[axis], assay__digits(a->latency_s / b->latency_s, 3).text);
+                            sweep->axes.names[axis], a->values[axis],
+                            assay__digits(a->throughput / b->throughput, 3).text,
+                            sweep->axes.names[axis], b->values[axis],
+                            assay__digits(a->latency_s / b->latency_s, 3).text);
     return sweep->gain ? 0 : ASSAY_ENOMEM;
 }
 

@@ -1,11 +1,11 @@
 /* tune_report.c - see tune_report.h.
  *
  * The best is a finalist that may be advised and that no other one is shown to be better than; of
- * several, the one that changes the fewest of the usual settings, then one of the start's
- * precision, then that of the least median over its own launches. Another finalist is alike when
- * the exact rank test on the launches (base/stats.h) does not tell the two apart at 5 %; it needs
- * five launches of each. What is compared of the launches is their median latency, for the goal
- * throughput the samples per second of each. */
+ * several, the one that changes the fewest of the defaults, then one of the start's precision, then
+ * that of the smallest median over its own launches. Another finalist is tied with it when the
+ * exact rank test on the launches (base/stats.h) shows no difference at 5 %; it needs five launches
+ * of each. What is compared of the launches is their median latency, for the goal throughput the
+ * samples per second of each. */
 #include "judge/tune_report.h"
 
 #include "judge/comparison.h"
@@ -125,6 +125,7 @@ static int collect(const struct assay_profile *profile, struct assay__arena *are
         struct assay__tune_row *row = &out->rows[at];
         if (at == out->count) {
             *row = (struct assay__tune_row){.label = label, .trial = i, .ratio = untested};
+            assay__axes_read(&out->axes, label, row->values, arena);
             out->count++;
         } else if (says_more(profile, row->trial, i)) {
             row->trial = i;
@@ -143,9 +144,9 @@ static int collect(const struct assay_profile *profile, struct assay__arena *are
 }
 
 static const char emulated[] =
-    "on a device that is emulated in software, which is measured and never recommended";
-static const char unknown_cost[] = "what the goal is about is not known of it";
-static const char not_numbers[] = "its outputs are not all numbers: NaN or infinite";
+    "on a device that is emulated in software, which is measured but never recommended";
+static const char unknown_cost[] = "the quantity of the goal is not known";
+static const char not_numbers[] = "some of its outputs are NaN or infinite";
 
 /* What its outputs say against it; "" nothing. */
 static const char *wrong_outputs(const struct assay__trial *trial,
@@ -155,8 +156,7 @@ static const char *wrong_outputs(const struct assay__trial *trial,
     if (assay__trial_known(trial, "drift.nonfinite") > 0) return not_numbers;
     if (isfinite(out->drift_limit) && assay__trial_known(trial, "outputs.nonfinite") > 0)
         return not_numbers; /* in the reference as well, or it is the reference */
-    return row->drift > out->drift_limit ? "its outputs drift beyond the limit (--allow-drift)"
-                                         : "";
+    return row->drift > out->drift_limit ? "its outputs drift beyond the limit" : "";
 }
 
 /* Why a configuration that ran may not be advised; "" it may. */
@@ -167,10 +167,10 @@ static const char *objection(const struct assay__trial *trial, const struct assa
     double slo = assay__trial_known(trial, limits->slo_metric);
     if (row->software) return emulated;
     if (limits->slo_metric && !(slo <= limits->slo_s))
-        return isfinite(slo) ? "beyond the latency that is allowed"
-                             : "the percentile of the limit is not known: run longer";
+        return isfinite(slo) ? "latency beyond the limit"
+                             : "the limited percentile is not known: run longer";
     if (isfinite(limits->memory_bytes) && !(row->memory_bytes <= limits->memory_bytes))
-        return isfinite(row->memory_bytes) ? "beyond the memory budget" : "its memory is not known";
+        return isfinite(row->memory_bytes) ? "memory beyond the budget" : "its memory is not known";
     return wrong_outputs(trial, row, out);
 }
 
@@ -261,7 +261,7 @@ static double excess(const struct assay_profile *profile, const struct assay__tu
     return isnan(slo) || isnan(memory) ? (double)NAN : fmax(slo, memory);
 }
 
-/* Nobody keeps the limits: which configuration comes nearest, and by how much it misses. "" none
+/* None is within the limits: which configuration is closest, and by how much it misses. "" none
  * has numbers for it. */
 static const char *say_nearest(const struct assay_profile *profile,
                                const struct assay__tune_result *out, struct assay__arena *arena)
@@ -289,8 +289,8 @@ static const char *say_nearest(const struct assay_profile *profile,
     assay__text_scaled(most, sizeof most, allowed, latency ? "s" : "B");
     return assay__arena_printf(
         arena,
-        "no configuration that ran keeps the limits; the nearest is %s: %s %s where %s is allowed, "
-        "%s %s",
+        "no configuration that ran is within the limits; the closest is %s: %s is %s, the limit is "
+        "%s (%s %s)",
         nearest->label, latency ? limits->slo_metric : "memory", value, most,
         assay__digits(least < 2 ? (least - 1) * 100 : least, 3).text,
         least < 2 ? "% over" : "times as much");
@@ -314,16 +314,16 @@ static const char *why_none(const struct assay_profile *profile,
     }
     if (!ran) return "no configuration could be measured";
     if (broken == ran)
-        return "every configuration that ran gives outputs that are NaN or infinite: none is "
-               "advised; where that is right for this model, --allow-drift";
+        return "every configuration that ran gives outputs that are NaN or infinite, so none is "
+               "recommended unless drift is allowed";
     if (software == ran)
-        return "none is recommended: only a device that is emulated in software ran, which is "
-               "measured and never recommended";
+        return "none is recommended: only a device that is emulated in software ran, and that is "
+               "measured but never recommended";
     if (unknown && out->goal == ASSAY__SWEEP_ENERGY)
-        return "energy is not known of any configuration allowed";
+        return "no allowed configuration has a known energy";
     const char *nearest = say_nearest(profile, out, arena);
     if (!nearest || *nearest) return nearest;
-    return assay__arena_printf(arena, "no configuration that ran may be advised: %s: %s",
+    return assay__arena_printf(arena, "no configuration that ran can be recommended: %s: %s",
                                first->label, first->reason);
 }
 
@@ -380,8 +380,8 @@ static int is_unbeaten(const struct assay_profile *profile, const struct assay__
     return code;
 }
 
-/* Of the finalists that are not told from the best: that nearest to the usual settings. What shows
- * no difference is not worth a change. */
+/* Of the finalists that are tied with the best: the one closest to the defaults. What shows no
+ * difference is not worth a change. */
 static int prefer_usual(const struct assay_profile *profile, struct assay__tune_result *out)
 {
     if (out->best == SIZE_MAX || out->start == SIZE_MAX) return 0;
@@ -434,7 +434,10 @@ static int find_best(const struct assay_profile *profile, struct assay__tune_res
     return code;
 }
 
-/* Rows that look better than the best and may be advised: what speaks against believing them. */
+/* "1.2 × as fast as the defaults", by the goal. */
+static const char *const better_words[] = {"the throughput of", "as fast as", "as efficient as"};
+
+/* Rows that look better than the best and may be recommended: why they are not believed. */
 static int say_unconfirmed(struct assay__tune_result *out, struct assay__arena *arena)
 {
     const struct assay__tune_row *top = NULL, *best = &out->rows[out->best];
@@ -447,11 +450,10 @@ static int say_unconfirmed(struct assay__tune_result *out, struct assay__arena *
     }
     if (!top) return 0;
     out->unconfirmed = assay__arena_printf(
-        arena, "%s looked %s × as good as the best, in %zu launch%s that %s%s", top->label,
-        assay__digits(best->cost / top->cost, 3).text, top->launches,
+        arena, "%s looked %s × %s the best in %zu launch%s of the %s, not confirmed%s", top->label,
+        assay__digits(best->cost / top->cost, 3).text, better_words[out->goal], top->launches,
         top->launches == 1 ? "" : "es",
-        top->fate == ASSAY__FATE_ABLATION ? "varied the best one: not confirmed"
-                                          : "only chose: not confirmed by launches of its own",
+        top->fate == ASSAY__FATE_ABLATION ? "variations of the best" : "search",
         count > 1 ? "; so did others" : "");
     return out->unconfirmed ? 0 : ASSAY_ENOMEM;
 }
@@ -465,37 +467,35 @@ static int say_why(const struct assay_profile *profile, struct assay__tune_resul
         return out->why ? 0 : ASSAY_ENOMEM;
     }
     if (say_unconfirmed(out, arena)) return ASSAY_ENOMEM;
-    const char *as_good = out->goal == ASSAY__SWEEP_THROUGHPUT ? "the rate of" : "as good as";
+    const char *better = better_words[out->goal];
     const struct assay__tune_row *best = &out->rows[out->best];
     const struct assay__tune_row *start = out->start != SIZE_MAX ? &out->rows[out->start] : NULL;
     char gain[300] = "";
     if (out->best == out->start)
-        snprintf(gain, sizeof gain, ": the usual settings%s",
-                 out->tested ? "; none was shown to be better" : "");
+        snprintf(gain, sizeof gain, ": the defaults%s",
+                 out->tested ? "; nothing was shown to be better" : "");
     else if (start && !start->launches)
         snprintf(gain, sizeof gain,
-                 "; the usual settings did not run, so it is not shown to be better than they are");
+                 "; the defaults did not run, so it is not shown to be better than they are");
     else if (start && !start->allowed && strcmp(start->reason, not_numbers) == 0)
-        snprintf(gain, sizeof gain, "; the outputs of the usual settings are NaN or infinite");
+        snprintf(gain, sizeof gain, "; the outputs of the defaults are NaN or infinite");
     else if (start && isfinite(start->ratio.ratio) && start->ratio.ci.known)
         snprintf(gain, sizeof gain,
-                 start->ratio.p_value < 0.05
-                     ? ": %s × %s the usual settings (95 %%: %s)"
-                     : ": no difference shown from the usual settings (%s × %s them, 95 %%: %s)",
-                 assay__digits(start->ratio.ratio, 3).text, as_good,
+                 start->ratio.p_value < 0.05 ? ": %s × %s the defaults (95 %%: %s)"
+                                             : ": tied with the defaults (%s × %s them, 95 %%: %s)",
+                 assay__digits(start->ratio.ratio, 3).text, better,
                  assay__digits_range(start->ratio.ci.low, start->ratio.ci.high).text);
     else if (start && isfinite(start->cost / best->cost))
-        snprintf(gain, sizeof gain, ": about %s × %s the usual settings, not tested",
-                 assay__digits(start->cost / best->cost, 3).text, as_good);
+        snprintf(gain, sizeof gain, ": about %s × %s the defaults, not tested",
+                 assay__digits(start->cost / best->cost, 3).text, better);
     out->why = assay__arena_printf(
         arena, "best %s%s%s", goals[out->goal], gain,
-        out->tested ? ""
-                    : "; too few launches of its own for a test: a larger --budget gives them");
+        out->tested ? "" : "; too few launches of its own for a test: a larger budget allows more");
     return out->why ? 0 : ASSAY_ENOMEM;
 }
 
-/* Settings of the best that were set back alone and showed no difference: all of them at once was
- * not tried. */
+/* Settings of the best that can be reset, one at a time, without a difference: all of them at once
+ * was not tried. */
 static int say_needless(struct assay__tune_result *out, struct assay__arena *arena)
 {
     const char *names = "";
@@ -507,8 +507,7 @@ static int say_needless(struct assay__tune_result *out, struct assay__arena *are
         if (!names) return ASSAY_ENOMEM;
     }
     if (!*names) return 0;
-    out->why = assay__arena_printf(arena, "%s; %s would do as well: no difference shown", out->why,
-                                   names);
+    out->why = assay__arena_printf(arena, "%s; %s is tied with it", out->why, names);
     return out->why ? 0 : ASSAY_ENOMEM;
 }
 

@@ -1,7 +1,7 @@
 /* tune_report.h - what a tuning has found: a pure function of its profile, so that a kept one says
  * the same again. Trials are told by their role: "start" and "search" (short launches that chose),
  * "refused" (known not to run), "finalist" (launches of their own that judge), "ablation" (the
- * best, and the best with one setting set back). A configuration is a label: "precision=float32
+ * best, and the best with one setting reset). A configuration is a label: "precision=float32
  * opt=all threads=4". */
 #ifndef ASSAY_JUDGE_TUNE_REPORT_H
 #define ASSAY_JUDGE_TUNE_REPORT_H
@@ -20,7 +20,8 @@ enum assay__tune_fate {
 
 struct assay__tune_row {
     const char *label;
-    size_t trial; /* the one that counts: finalist, else the search's */
+    const char *values[ASSAY__SWEEP_AXES]; /* by axis; "" where the label does not say */
+    size_t trial;                          /* the one that counts: finalist, else the search's */
     enum assay__tune_fate fate;
     size_t search_launches, launches; /* good ones: of the search; of `trial` */
     bool start, software;
@@ -33,11 +34,10 @@ struct assay__tune_row {
     /* no other of two launches or more is better in one thing and as good in the rest */
     bool front;
     struct assay__ratio ratio; /* its cost / the best's; NaN where it was not tested */
-    bool alike;                /* a finalist that the test does not tell from the best */
+    bool alike;                /* a finalist that is tied with the best */
 };
 
-/* What one setting of the best contributes: set back to the start's, the cost grows by this
- * factor. */
+/* What one setting of the best contributes: reset to the start's, the cost grows by this factor. */
 struct assay__tune_part {
     const char *axis, *from, *to; /* "threads", "1", "4" */
     const char *objection;        /* nothing with `from` may be advised: why; "" */
@@ -47,13 +47,14 @@ struct assay__tune_part {
 };
 
 struct assay__tune_result {
+    struct assay__axes axes;
     enum assay__sweep_goal goal;
     struct assay__sweep_limits limits;
     struct assay__tune_row *rows;
     size_t count;
     size_t best, start; /* rows; SIZE_MAX: none */
     bool tested;        /* the best was judged by launches of its own, as many as the test needs */
-    bool confirmed;     /* and the test tells it from the usual settings */
+    bool confirmed;     /* and shown to differ from the defaults */
     const char *why;    /* a sentence in any case */
     /* a row that looks better than the best: why it is not; "" there is none */
     const char *unconfirmed;

@@ -51,8 +51,8 @@ static void goals(void)
     struct assay__sweep sweep;
     struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, NULL};
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
-    CHECK(sweep.axis_count == 1);
-    CHECK_STR(sweep.axes[0], "batch");
+    CHECK(sweep.axes.count == 1);
+    CHECK_STR(sweep.axes.names[0], "batch");
     CHECK(sweep.best == 3);
     CHECK_HAS(sweep.why, "2.67 × as good as batch=1");
     /* 1 to 2: 1.67 against 1.2; 2 to 4: 1.5 against 1.33; 4 to 8: 1.07 against 1.875 */

@@ -43,7 +43,7 @@ static bool number_of(const struct assay__sweep_point *p, size_t axis, double *v
 /* An axis of different numbers; SIZE_MAX: none. */
 static size_t find_axis(const struct assay__sweep *sweep)
 {
-    for (size_t a = 0; a < sweep->axis_count; a++) {
+    for (size_t a = 0; a < sweep->axes.count; a++) {
         double first = NAN, value;
         bool all = sweep->count > 1, differ = false;
         for (size_t i = 0; i < sweep->count && all; i++) {
@@ -61,9 +61,9 @@ static const char *rest_of(const struct assay__sweep *sweep, size_t i, size_t ax
                            struct assay__arena *arena)
 {
     struct assay__buf text = {0};
-    for (size_t a = 0; a < sweep->axis_count; a++)
+    for (size_t a = 0; a < sweep->axes.count; a++)
         if (a != axis && sweep->points[i].values[a] && *sweep->points[i].values[a])
-            assay__buf_printf(&text, "%s%s=%s", text.length ? " " : "", sweep->axes[a],
+            assay__buf_printf(&text, "%s%s=%s", text.length ? " " : "", sweep->axes.names[a],
                               sweep->points[i].values[a]);
     const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
     assay__buf_free(&text);
@@ -228,7 +228,7 @@ static int make(const struct assay__sweep *sweep, int quantity, struct assay__ar
     if (!known) return ASSAY_ENOTFOUND;
     *figure = assay__figure_begin(lines ? ASSAY__FIGURE_LINES : ASSAY__FIGURE_BARS, "sweep");
     figure->title = lines ? assay__arena_printf(arena, "%s against %s", quantities[quantity].title,
-                                                sweep->axes[axis])
+                                                sweep->axes.names[axis])
                           : quantities[quantity].title;
     figure->y_title = quantities[quantity].y_title, figure->y_unit = quantities[quantity].unit;
     figure->y_zero = true;
@@ -238,7 +238,7 @@ static int make(const struct assay__sweep *sweep, int quantity, struct assay__ar
                               : assay__arena_printf(arena, "%s.", sweep->why);
     bool done = figure->title && figure->description;
     if (lines) {
-        figure->x_title = sweep->axes[axis], figure->x_unit = "count";
+        figure->x_title = sweep->axes.names[axis], figure->x_unit = "count";
         done = done && fill_lines(sweep, axis, quantity, arena, figure) &&
                add_ticks(sweep, axis, arena, figure) && add_marks(sweep, axis, arena, figure);
     } else {

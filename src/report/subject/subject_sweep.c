@@ -3,16 +3,13 @@
 #include "report/subject/subject.h"
 
 #include "base/text.h"
+#include "report/subject/point_list.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-enum {
-    AXES_SHOWN = 4, /* as columns of their own; more are one label */
-    AXES_AT = 2,    /* columns before them */
-    NAMED = 12      /* pairs of points that are tied */
-};
+enum { LABEL = 1, PAIRS_NAMED = 12 };
 enum { NUMBERS = 1, RATES };
 
 static const struct assay__heading parts[] = {
@@ -26,10 +23,9 @@ static const struct assay__heading matrix_parts[] = {
     {.title = "Configurations",
      .remark = "compiled: graph optimisation on; accelerator: not the CPU"}};
 
-#define NAME ASSAY__COLUMN_NAME
 static const struct assay__column columns[] = {
     {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {"point", NULL, NULL, 0, 0, NAME, 0}, /* the axes follow */
+    {"point", NULL, NULL, 0, 0, ASSAY__COLUMN_NAME, 0}, /* the axes follow */
     {"device", NULL, NULL, 0, 0, 0, 0},
     {"p50_s", "p50", "s", 0, 0, 0, NUMBERS},
     {"p99_s", "p99", "s", 0, 0, 0, NUMBERS},
@@ -58,7 +54,7 @@ struct view {
     const struct assay_profile *profile;
     const struct assay__sweep *sweep;
     struct assay__table *table;
-    bool axes; /* are columns */
+    size_t axes; /* that are columns */
     double most_per_s;
 };
 
@@ -109,7 +105,7 @@ static void put_row(struct view *v, size_t i)
                      NULL);
     assay__table_number(v->table, v->profile->trials[p->trial].id, ASSAY_MEASURED);
     assay__table_text(v->table, p->label);
-    for (size_t a = 0; v->axes && a < sweep->axis_count; a++)
+    for (size_t a = 0; a < v->axes; a++)
         assay__table_text(v->table, p->values[a]);
     assay__table_text(v->table, p->device);
     put_metric(v, p, ASSAY__SWEEP_P50);
@@ -137,33 +133,13 @@ static void put_row(struct view *v, size_t i)
     put(v, p, assay__datum_number(p->high_s, NULL, ASSAY_MEASURED));
 }
 
-/* The columns with those of the axes, or with the label where these would be too many. */
-static const struct assay__column *columns_of(struct view *v, size_t *count)
-{
-    const struct assay__sweep *sweep = v->sweep;
-    v->axes = sweep->axis_count && sweep->axis_count <= AXES_SHOWN;
-    size_t axes = v->axes ? sweep->axis_count : 0;
-    struct assay__column *made = assay__arena_array(v->doc->arena, COLUMN_COUNT + axes,
-                                                    sizeof *made);
-    *count = 0;
-    if (!made) {
-        v->doc->failed = true;
-        return columns;
-    }
-    memcpy(made, columns, AXES_AT * sizeof *made);
-    for (size_t a = 0; a < axes; a++)
-        made[AXES_AT + a] = (struct assay__column){NULL, sweep->axes[a], NULL, 0, 0, NAME, 0};
-    memcpy(&made[AXES_AT + axes], &columns[AXES_AT], (COLUMN_COUNT - AXES_AT) * sizeof *made);
-    if (!axes) made[AXES_AT - 1].title = "point";
-    *count = COLUMN_COUNT + axes;
-    return made;
-}
-
 static void add_table(struct view *v)
 {
     const struct assay__sweep *sweep = v->sweep;
-    size_t count;
-    const struct assay__column *own = columns_of(v, &count);
+    size_t count = COLUMN_COUNT;
+    const struct assay__column *own = assay__point_columns(v->doc, columns, &count, LABEL,
+                                                           &sweep->axes);
+    v->axes = count - COLUMN_COUNT;
     bool matrix = assay__sweep_is_matrix(sweep);
     for (size_t i = 0; i < sweep->count; i++)
         if (sweep->points[i].throughput > v->most_per_s)
@@ -180,36 +156,23 @@ static void add_table(struct view *v)
         put_row(v, i);
 }
 
-/* --- points that are not what they should be -------------------------------------------------- */
-
-static bool same_fault(const struct assay__sweep_point *a, const struct assay__sweep_point *b)
-{
-    return a->usable == b->usable && !a->within && !b->within && strcmp(a->reason, b->reason) == 0;
-}
-
-/* Why points did not run or cannot be chosen, each reason once. */
 static void add_faults(struct view *v)
 {
     const struct assay__sweep *sweep = v->sweep;
+    struct assay__fault *faults = assay__arena_array(v->doc->arena, 2 * sweep->count + 1,
+                                                     sizeof *faults);
+    if (!faults) {
+        v->doc->failed = true;
+        return;
+    }
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *p = &sweep->points[i];
-        struct assay__buf names = {0};
-        bool said = p->usable && p->within;
-        for (size_t k = 0; k < i && !said; k++)
-            said = same_fault(&sweep->points[k], p);
-        for (size_t k = i; k < sweep->count && !said; k++)
-            if (same_fault(&sweep->points[k], p))
-                assay__buf_printf(&names, "%s%s", names.length ? ", " : "", sweep->points[k].label);
-        const char *points = assay__doc_take(v->doc, &names);
-        if (said) continue;
-        assay__doc_fact(v->doc, p->usable ? state_of(p) : "not run");
-        assay__doc_item_text(v->doc, "%s: %s", points, *p->reason ? p->reason : "not measured");
+        const char *kind = !p->usable ? "not run" : p->within ? NULL : state_of(p);
+        faults[i] = (struct assay__fault){kind, p->label, p->reason};
+        faults[sweep->count + i] = (struct assay__fault){*p->lost ? "lost" : NULL, p->label,
+                                                         p->lost};
     }
-    for (size_t i = 0; i < sweep->count; i++) {
-        if (!*sweep->points[i].lost) continue;
-        assay__doc_fact(v->doc, "lost");
-        assay__doc_item_text(v->doc, "%s: %s", sweep->points[i].label, sweep->points[i].lost);
-    }
+    assay__point_faults(v->doc, faults, 2 * sweep->count);
 }
 
 /* --- what it says ----------------------------------------------------------------------------- */
@@ -227,11 +190,12 @@ static void add_tied(struct view *v)
         assay__buf_puts(&tied, " (confirming tests the best two; 10 launches each test all)");
     for (size_t i = 0; i < sweep->pair_count; i++) {
         const struct assay__sweep_pair *pair = &sweep->pairs[i];
-        if (pair->a == sweep->best || pair->b == sweep->best || others++ >= NAMED) continue;
+        if (pair->a == sweep->best || pair->b == sweep->best || others++ >= PAIRS_NAMED) continue;
         assay__buf_printf(&pairs, "%s%s and %s", others > 1 ? "; " : "",
                           sweep->points[pair->a].label, sweep->points[pair->b].label);
     }
-    if (others > NAMED) assay__buf_printf(&pairs, "; and %zu more pairs", others - NAMED);
+    if (others > PAIRS_NAMED)
+        assay__buf_printf(&pairs, "; and %zu more pairs", others - PAIRS_NAMED);
     assay__doc_fact_text(v->doc, "tied", assay__doc_take(v->doc, &tied));
     assay__doc_fact_text(v->doc, "tied pairs", assay__doc_take(v->doc, &pairs));
 }

@@ -11,6 +11,7 @@
     X(summary, "")                   \
     X(comparison, "|comparison")     \
     X(sweep, "|sweep")               \
+    X(tune, "|tune")                 \
     X(latency, "|launches|samples")  \
     X(generation, "")                \
     X(metrics, "|metrics")           \

@@ -16,10 +16,11 @@
 enum {
     INDENT = 2,
     GAP = 2,
-    NAME_FAIR = 26,  /* columns that a name keeps while others can give way … */
-    NAME_LEAST = 14, /* … and in any case */
-    SPARE = 5,       /* columns of this priority give way before names are cut */
-    NAME_NARROW = 8, /* … on a page below NARROW */
+    NAME_FAIR = 26,    /* columns that a name keeps while others can give way … */
+    NAME_LEAST = 14,   /* … and in any case */
+    SPARE = 5,         /* columns of this priority give way before names are cut */
+    NAME_NARROW = 8,   /* … on a page below NARROW */
+    NAME_SHORTEST = 4, /* … beside which a number would not fit otherwise */
     NARROW = 60,
     BAR_LEAST = 10,
     BAR_MOST = 40,
@@ -73,7 +74,8 @@ static struct assay__datum more_cell(struct layout *l, size_t column, bool *name
 {
     const struct assay__table *t = l->table;
     if (t->columns[column].flags & ASSAY__COLUMN_SUM) return assay__walk_sum(t, column, l->limit);
-    if (*named || !is_text(&t->columns[column]) || !(t->columns[column].flags & ASSAY__COLUMN_NAME))
+    const struct assay__column *own = &t->columns[column];
+    if (*named || !own->title || !is_text(own) || !(own->flags & ASSAY__COLUMN_NAME))
         return assay__datum_none();
     *named = true;
     const char *text = assay__arena_printf(l->arena, "… %zu more%s%s", l->more, t->more ? " " : "",
@@ -516,6 +518,29 @@ static void put_chunk(struct layout *l, const bool *chunk, bool last)
     }
 }
 
+/* The names stand in every part: they give way until the widest other column fits beside them. */
+static void make_room(struct layout *l)
+{
+    size_t names = 0, widest = 0;
+    for (size_t c = 0; c < l->table->column_count; c++) {
+        bool name = l->table->columns[c].flags & ASSAY__COLUMN_NAME;
+        if (l->places[c] != COLUMN) continue;
+        if (name) names += l->widths[c] + GAP;
+        if (!name && l->widths[c] > widest) widest = l->widths[c];
+    }
+    while (names + widest > room(l)) {
+        size_t longest = SIZE_MAX;
+        for (size_t c = 0; c < l->table->column_count; c++)
+            if (l->places[c] == COLUMN && l->table->columns[c].flags & ASSAY__COLUMN_NAME &&
+                l->widths[c] > NAME_SHORTEST &&
+                (longest == SIZE_MAX || l->widths[c] > l->widths[longest]))
+                longest = c;
+        if (longest == SIZE_MAX) return;
+        l->widths[longest]--;
+        names--;
+    }
+}
+
 /* As many columns as fit, the names first in each part. */
 static void put_parts(struct layout *l)
 {
@@ -607,6 +632,7 @@ void assay__text_table(struct assay__page *page, const struct assay__table *tabl
     }
     if (!l.row_count) goto out;
     arrange(&l);
+    if (used_width(&l) > room(&l)) make_room(&l);
     for (size_t c = 0; c < table->column_count; c++)
         if (l.places[c] == COLUMN && table->columns[c].flags & ASSAY__COLUMN_NAME) fit_names(&l, c);
     if (used_width(&l) <= room(&l))

@@ -227,7 +227,8 @@ static void put_more(struct walk *w, const struct assay__table *table, size_t li
                       table->more ? table->more : "");
     for (size_t c = 0; c < table->column_count; c++) {
         cells[c] = assay__walk_sum(table, c, limit);
-        if (named || !(table->columns[c].flags & ASSAY__COLUMN_NAME)) continue;
+        if (named || !is_shown(table, c) || !(table->columns[c].flags & ASSAY__COLUMN_NAME))
+            continue;
         cells[c] = assay__datum_text(text.data ? text.data : "");
         named = true;
     }

@@ -2,6 +2,7 @@
  * are left out unless the reader asks for everything; then the last line says that there are some.
  */
 #include "report/figure/figure.h"
+#include "report/walk/text_code.h"
 #include "report/walk/text_page.h"
 #include "report/walk/text_table.h"
 #include "report/walk/walk.h"
@@ -86,7 +87,7 @@ static size_t label_width(const struct assay__doc *doc, size_t from)
     return width < LABEL_MOST ? width : LABEL_MOST;
 }
 
-/* --- lists, code ------------------------------------------------------------------------------ */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static void put_list(struct walk *w, const struct assay__list *list)
 {
@@ -98,23 +99,6 @@ static void put_list(struct walk *w, const struct assay__list *list)
     assay__buf_printf(&text, "and %zu more", list->count - most);
     assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "    ", text.data ? text.data : "");
     assay__buf_free(&text);
-}
-
-/* Code is not wrapped: broken lines would not run. */
-static void put_code(struct walk *w, const struct assay__code *code)
-{
-    if (code->title) assay__page_heading(&w->page, code->title, "");
-    for (const char *at = code->text; *at;) {
-        size_t length = strcspn(at, "\n");
-        struct assay__buf raw = {0};
-        assay__buf_add(&raw, at, length);
-        assay__buf_puts(w->page.out, "  ");
-        assay__text_safe(w->page.out, raw.data ? raw.data : "");
-        assay__buf_putc(w->page.out, '\n');
-        if (raw.failed) w->page.out->failed = true;
-        assay__buf_free(&raw);
-        at += length + (at[length] == '\n');
-    }
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
@@ -183,7 +167,10 @@ static void put_block(struct walk *w, const struct assay__block *block)
     case ASSAY__BLOCK_LIST: put_list(w, block->list); break;
     case ASSAY__BLOCK_TABLE: put_table(w, block->table); break;
     case ASSAY__BLOCK_FIGURE: put_picture(w, block->picture); break;
-    case ASSAY__BLOCK_CODE: put_code(w, block->code); break;
+    case ASSAY__BLOCK_CODE:
+        if (block->code->title) assay__page_heading(&w->page, block->code->title, "");
+        assay__text_code(&w->page, block->code);
+        break;
     case ASSAY__BLOCK_END: break;
     }
 }

@@ -1,0 +1,22 @@
+/* point_list.h - what the rows of a sweep and of a tuning share: settings as columns, and reasons
+ * why rows did not run or are not recommended, each once. */
+#ifndef ASSAY_REPORT_SUBJECT_POINT_LIST_H
+#define ASSAY_REPORT_SUBJECT_POINT_LIST_H
+
+#include "judge/sweep.h"
+#include "report/doc/doc.h"
+
+/** The columns with one for each axis behind columns[label], which is the row's name for programs.
+ *  More than four axes are no columns: then people read the label too, and *count is unchanged. */
+const struct assay__column *assay__point_columns(struct assay__doc *doc,
+                                                 const struct assay__column *columns, size_t *count,
+                                                 size_t label, const struct assay__axes *axes);
+
+struct assay__fault {
+    const char *kind; /* "not run"; NULL: the row is fine */
+    const char *label, *reason;
+};
+/** A fact for each reason, with the rows that have it. */
+void assay__point_faults(struct assay__doc *doc, const struct assay__fault *faults, size_t count);
+
+#endif

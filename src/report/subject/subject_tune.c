@@ -1,0 +1,356 @@
+/* subject_tune.c - what a tuning has found: the best configuration and why, every configuration
+ * that was tried and its fate, what each setting contributes, what was spent, and the best as code.
+ */
+#include "report/subject/subject.h"
+
+#include "base/text.h"
+#include "report/subject/point_list.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { LABEL = 1 };
+
+#define TIMES ASSAY__UNIT_TIMES
+static const struct assay__column columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"configuration", NULL, NULL, 0, 0, ASSAY__COLUMN_NAME, 0}, /* the axes follow */
+    {"fate", "fate", NULL, 0, 3, 0, 0},
+    {"launches", "launches", ASSAY__UNIT_COUNT, 0, 2, 0, 0},
+    {"p50_s", "p50", "s", 0, 0, 0, 0},
+    {"throughput_per_s", "per second", "1/s", 0, 0, 0, 0},
+    {"memory_bytes", "memory", "B", 0, 1, 0, 0},
+    {"energy_j", "gross energy", "J", 0, 1, 0, 0},
+    {"drift_relative_l2", "drift", ASSAY__UNIT_PLAIN, 0, 4, 0, 0},
+    {"ratio", "cost / best's", TIMES, 0, 3, 0, 0},
+    {"ratio_low", NULL, TIMES, 0, 0, 0, 0},
+    {"ratio_high", NULL, TIMES, 0, 0, 0, 0},
+    {"mark", NULL, NULL, 0, 0, 0, 0},
+    {"pareto", "Pareto", NULL, 0, 3, 0, 0},
+    {"state", NULL, NULL, 0, 0, 0, 0},
+    {"reason", NULL, NULL, 0, 0, 0, 0},
+    {NULL, "mark", NULL, 0, 0, 0, 0},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+static const struct assay__column part_columns[] = {
+    {NULL, "setting", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {NULL, "default", NULL, 0, 0, 0, 0},
+    {NULL, "best", NULL, 0, 0, 0, 0},
+    {NULL, "cost when reset", TIMES, 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {NULL, "how known", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+#define PART_COLUMNS (sizeof part_columns / sizeof part_columns[0])
+
+struct view {
+    struct assay__doc *doc;
+    const struct assay_profile *profile;
+    const struct assay__tune_result *result;
+    struct assay__table *table;
+};
+
+static const struct assay__tune_row *best_of(const struct assay__tune_result *result)
+{
+    return result->best < result->count ? &result->rows[result->best] : NULL;
+}
+
+/* --- configurations --------------------------------------------------------------------------- */
+
+/* The row's number with the state, source and reason of the metric it is of. */
+static void put_metric(struct view *v, const struct assay__tune_row *row, double number,
+                       const char *name, const char *other)
+{
+    const struct assay__trial *trial = &v->profile->trials[row->trial];
+    const struct assay_metric *m = assay__trial_metric(trial, name);
+    if (!m && other) m = assay__trial_metric(trial, other);
+    if (!m && trial->metrics) m = assay_metrics_get(trial->metrics, name);
+    struct assay__datum value = assay__datum_metric(m);
+    value.unit = NULL;
+    if (assay__datum_is_known(&value)) value.number = number;
+    assay__table_cell(v->table, row->launches ? value : assay__datum_none());
+}
+
+/* "=1.25 × (1.21 to 1.3)" */
+static struct assay__datum ratio_of(struct assay__doc *doc, double ratio,
+                                    const struct assay__ratio *tested, enum assay_state state)
+{
+    struct assay__datum value = assay__datum_number(ratio, NULL, state);
+    if (isfinite(ratio) && tested->ci.known)
+        value.text = assay__doc_printf(doc, "%s%s × (%s)", assay__state_mark(state),
+                                       assay__digits(ratio, 3).text,
+                                       assay__digits_range(tested->ci.low, tested->ci.high).text);
+    return value;
+}
+
+static const char *state_of(const struct assay__tune_row *row)
+{
+    return row->fate == ASSAY__FATE_FAILED ? "failed" : row->allowed ? "ok" : "not advised";
+}
+
+static void put_marks(struct view *v, size_t i)
+{
+    const struct assay__tune_result *result = v->result;
+    const struct assay__tune_row *row = &result->rows[i];
+    bool best = i == result->best, start = i == result->start, failed = !row->launches;
+    assay__table_text(v->table, best         ? "best"
+                                : row->alike ? "not apart" /* read by programs */
+                                : start      ? "start"
+                                : failed     ? "failed"
+                                             : "");
+    assay__table_text(v->table, row->front ? "yes" : "no");
+    assay__table_text(v->table, state_of(row));
+    assay__table_text(v->table, row->reason);
+    assay__table_text(v->table, best            ? "best"
+                                : !row->allowed ? state_of(row)
+                                : row->alike    ? "tied"
+                                : start         ? "default"
+                                                : NULL);
+}
+
+static void put_row(struct view *v, size_t i, size_t axes)
+{
+    static const char *const fates[] = {"failed", "dropped", "ablation", "finalist"};
+    const struct assay__tune_row *row = &v->result->rows[i];
+    const struct assay__ratio *r = &row->ratio;
+    unsigned flags = (i == v->result->best ? ASSAY__ROW_BEST : 0) |
+                     (row->fate == ASSAY__FATE_FAILED ? ASSAY__ROW_FAULT : 0);
+    bool tested = isfinite(r->ratio) && r->ci.known;
+    assay__table_row(v->table, flags, NULL);
+    assay__table_number(v->table, v->profile->trials[row->trial].id, ASSAY_MEASURED);
+    assay__table_text(v->table, row->label);
+    for (size_t a = 0; a < axes; a++)
+        assay__table_text(v->table, row->values[a]);
+    assay__table_text(v->table, fates[row->fate]);
+    assay__table_number(v->table, (double)row->launches, ASSAY_MEASURED);
+    put_metric(v, row, row->latency_s, "latency.p50", NULL);
+    put_metric(v, row, row->throughput, "throughput.samples", "throughput.inferences");
+    put_metric(v, row, row->memory_bytes, "memory.peak.worker", NULL);
+    put_metric(v, row, row->energy_j, "energy.inference.gross", NULL);
+    put_metric(v, row, row->drift, "drift.relative_l2", NULL);
+    assay__table_cell(v->table, isfinite(r->ratio) ? ratio_of(v->doc, r->ratio, r, ASSAY_DERIVED)
+                                                   : assay__datum_none());
+    assay__table_number(v->table, tested ? r->ci.low : (double)NAN, ASSAY_DERIVED);
+    assay__table_number(v->table, tested ? r->ci.high : (double)NAN, ASSAY_DERIVED);
+    put_marks(v, i);
+}
+
+/* Finalists first, then by cost; what failed comes last. */
+static bool stands_before(const struct assay__tune_row *a, const struct assay__tune_row *b)
+{
+    bool final_a = a->fate == ASSAY__FATE_FINALIST, final_b = b->fate == ASSAY__FATE_FINALIST;
+    if (final_a != final_b) return final_a;
+    double x = isfinite(a->cost) ? a->cost : INFINITY, y = isfinite(b->cost) ? b->cost : INFINITY;
+    return x < y;
+}
+
+static size_t *reading_order(struct view *v)
+{
+    const struct assay__tune_result *result = v->result;
+    size_t *order = assay__arena_array(v->doc->arena, result->count + 1, sizeof *order);
+    if (!order) v->doc->failed = true;
+    for (size_t i = 0; order && i < result->count; i++) { /* a few hundred at most */
+        size_t at = i;
+        for (; at > 0 && stands_before(&result->rows[i], &result->rows[order[at - 1]]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
+}
+
+static void add_table(struct view *v)
+{
+    size_t count = COLUMN_COUNT;
+    const struct assay__column *own = assay__point_columns(v->doc, columns, &count, LABEL,
+                                                           &v->result->axes);
+    v->table = assay__doc_table(v->doc,
+                                &(struct assay__table){.name = "tune",
+                                                       .caption = "Every configuration tried",
+                                                       .more = "configurations",
+                                                       .order = reading_order(v)},
+                                own, count);
+    for (size_t i = 0; i < v->result->count; i++)
+        put_row(v, i, count - COLUMN_COUNT);
+}
+
+static void add_legend(struct assay__doc *doc)
+{
+    static const char *const rows[][2] = {
+        {"finalist", "judged by launches of its own"},
+        {"dropped", "only has the short launches of the search"},
+        {"ablation", "the best with one setting reset to its default"},
+        {"Pareto", "nothing else is better in one of latency, throughput, memory and energy and as "
+                   "good in the rest"},
+        {"cost", "what the goal is about: latency, time per sample or energy"},
+    };
+    assay__doc_fold(doc, &(struct assay__heading){.title = "What the columns are"});
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assay__doc_fact_text(doc, rows[i][0], rows[i][1]);
+    assay__doc_end(doc);
+}
+
+static void add_faults(struct view *v)
+{
+    const struct assay__tune_result *result = v->result;
+    struct assay__fault *faults = assay__arena_array(v->doc->arena, result->count + 1,
+                                                     sizeof *faults);
+    if (!faults) v->doc->failed = true;
+    for (size_t i = 0; faults && i < result->count; i++) {
+        const struct assay__tune_row *row = &result->rows[i];
+        faults[i] = (struct assay__fault){row->allowed ? NULL : state_of(row), row->label,
+                                          row->reason};
+    }
+    if (faults) assay__point_faults(v->doc, faults, result->count);
+}
+
+/* --- the best --------------------------------------------------------------------------------- */
+
+static void add_drift(struct view *v)
+{
+    const struct assay__tune_row *best = best_of(v->result);
+    if (!best || !isfinite(best->drift)) return;
+    assay__doc_fact(v->doc, "drift");
+    assay__doc_item_text(v->doc, "=%.2g relative L2 of the best's outputs against float32",
+                         best->drift);
+    if (isfinite(v->result->drift_limit))
+        assay__doc_item_text(v->doc, "the limit is %s",
+                             assay__digits(v->result->drift_limit, 3).text);
+}
+
+static const char *percent(struct assay__doc *doc, size_t part, size_t whole)
+{
+    return assay__doc_printf(doc, "%s %%",
+                             assay__digits(100.0 * (double)part / (double)whole, 3).text);
+}
+
+static void add_launches(struct view *v)
+{
+    const struct assay__tune_result *r = v->result;
+    size_t chosen = r->search_launches + r->final_launches, most = r->grid * 3;
+    assay__doc_fact(v->doc, "launches");
+    assay__doc_item_text(v->doc, "%zu to choose", r->search_launches);
+    assay__doc_item_text(v->doc, "%zu to judge", r->final_launches);
+    if (r->ablation_launches)
+        assay__doc_item_text(v->doc, "%zu for what each setting contributes", r->ablation_launches);
+    if (r->grid <= r->configurations) return;
+    assay__doc_item_text(v->doc,
+                         "%s of the %zu that three launches of every configuration would take",
+                         percent(v->doc, chosen, most), most);
+    if (r->ablation_launches)
+        assay__doc_item_text(v->doc, "%s with those for the contributions",
+                             percent(v->doc, chosen + r->ablation_launches, most));
+}
+
+static void add_spent(struct view *v)
+{
+    const struct assay__tune_result *r = v->result;
+    assay__doc_fact(v->doc, "tried");
+    assay__doc_item_text(
+        v->doc, "%zu of %zu configurations%s%s%s", r->configurations, r->grid, r->grid ? " (" : "",
+        r->grid ? percent(v->doc, r->configurations, r->grid) : "", r->grid ? ")" : "");
+    if (r->failed) assay__doc_item_text(v->doc, "%zu of them failed", r->failed);
+    if (r->refused) assay__doc_item_text(v->doc, "%zu more refused from the start", r->refused);
+    add_launches(v);
+    if (!isfinite(r->elapsed_s) || !isfinite(r->budget_s)) return;
+    double left_s = r->budget_s - r->elapsed_s;
+    assay__doc_fact(v->doc, "budget");
+    assay__doc_item_text(v->doc, "%s s of %s s", assay__digits(r->elapsed_s, 3).text,
+                         assay__digits(r->budget_s, 3).text);
+    assay__doc_item_text(v->doc, left_s >= 0 ? "%s s left" : "%s s over",
+                         assay__digits(fabs(left_s), 2).text);
+}
+
+static void add_best(struct view *v)
+{
+    const struct assay__tune_result *result = v->result;
+    const struct assay__tune_row *best = best_of(result);
+    struct assay__buf tied = {0};
+    assay__doc_fact_text(v->doc, "best", best ? best->label : "none");
+    assay__doc_fact_text(v->doc, "why", result->why);
+    for (size_t i = 0; i < result->count; i++)
+        if (result->rows[i].alike)
+            assay__buf_printf(&tied, "%s%s", tied.length ? "; " : "", result->rows[i].label);
+    assay__doc_fact_text(v->doc, "tied with it", assay__doc_take(v->doc, &tied));
+    assay__doc_fact_text(v->doc, "unconfirmed", result->unconfirmed);
+    add_drift(v);
+    add_faults(v);
+    add_spent(v);
+}
+
+/* --- contributions, code ---------------------------------------------------------------------- */
+
+static const char *how_known(struct view *v, const struct assay__tune_part *part)
+{
+    if (*part->objection)
+        return assay__doc_printf(v->doc, "nothing with %s may be recommended: %s", part->from,
+                                 part->objection);
+    if (!part->measured) return "estimated by the search's model, not measured";
+    if (isnan(part->ratio.p_value)) return "measured; too few launches for a test";
+    return part->ratio.p_value < 0.05 ? "measured" : "measured; no difference shown";
+}
+
+static void add_parts(struct view *v)
+{
+    const struct assay__tune_result *result = v->result;
+    if (!result->part_count) return;
+    assay__doc_section(v->doc, &(struct assay__heading){
+                                   .id = "tune-settings",
+                                   .title = "What each setting contributes",
+                                   .remark = "the best with one setting reset to its default"});
+    struct assay__table *t = assay__doc_table(
+        v->doc,
+        &(struct assay__table){.caption = "What each setting contributes", .limit = SIZE_MAX},
+        part_columns, PART_COLUMNS);
+    for (size_t i = 0; i < result->part_count; i++) {
+        const struct assay__tune_part *part = &result->parts[i];
+        enum assay_state state = part->measured ? ASSAY_MEASURED : ASSAY_ESTIMATED;
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, part->axis);
+        assay__table_text(t, part->from);
+        assay__table_text(t, part->to);
+        assay__table_cell(t, ratio_of(v->doc, part->factor, &part->ratio, state));
+        assay__table_text(t, how_known(v, part));
+    }
+    assay__doc_end(v->doc);
+}
+
+static void add_code(struct view *v, struct assay__study *study)
+{
+    static const char *const languages[][2] = {
+        {"python", "Python"}, {"c", "C"}, {"json", "JSON session options"}};
+    if (!best_of(v->result)) return;
+    assay__doc_section(v->doc, &(struct assay__heading){.id = "tune-code",
+                                                        .title = "The best configuration as code"});
+    for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++) {
+        const char *text = assay__tune_snippet(v->profile, v->result, languages[i][0],
+                                               study->arena);
+        if (!text) v->doc->failed = true;
+        if (text && *text) assay__doc_code(v->doc, languages[i][0], languages[i][1], text);
+    }
+    assay__doc_end(v->doc);
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    if (!trial || strcmp(study->profile->command, "tune") != 0) return;
+    struct view v = {.doc = doc, .profile = study->profile, .result = assay__study_tune(study)};
+    if (study->failed) return;
+    assay__doc_section(doc, &(struct assay__heading){.id = "tune",
+                                                     .title = "Tune",
+                                                     .remark = "finalists first, then by cost",
+                                                     .views = ASSAY__VIEW_OVERVIEW});
+    add_table(&v);
+    add_legend(doc);
+    add_best(&v);
+    assay__doc_picture(doc, &(struct assay__picture){
+                                .name = "pareto", .study = study, .trial = trial, .detail = true});
+    add_parts(&v);
+    add_code(&v, study);
+    assay__doc_end(doc);
+}
+
+const struct assay__subject assay__subject_tune = {.id = "tune",
+                                                   .scope = ASSAY__OF_PROFILE,
+                                                   .tables = {{"tune", columns, COLUMN_COUNT}},
+                                                   .build = build};
