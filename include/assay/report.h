@@ -20,8 +20,8 @@ struct assay_report_options {
      * "comparison" | "tune"; NULL: metrics */
     const char *table;
     /* "basic": verdicts, score, three recommendations; "detailed": and bottlenecks, opportunities,
-     * environment. Of text it is all that is shown, of json it is added, the other formats have one
-     * form. NULL: the whole profile */
+     * environment. Text, Markdown and HTML then show only this, JSON adds it, the other formats have
+     * one form. NULL: the whole profile */
     const char *detail;
     bool full;          /* text: folded details and every row of every table too */
     const char *unfold; /* text: the last line where details were left out; NULL: none */

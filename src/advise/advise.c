@@ -139,7 +139,28 @@ void assay__rule_needs(struct assay__buf *out, const struct assay__rule *rule)
         assay__buf_printf(out, "%s%s", mark, need_names[i]);
         mark = ", ";
     }
-    if (!rule->needs) assay__buf_puts(out, "the profile");
+    if (!*mark) assay__buf_puts(out, "the profile");
+}
+
+const char *assay__rule_outcome_name(enum assay__rule_outcome outcome)
+{
+    static const char *const names[] = {"nothing", "found", "not-evaluated"};
+    return names[outcome];
+}
+
+const char *assay__rule_gain_of(const char *id)
+{
+    const struct assay__rule *rule = assay__rule_find(id);
+    unsigned flags = rule ? rule->needs : 0;
+    return flags & ASSAY__POTENTIAL_SAMPLES  ? "samples per second"
+           : flags & ASSAY__POTENTIAL_TOKENS ? "time per token"
+                                             : "latency";
+}
+
+enum assay_state assay__rule_gain_state(const char *id)
+{
+    const struct assay__rule *rule = assay__rule_find(id);
+    return rule && rule->needs & ASSAY__POTENTIAL_ASSUMED ? ASSAY_ESTIMATED : ASSAY_DERIVED;
 }
 
 void assay__rules_markdown(struct assay__buf *out)
@@ -186,7 +207,6 @@ static void evaluate(struct assay__advice *advice, const struct assay__rule *rul
     *result = (struct assay__rule_result){
         .rule = rule,
         .missing = "",
-        .gain_of = "latency",
         .finding = {.id = rule->id,
                     .severity = rule->severity,
                     .title = rule->title,

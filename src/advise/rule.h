@@ -41,6 +41,14 @@ enum assay__need {
 };
 #define ASSAY__NEED_COUNT 11
 
+/* What the potential of a rule is, beside what it needs: of latency and derived from the profile,
+ * unless one of these is set. */
+enum assay__potential {
+    ASSAY__POTENTIAL_SAMPLES = 1u << 16, /* of samples per second */
+    ASSAY__POTENTIAL_TOKENS = 1u << 17,  /* of time per token */
+    ASSAY__POTENTIAL_ASSUMED = 1u << 18, /* rests on an assumed cost, so it is estimated */
+};
+
 enum assay__rule_outcome {
     ASSAY__RULE_NOTHING,
     ASSAY__RULE_FOUND,
@@ -56,9 +64,6 @@ struct assay__rule_result {
     const char *missing;           /* MISSING: what, and what would provide it; else "" */
     struct assay__finding finding; /* FOUND */
     struct assay__change change;   /* FOUND: what could be tried */
-    bool estimated; /* the potential rests on an assumed cost, not on the profile alone */
-    /* what the potential is of: "latency"; "samples per second", "time per token" */
-    const char *gain_of;
 };
 
 /** Everything the rules see. Strings they make lie in the profile's arena. */
@@ -88,7 +93,7 @@ struct assay__rule {
     const char *severity; /* when no potential is known: "high" | "medium" | "low" | "note" */
     const char *title;
     const char *looks; /* what it looks for, with its thresholds; for doc/rules.md */
-    unsigned needs;    /* enum assay__need */
+    unsigned needs;    /* enum assay__need, enum assay__potential */
     /* "small": an option; "medium": a file is made anew; "large": the model changes */
     const char *effort;
     enum assay__rule_outcome (*evaluate)(struct assay__advice *advice,

@@ -69,7 +69,6 @@ static enum assay__rule_outcome batch_small(struct assay__advice *a, struct assa
                              "the potential is samples per second at that batch, one inference "
                              "takes longer",
                        (long long)a->trial->batch * ASSAY__BATCH_TIMES);
-    r->gain_of = "samples per second";
     return assay__rule_found(r, all ? (double)NAN : assay__amdahl(share, ASSAY__BATCH_TIMES));
 }
 
@@ -202,7 +201,6 @@ static enum assay__rule_outcome size_steps(struct assay__advice *a, struct assay
     if (worst >= 1) return ASSAY__RULE_NOTHING;
     assay__rule_advice(a, r,
                        "use the batches that are powers of two on this machine, and pad to them");
-    r->gain_of = "samples per second";
     return assay__rule_found(r, 1 / worst);
 }
 
@@ -220,13 +218,14 @@ const struct assay__rule assay__rules_batch[] = {
     {"batch-small", "batch", "medium", "The batch is small for what an inference costs anyway",
      "batch of at most 64, and 20 % or more of the latency that does not grow with it: calls, "
      "engine, weights of memory-bound layers near their roof; potential at 8 times the batch",
-     ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS, "small",
-     batch_small, assay__try_batch},
+     ASSAY__NEED_LATENCY | ASSAY__NEED_LAYERS | ASSAY__NEED_COSTS | ASSAY__NEED_CEILINGS |
+         ASSAY__POTENTIAL_SAMPLES,
+     "small", batch_small, assay__try_batch},
     {"dynamic-shapes", "batch", "note", "The model's shapes are symbolic",
      "an input with a symbolic dimension", 0, "medium", dynamic_shapes, fix_dims},
     {"size-steps", "batch", "low", "Sizes between powers of two cost more here",
      "a batch with less than 90 % of the samples per second of the power of two below it, as "
      "measured",
-     ASSAY__NEED_TRIALS, "small", size_steps, power_of_two},
+     ASSAY__NEED_TRIALS | ASSAY__POTENTIAL_SAMPLES, "small", size_steps, power_of_two},
     {0},
 };

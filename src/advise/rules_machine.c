@@ -143,7 +143,6 @@ static enum assay__rule_outcome faults(struct assay__advice *a, struct assay__ru
                        "keep memory between inferences: the engine's arena on, outputs bound to "
                        "memory of the caller, "
                        "MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ high");
-    r->estimated = true;
     return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
 
@@ -241,7 +240,7 @@ const struct assay__rule assay__rules_machine[] = {
      "small", switches, assay__try_spinning_off},
     {"page-faults", "machine", "low", "Warm inferences touch new memory",
      "one page fault per warm inference or more; potential at an estimated 0.5 µs each",
-     ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS, "small", faults, NULL},
+     ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS | ASSAY__POTENTIAL_ASSUMED, "small", faults, NULL},
     {"major-faults", "machine", "medium", "Memory came from the disk",
      "10 page faults or more that needed input or output", 0, "small", major_faults, NULL},
     {"few-samples", "machine", "medium", "Too few samples to say anything",

@@ -44,7 +44,6 @@ static enum assay__rule_outcome allocations(struct assay__advice *a, struct assa
     assay__rule_advice(a, r,
                        "bind outputs to memory that stays (I/O binding), the engine's arena on, "
                        "fixed shapes (memory patterns)");
-    r->estimated = true;
     return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
 
@@ -113,8 +112,8 @@ const struct assay__rule assay__rules_memory[] = {
      "growth of live memory per inference whose 95 % interval lies above 0",
      ASSAY__NEED_ALLOCATIONS, "medium", growth, NULL},
     {"allocations", "memory", "low", "Warm inferences allocate",
-     "allocations that take 2 % of the latency or more at an estimated 50 ns each", TRACKED,
-     "small", allocations, NULL},
+     "allocations that take 2 % of the latency or more at an estimated 50 ns each",
+     TRACKED | ASSAY__POTENTIAL_ASSUMED, "small", allocations, NULL},
     {"fragmentation", "memory", "low", "The heap is mostly unused",
      "50 % or more of a heap of 16 MiB or more", ASSAY__NEED_ALLOCATIONS, "small", fragmentation,
      NULL},

@@ -110,7 +110,6 @@ static enum assay__rule_outcome cache(struct assay__advice *a, struct assay__rul
                        "do not copy the cache with every token: one buffer for past and present "
                        "(GroupQueryAttention, "
                        "past_present_share_buffer), a window, or a cache of 16 or 8 bits");
-    r->gain_of = "time per token";
     return assay__rule_found(r, isfinite(all) ? all / first : NAN);
 }
 
@@ -146,7 +145,6 @@ static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__ru
                        "fewer bytes per token: int8 weights (assay make --from MODEL --int8 "
                        "weights -o FILE), several sequences at "
                        "once (--batch); the potential is that of a quarter of the bytes");
-    r->gain_of = "time per token";
     return assay__rule_found(r, assay__amdahl(share, 4));
 }
 
@@ -181,11 +179,11 @@ const struct assay__rule assay__rules_sequence[] = {
     {"sparse-as-dense", "sequence", "medium", "A sparse wiring is executed as a dense one",
      "a wiring that needs 75 % of the executed FLOPs or less", TIMED, "large", sparse, NULL},
     {"cache-growth", "sequence", "medium", "Tokens become slower as the cache grows",
-     "the last quarter of a generation 1.2 times as slow as the first or more", 0, "large", cache,
-     NULL},
+     "the last quarter of a generation 1.2 times as slow as the first or more",
+     ASSAY__POTENTIAL_TOKENS, "large", cache, NULL},
     {"decode-bandwidth", "sequence", "medium", "A token's time goes into reading the weights",
      "weights over the memory's bandwidth take 40 % of a token's time or more; potential of int8 "
      "weights",
-     0, "medium", decode, assay__try_weights_int8},
+     ASSAY__POTENTIAL_TOKENS, "medium", decode, assay__try_weights_int8},
     {0},
 };

@@ -5,13 +5,15 @@
  * ceilings. With --verify it is the first of several arms of one profile: the run without changes
  * and one arm per change follow. Beside a kept profile they stand in a profile of their own that is
  * not kept. */
+#include "cli/render_options.h"
 #include "cli/report_file.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 
 #include "experiment/verify.h"
 #include "base/file.h"
-#include "report/advise.h"
+#include "report/json/advise_json.h"
+#include "report/subject/advice_document.h"
 #include "run/arm/arm.h"
 #include "run/arm/recover.h"
 
@@ -51,6 +53,8 @@ static const struct assay__option options[] = {
      "Make every change that a program can make, and measure before and after (10 launches of 0.3 "
      "s a side; --launches, --time).",
      NULL, NULL, 0, 0, false},
+    {"table", 0, ASSAY__OPTION_CHOICE, AT(run.render.table), "TABLE",
+     "Table of the CSV format (default findings).", ASSAY__ADVICE_TABLES, NULL, 0, 0, false},
     {"verify-budget", 0, ASSAY__OPTION_DURATION, AT(budget_s), "TIME",
      "How long --verify may take (default: 120s).", NULL, NULL, 0.001, 1e6, false},
     {0},
@@ -83,7 +87,7 @@ static int check_rules(const struct advise_options *o)
 static int check_profile(const struct assay__invocation *invocation)
 {
     static const char fits[] =
-        "|rule|model|trial|json|format|columns|ascii|no-color|quiet|verify|report|",
+        "|rule|model|trial|json|format|table|full|columns|ascii|no-color|quiet|verify|report|",
                       tried[] = "|verify-budget|launches|time|iters|timeout|power|library|";
     const struct advise_options *o = invocation->options;
     const struct assay__option *option = NULL;
@@ -105,12 +109,10 @@ static int check(const struct assay__invocation *invocation, bool profile)
     const char *format = o->run.render.format;
     int status = check_rules(o);
     if (status) return status;
-    if (format && strcmp(format, "text") != 0 && strcmp(format, "json") != 0)
-        return usage("advice is text or JSON, no other format");
-    if (o->run.render.json && format && strcmp(format, "json") != 0)
-        return usage("--json and --format text exclude each other");
-    if (o->run.render.table)
-        return usage("--table is for the CSV format, which advice does not have");
+    if (format && !assay__format_find(format)->walk && strcmp(format, "json") != 0)
+        return usage("the formats junit and model-explorer are for reports");
+    status = assay__render_check("advise", &o->run.render);
+    if (status) return status;
     if (assay__option_given(invocation, "top"))
         return usage("--top is for reports with layers; --rule ID chooses rules");
     if (!o->verify && assay__option_given(invocation, "verify-budget"))
@@ -127,13 +129,18 @@ static int check(const struct assay__invocation *invocation, bool profile)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-static struct assay__page page_of(const struct assay__render_options *r, struct assay__buf *out)
+/* The document, or what the JSON writer has put into out, on stdout. Both are freed. */
+static int print_document(const struct assay__render_options *render, struct assay__doc *doc,
+                          struct assay__buf *out)
 {
-    struct assay__text_style style = assay__text_style_of(r->ascii, r->no_color, r->columns, false);
-    struct assay__page page = {
-        .out = out, .ascii = style.ascii, .color = style.color, .columns = style.columns};
-    if (page.columns < ASSAY__PAGE_MIN_COLUMNS) page.columns = ASSAY__PAGE_MIN_COLUMNS;
-    return page;
+    struct assay_report_options wanted = assay__report_options_of(render, false);
+    struct assay_error error = {0};
+    int code = doc ? assay__document_write(doc, &wanted, out, &error) : 0;
+    assay__doc_free(doc);
+    if (!code) return assay__print(out);
+    assay__buf_free(out);
+    assay__fail(code, &error);
+    return ASSAY__EXIT_FAILED;
 }
 
 static bool wants_json(const struct assay__render_options *r)
@@ -144,24 +151,24 @@ static bool wants_json(const struct assay__render_options *r)
 static int list_rules(const struct advise_options *o)
 {
     struct assay__buf out = {0};
-    struct assay__page page = page_of(&o->run.render, &out);
+    struct assay__doc *doc = NULL;
     if (wants_json(&o->run.render))
         assay__json_rules(&out);
-    else
-        assay__page_rules(&page);
-    return assay__print(&out);
+    else if (assay__rules_document(&doc))
+        return assay__fail(ASSAY_ENOMEM, NULL);
+    return print_document(&o->run.render, doc, &out);
 }
 
 static int print_advice(const struct advise_options *o, const struct assay__advice *advice,
                         const struct assay_profile *profile)
 {
     struct assay__buf out = {0};
-    struct assay__page page = page_of(&o->run.render, &out);
+    struct assay__doc *doc = NULL;
     if (wants_json(&o->run.render))
         assay__json_advice(&out, advice);
-    else
-        assay__page_advice(&page, advice);
-    int status = assay__print(&out);
+    else if (assay__advice_document(advice, &doc))
+        return assay__fail(ASSAY_ENOMEM, NULL);
+    int status = print_document(&o->run.render, doc, &out);
     int written = profile ? assay__report_file_write(profile, &o->run.render, o->run.report,
                                                      o->run.quiet)
                           : 0;

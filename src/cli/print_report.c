@@ -43,8 +43,8 @@ int assay__render_check(const char *command, const struct assay__render_options 
         assay__say("%s: --json and --format %s exclude each other", command, options->format);
     else if (options->table && strcmp(format, "csv") != 0)
         assay__say("%s: --table names a table of the CSV format: add --format csv", command);
-    else if (options->detail && strcmp(format, "text") != 0 && strcmp(format, "json") != 0)
-        assay__say("%s: --detail is for text and JSON; %s is always the whole report", command,
+    else if (options->detail && !assay__format_find(format)->walk && strcmp(format, "json") != 0)
+        assay__say("%s: --detail is for people and JSON; %s is always the whole report", command,
                    format);
     else
         return 0;

@@ -106,13 +106,13 @@ static const char *note_of(const struct assay__trial *trial, const struct assay_
 
 /* A requirement above what the table's chip can do at most, as published. */
 static const char *unreachable_of(const struct assay__require_evidence *evidence,
-                                  const struct assay__requirement *row, struct assay__arena *arena)
+                                  struct assay__requirement *row, struct assay__arena *arena)
 {
     bool compute = row->kind == ASSAY__REQUIRE_TFLOPS;
     const struct assay__chip *chip = evidence->table->chip;
     if (!chip) return "";
     double published = assay__require_peak(chip, row->kind);
-    bool minimum = row->minimum > published;
+    bool minimum = row->unreachable_minimum = row->minimum > published;
     char required[64], peak[64];
     if (!minimum && !(row->target > published)) return "";
     assay__text_scaled(required, sizeof required, minimum ? row->minimum : row->target,
@@ -127,11 +127,11 @@ static const char *unreachable_of(const struct assay__require_evidence *evidence
 /* A rate above what this device was measured to do at most. Not of bandwidth: a model's bytes may
  * come from caches. */
 static const char *beyond_of(const struct assay__require_evidence *evidence,
-                             const struct assay__requirement *row, struct assay__arena *arena)
+                             struct assay__requirement *row, struct assay__arena *arena)
 {
-    bool minimum = row->minimum > evidence->ceiling;
     char required[64], peak[64];
     if (row->kind != ASSAY__REQUIRE_TFLOPS) return "";
+    bool minimum = row->beyond_minimum = row->minimum > evidence->ceiling;
     if (!minimum && !(row->target > evidence->ceiling)) return "";
     assay__text_scaled(required, sizeof required, minimum ? row->minimum : row->target,
                        row->info->unit);
@@ -151,7 +151,8 @@ static int judge_row(const struct assay__require_evidence *evidence, enum assay_
                                        .target = evidence->table->target[kind],
                                        .reason = "",
                                        .note = "",
-                                       .advice = ""};
+                                       .advice = "",
+                                       .advice_limit = ""};
     row->value = known(row->measured) ? row->measured->value : NAN;
     row->minimum_ratio = row->value / row->minimum;
     row->target_ratio = row->value / row->target;

@@ -110,7 +110,9 @@ struct assay__requirement {
     const char *note;        /* what must be said of the verdict; "" */
     const char *unreachable; /* why the target (or the minimum) is above what the chip can do; "" */
     const char *beyond;      /* or above what this device was measured to do at most; "" */
-    const char *advice;      /* what to do; "" when it is fine */
+    bool unreachable_minimum, beyond_minimum; /* also the minimum is */
+    const char *advice;                       /* what to do; "" when it is fine */
+    const char *advice_limit; /* of the two above the one that the advice repeats; "" neither */
 };
 
 struct assay__judgement {

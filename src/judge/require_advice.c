@@ -226,25 +226,23 @@ static void put_level(struct assay__buf *out, const struct assay__requirement *r
 }
 
 /* What no program reaches needs another requirement or another device, not a change of the model.
- * "": it may be reached. */
+ * "": it may be reached. Where the minimum is out of reach, so is the target, which is harder. */
 static const char *out_of_reach(const struct assay__requirement *row)
 {
-    const char *const limits[] = {row->beyond, row->unreachable};
-    const char *word = row->level == ASSAY__REQUIRE_TO_MINIMUM ? "the minimum" : "the target";
-    for (size_t i = 0; i < 2; i++)
-        if (strncmp(limits[i], word, strlen(word)) == 0) return limits[i];
-    /* then the target, which is harder, cannot be reached either */
-    return strncmp(row->beyond, "the minimum", 11) == 0 ? row->beyond : "";
+    bool minimum = row->level == ASSAY__REQUIRE_TO_MINIMUM;
+    if (row->beyond[0] && row->beyond_minimum == minimum) return row->beyond;
+    if (row->unreachable[0] && row->unreachable_minimum == minimum) return row->unreachable;
+    return row->beyond_minimum ? row->beyond : "";
 }
 
 const char *assay__require_advice(const struct assay__require_evidence *e,
-                                  const struct assay__requirement *row, struct assay__arena *arena)
+                                  struct assay__requirement *row, struct assay__arena *arena)
 {
     struct assay__buf out = {0};
     put_level(&out, row);
-    const char *limit = out_of_reach(row);
-    if (limit[0]) {
-        assay__buf_puts(&out, limit);
+    row->advice_limit = out_of_reach(row);
+    if (row->advice_limit[0]) {
+        assay__buf_puts(&out, row->advice_limit);
     } else {
         switch (row->kind) {
         case ASSAY__REQUIRE_TFLOPS: advise_compute(&out, e); break;

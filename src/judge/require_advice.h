@@ -23,9 +23,9 @@ struct assay__require_evidence {
 int assay__require_evidence(const struct assay_profile *profile, const struct assay__trial *trial,
                             const struct assay__require_table *table, struct assay__arena *arena,
                             struct assay__require_evidence *out);
-/** What to do about a row whose level is not fine. NULL: out of memory. */
+/** What to do about a row whose level is not fine; sets row->advice_limit. NULL: out of memory. */
 const char *assay__require_advice(const struct assay__require_evidence *evidence,
-                                  const struct assay__requirement *row, struct assay__arena *arena);
+                                  struct assay__requirement *row, struct assay__arena *arena);
 /** What people know a layer by. */
 const char *assay__layer_title(const struct assay__layer *layer);
 

@@ -94,14 +94,14 @@ static void review_bounds(struct reviewing *r)
     const struct assay__require_evidence *e = &r->evidence;
     struct assay__sentence_list *list = &r->out->bottlenecks;
     if (e->bound == ASSAY__BOUND_UNKNOWN) return;
-    static const char *const words[] = {[ASSAY__BOUND_COMPUTE] = "computing",
+    static const char *const words[] = {[ASSAY__BOUND_COMPUTE] = "compute",
                                         [ASSAY__BOUND_MEMORY] = "memory",
                                         [ASSAY__BOUND_OVERHEAD] = "overhead of small layers"};
     add(r, list,
         assay__arena_printf(
             r->arena,
-            "%s bounds most of the layers' time: %s (computing %s, memory %s, overhead %s, not "
-            "known %s)",
+            "most of the layers' time is limited by %s: %s (compute %s, memory %s, overhead %s, "
+            "unknown %s)",
             words[e->bound], percent(e->share[e->bound]).text,
             percent(e->share[ASSAY__BOUND_COMPUTE]).text,
             percent(e->share[ASSAY__BOUND_MEMORY]).text,
@@ -117,7 +117,7 @@ static const char *roof_text(struct reviewing *r, const struct assay__layer *lay
     if (roofline->reason[0] || at >= roofline->layer_count) return "";
     const struct assay__roofline_layer *placed = &roofline->layers[at];
     if (!isfinite(placed->utilization) || placed->bound == ASSAY__BOUND_UNKNOWN) return "";
-    const char *text = assay__arena_printf(r->arena, "; bound by %s, at %.0f %% of its roof",
+    const char *text = assay__arena_printf(r->arena, "; limited by %s, at %.0f %% of its roof",
                                            assay__bound_name(placed->bound),
                                            placed->utilization * 100);
     if (!text) r->failed = true;
@@ -159,7 +159,7 @@ static void review_rest(struct reviewing *r, double p50_ns)
                                 fixed * 100));
     if (rest >= SHARE_NAMED)
         add(r, list,
-            assay__arena_printf(r->arena, "%.0f %% of the time lies in no layer (unattributed)",
+            assay__arena_printf(r->arena, "%.0f %% of the time is in no layer (unattributed)",
                                 rest * 100));
     if (tail >= TAIL_NAMED)
         add(r, list,
@@ -193,15 +193,15 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
     if (!roofline->reason[0] && roofline->least_of_ns > 0 && p50_ns > 0) {
         double rest = p50_ns - roofline->least_of_ns; /* what no roof is known of stays as it is */
         offer(r, p50_ns / (fmax(rest, 0) + roofline->least_ns),
-              assay__arena_printf(r->arena, "every layer at its roof (they take %s of at least %s)",
+              assay__arena_printf(r->arena, "every layer at its roof (they take %s, at least %s)",
                                   scaled(r, roofline->least_of_ns * 1e-9, "s"),
                                   scaled(r, roofline->least_ns * 1e-9, "s")));
         double overhead = roofline->time_ns[ASSAY__BOUND_OVERHEAD] / p50_ns;
         offer(r, 1 / (1 - overhead),
-              "no time in layers that are overhead (a larger batch, or fused nodes)");
+              "no time in overhead-bound layers (a larger batch, or fused nodes)");
     }
     double fixed = r->trial->layers.engine_ns / p50_ns;
-    offer(r, 1 / (1 - fixed), "no fixed cost of the engine per run (a larger batch shares it)");
+    offer(r, 1 / (1 - fixed), "no fixed cost of the engine per run (a larger batch spreads it)");
     const struct assay__layer **order = by_time(r, &count);
     if (order && count && p50_ns > order[0]->time_ns)
         offer(r, 1 / (1 - order[0]->time_ns / p50_ns),
@@ -214,7 +214,7 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
         add(r, &r->out->opportunities,
             assay__arena_printf(r->arena,
                                 "memory: the peak of %s is %s × the weights (%s); "
-                                "assay memory shows where it goes",
+                                "'assay memory' shows where it goes",
                                 scaled(r, peak->value, "B"),
                                 assay__digits(peak->value / weights, 3).text,
                                 scaled(r, weights, "B")));
@@ -231,31 +231,13 @@ static void recommend_required(struct reviewing *r)
             if ((int)j->rows[i].level == level) add(r, &r->out->recommendations, j->rows[i].advice);
 }
 
-/* Words must fit the command that made the profile: not every one has the option. */
-const char *assay__review_power_words(const struct assay_profile *profile)
-{
-    static const char *const words[][2] = {
-        {"run", "--power reads the sensors"},
-        {"advise", "--power reads the sensors"},
-        {"sweep", "--power reads the sensors"},
-        {"compare", "without --no-power the sensors are read"},
-        {"tune", "--goal energy reads the sensors"},
-    };
-    for (size_t i = 0; profile->command && i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(profile->command, words[i][0]) == 0) return words[i][1];
-    return "assay run --power reads the sensors";
-}
-
 static void recommend_repeating(struct reviewing *r)
 {
-    const char *command = r->profile->command ? r->profile->command : "";
-    const char *how = strcmp(command, "tune") == 0 ? "a larger --budget"
-                      : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES
-                          ? "longer launches (--time)"
-                          : "--launches 5";
+    bool repeated = r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES;
     add(r, &r->out->recommendations,
-        assay__arena_printf(
-            r->arena, "the measurement is unstable: repeat it on a quieter machine, with %s", how));
+        repeated
+            ? "the measurement is unstable: repeat it on a quieter machine, with longer launches"
+            : "the measurement is unstable: repeat it on a quieter machine, with 5 launches");
 }
 
 static void recommend_rest(struct reviewing *r)
@@ -264,7 +246,7 @@ static void recommend_rest(struct reviewing *r)
     double utilization = known(r, "compute.utilization");
     const char *opt = assay__trial_option(r->trial, "opt");
     bool off = strcmp(opt, "none") == 0;
-    if (off) add(r, list, "graph optimisation is off: try --opt all");
+    if (off) add(r, list, "graph optimisation is off: turn it on");
     if (utilization < UTILIZATION_LOW && !r->out->required)
         add(r, list,
             assay__arena_printf(
@@ -275,14 +257,13 @@ static void recommend_rest(struct reviewing *r)
         recommend_repeating(r);
     if (isnan(known(r, "power.average")))
         add(r, list,
-            assay__arena_printf(r->arena, "power is not known, so the score has no answer: %s",
-                                strstr(assay__trial_option(r->trial, "watch"), "power")
-                                    ? "assay doctor tells which sensor would provide it"
-                                    : assay__review_power_words(r->profile)));
+            strstr(assay__trial_option(r->trial, "watch"), "power")
+                ? "power is not known, so there is no score: 'assay doctor' says which sensor is "
+                  "missing"
+                : "power was not sampled, so there is no score");
     if (r->evidence.roofline.reason[0])
         add(r, list,
-            assay__arena_printf(r->arena,
-                                "what bounds the layers is not known (%s): --ceilings measures it",
+            assay__arena_printf(r->arena, "what limits the layers is not known (%s)",
                                 r->evidence.roofline.reason));
 }
 

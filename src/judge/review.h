@@ -28,7 +28,4 @@ struct assay__review {
 int assay__review(const struct assay_profile *profile, const struct assay__trial *trial,
                   struct assay__arena *arena, struct assay__review *out);
 
-/** How the command that made the profile reads the sensors: "--power reads the sensors". */
-const char *assay__review_power_words(const struct assay_profile *profile);
-
 #endif

@@ -129,7 +129,7 @@ void assay__doc_section(struct assay__doc *doc, const struct assay__heading *hea
 
 void assay__doc_fold(struct assay__doc *doc, const struct assay__heading *heading)
 {
-    begin(doc, ASSAY__BLOCK_FOLD, heading);
+    begin(doc, doc->unfolded ? ASSAY__BLOCK_SECTION : ASSAY__BLOCK_FOLD, heading);
 }
 
 bool assay__doc_is_empty(const struct assay__doc *doc)

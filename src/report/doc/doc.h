@@ -203,6 +203,7 @@ struct assay__doc {
     /* for what is built next */
     bool detail;        /* sections of the first level are details */
     bool data;          /* tables for programs alone: everything else is left out */
+    bool unfolded;      /* folds are sections: the reader asked for the details */
     const char *prefix; /* of ids, where one subject stands several times: "t2-"; "" */
     int of_trial;       /* whose tables they are; 0: nobody's */
     int depth;

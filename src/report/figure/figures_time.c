@@ -333,6 +333,5 @@ int assay__figure_power(struct assay__study *study, const struct assay__trial *t
     if (sensors_asked(trial) && power && power->state == ASSAY_UNAVAILABLE && power->note &&
         power->note[0])
         reason = power->note;
-    return assay_error_set(error, code, "%s%s", reason ? reason : "no sensor was read: ",
-                           reason ? "" : assay__review_power_words(profile));
+    return assay_error_set(error, code, "%s", reason ? reason : "no sensor was read");
 }

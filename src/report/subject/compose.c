@@ -3,6 +3,7 @@
 #include "report/subject/subjects.h"
 
 #include "report/json/attach.h"
+#include "report/subject/review_page.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,16 +59,19 @@ static bool is_detail(const struct assay_profile *profile, const char *id)
     return false;
 }
 
+static const char *title_of(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const char *label = assay__trial_option(trial, "label");
+    return assay__doc_printf(doc, "Trial %d: %s", trial->id, *label ? label : trial->device);
+}
+
 static void add_other_trial(struct assay__doc *doc, struct assay__study *study,
                             const struct assay__trial *trial)
 {
-    const char *label = assay__trial_option(trial, "label");
-    const char *title = assay__doc_printf(doc, "Trial %d: %s", trial->id,
-                                          *label ? label : trial->device);
     doc->prefix = assay__doc_printf(doc, "t%d-", trial->id);
     doc->of_trial = trial->id;
     assay__doc_fold(doc, &(struct assay__heading){.id = "trial",
-                                                  .title = title,
+                                                  .title = title_of(doc, trial),
                                                   .remark = assay__trial_state_name(trial->state)});
     if (trial->state != ASSAY__TRIAL_OK && trial->reason)
         assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s", trial->reason);
@@ -148,14 +152,9 @@ static void add_head(struct assay__doc *doc, struct assay__study *study,
     doc->known_table = known_table;
 }
 
-int assay__report_document(struct assay__study *study, const struct assay_report_options *options,
-                           struct assay__doc **made, struct assay_error *error)
+static void add_subjects(struct assay__doc *doc, struct assay__study *study,
+                         const struct assay__trial *trial)
 {
-    const struct assay__trial *trial = assay__study_main_trial(study);
-    int code = assay__doc_new(made);
-    struct assay__doc *doc = *made;
-    if (code) return assay_error_set(error, code, "out of memory while writing the report");
-    add_head(doc, study, trial);
     for (size_t i = 0; i < SUBJECT_COUNT; i++) {
         doc->detail = is_detail(study->profile, subjects[i]->id);
         doc->of_trial = trial && subjects[i]->scope == ASSAY__OF_TRIAL ? trial->id : 0;
@@ -164,8 +163,48 @@ int assay__report_document(struct assay__study *study, const struct assay_report
     doc->detail = false;
     doc->of_trial = 0;
     if (trial) add_other_trials(doc, study, trial);
-    if (options->format && strcmp(options->format, "html") == 0)
-        code = assay__attach_data(doc, study, options, error);
+}
+
+/* The basic or the detailed report. */
+static void add_reviews(struct assay__doc *doc, struct assay__study *study,
+                        const struct assay__trial *trial, bool detailed)
+{
+    const struct assay_profile *profile = study->profile;
+    assay__subject_summary.build(doc, study, trial);
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        const struct assay__trial *t = &profile->trials[i];
+        if (!assay__trial_metric(t, "latency.p50")) continue;
+        if (profile->trial_count > 1) doc->prefix = assay__doc_printf(doc, "t%d-", t->id);
+        assay__doc_section(doc, &(struct assay__heading){.id = "review",
+                                                         .title = title_of(doc, t),
+                                                         .quiet = profile->trial_count == 1,
+                                                         .views = ASSAY__VIEW_OVERVIEW});
+        assay__add_review(doc, study, t, detailed);
+        assay__doc_end(doc);
+        doc->unfolded = true;
+        if (detailed) assay__subject_stability.build(doc, study, t);
+        doc->unfolded = false;
+    }
+    doc->prefix = "";
+    doc->unfolded = true;
+    if (detailed) assay__subject_environment.build(doc, study, trial);
+    doc->unfolded = false;
+}
+
+int assay__report_document(struct assay__study *study, const struct assay_report_options *options,
+                           struct assay__doc **made, struct assay_error *error)
+{
+    const struct assay__trial *trial = assay__study_main_trial(study);
+    int code = assay__doc_new(made);
+    struct assay__doc *doc = *made;
+    if (code) return assay_error_set(error, code, "out of memory while writing the report");
+    add_head(doc, study, trial);
+    const char *format = options->format ? options->format : "";
+    if (options->detail && *options->detail && strcmp(format, "csv") != 0) /* tables are whole */
+        add_reviews(doc, study, trial, strcmp(options->detail, "detailed") == 0);
+    else
+        add_subjects(doc, study, trial);
+    if (strcmp(format, "html") == 0) code = assay__attach_data(doc, study, options, error);
     if (!code && (doc->failed || study->failed))
         code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");
     if (!code) return 0;

@@ -9,9 +9,11 @@
 /* X(name, tables: "layers|layer-times" or "") */
 #define ASSAY__SUBJECTS(X)           \
     X(summary, "")                   \
+    X(findings, "|findings")         \
     X(comparison, "|comparison")     \
     X(sweep, "|sweep")               \
     X(tune, "|tune")                 \
+    X(requirements, "|requirements") \
     X(latency, "|launches|samples")  \
     X(generation, "")                \
     X(metrics, "|metrics")           \

@@ -1,0 +1,298 @@
+/* advice_document.c - see advice_document.h. */
+#include "report/subject/advice_document.h"
+
+#include "base/text.h"
+#include "experiment/verify.h"
+#include "report/subject/finding_list.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *or_empty(const char *maybe)
+{
+    return maybe ? maybe : "";
+}
+
+/* --- summary ---------------------------------------------------------------------------------- */
+
+static void add_head(struct assay__doc *doc, const struct assay__advice *advice)
+{
+    const struct assay_profile *profile = advice->profile;
+    const struct assay__trial *trial = advice->trial;
+    struct assay__buf target = {0};
+    assay__buf_printf(&target, "%s on %s", or_empty(trial->engine), or_empty(trial->device));
+    if (profile->trial_count > 1 && !advice->verification)
+        assay__buf_printf(&target, ", trial %d", trial->id);
+    doc->title = or_empty(profile->model.name);
+    doc->kicker = "assay advise";
+    doc->subtitle = doc->version = assay__doc_take(doc, &target);
+    doc->marks = advice->found > 0;
+    doc->table = "findings";
+}
+
+static void add_verification(struct assay__doc *doc, const struct assay__verification *v)
+{
+    if (!v) return;
+    assay__doc_fact(doc, "tried");
+    if (*v->reason) {
+        assay__doc_item_text(doc, "nothing: %s", v->reason);
+    } else {
+        assay__doc_item_text(doc, "%zu of %zu change%s", v->tried, v->changes,
+                             v->changes == 1 ? "" : "s");
+        assay__doc_item_text(doc, "%zu verified, %zu withdrawn", v->verified, v->withdrawn);
+        assay__doc_item_text(doc, "up to %d launches a side", v->launches);
+        assay__doc_item_text(doc, "%.0f s of a budget of %.0f s", v->spent_s, v->budget_s);
+    }
+    if (v->interrupted) assay__doc_item_text(doc, "interrupted: what was done by then is judged");
+    if (!*v->reason) assay__doc_fact_number(doc, "without changes", v->baseline_s, "s");
+}
+
+static void add_summary(struct assay__doc *doc, const struct assay__advice *advice)
+{
+    const struct assay__trial *trial = advice->trial;
+    assay__doc_section(doc, &(struct assay__heading){.id = "summary",
+                                                     .title = "Summary",
+                                                     .quiet = true,
+                                                     .views = ASSAY__VIEW_OVERVIEW});
+    if (trial->state != ASSAY__TRIAL_OK)
+        assay__doc_sentence(doc, ASSAY__TONE_WARN,
+                            "The trial is %s%s%s: the rules see only what it holds.",
+                            assay__trial_state_name(trial->state),
+                            *or_empty(trial->reason) ? ": " : "", or_empty(trial->reason));
+    assay__doc_sentence(doc, ASSAY__TONE_LEAD,
+                        "%zu rule%s: %zu finding%s, %zu found nothing, %zu could not be evaluated.",
+                        advice->result_count, advice->result_count == 1 ? "" : "s", advice->found,
+                        advice->found == 1 ? "" : "s", advice->nothing, advice->missing);
+    assay__doc_fact_number(doc, "latency.p50", advice->p50_ns / 1e9, "s");
+    add_verification(doc, advice->verification);
+    assay__doc_end(doc);
+}
+
+/* --- findings --------------------------------------------------------------------------------- */
+
+/* What was tried and helped, what nobody tried, what was tried in vain. */
+static const struct part {
+    const char *state, *id, *title, *remark;
+} parts[] = {
+    {"verified", "verified", "Verified",
+     "tried here: launches with and without the change, alternating"},
+    {"open", "not-tried", "Not tried", "the verdict says what it needs"},
+    {"withdrawn", "withdrawn", "Tried and withdrawn", "tried here, and not recommended"},
+};
+#define PART_COUNT (sizeof parts / sizeof parts[0])
+
+/* The next finding of a part: of what was verified the largest measured gain that is not shown yet,
+ * else in their order. SIZE_MAX: none is left. */
+static size_t next_of(const struct assay_profile *profile, const char *state, const bool *shown)
+{
+    size_t best = SIZE_MAX;
+    bool measured = strcmp(state, "verified") == 0;
+    for (size_t i = 0; i < profile->finding_count; i++) {
+        const struct assay__finding *f = &profile->findings[i];
+        if (shown[i] || strcmp(assay__finding_state(f), state) != 0) continue;
+        if (best == SIZE_MAX ||
+            (measured && f->verified_gain > profile->findings[best].verified_gain))
+            best = i;
+    }
+    return best;
+}
+
+static void add_part(struct assay__doc *doc, const struct assay_profile *profile,
+                     const struct part *part, bool *shown, size_t *number)
+{
+    for (size_t i; (i = next_of(profile, part->state, shown)) != SIZE_MAX;) {
+        const struct assay__finding *f = &profile->findings[i];
+        shown[i] = true;
+        ++*number;
+        const char *title = assay__doc_printf(doc, "%zu. %s", *number, or_empty(f->title));
+        const char *remark = assay__doc_printf(doc, "%s, %s", or_empty(f->severity),
+                                               or_empty(f->id));
+        assay__doc_section(
+            doc, &(struct assay__heading){.id = assay__doc_printf(doc, "finding-%zu", *number),
+                                          .title = title,
+                                          .remark = remark});
+        assay__add_finding(doc, f);
+        assay__doc_end(doc);
+    }
+}
+
+/* Without any trial: one list. */
+static void add_findings(struct assay__doc *doc, const struct assay__advice *advice)
+{
+    const struct assay_profile *profile = advice->profile;
+    bool *shown = calloc(profile->finding_count + 1, sizeof *shown), tried = advice->verification;
+    size_t number = 0;
+    if (!shown) doc->failed = true;
+    for (size_t i = 0; i < profile->finding_count; i++)
+        tried |= strcmp(assay__finding_state(&profile->findings[i]), "open") != 0;
+    for (size_t p = 0; shown && p < PART_COUNT; p++) {
+        assay__doc_section(doc,
+                           &(struct assay__heading){.id = tried ? parts[p].id : "findings",
+                                                    .title = tried ? parts[p].title : "Findings",
+                                                    .remark = tried ? parts[p].remark : NULL,
+                                                    .views = ASSAY__VIEW_OVERVIEW});
+        add_part(doc, profile, &parts[p], shown, &number);
+        assay__doc_end(doc);
+    }
+    free(shown);
+    assay__add_finding_table(doc, profile);
+}
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+static const struct assay__column result_columns[] = {
+    {.key = "id"}, {.key = "family"}, {.key = "outcome"}, {.key = "missing"}};
+
+static void add_results(struct assay__doc *doc, const struct assay__advice *advice)
+{
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "rules", .data = true}, result_columns,
+        sizeof result_columns / sizeof result_columns[0]);
+    for (size_t i = 0; i < advice->result_count; i++) {
+        const struct assay__rule_result *r = &advice->results[i];
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, r->rule->id);
+        assay__table_text(t, r->rule->family);
+        assay__table_text(t, assay__rule_outcome_name(r->outcome));
+        assay__table_text(t, r->missing);
+    }
+}
+
+/* Whether rule i was not evaluated for the same reason as rule k. */
+static bool lack_the_same(const struct assay__advice *advice, size_t i, size_t k)
+{
+    const struct assay__rule_result *a = &advice->results[i], *b = &advice->results[k];
+    return a->outcome == ASSAY__RULE_MISSING && b->outcome == ASSAY__RULE_MISSING &&
+           strcmp(a->missing, b->missing) == 0;
+}
+
+/* Rules with the same missing input share a line. */
+static void add_missing(struct assay__doc *doc, const struct assay__advice *advice)
+{
+    assay__doc_section(doc,
+                       &(struct assay__heading){.id = "not-evaluated",
+                                                .title = "Not evaluated",
+                                                .remark = "what is missing, and for which rules",
+                                                .views = ASSAY__VIEW_OVERVIEW});
+    for (size_t i = 0; i < advice->result_count; i++) {
+        struct assay__buf ids = {0};
+        bool said = advice->results[i].outcome != ASSAY__RULE_MISSING;
+        for (size_t k = 0; k < i && !said; k++)
+            said = lack_the_same(advice, k, i);
+        for (size_t k = i; k < advice->result_count && !said; k++)
+            if (lack_the_same(advice, k, i))
+                assay__buf_printf(&ids, "%s%s", ids.length ? ", " : "",
+                                  advice->results[k].rule->id);
+        const char *names = assay__doc_take(doc, &ids);
+        if (!said) assay__doc_point(doc, "%s [%s]", advice->results[i].missing, names);
+    }
+    assay__doc_end(doc);
+}
+
+static void add_nothing(struct assay__doc *doc, const struct assay__advice *advice)
+{
+    struct assay__buf ids = {0};
+    for (size_t i = 0; i < advice->result_count; i++)
+        if (advice->results[i].outcome == ASSAY__RULE_NOTHING)
+            assay__buf_printf(&ids, "%s%s", ids.length ? ", " : "", advice->results[i].rule->id);
+    assay__doc_section(doc, &(struct assay__heading){.id = "nothing-found",
+                                                     .title = "Nothing found",
+                                                     .views = ASSAY__VIEW_OVERVIEW});
+    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", assay__doc_take(doc, &ids));
+    assay__doc_end(doc);
+}
+
+/* What the numbers are, and why those that are missing are. */
+static void add_notes(struct assay__doc *doc, const struct assay__advice *advice)
+{
+    if (!advice->found) return;
+    const struct assay_metric *energy = assay_metrics_get(advice->trial->metrics,
+                                                          "energy.inference.gross");
+    assay__doc_section(doc, &(struct assay__heading){
+                                .id = "notes", .title = "Notes", .views = ASSAY__VIEW_OVERVIEW});
+    if (!isfinite(assay__advice_metric(advice, "energy.inference.gross")))
+        assay__doc_point(doc, "Energy savings are unavailable: %s.",
+                         energy && *or_empty(energy->note) ? energy->note
+                                                           : "the profile holds no power");
+    assay__doc_point(doc, "A potential follows from shares of the latency (=) or rests on an "
+                          "assumed cost (~); potentials of several findings do not multiply.");
+    assay__doc_point(doc, "%s",
+                     advice->verification
+                         ? "Measured gains are of this machine and this workload."
+                         : "A potential was not measured; verifying measures what can be tried.");
+    assay__doc_end(doc);
+}
+
+int assay__advice_document(const struct assay__advice *advice, struct assay__doc **made)
+{
+    int code = assay__doc_new(made);
+    if (code) return code;
+    add_head(*made, advice);
+    add_summary(*made, advice);
+    add_findings(*made, advice);
+    add_notes(*made, advice);
+    add_missing(*made, advice);
+    add_nothing(*made, advice);
+    add_results(*made, advice);
+    return 0;
+}
+
+/* --- the table of rules ----------------------------------------------------------------------- */
+
+static const struct assay__column rule_columns[] = {
+    {.key = "id"},        {.key = "family"}, {.key = "title"},
+    {.key = "looks_for"}, {.key = "needs"},  {.key = "effort"},
+};
+
+static void add_rule(struct assay__doc *doc, const struct assay__rule *rule)
+{
+    struct assay__buf needs = {0};
+    assay__rule_needs(&needs, rule);
+    assay__doc_fact(doc, rule->id);
+    assay__doc_item_text(doc, "%s. Needs: %s. Effort: %s.", rule->looks,
+                         assay__doc_take(doc, &needs), rule->effort);
+}
+
+static void add_rule_table(struct assay__doc *doc)
+{
+    const struct assay__rule *rule;
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "rules", .data = true}, rule_columns,
+        sizeof rule_columns / sizeof rule_columns[0]);
+    for (size_t i = 0; (rule = assay__rule_at(i)); i++) {
+        struct assay__buf needs = {0};
+        assay__rule_needs(&needs, rule);
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, rule->id);
+        assay__table_text(t, rule->family);
+        assay__table_text(t, rule->title);
+        assay__table_text(t, rule->looks);
+        assay__table_text(t, assay__doc_take(doc, &needs));
+        assay__table_text(t, rule->effort);
+    }
+}
+
+int assay__rules_document(struct assay__doc **made)
+{
+    const struct assay__rule *rule;
+    const char *family = NULL;
+    size_t count = 0;
+    int code = assay__doc_new(made);
+    if (code) return code;
+    struct assay__doc *doc = *made;
+    for (; (rule = assay__rule_at(count)); count++) {
+        if (!family || strcmp(family, rule->family) != 0) {
+            if (family) assay__doc_end(doc);
+            family = rule->family;
+            assay__doc_section(doc, &(struct assay__heading){.id = family, .title = family});
+        }
+        add_rule(doc, rule);
+    }
+    assay__doc_end(doc);
+    add_rule_table(doc);
+    doc->title = assay__doc_printf(doc, "%zu rules", count);
+    doc->kicker = doc->version = "assay advise";
+    return 0;
+}

@@ -1,0 +1,184 @@
+/* finding_list.c - see finding_list.h. A potential is marked: it follows from measured shares (=)
+ * or rests on an assumed cost (~), and has not been tried. */
+#include "report/subject/finding_list.h"
+
+#include "base/text.h"
+#include "experiment/verify.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define TIMES ASSAY__UNIT_TIMES
+const struct assay__column assay__finding_columns[ASSAY__FINDING_COLUMNS] = {
+    {.key = "id"},
+    {.key = "title"},
+    {.key = "severity"},
+    {.key = "state"},
+    {.key = "effort"},
+    {.key = "expected_gain", .unit = TIMES},
+    {.key = "expected_state"},
+    {.key = "expected_of"},
+    {.key = "energy_saving", .unit = "ratio"},
+    {.key = "tried"},
+    {.key = "verified_gain", .unit = TIMES},
+    {.key = "verified_low", .unit = TIMES},
+    {.key = "verified_high", .unit = TIMES},
+    {.key = "verified_of"},
+    {.key = "verified_smallest", .unit = "ratio"},
+    {.key = "verified_energy", .unit = TIMES},
+    {.key = "verified_energy_low", .unit = TIMES},
+    {.key = "verified_energy_high", .unit = TIMES},
+    {.key = "verified_drift", .unit = ASSAY__UNIT_PLAIN},
+    {.key = "drift_note"},
+    {.key = "advice"},
+    {.key = "reason"},
+    {.key = "evidence"},
+};
+
+static const char *or_empty(const char *maybe)
+{
+    return maybe ? maybe : "";
+}
+
+const char *assay__finding_state(const struct assay__finding *f)
+{
+    const char *own = or_empty(f->state);
+    return strcmp(own, "verified") == 0 || strcmp(own, "withdrawn") == 0 ? own : "open";
+}
+
+/* --- a row each ------------------------------------------------------------------------------- */
+
+static const char *join(struct assay__doc *doc, const char *const *items, size_t count)
+{
+    struct assay__buf text = {0};
+    for (size_t i = 0; i < count; i++)
+        assay__buf_printf(&text, "%s%s", i ? "; " : "", items[i]);
+    return assay__doc_take(doc, &text);
+}
+
+static void put_row(struct assay__doc *doc, struct assay__table *t, const struct assay__finding *f)
+{
+    enum assay_state state = assay__rule_gain_state(or_empty(f->id));
+    bool potential = isfinite(f->expected_gain);
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, f->id);
+    assay__table_text(t, f->title);
+    assay__table_text(t, f->severity);
+    assay__table_text(t, assay__finding_state(f));
+    assay__table_text(t, f->effort);
+    assay__table_number(t, f->expected_gain, state);
+    assay__table_text(t, potential ? assay_state_name(state) : "");
+    assay__table_text(t, potential ? assay__rule_gain_of(or_empty(f->id)) : "");
+    assay__table_number(t, f->energy_saving, state);
+    assay__table_text(t, f->tried);
+    assay__table_number(t, f->verified_gain, ASSAY_MEASURED);
+    assay__table_number(t, f->verified_low, ASSAY_MEASURED);
+    assay__table_number(t, f->verified_high, ASSAY_MEASURED);
+    assay__table_text(t, f->verified_of);
+    assay__table_number(t, f->verified_smallest, ASSAY_DERIVED);
+    assay__table_number(t, f->verified_energy, ASSAY_MEASURED);
+    assay__table_number(t, f->verified_energy_low, ASSAY_MEASURED);
+    assay__table_number(t, f->verified_energy_high, ASSAY_MEASURED);
+    assay__table_number(t, f->verified_drift, ASSAY_DERIVED);
+    assay__table_text(t, f->drift_note);
+    assay__table_text(t, f->advice);
+    assay__table_text(t, f->reason);
+    assay__table_text(t, join(doc, f->evidence, f->evidence_count));
+}
+
+void assay__add_finding_table(struct assay__doc *doc, const struct assay_profile *profile)
+{
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "findings", .data = true}, assay__finding_columns,
+        ASSAY__FINDING_COLUMNS);
+    for (size_t i = 0; i < profile->finding_count; i++)
+        put_row(doc, t, &profile->findings[i]);
+}
+
+/* --- in a sentence ---------------------------------------------------------------------------- */
+
+/* "(verified: 1.25 × as fast, 95 %: 1.21 to 1.3)" */
+static const char *outcome(struct assay__doc *doc, const struct assay__finding *f)
+{
+    const char *state = assay__finding_state(f), *id = or_empty(f->id);
+    if (strcmp(state, "verified") == 0 && isfinite(f->verified_gain))
+        return assay__doc_printf(doc, " (verified: %s × %s, 95 %%: %s)",
+                                 assay__digits(f->verified_gain, 3).text,
+                                 assay__gain_words(f->verified_of),
+                                 assay__digits_range(f->verified_low, f->verified_high).text);
+    if (strcmp(state, "withdrawn") == 0)
+        return assay__doc_printf(doc, " (withdrawn: %s)", or_empty(f->reason));
+    if (!isfinite(f->expected_gain)) return " (not tried)";
+    return assay__doc_printf(
+        doc, " (not tried; at most %s%s × %s)", assay__state_mark(assay__rule_gain_state(id)),
+        assay__digits(f->expected_gain, 3).text, assay__gain_words(assay__rule_gain_of(id)));
+}
+
+void assay__add_finding_point(struct assay__doc *doc, const struct assay__finding *f)
+{
+    bool advised = *or_empty(f->advice);
+    assay__doc_point(doc, "%s: %s%s%s%s", or_empty(f->severity), or_empty(f->title),
+                     advised ? ": " : "", or_empty(f->advice), outcome(doc, f));
+}
+
+/* --- one in full ------------------------------------------------------------------------------ */
+
+static void add_potential(struct assay__doc *doc, const struct assay__finding *f)
+{
+    enum assay_state state = assay__rule_gain_state(or_empty(f->id));
+    bool combined = strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0;
+    assay__doc_fact(doc, "potential");
+    if (isfinite(f->expected_gain))
+        assay__doc_item_after(doc, NULL, assay__datum_number(f->expected_gain, TIMES, state),
+                              combined ? "if gains multiplied"
+                                       : assay__gain_words(assay__rule_gain_of(or_empty(f->id))));
+    else
+        assay__doc_item_text(doc, "not known from this profile");
+    if (isfinite(f->energy_saving))
+        assay__doc_item_after(doc, "energy of an inference",
+                              assay__datum_number(-f->energy_saving, "ratio", state),
+                              "at unchanged power");
+}
+
+/* What was measured when it was tried. */
+static void add_measured(struct assay__doc *doc, const struct assay__finding *f)
+{
+    bool each = strcmp(or_empty(f->verified_of), "latency") == 0;
+    if (!isfinite(f->verified_gain)) return;
+    assay__doc_fact(doc, "measured");
+    assay__doc_item_after(
+        doc, NULL, assay__datum_number(f->verified_gain, TIMES, ASSAY_MEASURED),
+        assay__doc_printf(doc, "%s (%s, 95 %%)", assay__gain_words(f->verified_of),
+                          assay__digits_range(f->verified_low, f->verified_high).text));
+    if (f->verified_smallest > 0)
+        assay__doc_item_text(doc, "too noisy to detect changes below %s %%",
+                             assay__digits(f->verified_smallest * 100, 2).text);
+    if (isfinite(f->verified_energy)) {
+        assay__doc_fact(doc, "energy");
+        assay__doc_item_after(
+            doc, NULL, assay__datum_number(f->verified_energy, TIMES, ASSAY_MEASURED),
+            assay__doc_printf(
+                doc, "that without, per %s (%s)", each ? "inference" : "sample",
+                isfinite(f->verified_energy_low)
+                    ? assay__doc_printf(
+                          doc, "%s, 95 %%",
+                          assay__digits_range(f->verified_energy_low, f->verified_energy_high).text)
+                    : "one number a side: no interval"));
+    }
+    assay__doc_fact(doc, "outputs");
+    if (isfinite(f->verified_drift))
+        assay__doc_item_text(doc, "relative L2 distance =%.2g", f->verified_drift);
+    assay__doc_item_text(doc, "%s", or_empty(f->drift_note));
+}
+
+void assay__add_finding(struct assay__doc *doc, const struct assay__finding *f)
+{
+    assay__doc_fact_text(doc, "evidence", join(doc, f->evidence, f->evidence_count));
+    assay__doc_fact_text(doc, "change", f->advice);
+    add_potential(doc, f);
+    assay__doc_fact_text(doc, "tried", f->tried);
+    add_measured(doc, f);
+    assay__doc_fact_text(doc, "verdict", f->reason);
+    assay__doc_fact_text(doc, "effort", f->effort);
+}

@@ -1,0 +1,211 @@
+/* review_page.c - see review_page.h. */
+#include "report/subject/review_page.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+
+/* --- requirements ----------------------------------------------------------------------------- */
+
+const struct assay__column assay__requirement_columns[ASSAY__REQUIREMENT_COLUMNS] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"name", NULL, NULL, 0, 0, 0, 0},
+    {"metric", NULL, NULL, 0, 0, 0, 0},
+    {NULL, "requirement", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"value", "measured", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {"unit", NULL, NULL, 0, 0, 0, 0},
+    {"state", NULL, NULL, 0, 0, 0, 0},
+    {"minimum", "minimum", "", 0, 0, 0, 0},
+    {"minimum_ratio", "reached", "ratio", 0, 1, 0, 0},
+    {"minimum_verdict", "verdict", NULL, 0, 0, 0, 0},
+    {"target", "target", "", 0, 0, 0, 0},
+    {"target_ratio", "reached", "ratio", 0, 1, 0, 0},
+    {"target_verdict", "verdict", NULL, 0, 0, 0, 0},
+    {"reason", NULL, NULL, 0, 0, 0, 0},
+    {"recommendation", NULL, NULL, 0, 0, 0, 0},
+};
+
+static void put_required(struct assay__table *t, const struct assay__requirement *row,
+                         double required, double ratio, enum assay__require_state state)
+{
+    static const enum assay__badge badges[] = {
+        [ASSAY__REQUIRE_NONE] = ASSAY__BADGE_NONE,
+        [ASSAY__REQUIRE_MET] = ASSAY__BADGE_PASS,
+        [ASSAY__REQUIRE_NOT_MET] = ASSAY__BADGE_FAIL,
+        [ASSAY__REQUIRE_UNKNOWN] = ASSAY__BADGE_WARN,
+    };
+    if (!isfinite(required)) {
+        assay__table_skip(t, 3);
+        return;
+    }
+    assay__table_cell(t, assay__datum_number(required, row->info->unit, ASSAY_MEASURED));
+    assay__table_cell(t, isfinite(ratio) ? assay__datum_number(ratio, NULL, ASSAY_DERIVED)
+                                         : assay__datum_none());
+    assay__table_cell(t, assay__datum_badge(assay__require_state_name(state), badges[state]));
+}
+
+static void put_requirement(struct assay__table *t, const struct assay__trial *trial,
+                            const struct assay__requirement *row)
+{
+    bool known = isfinite(row->value), failed = row->minimum_state == ASSAY__REQUIRE_NOT_MET;
+    assay__table_row(t, failed ? ASSAY__ROW_FAULT : 0, NULL);
+    assay__table_number(t, trial->id, ASSAY_MEASURED);
+    assay__table_text(t, row->info->key);
+    assay__table_text(t, row->measured ? row->measured->name : row->info->metric);
+    assay__table_text(t, row->info->label);
+    assay__table_cell(t, known ? assay__datum_metric(row->measured)
+                               : assay__datum_unknown(row->reason));
+    assay__table_text(t, row->info->unit);
+    assay__table_text(t, assay_state_name(known ? row->measured->state : ASSAY_UNAVAILABLE));
+    put_required(t, row, row->minimum, row->minimum_ratio, row->minimum_state);
+    put_required(t, row, row->target, row->target_ratio, row->target_state);
+    assay__table_text(t, row->reason);
+    assay__table_text(t, row->advice);
+}
+
+void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *trial,
+                             const struct assay__judgement *j)
+{
+    static const char *const words[] = {"not given", "met", "NOT MET", "cannot be judged"};
+    bool failed = j->minimum == ASSAY__REQUIRE_NOT_MET;
+    assay__doc_sentence(doc, failed ? ASSAY__TONE_ALERT : ASSAY__TONE_PLAIN,
+                        "%s: minimum %s, target %s.", j->table->name, words[j->minimum],
+                        words[j->target]);
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "requirements",
+                               .caption = "Measured against minimum and target",
+                               .limit = SIZE_MAX},
+        assay__requirement_columns, ASSAY__REQUIREMENT_COLUMNS);
+    for (size_t i = 0; i < j->count; i++)
+        put_requirement(t, trial, &j->rows[i]);
+    for (size_t i = 0; i < j->count; i++) {
+        const struct assay__requirement *row = &j->rows[i];
+        const char *const remarks[] = {row->note, row->unreachable, row->beyond};
+        for (size_t k = 0; k < sizeof remarks / sizeof remarks[0]; k++)
+            if (*remarks[k] && remarks[k] != row->advice_limit) /* which the advice repeats */
+                assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s: %s", row->info->label, remarks[k]);
+    }
+}
+
+/* --- score ------------------------------------------------------------------------------------ */
+
+void assay__add_score(struct assay__doc *doc, const struct assay__score *score)
+{
+    assay__doc_fact(doc, "score");
+    for (size_t i = 0; i <= ASSAY__SCORE_PARTS; i++) {
+        const struct assay__score_part *part = i ? &score->parts[i - 1] : NULL;
+        double points = part ? part->points : score->points;
+        struct assay__datum value = assay__datum_number(points, ASSAY__UNIT_PLAIN, ASSAY_DERIVED);
+        if (isfinite(points))
+            value.text = assay__doc_printf(doc, "=%.*f", points < 0.1 ? 3 : 1, points);
+        assay__doc_item_after(doc, part ? part->name : NULL, value,
+                              assay__doc_printf(doc, "of %.0f", part ? part->of : 100.0));
+    }
+    if (isfinite(score->points)) return;
+    assay__doc_fold(doc, &(struct assay__heading){.title = "Why the score is not known"});
+    for (size_t i = 0; i < ASSAY__SCORE_PARTS; i++)
+        if (!isfinite(score->parts[i].points))
+            assay__doc_fact_text(doc, score->parts[i].name, score->parts[i].reason);
+    assay__doc_end(doc);
+}
+
+/* --- sentences -------------------------------------------------------------------------------- */
+
+void assay__add_sentences(struct assay__doc *doc, const struct assay__heading *heading,
+                          const struct assay__sentence_list *list, size_t most)
+{
+    size_t shown = list->count < most ? list->count : most;
+    assay__doc_section(doc, heading);
+    assay__doc_points(doc, list->items, shown);
+    if (!list->count) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "None found.");
+    if (list->count > shown)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "The detailed report has %zu more.",
+                            list->count - shown);
+    assay__doc_end(doc);
+}
+
+/* --- the basic and the detailed report -------------------------------------------------------- */
+
+/* What the monitoring guide calls compute, memory and hardware analysis. */
+static const struct {
+    const char *label;
+    const struct {
+        const char *metric, *name;
+    } items[6];
+} groups[] = {
+    {"speed",
+     {{"latency.p50", "p50"}, {"latency.p99", "p99"}, {"throughput.inferences", "inferences"}}},
+    {"compute",
+     {{"compute.rate", "rate"},
+      {"compute.utilization", "of the ceiling"},
+      {"compute.efficiency", "of the minimum"}}},
+    {"memory",
+     {{"memory.bandwidth", "bandwidth"},
+      {"memory.bandwidth_utilization", "of the ceiling"},
+      {"memory.peak.worker", "peak"},
+      {"memory.peak.device", "on the device"},
+      {"memory.budget_share", "of the budget"},
+      {"cache.hit_rate", "cache hits"}}},
+    {"hardware",
+     {{"power.average", "power"},
+      {"power.budget_share", "of the budget"},
+      {"energy.inference.net", "net energy per inference"},
+      {"hardware.temperature", "temperature"},
+      {"hardware.memory_controller", "memory controller"}}},
+};
+
+/* Known values, then what is missing. */
+static void add_performance(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    enum { MOST = sizeof groups[0].items / sizeof groups[0].items[0] };
+    assay__doc_section(
+        doc, &(struct assay__heading){.title = "Performance",
+                                      .remark = "— not available: the whole report says why"});
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
+        struct assay__buf missing = {0};
+        assay__doc_fact(doc, groups[g].label);
+        for (size_t i = 0; i < MOST && groups[g].items[i].metric; i++) {
+            const char *name = groups[g].items[i].name;
+            const struct assay_metric *m = assay__trial_metric(trial, groups[g].items[i].metric);
+            if (m)
+                assay__doc_item(doc, name, assay__datum_metric(m));
+            else
+                assay__buf_printf(&missing, "%s%s", missing.length ? ", " : "— ", name);
+        }
+        assay__doc_item_text(doc, "%s", assay__doc_take(doc, &missing));
+    }
+    assay__doc_end(doc);
+}
+
+void assay__add_review(struct assay__doc *doc, struct assay__study *study,
+                       const struct assay__trial *trial, bool detailed)
+{
+    const struct assay__review *review = assay__study_review(study, trial);
+    if (study->failed) return;
+    assay__doc_section(doc, &(struct assay__heading){.title = "Requirements"});
+    if (review->required)
+        assay__add_requirements(doc, trial, &review->judgement);
+    else
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "None given: a requirement table would be judged here.");
+    assay__doc_end(doc);
+    add_performance(doc, trial);
+    assay__doc_section(doc, &(struct assay__heading){.title = "Score"});
+    assay__add_score(doc, &review->score);
+    assay__doc_end(doc);
+    if (detailed) {
+        assay__add_sentences(doc, &(struct assay__heading){.title = "Bottlenecks"},
+                             &review->bottlenecks, SIZE_MAX);
+        assay__add_sentences(
+            doc,
+            &(struct assay__heading){.title = "Opportunities",
+                                     .remark = "upper bounds by what was measured, not promises"},
+            &review->opportunities, SIZE_MAX);
+    }
+    assay__add_sentences(doc,
+                         &(struct assay__heading){.title = "Recommendations",
+                                                  .remark = "to try; nothing here was tried"},
+                         &review->recommendations, detailed ? SIZE_MAX : ASSAY__REVIEW_BASIC);
+}

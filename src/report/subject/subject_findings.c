@@ -1,0 +1,65 @@
+/* subject_findings.c - what to change: the findings that are kept in the profile, or without any
+ * what the profile itself says (judge/review.h). */
+#include "report/subject/subject.h"
+
+#include "report/subject/finding_list.h"
+#include "report/subject/review_page.h"
+
+#include <stdint.h>
+
+static void add_kept(struct assay__doc *doc, const struct assay_profile *profile)
+{
+    for (size_t i = 0; i < profile->finding_count; i++)
+        assay__add_finding_point(doc, &profile->findings[i]);
+    for (size_t i = 0; i < profile->finding_count; i++) {
+        const struct assay__finding *f = &profile->findings[i];
+        const char *id = assay__doc_printf(doc, "finding-%zu", i + 1);
+        const char *remark = assay__doc_printf(doc, "%s, %s, %s", f->severity ? f->severity : "",
+                                               assay__finding_state(f), f->id ? f->id : "");
+        assay__doc_fold(doc, &(struct assay__heading){
+                                 .id = id, .title = f->title ? f->title : "", .remark = remark});
+        assay__add_finding(doc, f);
+        assay__doc_end(doc);
+    }
+    assay__add_finding_table(doc, profile);
+}
+
+static void add_review(struct assay__doc *doc, struct assay__study *study,
+                       const struct assay__trial *trial)
+{
+    const struct assay__review *review = assay__study_review(study, trial);
+    if (study->failed) return;
+    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                        "No findings are kept in this profile: 'assay advise' evaluates its rules "
+                        "over it. What the profile itself says follows; nothing of it was tried.");
+    assay__add_sentences(doc, &(struct assay__heading){.title = "Bottlenecks"},
+                         &review->bottlenecks, SIZE_MAX);
+    assay__add_sentences(
+        doc,
+        &(struct assay__heading){.title = "Opportunities", .remark = "upper bounds, not promises"},
+        &review->opportunities, SIZE_MAX);
+    assay__add_sentences(doc, &(struct assay__heading){.title = "To try"}, &review->recommendations,
+                         SIZE_MAX);
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    bool kept = study->profile->finding_count > 0;
+    if (!kept && !trial) return;
+    assay__doc_section(doc, &(struct assay__heading){.id = "findings",
+                                                     .title = "Findings",
+                                                     .views = ASSAY__VIEW_OVERVIEW,
+                                                     .detail = !kept});
+    if (kept)
+        add_kept(doc, study->profile);
+    else
+        add_review(doc, study, trial);
+    assay__doc_end(doc);
+}
+
+const struct assay__subject assay__subject_findings = {
+    .id = "findings",
+    .scope = ASSAY__OF_PROFILE,
+    .tables = {{"findings", assay__finding_columns, ASSAY__FINDING_COLUMNS}},
+    .build = build};
