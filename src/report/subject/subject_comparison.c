@@ -191,6 +191,21 @@ static void put_row(struct view *v, size_t i)
     assay__table_text(v->table, r->unadvised);
 }
 
+static void add_table(struct view *v, bool data)
+{
+    v->table = assay__doc_table(v->doc,
+                                &(struct assay__table){.name = "comparison",
+                                                       .caption = "Trials against each other",
+                                                       .more = "trials",
+                                                       .limit = SIZE_MAX,
+                                                       .parts = parts,
+                                                       .part_count = sizeof parts / sizeof *parts,
+                                                       .data = data},
+                                columns, COLUMN_COUNT);
+    for (size_t i = 0; i < v->all->count; i++)
+        put_row(v, i);
+}
+
 /* --- sentences -------------------------------------------------------------------------------- */
 
 static void add_warnings(struct view *v)
@@ -255,23 +270,18 @@ static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
     const struct assay_profile *profile = study->profile;
-    if (!trial || strcmp(profile->command, "compare") != 0) return;
+    if (!trial) return;
     struct view v = {doc, profile, assay__study_comparison(study), NULL};
+    if (strcmp(profile->command, "compare") != 0) { /* programs may compare any trials */
+        add_table(&v, true);
+        return;
+    }
     assay__doc_section(doc, &(struct assay__heading){.id = "comparison",
                                                      .title = parts[0].title,
                                                      .remark = parts[0].remark,
                                                      .views = ASSAY__VIEW_OVERVIEW});
     assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", v.all->batches ? v.all->batches : "");
-    v.table = assay__doc_table(doc,
-                               &(struct assay__table){.name = "comparison",
-                                                      .caption = "Trials against each other",
-                                                      .more = "trials",
-                                                      .limit = SIZE_MAX,
-                                                      .parts = parts,
-                                                      .part_count = sizeof parts / sizeof *parts},
-                               columns, COLUMN_COUNT);
-    for (size_t i = 0; i < v.all->count; i++)
-        put_row(&v, i);
+    add_table(&v, false);
     add_warnings(&v);
     add_placement(&v);
     add_notes(&v);

@@ -12,7 +12,8 @@ PROSE = {"note", "notes", "reason", "reasons", "why", "knee_why", "title", "advi
          "missing", "looks", "interval_reason", "layer_timing_reason", "crossing_time_reason", "energy_reason", "disturbances",
          "unknown", "allocations_reason", "ceilings_note", "drift_note", "gain", "unconfirmed", "not_advised", "batches", "message",
          "objection", "description", "what", "lost", "says", "detail", "verdict_why", "asked", "help", "method_note", "words",
-         "class_note", "fill", "why_not", "label_note", "conclusion", "sentence", "limit", "explanation", "hint", "remark"}
+         "class_note", "fill", "why_not", "label_note", "conclusion", "sentence", "limit", "explanation", "hint", "remark",
+         "bottlenecks", "opportunities", "recommendations", "recommendation"}
 
 
 def numbers(text):
