@@ -87,7 +87,7 @@ static int check_rules(const struct advise_options *o)
 static int check_profile(const struct assay__invocation *invocation)
 {
     static const char fits[] =
-        "|rule|model|trial|json|format|table|full|columns|ascii|no-color|quiet|verify|report|",
+        "|rule|model|trial|json|format|table|top|full|columns|ascii|no-color|quiet|verify|report|",
                       tried[] = "|verify-budget|launches|time|iters|timeout|power|library|";
     const struct advise_options *o = invocation->options;
     const struct assay__option *option = NULL;
@@ -113,8 +113,6 @@ static int check(const struct assay__invocation *invocation, bool profile)
         return usage("the formats junit and model-explorer are for reports");
     status = assay__render_check("advise", &o->run.render);
     if (status) return status;
-    if (assay__option_given(invocation, "top"))
-        return usage("--top is for reports with layers; --rule ID chooses rules");
     if (!o->verify && assay__option_given(invocation, "verify-budget"))
         return usage("--verify-budget belongs to --verify");
     if (profile) {

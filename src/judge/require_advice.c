@@ -78,7 +78,7 @@ static void put_batch(struct assay__buf *out, const struct assay__require_eviden
     if (now > 0 || (wanted > 0 && wanted != now)) assay__buf_putc(out, ')');
 }
 
-static const char *const no_bound = "; --ceilings tells what bounds the layers";
+static const char *const no_bound = "; measured ceilings would tell what limits the layers";
 
 static void advise_compute(struct assay__buf *out, const struct assay__require_evidence *e)
 {
@@ -87,20 +87,22 @@ static void advise_compute(struct assay__buf *out, const struct assay__require_e
     case ASSAY__BOUND_OVERHEAD:
         assay__buf_printf(
             out,
-            "%.0f %% of the layers' time is overhead of layers too small for the device: ", share);
+            "%.0f %% of the layers' time is overhead of layers that are too small for the device: ",
+            share);
         put_batch(out, e);
         assay__buf_puts(out, ", or fuse small nodes");
         break;
     case ASSAY__BOUND_MEMORY:
-        assay__buf_printf(out, "%.0f %% of the layers' time is bound by memory: ", share);
+        assay__buf_printf(out, "%.0f %% of the layers' time is limited by memory: ", share);
         put_batch(out, e);
         assay__buf_puts(out, " to compute more per byte read, or store weights as float16 or int8");
         break;
     case ASSAY__BOUND_COMPUTE:
-        assay__buf_printf(out, "%.0f %% of the layers' time is bound by computing", share);
+        assay__buf_printf(out, "%.0f %% of the layers' time is limited by compute", share);
         if (known(e->trial, "compute.utilization") < ASSAY__REQUIRE_LOW)
-            assay__buf_printf(out, ", at %.0f %% of the measured ceiling: other --threads, ",
-                              known(e->trial, "compute.utilization") * 100);
+            assay__buf_printf(
+                out, ", at %.0f %% of the measured ceiling: try another number of threads, ",
+                known(e->trial, "compute.utilization") * 100);
         else
             assay__buf_puts(out, ": ");
         put_batch(out, e);
@@ -120,8 +122,8 @@ static void advise_bandwidth(struct assay__buf *out, const struct assay__require
     case ASSAY__BOUND_COMPUTE:
         assay__buf_printf(
             out,
-            "%.0f %% of the layers' time is bound by computing, so memory waits: a floor of "
-            "bandwidth suits models that memory bounds",
+            "%.0f %% of the layers' time is limited by compute, so memory waits: a floor of "
+            "bandwidth suits models that memory limits",
             share);
         break;
     case ASSAY__BOUND_OVERHEAD:
@@ -133,7 +135,7 @@ static void advise_bandwidth(struct assay__buf *out, const struct assay__require
     case ASSAY__BOUND_MEMORY:
         assay__buf_printf(
             out,
-            "%.0f %% of the layers' time is bound by memory: look at how data is laid out "
+            "%.0f %% of the layers' time is limited by memory: look at how data is laid out "
             "(copies, transposes, small pieces)",
             share);
         break;
@@ -147,7 +149,7 @@ static void advise_bandwidth(struct assay__buf *out, const struct assay__require
 static void put_slowest(struct assay__buf *out, const struct assay__require_evidence *e)
 {
     if (!e->slowest || !isfinite(e->slowest_share)) {
-        assay__buf_puts(out, "; layer times (--layers) would tell where the time goes");
+        assay__buf_puts(out, "; layer times would tell where the time goes");
         return;
     }
     assay__buf_printf(out, "; the slowest layer is %.80s (%.40s) with %.0f %% of the time",
@@ -158,9 +160,9 @@ static void advise_throughput(struct assay__buf *out, const struct assay__requir
 {
     const char *streams = assay__trial_option(e->trial, "streams");
     const char *threads = assay__trial_option(e->trial, "threads");
-    assay__buf_printf(
-        out, "try more requests in flight (--streams, now %s) and other --threads (now %s)",
-        streams[0] ? streams : "1", threads[0] ? threads : "default");
+    assay__buf_printf(out,
+                      "try more requests in flight (now %s) and another number of threads (now %s)",
+                      streams[0] ? streams : "1", threads[0] ? threads : "default");
     put_slowest(out, e);
 }
 
@@ -171,14 +173,14 @@ static void advise_latency(struct assay__buf *out, const struct assay__require_e
     if (row->kind == ASSAY__REQUIRE_P99 && row->value > 1.5 * p50)
         assay__buf_printf(out,
                           "p99 is %.1f × the median: something disturbs single inferences (other "
-                          "processes, clocks, page faults); a quieter machine or pinned --cpus",
+                          "processes, clocks, page faults): try a quieter machine or pinned CPUs",
                           row->value / p50);
     else if (e->trial->batch > 1)
         assay__buf_printf(out,
                           "a smaller batch (now %" PRId64 ") answers sooner, or float16 or int8",
                           e->trial->batch);
     else
-        assay__buf_puts(out, "try other --threads, float16 or int8, or a faster device");
+        assay__buf_puts(out, "try another number of threads, float16 or int8, or a faster device");
     put_slowest(out, e);
 }
 
@@ -202,7 +204,7 @@ static void advise_memory(struct assay__buf *out, const struct assay__require_ev
     if (e->trial->batch > 1)
         assay__buf_printf(out, ": a smaller batch (now %" PRId64 ") needs less", e->trial->batch);
     else
-        assay__buf_puts(out, ": assay memory shows where it goes");
+        assay__buf_puts(out, ": 'assay memory' shows where it goes");
 }
 
 /* What a level means for a row, before the advice. */
@@ -253,8 +255,8 @@ const char *assay__require_advice(const struct assay__require_evidence *e,
         case ASSAY__REQUIRE_MEMORY: advise_memory(&out, e, row); break;
         default:
             assay__buf_puts(&out,
-                            "fewer --threads or a device that needs less; energy.inference.net "
-                            "tells which really saves");
+                            "use fewer threads or a device that needs less; energy.inference.net "
+                            "shows which really saves");
         }
     }
     const char *text = out.failed ? NULL : assay__arena_strdup(arena, out.data);

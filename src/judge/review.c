@@ -233,11 +233,13 @@ static void recommend_required(struct reviewing *r)
 
 static void recommend_repeating(struct reviewing *r)
 {
-    bool repeated = r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES;
+    const char *command = r->profile->command ? r->profile->command : "";
+    const char *how = strcmp(command, "tune") == 0                           ? "a larger budget"
+                      : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES ? "longer launches"
+                                                                             : "5 launches";
     add(r, &r->out->recommendations,
-        repeated
-            ? "the measurement is unstable: repeat it on a quieter machine, with longer launches"
-            : "the measurement is unstable: repeat it on a quieter machine, with 5 launches");
+        assay__arena_printf(
+            r->arena, "the measurement is unstable: repeat it on a quieter machine, with %s", how));
 }
 
 static void recommend_rest(struct reviewing *r)

