@@ -4,10 +4,9 @@
 #include "report/subject/subject.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { SIZES_SHOWN = 12, SITES_SHOWN = 10 };
 
 /* --- for programs ----------------------------------------------------------------------------- */
 
@@ -258,23 +257,22 @@ static double most_of(const struct assay__allocations *a, const char *phase)
     return most > 0 ? most : 1;
 }
 
-static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a)
+/* Of the phase that people look for, or of the others. */
+static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a, bool others)
 {
     const char *first = first_phase(a);
-    if (!a->class_count) return;
-    assay__doc_section(doc, &(struct assay__heading){.title = "Allocations by size"});
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .caption = "Allocations by size", .more = "sizes", .limit = SIZES_SHOWN},
-        size_columns, SIZE_COLUMNS);
-    for (int others = 0; others < 2; others++)
-        for (size_t i = 0; i < a->class_count; i++) {
-            const struct assay__allocation_class *c = &a->classes[i];
-            if ((strcmp(c->phase, first) != 0) == others)
-                put_class(doc, t, a, c, most_of(a, c->phase));
-        }
-    assay__doc_end(doc);
+    struct assay__table *t = NULL;
+    for (size_t i = 0; i < a->class_count; i++) {
+        const struct assay__allocation_class *c = &a->classes[i];
+        if ((strcmp(c->phase, first) != 0) != others) continue;
+        if (!t)
+            t = assay__doc_table(doc,
+                                 &(struct assay__table){.caption = "Allocations by size",
+                                                        .more = "sizes",
+                                                        .limit = SIZE_MAX},
+                                 size_columns, SIZE_COLUMNS);
+        put_class(doc, t, a, c, most_of(a, c->phase));
+    }
 }
 
 static void put_site(struct assay__table *t, const struct assay__allocations *a,
@@ -293,20 +291,33 @@ static void put_site(struct assay__table *t, const struct assay__allocations *a,
     assay__table_text(t, s->site);
 }
 
-static void add_sites(struct assay__doc *doc, const struct assay__allocations *a)
+static void add_sites(struct assay__doc *doc, const struct assay__allocations *a, bool others)
 {
     const char *first = first_phase(a);
-    if (!a->site_count) return;
+    struct assay__table *t = NULL;
+    for (size_t i = 0; i < a->site_count; i++) {
+        if ((strcmp(a->sites[i].phase, first) != 0) != others) continue;
+        if (!t)
+            t = assay__doc_table(
+                doc, &(struct assay__table){.caption = "Allocations by caller", .more = "callers"},
+                site_columns, SITE_COLUMNS);
+        put_site(t, a, &a->sites[i]);
+    }
+}
+
+static void add_details(struct assay__doc *doc, const struct assay__allocations *a)
+{
+    assay__doc_section(doc, &(struct assay__heading){.title = "Allocations by size"});
+    add_sizes(doc, a, false);
+    assay__doc_end(doc);
     assay__doc_section(doc, &(struct assay__heading){.title = "Allocations by caller",
                                                      .remark = "live: at the end of the phase"});
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .caption = "Allocations by caller", .more = "callers", .limit = SITES_SHOWN},
-        site_columns, SITE_COLUMNS);
-    for (int others = 0; others < 2; others++)
-        for (size_t i = 0; i < a->site_count; i++)
-            if ((strcmp(a->sites[i].phase, first) != 0) == others) put_site(t, a, &a->sites[i]);
+    add_sites(doc, a, false);
+    assay__doc_end(doc);
+    assay__doc_fold(doc, &(struct assay__heading){.title = "Allocations of the other phases",
+                                                  .remark = "by size and by caller"});
+    add_sizes(doc, a, true);
+    add_sites(doc, a, true);
     assay__doc_end(doc);
 }
 
@@ -324,8 +335,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     if (a->phase_count) {
         add_phases(doc, a);
         if (trial->metrics) add_facts(doc, trial);
-        add_sizes(doc, a);
-        add_sites(doc, a);
+        add_details(doc, a);
     }
     assay__doc_end(doc);
     add_data(doc, trial);
