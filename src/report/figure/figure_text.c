@@ -306,7 +306,8 @@ void assay__figure_text(struct assay__page *page, const struct assay__figure *fi
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", figure->description);
     if (!over_time(figure)) assay__buf_putc(page->out, '\n'); /* charts begin with their own */
     put_picture(page, figure);
-    if (figure->note && *figure->note) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", figure->note);
+    if (figure->note && *figure->note && !figure->keyed)
+        assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", figure->note);
     const char *caption = figure->kind == ASSAY__FIGURE_TREEMAP
                               ? "Each bar is one block of the graph with all its layers."
                               : figure->caption;

@@ -287,8 +287,10 @@ static const struct kind kinds[] = {
     {"power", "Clocks over time", "clock", false, is_clock,
      "A line that falls while the run goes on is a processor that slows down, by heat or by a "
      "limit of power."},
-    {"power", "Inferences per second over time", "inferences per second", true, is_throughput, ""},
-    {"power", "Inferences per joule over time", "inferences per joule", true, is_efficiency, ""},
+    {"power", "Inferences per second over time", "inferences per second", true, is_throughput,
+     "A line that falls is a run that slows down."},
+    {"power", "Inferences per joule over time", "inferences per joule", true, is_efficiency,
+     "A line that falls is a run that needs more energy for the same work."},
 };
 
 /* The worker's own series do not come from sensors. */

@@ -319,7 +319,8 @@ static void add_facts(struct assay__doc *doc, const struct assay_profile *profil
                       const struct assay__trial *trial)
 {
     add_noted(doc, trial, "power.average", "power", "");
-    add_noted(doc, trial, "energy.inference.gross", "gross energy", "per inference");
+    assay__doc_fact(doc, "gross energy");
+    add_item(doc, trial, "energy.inference.gross", NULL, "per inference");
     add_noted(doc, trial, "energy.inference.net", "net energy", "per inference");
     add_idle(doc, trial);
     assay__doc_fact(doc, "efficiency");

@@ -77,7 +77,7 @@ static void put_channel(struct assay__doc *doc, struct assay__table *t,
     assay__table_row(t, 0, NULL);
     assay__table_text(t, name_of(doc, s));
     assay__table_cell(t, s->launch > 0 ? assay__datum_count(s->launch) : assay__datum_none());
-    assay__table_cell(t, s->count ? assay__datum_count((double)r.known) : assay__datum_none());
+    assay__table_cell(t, r.known ? assay__datum_count((double)r.known) : assay__datum_none());
     assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.low));
     assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.high));
     assay__table_cell(t, value_of(s, s->counter ? r.last : (double)NAN)); /* since the first */
