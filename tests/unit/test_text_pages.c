@@ -23,20 +23,6 @@ static char *render(const struct assay_profile *p, struct assay_report_options a
     return text;
 }
 
-/* Words with one blank between them, whatever the lines were. */
-static char *flat(const char *text)
-{
-    char *copy = malloc(strlen(text) + 1), *to = copy;
-    CHECK(copy != NULL);
-    for (const char *c = text; *c; c++) {
-        bool blank = *c == ' ' || *c == '\n';
-        if (blank && (to == copy || to[-1] == ' ')) continue;
-        *to++ = blank ? ' ' : *c;
-    }
-    *to = '\0';
-    return copy;
-}
-
 static void check_lines(const char *text, int columns, bool ascii)
 {
     check_line_widths(text, columns, "the page");

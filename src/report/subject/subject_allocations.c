@@ -140,20 +140,30 @@ static void add_metric(struct assay__doc *doc, const struct assay__trial *trial,
                           assay__trial_metric(trial, name) ? after : NULL);
 }
 
+/* Of live memory; a profile without the metric may have the numbers. */
+static void add_growth(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay__allocations *a = &trial->allocations;
+    const struct assay_metric *growth = assay_metrics_get(trial->metrics, "memory.growth");
+    const char *after = assay__doc_printf(doc, "per inference%s%s%s", growth_interval(doc, a),
+                                          growth && *growth->note ? ": " : "",
+                                          growth ? growth->note : "");
+    assay__doc_fact(doc, "growth");
+    add_metric(doc, trial, "memory.growth", after);
+    if (!growth && isfinite(a->growth_bytes))
+        assay__doc_item_after(doc, NULL, assay__datum_number(a->growth_bytes, "B", ASSAY_DERIVED),
+                              after);
+}
+
 static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
-    const struct assay_metric *growth = assay_metrics_get(trial->metrics, "memory.growth"),
-                              *bytes = assay__trial_metric(trial, "memory.allocated");
+    const struct assay_metric *bytes = assay__trial_metric(trial, "memory.allocated");
     assay__doc_fact(doc, "inference");
     add_metric(doc, trial, "memory.allocations",
                "allocations of a warm one, by malloc and its relatives");
     if (bytes) add_metric(doc, trial, "memory.allocated", "asked for by them");
-    assay__doc_fact(doc, "growth");
-    if (growth)
-        add_metric(doc, trial, "memory.growth",
-                   assay__doc_printf(doc, "per inference%s%s%s", growth_interval(doc, a),
-                                     *growth->note ? ": " : "", growth->note));
+    add_growth(doc, trial);
     assay__doc_fact(doc, "heap");
     add_metric(doc, trial, "memory.heap.peak", "live at most, as asked for");
     assay__doc_fact(doc, "fragmented");

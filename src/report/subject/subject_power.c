@@ -140,10 +140,10 @@ static void put_rail(struct assay__doc *doc, struct assay__table *t,
     assay__table_text(
         t, source ? assay__doc_printf(doc, "%s %s", source->probe, counted ? "counter" : "samples")
                   : NULL);
+    const char *at_rest = is_known(idle) ? idle->note : "";
     if (is_known(average))
         assay__table_text(t, assay__doc_printf(doc, "%s%s%s", average->note,
-                                               is_known(idle) ? "; idle: " : "",
-                                               is_known(idle) ? idle->note : ""));
+                                               *at_rest ? "; idle: " : "", at_rest));
 }
 
 static void add_rails(struct assay__doc *doc, const struct assay__trial *trial)
