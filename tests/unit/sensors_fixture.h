@@ -8,9 +8,9 @@
 #include "harness.h"
 
 #include "probe/probes.h"
-#include "report/sections.h"
 #include "run/watch/sensors.h"
 #include "sampler_clock.h"
+#include "subject_fixture.h"
 
 #define CHANNELS_MOST 16
 
@@ -250,17 +250,14 @@ static inline bool said(const char *text)
 /* What the page says of it, in lines that are long enough. The caller frees. */
 static inline char *page(void)
 {
-    struct assay__buf out = {0};
-    struct assay__page page = {.out = &out, .columns = 400};
     for (size_t w = 0; w < sensors.window_count; w++) {
         struct assay__span span = {windows[w].launch, "measure",
                                    (double)(windows[w].begin_ns - SECOND),
                                    (double)(windows[w].end_ns - SECOND), 100};
         CHECK_INT(assay__trial_add_span(profile, sensors.trial, &span), 0);
     }
-    assay__section_power(&page, profile, sensors.trial);
-    CHECK(out.data != NULL);
-    return out.data;
+    return subject_text(profile, sensors.trial, &assay__subject_power,
+                        (struct assay_report_options){.columns = 400});
 }
 
 static inline void check_page(const char *has, const char *has_not)

@@ -46,6 +46,14 @@ static struct assay_profile *several(const char *command, const struct made *poi
 static struct assay__arena *arena;
 static struct assay__figure *figures;
 static size_t figure_count;
+static struct assay__study *study; /* of what was made last */
+
+static void finish(struct assay_profile *profile)
+{
+    assay__study_free(study);
+    study = NULL;
+    assay_profile_close(profile);
+}
 
 /* The figures of that name; the reason when there are none. */
 static const char *make(const struct assay_profile *profile, const char *name)
@@ -56,7 +64,9 @@ static const char *make(const struct assay_profile *profile, const char *name)
     error = (struct assay_error){0};
     CHECK(row != NULL);
     if (!arena) arena = assay__arena_new();
-    int code = assay__figures_of(profile, row, arena, &figures, &figure_count, &left_out, &error);
+    assay__study_free(study);
+    CHECK_INT(assay__study_new(profile, &study), 0);
+    int code = assay__figures_of(study, row, arena, &figures, &figure_count, &left_out, &error);
     CHECK(code == 0 || code == ASSAY_ENOTFOUND);
     if (code) {
         CHECK(error.message[0] != 0);
@@ -130,7 +140,7 @@ static void test_layers(void)
     CHECK(make(p, "memory") == NULL);
     CHECK_NEAR(figures[0].marks[0].at, 3, 0); /* the last has most alive */
     CHECK_HAS(figures[0].description, "4.00 kB at most, at layer 3");
-    assay_profile_close(p);
+    finish(p);
 }
 
 static void test_many_layers(void)
@@ -149,7 +159,7 @@ static void test_many_layers(void)
     for (size_t i = 0; i < s->count; i++)
         sum += s->y[i];
     CHECK_NEAR(sum, MANY * (MANY + 1) / 2 * 1e-6, 1e-12);
-    assay_profile_close(p);
+    finish(p);
 }
 
 static void test_roofline(void)
@@ -170,7 +180,7 @@ static void test_roofline(void)
     CHECK_INT(s->flags[0], 0);
     CHECK_INT(s->flags[1], ASSAY__POINT_FAULT); /* 1e12 FLOP/s of a device that does 2e11 */
     CHECK_HAS(figures[0].note, "1 layer is above its roof");
-    assay_profile_close(p);
+    finish(p);
 }
 
 /* --- latency ---------------------------------------------------------------------------------- */
@@ -209,7 +219,7 @@ static void test_latency(void)
     CHECK_INT(figures[0].series[2].count, 2);
     CHECK_NEAR(figures[0].series[2].x[0], 500, 0);
     CHECK_NEAR(figures[0].series[2].y[1], 9e-3, 1e-12);
-    assay_profile_close(p);
+    finish(p);
 }
 
 static void test_modes(void)
@@ -225,7 +235,7 @@ static void test_modes(void)
     CHECK_INT(figures[0].mark_count, 2);
     CHECK_STR(figures[0].marks[0].text, "lower mode, 75 %");
     CHECK_STR(figures[0].marks[1].text, "upper mode, 25 %");
-    assay_profile_close(p);
+    finish(p);
 }
 
 /* --- over time -------------------------------------------------------------------------------- */
@@ -284,7 +294,7 @@ static void test_power(void)
     CHECK_INT(figures[0].span_count, 2); /* windows that follow each other are one */
     CHECK_NEAR(figures[0].spans[1].end, 3, 1e-12);
     CHECK_STR(figures[1].y_unit, "°C");
-    assay_profile_close(p);
+    finish(p);
 }
 
 /* --- trials ----------------------------------------------------------------------------------- */
@@ -311,7 +321,7 @@ static void test_sweep(void)
     CHECK_INT(figures[0].series[1].count, 4); /* batch 16 is beaten by 8 in both */
     CHECK_NEAR(figures[0].series[1].x[3], 0.030, 1e-12);
     CHECK_HAS(make(p, "compare"), "compares nothing");
-    assay_profile_close(p);
+    finish(p);
 }
 
 static void test_sweep_of_two_axes(void)
@@ -326,13 +336,13 @@ static void test_sweep_of_two_axes(void)
     CHECK_STR(figures[0].series[0].name, "threads=1");
     CHECK_STR(figures[0].series[1].name, "threads=2");
     CHECK_NEAR(figures[0].series[1].y[1], 260, 0);
-    assay_profile_close(p);
+    finish(p);
     static const struct made words[] = {{"opt=none", 0.02, 50}, {"opt=all", 0.01, 100}};
     p = several("sweep", words, COUNT(words));
     CHECK(make(p, "sweep") == NULL);
     CHECK_INT(figures[0].kind, ASSAY__FIGURE_BARS); /* words have no place on an axis */
     CHECK_STR(figures[0].categories[1], "opt=all");
-    assay_profile_close(p);
+    finish(p);
 }
 
 static void test_compare(void)
@@ -358,7 +368,7 @@ static void test_compare(void)
     CHECK(isnan(figures[0].series[0].y[1]));
     CHECK_HAS(make(p, "sweep"), "not of a sweep");
     CHECK_HAS(make(p, "layers"), "--layers");
-    assay_profile_close(p);
+    finish(p);
 }
 
 static void test_no_trial(void)
@@ -369,7 +379,7 @@ static void test_no_trial(void)
     for (size_t i = 0; assay__figure_row_at(i); i++)
         CHECK_HAS(make(p, assay__figure_row_at(i)->name), "no trial");
     CHECK(assay__figure_row_find("nonsense") == NULL);
-    assay_profile_close(p);
+    finish(p);
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -426,14 +436,14 @@ static void test_text(void)
                                          "latency", "samples", "memory"};
     for (size_t i = 0; i < COUNT(of_run); i++)
         check_text(p, of_run[i]);
-    assay_profile_close(p);
+    finish(p);
     p = several("sweep", grid, COUNT(grid));
     check_text(p, "sweep");
     check_text(p, "pareto");
-    assay_profile_close(p);
+    finish(p);
     p = several("compare", grid, COUNT(grid));
     check_text(p, "compare");
-    assay_profile_close(p);
+    finish(p);
 }
 
 /* A bar of text is as long as its value tells. */

@@ -22,6 +22,14 @@
 static struct assay__arena *arena;
 static struct assay__figure *figures;
 static size_t figure_count;
+static struct assay__study *study; /* of what was made last */
+
+static void finish(struct assay_profile *profile)
+{
+    assay__study_free(study);
+    study = NULL;
+    assay_profile_close(profile);
+}
 static char longest[3001];
 
 static const char *make(const struct assay_profile *profile, const char *name)
@@ -30,8 +38,10 @@ static const char *make(const struct assay_profile *profile, const char *name)
     size_t left_out;
     error = (struct assay_error){0};
     if (!arena) arena = assay__arena_new();
+    assay__study_free(study);
+    CHECK_INT(assay__study_new(profile, &study), 0);
     CHECK(assay__figure_row_find(name) != NULL);
-    int code = assay__figures_of(profile, assay__figure_row_find(name), arena, &figures,
+    int code = assay__figures_of(study, assay__figure_row_find(name), arena, &figures,
                                  &figure_count, &left_out, &error);
     CHECK(code == 0 || code == ASSAY_ENOTFOUND);
     return code ? error.message : NULL;
@@ -181,7 +191,7 @@ static void test_hostile(void)
         p->ceilings = ceilings, p->ceiling_count = COUNT(ceilings);
         for (size_t i = 0; i < COUNT(of_run); i++)
             check_figures(p, of_run[i]);
-        assay_profile_close(p);
+        finish(p);
     }
 }
 
@@ -207,7 +217,7 @@ static void test_hostile_points(void)
         }
         check_figures(p, "pareto");
         if (strcmp(command, "sweep") == 0) check_figures(p, "sweep");
-        assay_profile_close(p);
+        finish(p);
     }
 }
 
@@ -237,7 +247,7 @@ static void test_long_tail(void)
     for (size_t i = 0; i < figures[0].series->count; i++)
         shown += figures[0].series->y[i];
     CHECK_NEAR(shown, MANY - 20, 0); /* every sample is drawn or counted in the note */
-    assay_profile_close(p);
+    finish(p);
 }
 
 static void test_one_sample(void)
@@ -248,7 +258,7 @@ static void test_one_sample(void)
     CHECK_STR(make(p, "samples"), "the profile holds no samples of it");
     trial->launches[0].samples_ns = sample, trial->launches[0].sample_count = 1;
     CHECK_STR(make(p, "samples"), "the profile holds 1 sample of it; a picture needs at least 2");
-    assay_profile_close(p);
+    finish(p);
 }
 
 /* --- legends and tables ----------------------------------------------------------------------- */
@@ -269,7 +279,7 @@ static void test_series_without_points(void)
         CHECK_INT(figures[i].series_count, 1);
         CHECK_STR(figures[i].series[0].name, "threads=1");
     }
-    assay_profile_close(p);
+    finish(p);
 }
 
 /* Lines are told apart by numbers at their ends, also where they lie over each other. */
@@ -290,7 +300,7 @@ static void test_lines_have_numbers(void)
     CHECK_HAS(out.data, "21\n"); /* of the two that are alike */
     CHECK_HAS(out.data, "3\n");
     assay__buf_free(&out);
-    assay_profile_close(p);
+    finish(p);
 }
 
 static void test_letters_apart(void)
@@ -310,7 +320,7 @@ static void test_letters_apart(void)
     assay__figure_text(&page, &figures[0]);
     CHECK_HAS(out.data, " 8.96 PFLOP/s 466,433 FLOP/B");
     assay__buf_free(&out);
-    assay_profile_close(p);
+    finish(p);
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "cost/roofline.h"
-#include "report/sections.h"
+#include "subject_fixture.h"
 
 #include <assay/assay.h>
 
@@ -441,8 +441,7 @@ static void test_metrics(void)
                  "compute.rate / compute.float32.one-core, 100 GFLOP/s");
     check_metric(p, "roofline.time", 12e-3, "2 of 3 layers");
     check_metric(p, "roofline.utilization", 0.5, "these 2 layers");
-    CHECK_STR(assay_metrics_get(m, "memory.bandwidth_utilization")->note,
-              "no bytes");
+    CHECK_STR(assay_metrics_get(m, "memory.bandwidth_utilization")->note, "no bytes");
     CHECK_STR(layers[0].bound, "compute");
     CHECK_STR(layers[1].bound, "memory");
     CHECK_STR(layers[2].bound, "unknown");
@@ -478,12 +477,8 @@ static void check_golden(const char *name, const char *text)
 
 static char *draw(const struct assay_profile *p, int columns, bool ascii)
 {
-    struct assay__buf out = {0};
-    struct assay__page page = {.out = &out, .columns = columns, .ascii = ascii, .top = 20};
-    assay__section_roofline(&page, p, &p->trials[0]);
-    if (ascii) assay__page_to_ascii(&out, 0);
-    CHECK(!out.failed);
-    return out.data;
+    return subject_text(p, &p->trials[0], &assay__subject_roofline,
+                        (struct assay_report_options){.columns = columns, .ascii = ascii});
 }
 
 static struct assay__layer picture[] = {
@@ -594,18 +589,25 @@ static void test_absurd(void)
     assay_profile_close(p);
 }
 
+static void check_nothing(const struct assay_profile *p)
+{
+    char *text = draw(p, 80, false);
+    CHECK_STR(text, "");
+    free(text);
+}
+
 /* Nothing to draw: nothing is printed. */
 static void test_nothing(void)
 {
     struct assay_profile *p = pictured();
     p->ceiling_count = 0;
-    CHECK(draw(p, 80, false) == NULL);
+    check_nothing(p);
     p->ceiling_count = COUNT(ceilings);
     p->trials[0].layers.count = 0;
-    CHECK(draw(p, 80, false) == NULL);
+    check_nothing(p);
     p->trials[0].layers.count = COUNT(picture);
     p->trials[0].device = "cuda:0"; /* ceilings of another device */
-    CHECK(draw(p, 80, false) == NULL);
+    check_nothing(p);
     assay_profile_close(p);
 }
 

@@ -52,7 +52,7 @@ static void check_last_resort(double (*script_of)(double t), const char *reason)
     CHECK_NEAR(value("energy.inference.net"), 40 * LENGTH / 800, 1e-9);
     CHECK_HAS(get("power.average")->note, "system; the whole machine's, as nothing tells");
     CHECK_HAS(get("power.average")->note, reason);
-    check_page("! power: the whole machine's, as nothing tells the processor's own (package: ",
+    check_page("the whole machine's, as nothing tells the processor's own (package: ",
                NULL);
     done();
 }
@@ -76,7 +76,7 @@ static void test_hangs_at_open(void)
     CHECK_HAS(get("power.average")->note, "(rapl: opening it did not come back within 0.01 s");
     CHECK_INT(series("rapl")->state, ASSAY_UNAVAILABLE);
     CHECK_HAS(series("rapl")->note, "did not come back within 0.01 s: given up");
-    check_page("— rapl, all of it: opening it did not come back within 0.01 s: given up", NULL);
+    check_page("rapl, all of it: opening it did not come back within 0.01 s: given up", NULL);
     done();
     channel_count = 0; /* and without a battery */
     clock_ns = SECOND;
@@ -96,7 +96,7 @@ static void test_no_difference(void)
     CHECK_NEAR(value("power.average"), 60, 1e-9);
     CHECK_HAS(why_not("energy.inference.net"),
               "system read 60 W all the time, idle and at work: it was not updated meanwhile");
-    check_page("! net energy: not known: system read 60 W all the time", "beyond the idle machine");
+    check_page("net energy   — system read 60 W all the time", "beyond the idle machine");
     done();
 }
 
@@ -132,7 +132,7 @@ static void test_short_idle(void)
     CHECK_NEAR(value("power.idle.package"), 20, 1e-9);
     CHECK_HAS(get("power.idle.package")->note, "shorter than 10 update periods of the source (0.5");
     CHECK_HAS(get("energy.inference.net")->note, "package, idle: shorter than 10 update periods");
-    check_page("! package, idle: shorter than 10 update periods of the source (0.5 s)", NULL);
+    check_page("idle: before the first launch; shorter than 10 update periods of the source (0.5 s)", NULL);
     done();
 }
 
@@ -147,7 +147,7 @@ static void test_settling(void)
               "idle power fell from 100 W in the first third of the time to 50 W in the last, "
               "which is the baseline");
     CHECK_NEAR(value("energy.inference.net"), 250 * LENGTH / 800, 1e-9);
-    check_page("! package, idle: idle power fell from 100 W", NULL);
+    check_page("idle power fell from 100 W", NULL);
     done();
     sensors.sampler = NULL; /* thirds of 0.67 s are under ten periods: said, but not used */
     clock_ns = SECOND;
@@ -164,7 +164,7 @@ static void test_below_idle(void)
     measure("cpu", NULL);
     compute();
     CHECK_NEAR(value("energy.inference.net"), -40 * LENGTH / 800, 1e-9);
-    check_page("! net energy: below zero: the idle machine drew more than this run",
+    check_page("below zero: the idle machine drew more than this run",
                "of it beyond the idle machine");
     done();
 }
@@ -199,7 +199,7 @@ static void test_clock_went_away(void)
     channel("clock.mean", "clock", "cpu", "Hz", clock_gone_at_4s);
     measure("cpu", NULL);
     compute();
-    check_page("throttling  not watched throughout: the CPU clock (text instead of a number)",
+    check_page("not watched throughout: the CPU clock (text instead of a number)",
                "none seen");
     done();
 }

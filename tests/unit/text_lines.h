@@ -1,4 +1,5 @@
-/* text_lines.h - no line of a text is wider than the columns that were asked for. */
+/* text_lines.h - no line of a text is wider than the columns that were asked for; a text without
+ * its line breaks. */
 #ifndef ASSAY_TESTS_TEXT_LINES_H
 #define ASSAY_TESTS_TEXT_LINES_H
 
@@ -6,6 +7,8 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+
+#include <stdlib.h>
 
 /* what: named beside a line that is too wide. */
 static inline void check_line_widths(const char *text, int columns, const char *what)
@@ -23,6 +26,20 @@ static inline void check_line_widths(const char *text, int columns, const char *
         at += *at == '\n';
     }
     assay__buf_free(&line);
+}
+
+/* Words with one blank between them, whatever the lines were. */
+static inline char *flat(const char *text)
+{
+    char *copy = malloc(strlen(text) + 1), *to = copy;
+    CHECK(copy != NULL);
+    for (const char *c = text; *c; c++) {
+        bool blank = *c == ' ' || *c == '\n';
+        if (blank && (to == copy || to[-1] == ' ')) continue;
+        *to++ = blank ? ' ' : *c;
+    }
+    *to = '\0';
+    return copy;
 }
 
 #endif

@@ -85,7 +85,9 @@ static void print_scaled(struct assay__buf *out, double number, const char *unit
         assay__buf_printf(out, "%.2f", number);
     else if (strcmp(unit, ASSAY__UNIT_TIMES) == 0)
         assay__buf_printf(out, "%s ×", assay__digits(number, 3).text);
-    else if (strcmp(unit, ASSAY__UNIT_PLAIN) == 0)
+    else if (strcmp(unit, ASSAY__UNIT_SHORT) == 0 && fabs(number) < 1e18)
+        assay__print_short_count(out, (int64_t)llround(number));
+    else if (strcmp(unit, ASSAY__UNIT_PLAIN) == 0 || strcmp(unit, ASSAY__UNIT_SHORT) == 0)
         assay__buf_puts(out, assay__digits(number, 3).text);
     else {
         assay__text_scaled(text, sizeof text, number, unit);

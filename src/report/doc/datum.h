@@ -12,6 +12,7 @@
 #define ASSAY__UNIT_FACTOR "factor"         /* 1.70 × */
 #define ASSAY__UNIT_TIMES "times"           /* 2.67 ×: three digits, zeros at the end left out */
 #define ASSAY__UNIT_PLAIN "plain"           /* three significant digits, no unit */
+#define ASSAY__UNIT_SHORT "short"           /* 25.6 M: the column says of what */
 #define ASSAY__UNIT_HUNDREDTHS "hundredths" /* 2.50: a quotient that is no share */
 
 enum assay__datum_kind {

@@ -35,7 +35,7 @@ struct assay__picture {
     const struct assay__trial *trial;
     bool detail; /* the terminal leaves it out unless everything is asked for */
     bool say;    /* where there is none, the reason is said */
-    bool keyed;  /* the table below tells what its letters are */
+    bool keyed;  /* what its letters are, and what must be said of it, stands beside it */
 };
 
 /** How a sentence is meant. */

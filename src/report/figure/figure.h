@@ -70,7 +70,7 @@ struct assay__figure {
     const char *caption;     /* one plain sentence: how to read it */
     const char *description; /* the text alternative: what it shows, with its numbers */
     const char *note; /* what must be said of it: samples outside, …; NULL or "": nothing */
-    bool keyed;       /* text: what its letters are is told elsewhere */
+    bool keyed;       /* text: what its letters are, and its note, stand beside it */
 };
 
 struct assay__svg_options {

@@ -14,7 +14,7 @@
 #define VALUE 14
 #define LETTER_VALUE 14 /* "466,433 FLOP/B" */
 #define BARS_MOST 40
-#define SERIES_MOST 8
+#define CHARTS_MOST 3
 
 /* --- bars ------------------------------------------------------------------------------------- */
 
@@ -172,6 +172,15 @@ static bool over_time(const struct assay__figure *figure)
     return figure->kind == ASSAY__FIGURE_LINES && strcmp(figure->x_unit, "s") == 0;
 }
 
+/* A line that is level is told by its range. */
+static bool varies(const struct assay__figure_series *series)
+{
+    double low = NAN, high = NAN;
+    for (size_t i = 0; i < series->count; i++)
+        if (isfinite(series->y[i])) low = fmin(low, series->y[i]), high = fmax(high, series->y[i]);
+    return high > low;
+}
+
 static void put_chart(struct assay__page *page, const struct assay__figure *figure,
                       const struct assay__figure_series *series)
 {
@@ -200,6 +209,36 @@ static void put_chart(struct assay__page *page, const struct assay__figure *figu
                                                    .spans = spans,
                                                    .span_count = count});
     free(times_ns);
+}
+
+/* "under the axis: i idle, m measure" */
+static void put_span_names(struct assay__page *page, const struct assay__figure *figure)
+{
+    struct assay__buf text = {0};
+    for (size_t i = 0; i < figure->span_count; i++) {
+        bool said = false;
+        for (size_t k = 0; k < i && !said; k++)
+            said = strcmp(figure->spans[k].name, figure->spans[i].name) == 0;
+        if (!said)
+            assay__buf_printf(&text, "%s%.1s %s",
+                              text.length ? ", " : "under the axis: ", figure->spans[i].name,
+                              figure->spans[i].name);
+    }
+    if (text.length) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", text.data);
+    if (text.failed) page->out->failed = true;
+    assay__buf_free(&text);
+}
+
+/* The description has the range of every line: of several, those that vary are drawn. */
+static void put_charts(struct assay__page *page, const struct assay__figure *figure)
+{
+    size_t drawn = 0;
+    for (size_t i = 0; i < figure->series_count && drawn < CHARTS_MOST; i++) {
+        if (figure->series_count > 1 && !varies(&figure->series[i])) continue;
+        put_chart(page, figure, &figure->series[i]);
+        drawn++;
+    }
+    if (drawn) put_span_names(page, figure);
 }
 
 /* --- together --------------------------------------------------------------------------------- */
@@ -251,8 +290,7 @@ static void put_picture(struct assay__page *page, const struct assay__figure *fi
             assay__text_plot(page, figure);
             break;
         }
-        for (size_t i = 0; i < figure->series_count && i < SERIES_MOST; i++)
-            put_chart(page, figure, &figure->series[i]);
+        put_charts(page, figure);
         return;
     }
     if (assay__text_has_numbers(figure))
@@ -268,7 +306,8 @@ void assay__figure_text(struct assay__page *page, const struct assay__figure *fi
         assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", figure->description);
     if (!over_time(figure)) assay__buf_putc(page->out, '\n'); /* charts begin with their own */
     put_picture(page, figure);
-    if (figure->note && *figure->note) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", figure->note);
+    if (figure->note && *figure->note && !figure->keyed)
+        assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", figure->note);
     const char *caption = figure->kind == ASSAY__FIGURE_TREEMAP
                               ? "Each bar is one block of the graph with all its layers."
                               : figure->caption;

@@ -5,6 +5,7 @@
  * said. */
 #include "judge/review.h"
 #include "report/figure/figures.h"
+#include "report/subject/layer_list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -183,38 +184,29 @@ static int make_live(const struct assay_profile *profile, const struct assay__tr
                       "of the graph; the peak is what the run needs at least beside its weights.";
     figure->description = assay__arena_printf(
         arena, "%s at most, at layer %d, %s.", most, layers->items[peak].index,
-        assay__figure_short(arena, assay__render_layer_title(&layers->items[peak])));
+        assay__figure_short(arena, assay__layer_title(&layers->items[peak])));
     return mark->text && figure->description ? 0 : assay__figure_no_memory(error);
 }
 
-static int make_worker(const struct assay_profile *profile, const struct assay__trial *trial,
-                       struct assay__arena *arena, struct assay__figure *figure,
-                       struct assay_error *error)
+/* --- over time -------------------------------------------------------------------------------- */
+
+struct kind {
+    const char *figure, *title, *y_title;
+    bool y_zero;
+    wanted_fn *wanted;
+    const char *caption;
+};
+
+static int make_kind(const struct kind *kind, const struct assay_profile *profile,
+                     const struct assay__trial *trial, struct assay__arena *arena,
+                     struct assay__figure *figure, struct assay_error *error)
 {
-    *figure = assay__figure_begin(ASSAY__FIGURE_LINES, "memory");
-    figure->title = assay__figure_title(arena, profile, trial, "Memory over time");
-    figure->y_title = "memory", figure->y_zero = true;
-    figure->caption = "The height is what the worker process held; marked is the time in which the "
-                      "latency was measured.";
-    int code = make_lines(trial, is_memory, arena, figure, error);
+    *figure = assay__figure_begin(ASSAY__FIGURE_LINES, kind->figure);
+    figure->title = assay__figure_title(arena, profile, trial, kind->title);
+    figure->y_title = kind->y_title, figure->y_zero = kind->y_zero;
+    figure->caption = kind->caption;
+    int code = make_lines(trial, kind->wanted, arena, figure, error);
     return code ? code : describe(arena, figure, error);
-}
-
-typedef int make_fn(const struct assay_profile *, const struct assay__trial *,
-                    struct assay__arena *, struct assay__figure *, struct assay_error *);
-
-/* The part-th of those that there are. */
-static int pick(make_fn *const *makers, size_t count, size_t part,
-                const struct assay_profile *profile, const struct assay__trial *trial,
-                struct assay__arena *arena, struct assay__figure *figure, struct assay_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        int code = makers[i](profile, trial, arena, figure, error);
-        if (code == ASSAY_ENOTFOUND) continue;
-        if (code || part == 0) return code;
-        part--;
-    }
-    return ASSAY_ENOTFOUND;
 }
 
 /* Why nothing of it could be read: the note of the first such channel. */
@@ -231,9 +223,19 @@ int assay__figure_memory(struct assay__study *study, const struct assay__trial *
                          struct assay__arena *arena, struct assay__figure *figure,
                          struct assay_error *error)
 {
+    static const struct kind worker = {"memory",
+                                       "Memory over time",
+                                       "memory",
+                                       true,
+                                       is_memory,
+                                       "The height is what the worker process held; marked is the "
+                                       "time in which the latency was measured."};
     const struct assay_profile *profile = study->profile;
-    static make_fn *const makers[] = {make_live, make_worker};
-    int code = pick(makers, 2, part, profile, trial, arena, figure, error);
+    int code = make_live(profile, trial, arena, figure, error);
+    if (code == 0 && part == 0) return 0;
+    if (code == 0) part--;
+    if (code == 0 || code == ASSAY_ENOTFOUND)
+        code = part ? ASSAY_ENOTFOUND : make_kind(&worker, profile, trial, arena, figure, error);
     if (code != ASSAY_ENOTFOUND) return code;
     const char *reason = reason_of(trial, is_memory);
     return assay_error_set(error, code, "%s",
@@ -265,46 +267,31 @@ static bool is_sensor(const struct assay__series_info *series)
            strcmp(series->quantity, "energy") == 0;
 }
 
-static int make_power(const struct assay_profile *profile, const struct assay__trial *trial,
-                      struct assay__arena *arena, struct assay__figure *figure,
-                      struct assay_error *error)
+static bool is_throughput(const struct assay__series_info *series)
 {
-    *figure = assay__figure_begin(ASSAY__FIGURE_LINES, "power");
-    figure->title = assay__figure_title(arena, profile, trial, "Power over time");
-    figure->y_title = "power", figure->y_zero = true;
-    figure->caption =
-        "The height is the power drawn then; the area below a line is energy, and what "
-        "stands above the idle level is the run's own.";
-    int code = make_lines(trial, is_power, arena, figure, error);
-    return code ? code : describe(arena, figure, error);
+    return strcmp(series->name, "throughput.inferences") == 0;
 }
 
-static int make_temperature(const struct assay_profile *profile, const struct assay__trial *trial,
-                            struct assay__arena *arena, struct assay__figure *figure,
-                            struct assay_error *error)
+static bool is_efficiency(const struct assay__series_info *series)
 {
-    *figure = assay__figure_begin(ASSAY__FIGURE_LINES, "power");
-    figure->title = assay__figure_title(arena, profile, trial, "Temperature over time");
-    figure->y_title = "temperature";
-    figure->caption =
-        "A line that still climbs at the end means that the machine was not yet at its "
-        "steady temperature.";
-    int code = make_lines(trial, is_temperature, arena, figure, error);
-    return code ? code : describe(arena, figure, error);
+    return strcmp(series->name, "efficiency.inferences_per_joule") == 0;
 }
 
-static int make_clock(const struct assay_profile *profile, const struct assay__trial *trial,
-                      struct assay__arena *arena, struct assay__figure *figure,
-                      struct assay_error *error)
-{
-    *figure = assay__figure_begin(ASSAY__FIGURE_LINES, "power");
-    figure->title = assay__figure_title(arena, profile, trial, "Clocks over time");
-    figure->y_title = "clock";
-    figure->caption = "A line that falls while the run goes on is a processor that slows down, by "
-                      "heat or by a limit of power.";
-    int code = make_lines(trial, is_clock, arena, figure, error);
-    return code ? code : describe(arena, figure, error);
-}
+static const struct kind kinds[] = {
+    {"power", "Power over time", "power", true, is_power,
+     "The height is the power drawn then; the area below a line is energy, and what stands above "
+     "the idle level is the run's own."},
+    {"power", "Temperature over time", "temperature", false, is_temperature,
+     "A line that still climbs at the end means that the machine was not yet at its steady "
+     "temperature."},
+    {"power", "Clocks over time", "clock", false, is_clock,
+     "A line that falls while the run goes on is a processor that slows down, by heat or by a "
+     "limit of power."},
+    {"power", "Inferences per second over time", "inferences per second", true, is_throughput,
+     "A line that falls is a run that slows down."},
+    {"power", "Inferences per joule over time", "inferences per joule", true, is_efficiency,
+     "A line that falls is a run that needs more energy for the same work."},
+};
 
 /* The worker's own series do not come from sensors. */
 static bool sensors_asked(const struct assay__trial *trial)
@@ -325,9 +312,13 @@ int assay__figure_power(struct assay__study *study, const struct assay__trial *t
                         struct assay_error *error)
 {
     const struct assay_profile *profile = study->profile;
-    static make_fn *const makers[] = {make_power, make_temperature, make_clock};
-    int code = pick(makers, 3, part, profile, trial, arena, figure, error);
-    if (code != ASSAY_ENOTFOUND) return code;
+    int code = ASSAY_ENOTFOUND;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        code = make_kind(&kinds[i], profile, trial, arena, figure, error);
+        if (code == ASSAY_ENOTFOUND) continue;
+        if (code || part-- == 0) return code;
+        code = ASSAY_ENOTFOUND;
+    }
     const char *reason = reason_of(trial, is_sensor);
     const struct assay_metric *power = assay_metrics_get(trial->metrics, "power.average");
     if (sensors_asked(trial) && power && power->state == ASSAY_UNAVAILABLE && power->note &&

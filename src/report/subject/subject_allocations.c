@@ -4,10 +4,9 @@
 #include "report/subject/subject.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { SIZES_SHOWN = 12, SITES_SHOWN = 10 };
 
 /* --- for programs ----------------------------------------------------------------------------- */
 
@@ -141,20 +140,30 @@ static void add_metric(struct assay__doc *doc, const struct assay__trial *trial,
                           assay__trial_metric(trial, name) ? after : NULL);
 }
 
+/* Of live memory; a profile without the metric may have the numbers. */
+static void add_growth(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay__allocations *a = &trial->allocations;
+    const struct assay_metric *growth = assay_metrics_get(trial->metrics, "memory.growth");
+    const char *after = assay__doc_printf(doc, "per inference%s%s%s", growth_interval(doc, a),
+                                          growth && *growth->note ? ": " : "",
+                                          growth ? growth->note : "");
+    assay__doc_fact(doc, "growth");
+    add_metric(doc, trial, "memory.growth", after);
+    if (!growth && isfinite(a->growth_bytes))
+        assay__doc_item_after(doc, NULL, assay__datum_number(a->growth_bytes, "B", ASSAY_DERIVED),
+                              after);
+}
+
 static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
-    const struct assay_metric *growth = assay_metrics_get(trial->metrics, "memory.growth"),
-                              *bytes = assay__trial_metric(trial, "memory.allocated");
+    const struct assay_metric *bytes = assay__trial_metric(trial, "memory.allocated");
     assay__doc_fact(doc, "inference");
     add_metric(doc, trial, "memory.allocations",
                "allocations of a warm one, by malloc and its relatives");
     if (bytes) add_metric(doc, trial, "memory.allocated", "asked for by them");
-    assay__doc_fact(doc, "growth");
-    if (growth)
-        add_metric(doc, trial, "memory.growth",
-                   assay__doc_printf(doc, "per inference%s%s%s", growth_interval(doc, a),
-                                     *growth->note ? ": " : "", growth->note));
+    add_growth(doc, trial);
     assay__doc_fact(doc, "heap");
     add_metric(doc, trial, "memory.heap.peak", "live at most, as asked for");
     assay__doc_fact(doc, "fragmented");
@@ -258,23 +267,22 @@ static double most_of(const struct assay__allocations *a, const char *phase)
     return most > 0 ? most : 1;
 }
 
-static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a)
+/* Of the phase that people look for, or of the others. */
+static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a, bool others)
 {
     const char *first = first_phase(a);
-    if (!a->class_count) return;
-    assay__doc_section(doc, &(struct assay__heading){.title = "Allocations by size"});
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .caption = "Allocations by size", .more = "sizes", .limit = SIZES_SHOWN},
-        size_columns, SIZE_COLUMNS);
-    for (int others = 0; others < 2; others++)
-        for (size_t i = 0; i < a->class_count; i++) {
-            const struct assay__allocation_class *c = &a->classes[i];
-            if ((strcmp(c->phase, first) != 0) == others)
-                put_class(doc, t, a, c, most_of(a, c->phase));
-        }
-    assay__doc_end(doc);
+    struct assay__table *t = NULL;
+    for (size_t i = 0; i < a->class_count; i++) {
+        const struct assay__allocation_class *c = &a->classes[i];
+        if ((strcmp(c->phase, first) != 0) != others) continue;
+        if (!t)
+            t = assay__doc_table(doc,
+                                 &(struct assay__table){.caption = "Allocations by size",
+                                                        .more = "sizes",
+                                                        .limit = SIZE_MAX},
+                                 size_columns, SIZE_COLUMNS);
+        put_class(doc, t, a, c, most_of(a, c->phase));
+    }
 }
 
 static void put_site(struct assay__table *t, const struct assay__allocations *a,
@@ -293,20 +301,33 @@ static void put_site(struct assay__table *t, const struct assay__allocations *a,
     assay__table_text(t, s->site);
 }
 
-static void add_sites(struct assay__doc *doc, const struct assay__allocations *a)
+static void add_sites(struct assay__doc *doc, const struct assay__allocations *a, bool others)
 {
     const char *first = first_phase(a);
-    if (!a->site_count) return;
+    struct assay__table *t = NULL;
+    for (size_t i = 0; i < a->site_count; i++) {
+        if ((strcmp(a->sites[i].phase, first) != 0) != others) continue;
+        if (!t)
+            t = assay__doc_table(
+                doc, &(struct assay__table){.caption = "Allocations by caller", .more = "callers"},
+                site_columns, SITE_COLUMNS);
+        put_site(t, a, &a->sites[i]);
+    }
+}
+
+static void add_details(struct assay__doc *doc, const struct assay__allocations *a)
+{
+    assay__doc_section(doc, &(struct assay__heading){.title = "Allocations by size"});
+    add_sizes(doc, a, false);
+    assay__doc_end(doc);
     assay__doc_section(doc, &(struct assay__heading){.title = "Allocations by caller",
                                                      .remark = "live: at the end of the phase"});
-    struct assay__table *t = assay__doc_table(
-        doc,
-        &(struct assay__table){
-            .caption = "Allocations by caller", .more = "callers", .limit = SITES_SHOWN},
-        site_columns, SITE_COLUMNS);
-    for (int others = 0; others < 2; others++)
-        for (size_t i = 0; i < a->site_count; i++)
-            if ((strcmp(a->sites[i].phase, first) != 0) == others) put_site(t, a, &a->sites[i]);
+    add_sites(doc, a, false);
+    assay__doc_end(doc);
+    assay__doc_fold(doc, &(struct assay__heading){.title = "Allocations of the other phases",
+                                                  .remark = "by size and by caller"});
+    add_sizes(doc, a, true);
+    add_sites(doc, a, true);
     assay__doc_end(doc);
 }
 
@@ -324,8 +345,7 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     if (a->phase_count) {
         add_phases(doc, a);
         if (trial->metrics) add_facts(doc, trial);
-        add_sizes(doc, a);
-        add_sites(doc, a);
+        add_details(doc, a);
     }
     assay__doc_end(doc);
     add_data(doc, trial);

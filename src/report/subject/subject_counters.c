@@ -282,10 +282,11 @@ static void add_classes(struct assay__doc *doc, const struct assay__trial *trial
 static void build(struct assay__doc *doc, struct assay__study *study,
                   const struct assay__trial *trial)
 {
+    const char *note = trial->class_counter_note;
     (void)study;
     /* put only when counters were asked for */
     bool asked = trial->metrics && assay_metrics_get(trial->metrics, "hardware.task_clock");
-    if (asked || trial->counter_names || trial->class_counter_count) {
+    if (asked || trial->class_counter_count || (note && *note)) {
         assay__doc_section(doc,
                            &(struct assay__heading){
                                .id = "counters",

@@ -82,21 +82,21 @@ static const struct assay__column columns[] = {
     {NULL, "", NULL, 0, 0, 0, 0}, /* its letter in the picture */
     {NULL, "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
     {NULL, "share", "ratio", 0, 0, 0, 0},
-    {NULL, "intensity", "FLOP/B", 0, 3, 0, 0},
-    {NULL, "rate", "FLOP/s", 0, 2, 0, 0},
-    {NULL, "at most", "FLOP/s", 0, 4, 0, 0},
+    {NULL, "FLOP/B", ASSAY__UNIT_PLAIN, 0, 3, 0, 0},
+    {NULL, "FLOP/s", ASSAY__UNIT_SHORT, 0, 2, 0, 0},
+    {NULL, "at most", ASSAY__UNIT_SHORT, 0, 4, 0, 0},
     {NULL, "of roof", "ratio", 0, 0, 0, 0},
     {NULL, "bound", NULL, 0, 0, 0, 0},
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
-/* "memory l2" */
+/* "memory l2"; "memory dram" of "dram read" */
 static const char *bound_of(struct assay__doc *doc, const struct assay__roofline_layer *l)
 {
     const char *name = assay__bound_name(l->bound);
-    return l->bound == ASSAY__BOUND_MEMORY && l->level
-               ? assay__doc_printf(doc, "%s %s", name, l->level->label)
-               : name;
+    if (l->bound != ASSAY__BOUND_MEMORY || !l->level) return name;
+    return assay__doc_printf(doc, "%s %.*s", name, (int)strcspn(l->level->label, " "),
+                             l->level->label);
 }
 
 static void put_layer(struct assay__doc *doc, struct assay__table *t,

@@ -21,9 +21,11 @@
     X(ncp_groups, "|groups|steps")   \
     X(roofline, "")                  \
     X(placement, "")                 \
+    X(power, "")                     \
     X(memory, "|peak")               \
     X(allocations, "|allocations")   \
     X(counters, "|counters")         \
+    X(series, "|series|spans")       \
     X(stability, "")                 \
     X(unavailable, "")               \
     X(ceilings, "|ceilings")         \

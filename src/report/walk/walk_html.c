@@ -112,7 +112,7 @@ static void put_item(struct walk *w, const struct assay__item *item)
         assay__buf_putc(w->body, ' ');
     }
     put_value(w, &item->value, NULL, true);
-    if (unknown && !item->value.name && item->value.note) {
+    if (unknown && item->value.note) {
         assay__buf_putc(w->body, ' ');
         assay__html_prose(w->body, item->value.note);
     }

@@ -1,0 +1,384 @@
+/* subject_power.c - power, energy, temperature and clocks: one sentence, a table of rails, what
+ * else was read, pictures over time, what reading cost, and the sensors that gave nothing. Every
+ * reading is in subject_series.c. */
+#include "report/subject/subject.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_sensor(const struct assay__series_info *series)
+{
+    static const char *const quantities[] = {"energy",      "power", "temperature", "clock",
+                                             "utilization", "fan",   "state"};
+    for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++)
+        if (series->launch == 0 && strcmp(series->quantity, quantities[i]) == 0) return true;
+    return false;
+}
+
+static bool has_values(const struct assay__series_info *series)
+{
+    return series->state != ASSAY_UNAVAILABLE && series->count > 0 && series->times_ns &&
+           series->values;
+}
+
+static bool is_measured(const struct assay__span *span)
+{
+    return strcmp(span->kind, "measure") == 0;
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+static void add_answer(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const struct assay_metric *power = assay_metrics_get(trial->metrics, "power.average"),
+                              *gross = assay__trial_metric(trial, "energy.inference.gross"),
+                              *net = assay__trial_metric(trial, "energy.inference.net");
+    struct assay__buf text = {0};
+    if (assay__trial_metric(trial, "power.average")) {
+        assay__buf_puts(&text, "An inference takes ");
+        assay__print_metric(&text, gross);
+        if (net && net->value > 0) {
+            assay__buf_puts(&text, ", ");
+            assay__print_metric(&text, net);
+            assay__buf_puts(&text, " of it beyond the idle machine");
+        } else if (net) {
+            assay__buf_puts(&text, ", no more than the idle machine draws in that time");
+        }
+        assay__buf_puts(&text, ", at ");
+        assay__print_metric(&text, power);
+    } else {
+        assay__buf_printf(&text, "The energy of an inference is not known: %s",
+                          power && *power->note ? power->note : "no sensor was read");
+    }
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s.", text.data ? text.data : "");
+    if (text.failed) doc->failed = true;
+    assay__buf_free(&text);
+}
+
+/* --- rails ------------------------------------------------------------------------------------ */
+
+static const struct assay__column rail_columns[] = {
+    {NULL, "rail", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {NULL, "idle", "W", 0, 1, 0, 0},
+    {NULL, "average", "W", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {NULL, "peak", "W", 0, 2, 0, 0},
+    {NULL, "energy", "J", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {NULL, "updated every", "s", 0, 3, 0, 0},
+    {NULL, "source", NULL, 0, 2, 0, 0},
+    {NULL, "how average and idle power are known", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+#define RAIL_COLUMNS (sizeof rail_columns / sizeof rail_columns[0])
+
+static const struct assay_metric *metric_of(const struct assay__trial *trial, const char *family,
+                                            const char *rail)
+{
+    char name[200];
+    snprintf(name, sizeof name, "%s.%.120s", family, rail);
+    return assay_metrics_get(trial->metrics, name);
+}
+
+static bool is_known(const struct assay_metric *metric)
+{
+    return metric && metric->state != ASSAY_UNAVAILABLE;
+}
+
+/* Rails in the order of their metrics; NULL past the last. */
+static const char *rail_at(const struct assay__trial *trial, size_t index)
+{
+    static const char family[] = "power.average.";
+    for (size_t i = 0; i < assay_metrics_count(trial->metrics); i++) {
+        const char *name = assay_metrics_at(trial->metrics, i)->name;
+        if (strncmp(name, family, sizeof family - 1) == 0 && index-- == 0)
+            return name + sizeof family - 1;
+    }
+    return NULL;
+}
+
+/* What the rail was read from: its counter where that gave the energy, else its power; NULL. */
+static const struct assay__series_info *source_of(const struct assay__trial *trial,
+                                                  const char *rail, bool counted)
+{
+    for (size_t i = 0; i < trial->series_count; i++) {
+        const struct assay__series_info *s = &trial->series[i];
+        if (strcmp(s->rail, rail) == 0 && has_values(s) &&
+            strcmp(s->quantity, counted ? "energy" : "power") == 0)
+            return s;
+    }
+    return NULL;
+}
+
+static struct assay__datum period_of(struct assay__doc *doc, const struct assay_metric *period,
+                                     const struct assay__series_info *source)
+{
+    struct assay__datum value = assay__datum_metric(period);
+    char text[64];
+    if (!assay__datum_is_known(&value) || !source || !source->period_is_bound) return value;
+    assay__text_scaled(text, sizeof text, value.number, "s");
+    value.text = assay__doc_printf(doc, "≤ %s", text);
+    return value;
+}
+
+static void put_rail(struct assay__doc *doc, struct assay__table *t,
+                     const struct assay__trial *trial, const char *rail)
+{
+    const struct assay_metric *average = metric_of(trial, "power.average", rail),
+                              *idle = metric_of(trial, "power.idle", rail),
+                              *energy = metric_of(trial, "energy.total", rail);
+    bool counted = is_known(energy) && energy->state == ASSAY_MEASURED;
+    const struct assay__series_info *source = is_known(average) ? source_of(trial, rail, counted)
+                                                                : NULL;
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, rail);
+    assay__table_metric(t, idle);
+    assay__table_metric(t, average);
+    assay__table_metric(t, metric_of(trial, "power.peak", rail));
+    assay__table_metric(t, energy);
+    assay__table_cell(t, period_of(doc, metric_of(trial, "sensor.period", rail), source));
+    assay__table_text(
+        t, source ? assay__doc_printf(doc, "%s %s", source->probe, counted ? "counter" : "samples")
+                  : NULL);
+    const char *at_rest = is_known(idle) ? idle->note : "";
+    if (is_known(average))
+        assay__table_text(t, assay__doc_printf(doc, "%s%s%s", average->note,
+                                               *at_rest ? "; idle: " : "", at_rest));
+}
+
+static void add_rails(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    const char *rail;
+    if (!rail_at(trial, 0)) return;
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){
+            .caption = "Power and energy by rail", .more = "rails", .limit = SIZE_MAX},
+        rail_columns, RAIL_COLUMNS);
+    for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
+        put_rail(doc, t, trial, rail);
+}
+
+/* --- facts ------------------------------------------------------------------------------------ */
+
+static void add_item(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
+                     const char *name, const char *after)
+{
+    const struct assay_metric *m = assay__trial_metric(trial, metric);
+    if (m) assay__doc_item_after(doc, name, assay__datum_metric(m), after);
+}
+
+/* With its formula and what must be said of it; why it is not known, unless nothing is: then the
+ * answer says why. */
+static void add_noted(struct assay__doc *doc, const struct assay__trial *trial, const char *metric,
+                      const char *label, const char *words)
+{
+    const struct assay_metric *m = assay_metrics_get(trial->metrics, metric);
+    assay__doc_fact(doc, label);
+    if (!m || (!is_known(m) && !assay__trial_metric(trial, "power.average"))) return;
+    const char *after = is_known(m)
+                            ? assay__doc_printf(doc, "%s%s(%s)", words, *words ? " " : "", m->note)
+                            : NULL;
+    assay__doc_item_after(doc, NULL, assay__datum_metric(m), after);
+}
+
+/* The baseline that net energy rests on. */
+static void add_idle(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    bool energy = assay__trial_metric(trial, "power.average") != NULL;
+    assay__doc_fact(doc, "idle");
+    for (size_t i = 0; i < trial->span_count; i++) {
+        const struct assay__span *span = &trial->spans[i];
+        if (strcmp(span->kind, "idle") != 0) continue;
+        assay__doc_item_after(
+            doc, "watched for",
+            assay__datum_number((span->end_ns - span->begin_ns) * 1e-9, "s", ASSAY_MEASURED),
+            "before the run");
+        return;
+    }
+    assay__doc_item(doc, NULL,
+                    assay__datum_unknown(energy ? "not watched: net energy is not known"
+                                                : "not watched: nothing here reports power or "
+                                                  "energy"));
+}
+
+/* The value on the line between two readings; NaN. */
+static double value_at(const struct assay__series_info *series, double time_ns)
+{
+    size_t low = 0, high = series->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (series->times_ns[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || low == series->count) return NAN;
+    double a = series->times_ns[low - 1], b = series->times_ns[low];
+    return series->values[low - 1] +
+           (time_ns - a) / (b - a) * (series->values[low] - series->values[low - 1]);
+}
+
+/* Growth of a counter per second of the measured spans; NaN unknown. */
+static double rate_of(const struct assay__trial *trial, const char *name, const char *probe)
+{
+    const struct assay__series_info *series = NULL;
+    double growth = 0, time_ns = 0;
+    for (size_t i = 0; i < trial->series_count && !series; i++) {
+        const struct assay__series_info *s = &trial->series[i];
+        if (s->launch == 0 && has_values(s) && strcmp(s->name, name) == 0 &&
+            strcmp(s->probe, probe) == 0)
+            series = s;
+    }
+    for (size_t i = 0; series && i < trial->span_count; i++) {
+        const struct assay__span *span = &trial->spans[i];
+        if (!is_measured(span)) continue;
+        growth += value_at(series, span->end_ns) - value_at(series, span->begin_ns);
+        time_ns += span->end_ns - span->begin_ns;
+    }
+    return series && time_ns > 0 ? growth / time_ns * 1e9 : (double)NAN;
+}
+
+static void add_cpus(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    double busy = rate_of(trial, "time.busy", "procstat"),
+           idle = rate_of(trial, "time.idle", "procstat"),
+           steal = rate_of(trial, "time.steal", "procstat"),
+           wait = rate_of(trial, "time.cpu.some", "pressure");
+    /* Time passes on every CPU, busy or idle: counters of it that stand still are another
+     * machine's, or none. */
+    bool moves = fmax(busy, 0) + fmax(idle, 0) > 0;
+    assay__doc_fact(doc, "CPUs");
+    if (moves && isfinite(busy))
+        assay__doc_item_after(doc, NULL,
+                              assay__datum_number(busy, ASSAY__UNIT_HUNDREDTHS, ASSAY_DERIVED),
+                              "CPUs busy");
+    if (moves && isfinite(steal) && busy + idle + steal > 0)
+        assay__doc_item_after(
+            doc, NULL, assay__datum_number(steal / (busy + idle + steal), "ratio", ASSAY_DERIVED),
+            "stolen by the host");
+    if (isfinite(wait) && (moves || wait > 0))
+        assay__doc_item_after(doc, NULL, assay__datum_number(wait, "ratio", ASSAY_DERIVED),
+                              "of the time a task waited for a CPU");
+    if (!moves && isfinite(busy))
+        assay__doc_item(doc, NULL, assay__datum_unknown("/proc/stat stood still"));
+}
+
+/* --- throttling ------------------------------------------------------------------------------- */
+
+static const char *throttling_shown_by(const char *name)
+{
+    return strcmp(name, "count.throttled.core") == 0 ? "counts of the CPU cores"
+           : strcmp(name, "time.throttled") == 0     ? "the control group's CPU quota"
+           : strcmp(name, "clock.mean") == 0         ? "the CPU clock"
+           : strstr(name, ".slow.thermal-hard")      ? "the GPU's own reasons"
+           : strstr(name, "thermal-pressure")        ? "thermal pressure"
+                                                     : NULL;
+}
+
+/* Whether it was read from the first measured span to the last, without a gap in them. */
+static bool was_watched(const struct assay__trial *trial, const struct assay__series_info *series)
+{
+    double last_ns = series->times_ns[series->count - 1];
+    for (size_t i = 0; i < trial->span_count; i++) {
+        const struct assay__span *span = &trial->spans[i];
+        if (!is_measured(span)) continue;
+        if (last_ns < span->end_ns) return false;
+        for (size_t k = 0; k < series->count && series->times_ns[k] <= span->end_ns; k++)
+            if (series->times_ns[k] >= span->begin_ns && isnan(series->values[k])) return false;
+    }
+    return true;
+}
+
+/* What would have shown it: what it did show is among the disturbances. */
+static void add_throttling(struct assay__doc *doc, const struct assay_profile *profile,
+                           const struct assay__trial *trial)
+{
+    struct assay__buf watched = {0};
+    bool quiet = profile->environment.disturbance_count == 0, any = false;
+    assay__doc_fact(doc, "throttling");
+    for (size_t i = 0; i < trial->series_count; i++) {
+        const struct assay__series_info *s = &trial->series[i];
+        const char *what = has_values(s) ? throttling_shown_by(s->name) : NULL;
+        any |= what != NULL;
+        if (what && was_watched(trial, s))
+            assay__buf_printf(&watched, "%s%s", watched.length ? ", " : "", what);
+        else if (what)
+            assay__doc_item_text(doc, "not watched throughout: %s (%s)", what,
+                                 *s->note ? s->note : "readings are missing");
+    }
+    if (watched.length)
+        assay__doc_item_text(doc, quiet ? "none seen in %s" : "watched: %s; see the disturbances",
+                             watched.data);
+    if (!any) assay__doc_item(doc, NULL, assay__datum_unknown("nothing here would show it"));
+    if (watched.failed) doc->failed = true;
+    assay__buf_free(&watched);
+}
+
+static void add_facts(struct assay__doc *doc, const struct assay_profile *profile,
+                      const struct assay__trial *trial)
+{
+    add_noted(doc, trial, "power.average", "power", "");
+    assay__doc_fact(doc, "gross energy");
+    add_item(doc, trial, "energy.inference.gross", NULL, "per inference");
+    add_noted(doc, trial, "energy.inference.net", "net energy", "per inference");
+    add_idle(doc, trial);
+    assay__doc_fact(doc, "efficiency");
+    add_item(doc, trial, "efficiency.inferences_per_joule", NULL, "(inferences per joule)");
+    add_item(doc, trial, "efficiency.tops_per_watt", NULL, NULL);
+    add_item(doc, trial, "score.efficiency", "score", "of 100");
+    assay__doc_fact(doc, "speed");
+    add_item(doc, trial, "throughput.inferences", NULL, NULL);
+    add_item(doc, trial, "latency.p50", "p50", NULL);
+    add_item(doc, trial, "compute.rate", NULL, NULL);
+    assay__doc_fact(doc, "temperature");
+    add_item(doc, trial, "hardware.temperature", NULL, NULL);
+    add_item(doc, trial, "hardware.temperature_peak", "up to", NULL);
+    assay__doc_fact(doc, "clock");
+    add_item(doc, trial, "hardware.frequency", NULL, NULL);
+    add_cpus(doc, trial);
+    add_throttling(doc, profile, trial);
+    add_noted(doc, trial, "overhead.sensors", "sampling", "");
+}
+
+/* --- what could not be read ------------------------------------------------------------------- */
+
+/* Rails stand in their table. */
+static void add_silent(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    assay__doc_section(
+        doc, &(struct assay__heading){.title = "Sensors without a reading", .remark = "and why"});
+    for (size_t i = 0; i < trial->series_count; i++) {
+        const struct assay__series_info *s = &trial->series[i];
+        bool in_table = strcmp(s->quantity, "power") == 0 || strcmp(s->quantity, "energy") == 0;
+        if (!is_sensor(s) || s->state != ASSAY_UNAVAILABLE || in_table) continue;
+        if (strcmp(s->name, s->probe) == 0)
+            assay__doc_point(doc, "%s, all of it: %s", s->name, s->note);
+        else
+            assay__doc_point(doc, "%s (%s): %s", s->name, s->probe, s->note);
+    }
+    assay__doc_end(doc);
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    bool any = strcmp(study->profile->command, "power") == 0;
+    for (size_t i = 0; i < trial->series_count && !any; i++)
+        any = is_sensor(&trial->series[i]) || strcmp(trial->series[i].probe, "procstat") == 0;
+    if (!any || !trial->metrics || !assay_metrics_count(trial->metrics)) return;
+    assay__doc_section(doc, &(struct assay__heading){.id = "power",
+                                                     .title = "Power",
+                                                     .remark = "in the measured windows",
+                                                     .views = ASSAY__VIEW_MACHINE});
+    add_answer(doc, trial);
+    add_rails(doc, trial);
+    add_facts(doc, study->profile, trial);
+    assay__doc_picture(doc,
+                       &(struct assay__picture){.name = "power", .study = study, .trial = trial});
+    add_silent(doc, trial);
+    assay__doc_end(doc);
+}
+
+const struct assay__subject assay__subject_power = {
+    .id = "power", .scope = ASSAY__OF_TRIAL, .build = build};

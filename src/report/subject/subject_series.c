@@ -1,0 +1,214 @@
+/* subject_series.c - everything that was read over time, channel by channel: how often, from where,
+ * lowest and highest; what could not be read and why. Programs get every reading, and the spans of
+ * the run. */
+#include "report/subject/subject.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* --- channels --------------------------------------------------------------------------------- */
+
+static const struct assay__column columns[] = {
+    {NULL, "channel", NULL, 0, 0, ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE, 0},
+    {NULL, "launch", ASSAY__UNIT_COUNT, 0, 4, 0, 0},
+    {NULL, "readings", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
+    {NULL, "min", "", 0, 0, 0, 0},
+    {NULL, "max", "", 0, 0, 0, 0},
+    {NULL, "grew by", "", 0, 0, 0, 0},
+    {NULL, "updated every", "s", 0, 3, 0, 0},
+    {NULL, "state", NULL, 0, 5, 0, 0},
+    {NULL, "source", NULL, 0, 2, 0, 0},
+    {NULL, "note", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+struct range {
+    size_t known;
+    double low, high, last;
+};
+
+static struct range range_of(const struct assay__series_info *s)
+{
+    struct range r = {0, NAN, NAN, NAN};
+    for (size_t i = 0; s->values && i < s->count; i++) {
+        if (!isfinite(s->values[i])) continue;
+        r.low = fmin(r.low, s->values[i]);
+        r.high = fmax(r.high, s->values[i]);
+        r.last = s->values[i];
+        r.known++;
+    }
+    return r;
+}
+
+/* In the series' own unit; things are counted. */
+static struct assay__datum value_of(const struct assay__series_info *s, double number)
+{
+    bool things = strcmp(s->unit, "1") == 0 && number == trunc(number);
+    if (!isfinite(number)) return assay__datum_none();
+    return assay__datum_number(number, things ? ASSAY__UNIT_COUNT : s->unit, s->state);
+}
+
+static struct assay__datum period_of(struct assay__doc *doc, const struct assay__series_info *s)
+{
+    struct assay__datum value = assay__datum_number(s->period_s, "s", ASSAY_MEASURED);
+    char text[64];
+    if (!isfinite(s->period_s)) return assay__datum_none();
+    assay__text_scaled(text, sizeof text, s->period_s, "s");
+    if (s->period_is_bound) value.text = assay__doc_printf(doc, "≤ %s", text);
+    return value;
+}
+
+/* A channel of power that is called otherwise than its rail says both, as the metrics are of the
+ * rail: "power.battery (system)". */
+static const char *name_of(struct assay__doc *doc, const struct assay__series_info *s)
+{
+    bool both = s->rail && *s->rail && strcmp(s->quantity, "power") == 0 &&
+                !strstr(s->name, s->rail);
+    return both ? assay__doc_printf(doc, "%s (%s)", s->name, s->rail) : s->name;
+}
+
+static void put_channel(struct assay__doc *doc, struct assay__table *t,
+                        const struct assay__series_info *s)
+{
+    struct range r = range_of(s);
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, name_of(doc, s));
+    assay__table_cell(t, s->launch > 0 ? assay__datum_count(s->launch) : assay__datum_none());
+    assay__table_cell(t, r.known ? assay__datum_count((double)r.known) : assay__datum_none());
+    assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.low));
+    assay__table_cell(t, value_of(s, s->counter ? (double)NAN : r.high));
+    assay__table_cell(t, value_of(s, s->counter ? r.last : (double)NAN)); /* since the first */
+    assay__table_cell(t, period_of(doc, s));
+    assay__table_text(t, assay_state_name(s->state));
+    assay__table_text(t, s->source);
+    assay__table_text(t, s->note);
+}
+
+static void add_channels(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.caption = "What was read over time, and from where",
+                               .more = "channels",
+                               .limit = SIZE_MAX},
+        columns, COLUMN_COUNT);
+    for (size_t i = 0; i < trial->series_count; i++)
+        put_channel(doc, t, &trial->series[i]);
+}
+
+/* --- every reading ---------------------------------------------------------------------------- */
+
+static const struct assay__column reading_columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"launch", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"name", NULL, NULL, 0, 0, 0, 0},
+    {"seq", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"time_s", NULL, "s", 0, 0, 0, 0},
+    {"value", NULL, "", 0, 0, 0, 0},
+    {"unit", NULL, NULL, 0, 0, 0, 0},
+    {"state", NULL, NULL, 0, 0, 0, 0},
+    {"source", NULL, NULL, 0, 0, 0, 0},
+    {"note", NULL, NULL, 0, 0, 0, 0},
+};
+#define READING_COLUMNS (sizeof reading_columns / sizeof reading_columns[0])
+
+/* A channel without readings is one row that says why. */
+static void fill_reading(const struct assay__table *table, size_t row, struct assay__datum *cells)
+{
+    const struct assay__series_info *s = table->context;
+    bool any = s->count > 0, known = any && isfinite(s->values[row]);
+    cells[0] = assay__datum_count(table->trial);
+    cells[1] = assay__datum_count(s->launch);
+    cells[2] = assay__datum_text(s->name);
+    if (any) {
+        cells[3] = assay__datum_count((double)row);
+        cells[4] = assay__datum_number(s->times_ns[row] / 1e9, "s", ASSAY_MEASURED);
+        cells[5] = assay__datum_number(s->values[row], s->unit, ASSAY_MEASURED);
+    }
+    cells[6] = assay__datum_text(s->unit);
+    cells[7] = assay__datum_text(assay_state_name(known ? s->state : ASSAY_UNAVAILABLE));
+    cells[8] = assay__datum_text(s->source);
+    /* Said once: a million rows of the same sentence are no information. */
+    cells[9] = assay__datum_text(row ? "" : s->note);
+}
+
+static void add_readings(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    for (size_t i = 0; i < trial->series_count; i++)
+        assay__doc_table(doc,
+                         &(struct assay__table){
+                             .name = "series",
+                             .data = true,
+                             .trial = trial->id,
+                             .fill = fill_reading,
+                             .context = &trial->series[i],
+                             .row_count = trial->series[i].count ? trial->series[i].count : 1},
+                         reading_columns, READING_COLUMNS);
+}
+
+/* --- spans ------------------------------------------------------------------------------------ */
+
+static const struct assay__column span_columns[] = {
+    {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"launch", "launch", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"kind", "what", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"begin_s", "from", "s", 0, 0, 0, 0},
+    {"end_s", "to", "s", 0, 0, 0, 0},
+    {"completions", "inferences", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+};
+#define SPAN_COLUMNS (sizeof span_columns / sizeof span_columns[0])
+
+/* People see nothing for what belongs to no launch. */
+static struct assay__datum launch_of(int launch)
+{
+    struct assay__datum value = assay__datum_count(launch);
+    if (launch == 0) value.text = "";
+    return value;
+}
+
+static void add_spans(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    if (!trial->span_count) return;
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "spans",
+                               .caption = "What the machine was doing when, since the run began",
+                               .more = "spans"},
+        span_columns, SPAN_COLUMNS);
+    for (size_t i = 0; i < trial->span_count; i++) {
+        const struct assay__span *s = &trial->spans[i];
+        assay__table_row(t, 0, NULL);
+        assay__table_number(t, trial->id, ASSAY_MEASURED);
+        assay__table_cell(t, launch_of(s->launch));
+        assay__table_text(t, s->kind);
+        assay__table_number(t, s->begin_ns / 1e9, ASSAY_MEASURED);
+        assay__table_number(t, s->end_ns / 1e9, ASSAY_MEASURED);
+        if (s->completions >= 0) assay__table_number(t, (double)s->completions, ASSAY_MEASURED);
+    }
+}
+
+static void build(struct assay__doc *doc, struct assay__study *study,
+                  const struct assay__trial *trial)
+{
+    (void)study;
+    if (!trial->series_count && !trial->span_count) return;
+    assay__doc_section(doc, &(struct assay__heading){.id = "series",
+                                                     .title = "Read over time",
+                                                     .views = ASSAY__VIEW_MACHINE,
+                                                     .quiet = true});
+    assay__doc_fold(doc, &(struct assay__heading){.title = "Read over time"});
+    if (trial->series_count) add_channels(doc, trial);
+    add_spans(doc, trial);
+    assay__doc_end(doc);
+    assay__doc_end(doc);
+    add_readings(doc, trial);
+}
+
+const struct assay__subject assay__subject_series = {
+    .id = "series",
+    .scope = ASSAY__OF_TRIAL,
+    .tables = {{"series", reading_columns, READING_COLUMNS}, {"spans", span_columns, SPAN_COLUMNS}},
+    .build = build};
