@@ -5,7 +5,7 @@
  * inspect_loop MODEL ROUNDS */
 #include "base/clock.h"
 #include "base/stats.h"
-#include "report/inspect.h"
+#include "inspect/inspect.h"
 #include "zoo/model_open.h"
 
 #include <stdio.h>

@@ -319,9 +319,11 @@ int assay__check_new(struct assay__model *model, const struct assay__check_optio
     check->asked = check->unasked = "";
     int code = check->arena ? 0 : no_memory(error);
     if (!code) {
+        check->name = assay__arena_strdup(check->arena, options->name);
         check->target = assay__arena_strdup(check->arena, options->target);
         check->chip = assay__arena_strdup(check->arena, options->chip ? options->chip : "");
-        code = check->target && check->chip ? assay__model_intern(model) : ASSAY_ENOMEM;
+        code = check->name && check->target && check->chip ? assay__model_intern(model)
+                                                           : ASSAY_ENOMEM;
         if (code) no_memory(error);
     }
     if (!code) code = look(check, options, error);

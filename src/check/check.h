@@ -136,6 +136,7 @@ enum assay__ane_path {
 
 struct assay__check {
     struct assay__arena *arena;
+    const char *name;                 /* of the model, as the user wrote it */
     const char *target, *chip;        /* chip "": every chip of the table */
     struct assay__model *model;       /* owned; its functions are inlined */
     struct assay__workload *workload; /* owned, or in the arena */

@@ -3,15 +3,18 @@
  * not be asked and the model alone does not decide. */
 #include "cli/model_command.h"
 
-#include "report/check.h"
+#include "report/formats.h"
+#include "report/report_model.h"
 
 #include <string.h>
 
+#define FORMATS ASSAY__VIEW_NAMES_AND("|json|junit")
+
 struct check_options {
     struct assay__model_flags model; /* first: the shared rows write it */
-    const char *target, *chip, *engine, *library, *format;
+    const char *target, *chip, *engine, *library;
     double timeout_s;
-    bool json, all, strict;
+    bool all, strict;
 };
 
 #define AT(member) offsetof(struct check_options, member)
@@ -26,15 +29,15 @@ static const struct assay__option options[] = {
      NULL, 0, 0, false},
     {"strict", 0, ASSAY__OPTION_FLAG, AT(strict), NULL, "A warning fails too.", NULL, NULL, 0, 0,
      false},
-    {"all", 0, ASSAY__OPTION_FLAG, AT(all), NULL, "Show every node of every rule.", NULL, NULL, 0,
-     0, false},
+    {"all", 0, ASSAY__OPTION_FLAG, AT(all), NULL,
+     "Show every node of every rule; the same as --full.", NULL, NULL, 0, 0, false},
     {"timeout", 0, ASSAY__OPTION_DURATION, AT(timeout_s), "TIME",
      "Give up a device that takes longer to answer (default 300 s).", NULL, NULL, 0.001, 86400,
      false},
-    {"format", 'f', ASSAY__OPTION_CHOICE, AT(format), "FORMAT", "Format (default text).",
-     "text|json|junit", NULL, 0, 0, false},
-    {"json", 0, ASSAY__OPTION_FLAG, AT(json), NULL, "Print JSON; the same as --format json.", NULL,
-     NULL, 0, 0, false},
+    {"format", 'f', ASSAY__OPTION_CHOICE, AT(model.format), "FORMAT", "Format (default text).",
+     FORMATS, NULL, 0, 0, false},
+    {"table", 0, ASSAY__OPTION_CHOICE, AT(model.table), "TABLE",
+     "Table of the CSV format (default items).", "items|chips|partitions", NULL, 0, 0, false},
     {"library", 0, ASSAY__OPTION_STRING, AT(library), "PATH",
      "ONNX Runtime library, or its folder, to ask.", NULL, NULL, 0, 0, false},
     {"engine", 0, ASSAY__OPTION_STRING, AT(engine), "ENGINE", "Engine to ask (default ort).", NULL,
@@ -56,26 +59,7 @@ static int check_usage(const struct check_options *o)
         return usage("--target is missing: ane, or a device ('assay devices' lists them)");
     if (o->chip && strcmp(o->target, "ane") != 0)
         return usage("--chip is for --target ane: other targets are asked");
-    if (o->json && o->format && strcmp(o->format, "json") != 0)
-        return usage("--json and another --format exclude each other");
     return 0;
-}
-
-static struct assay__check_view view_of(const struct assay__invocation *invocation)
-{
-    const struct check_options *o = invocation->options;
-    struct assay__text_style style = assay__model_style(&o->model);
-    return (struct assay__check_view){
-        .format = o->json     ? "json"
-                  : o->format ? o->format
-                              : "text",
-        .name = invocation->arguments[0],
-        .all = o->all,
-        .strict = o->strict,
-        .ascii = style.ascii,
-        .color = style.color,
-        .columns = style.columns,
-    };
 }
 
 static int make(const struct assay__invocation *invocation, struct assay__check **check,
@@ -122,12 +106,14 @@ static int run(struct assay__invocation *invocation)
     struct assay__check *check = NULL;
     struct assay_error error = {0};
     struct assay__buf out = {0};
+    struct assay_report_options view;
     int status = check_usage(o);
+    if (!status) status = assay__model_view("check", &o->model, FORMATS, &view);
     if (status) return status;
+    view.full |= o->all;
     assay__catch_interrupts();
-    struct assay__check_view view = view_of(invocation);
     int code = make(invocation, &check, &status, &error);
-    if (!code && !status) code = assay__check_render(check, &view, &out, &error);
+    if (!code && !status) code = assay__check_report(check, o->strict, &view, &out, &error);
     if (code) status = assay__fail(code, &error);
     if (!status) status = assay__model_finish(&o->model, &out, &error);
     if (!status) status = status_of(check, o->strict);

@@ -4,25 +4,25 @@
 #include "cli/model_command.h"
 
 #include "cli/predict_targets.h"
-#include "report/predict.h"
+#include "report/formats.h"
+#include "report/report_model.h"
 #include "run/trial/describe.h"
 #include "zoo/model_open.h"
 
-#include <assay/report.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define TOP_DEFAULT 10
-#define CHIP_COLUMNS 62 /* of a row of --chips */
+#define FORMATS ASSAY__VIEW_NAMES_AND("|json")
 
 struct predict_options {
     struct assay__model_flags model; /* first: the shared rows write it */
     const char *chip, *unit, *precision;
     int64_t top, launches;
     double time_s;
-    bool json, validate, calibrate, whole, chips, quiet;
+    bool validate, calibrate, whole, chips, quiet;
 };
 
 #define AT(member) offsetof(struct predict_options, member)
@@ -52,27 +52,24 @@ static const struct assay__option options[] = {
      "Calibrate: measuring time of each launch (default 0.3s).", NULL, NULL, 0.01, 60, false},
     {"top", 0, ASSAY__OPTION_INTEGER, AT(top), "N",
      "Layers shown (default 10; 0 shows none, -1 all).", NULL, NULL, -1, 1e6, false},
-    {"json", 0, ASSAY__OPTION_FLAG, AT(json), NULL, "Print JSON.", NULL, NULL, 0, 0, false},
+    {"format", 'f', ASSAY__OPTION_CHOICE, AT(model.format), "FORMAT", "Format (default text).",
+     FORMATS, NULL, 0, 0, false},
+    {"table", 0, ASSAY__OPTION_CHOICE, AT(model.table), "TABLE",
+     "Table of the CSV format: units (default) or layers; of --chips chips; of --validate "
+     "validation (default), errors or excluded.",
+     "units|layers|chips|validation|errors|excluded", NULL, 0, 0, false},
     {"quiet", 'q', ASSAY__OPTION_FLAG, AT(quiet), NULL, "No progress bar.", NULL, NULL, 0, 0,
      false},
     {0},
 };
 
-static struct assay__page page_of(const struct predict_options *o, bool top_given,
-                                  struct assay__buf *out)
+/* The report to stdout or --output; `code`: of what made it. Frees the buffer. */
+static int finish(const struct predict_options *o, int code, struct assay__buf *out,
+                  struct assay_error *error)
 {
-    struct assay__text_style style = assay__model_style(&o->model);
-    return (struct assay__page){.out = out,
-                                .ascii = style.ascii,
-                                .color = style.color,
-                                .columns = style.columns,
-                                .top = top_given ? (int)o->top : TOP_DEFAULT};
-}
-
-static int finish(const struct predict_options *o, struct assay__buf *out)
-{
-    struct assay_error error = {0};
-    return assay__model_finish(&o->model, out, &error);
+    int status = code ? assay__fail(code, error) : assay__model_finish(&o->model, out, error);
+    assay__buf_free(out);
+    return status;
 }
 
 /* --- a model ---------------------------------------------------------------------------------- */
@@ -165,9 +162,9 @@ static int predict_all(struct predicting *p, struct assay_error *error)
                                                                 target->unit);
         struct assay__prediction prediction;
         memset(items, 0, work->count * sizeof *items);
-        assay__predict(work, target, precision, &p->targets.fits[i], items, &prediction);
+        assay__predict(work, target, precision, &p->targets.trusts[i].fit, items, &prediction);
         code = assay__predict_trial(p->profile, p->analysis, work, target, precision,
-                                    &p->targets.fits[i], items, &prediction);
+                                    &p->targets.trusts[i], items, &prediction);
     }
     return code || !items ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
 }
@@ -180,34 +177,27 @@ static int outcome(const struct assay_profile *profile)
     return ASSAY__EXIT_FAILED;
 }
 
-static int predict_model(const struct assay__invocation *invocation, struct assay__arena *arena)
+static int predict_model(const struct assay__invocation *invocation, struct assay__arena *arena,
+                         struct assay_report_options *view)
 {
     const struct predict_options *o = invocation->options;
     struct predicting p = {.invocation = invocation, .arena = arena};
     struct assay_error error = {0};
     struct assay__buf out = {0};
+    bool layers = !assay__option_given(invocation, "top") || o->top != 0;
     int status = assay__predict_targets(arena, o->chip, o->unit, &p.targets);
     if (status) return status;
+    view->top = assay__option_given(invocation, "top") ? (int)o->top : TOP_DEFAULT;
     int code = open_model(&p, &error);
     status = code ? 0 : check_owned(&p);
-    if (status) {
-        predicting_free(&p);
-        return status;
+    if (!status) {
+        if (!code) code = predict_all(&p, &error);
+        if (!code)
+            code = assay__prediction_report(p.profile, p.targets.trusts, layers, view, &out,
+                                            &error);
+        status = finish(o, code, &out, &error);
+        if (!status) status = outcome(p.profile);
     }
-    if (!code) code = predict_all(&p, &error);
-    if (!code && o->json) {
-        const struct assay_report_options report = {.size = sizeof report, .format = "json"};
-        char *text = NULL;
-        code = assay_report(p.profile, &report, &text, NULL, &error);
-        assay__buf_puts(&out, text ? text : "");
-        assay_free(text);
-    } else if (!code) {
-        struct assay__page page = page_of(o, assay__option_given(invocation, "top"), &out);
-        assay__predict_text(&page, p.profile, p.targets.fits);
-    }
-    status = code ? assay__fail(code, &error) : finish(o, &out);
-    if (!status) status = outcome(p.profile);
-    assay__buf_free(&out);
     predicting_free(&p);
     return status;
 }
@@ -230,7 +220,8 @@ static int load_calibration(struct assay__arena *arena, const char *chip, const 
     return code;
 }
 
-static int validate(const struct assay__invocation *invocation, struct assay__arena *arena)
+static int validate(const struct assay__invocation *invocation, struct assay__arena *arena,
+                    const struct assay_report_options *view)
 {
     const struct predict_options *o = invocation->options;
     struct assay__validation validation;
@@ -245,16 +236,8 @@ static int validate(const struct assay__invocation *invocation, struct assay__ar
     if (!code && !published) code = load_calibration(arena, o->chip, key, &kept, &error);
     if (!code && !published)
         code = assay__validate_calibration(&kept, &target, arena, &validation, &error);
-    if (code) return assay__fail(code, &error);
-    if (o->json) {
-        assay__validation_json(&out, &validation, published);
-    } else {
-        struct assay__page page = page_of(o, false, &out);
-        assay__validation_text(&page, &validation, published);
-    }
-    int status = finish(o, &out);
-    assay__buf_free(&out);
-    return status;
+    if (!code) code = assay__validation_report(&validation, published, view, &out, &error);
+    return finish(o, code, &out, &error);
 }
 
 static bool on_model(void *context, const char *model, size_t index, size_t count)
@@ -304,60 +287,12 @@ static int calibrate(const struct assay__invocation *invocation, struct assay__a
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-static void put_cell(struct assay__page *page, const struct assay__cell *cell, double scale,
-                     int columns)
+static int list_chips(const struct predict_options *o, const struct assay_report_options *view)
 {
-    char text[32] = "—";
-    if (isfinite(cell->value)) snprintf(text, sizeof text, "%.4g", cell->value / scale);
-    assay__page_right(page, text, columns);
-}
-
-static int list_json(const struct predict_options *o)
-{
+    struct assay_error error = {0};
     struct assay__buf out = {0};
-    assay__chips_json(&out);
-    int status = finish(o, &out);
-    assay__buf_free(&out);
-    return status;
-}
-
-static int list_chips(const struct predict_options *o)
-{
-    struct assay__buf out = {0};
-    struct assay__page page = page_of(o, false, &out);
-    bool narrow = page.columns < CHIP_COLUMNS; /* a chip takes two lines then */
-    const char *second = narrow ? "\n            " : "";
-    assay__page_title(&page, "Chips that predict knows", "assay " ASSAY_VERSION_STRING);
-    assay__page_style(&page, ASSAY__STYLE_DIM);
-    assay__buf_puts(&out, narrow
-                              ? "              memory  memory     GPU\n"
-                                "  chip          GB/s      GB  TFLOP/s\n"
-                                "                  ANE     ANE\n"
-                                "              TFLOP/s    GB/s   power\n"
-                              : "              memory  memory     GPU      ANE       ANE\n"
-                                "  chip          GB/s      GB  TFLOP/s  TFLOP/s    GB/s   power\n");
-    assay__page_style(&page, ASSAY__STYLE_PLAIN);
-    const struct assay__chip *chip;
-    for (size_t i = 0; (chip = assay__chip_at(i)); i++) {
-        assay__buf_puts(&out, "  ");
-        assay__page_fit(&page, chip->name, 10, 0);
-        put_cell(&page, &chip->bandwidth, 1e9, 8);
-        put_cell(&page, &chip->memory, 1e9, 8);
-        put_cell(&page, &chip->gpu_flops, 1e12, 9);
-        assay__buf_puts(&out, second);
-        put_cell(&page, &chip->ane_flops, 1e12, 9);
-        put_cell(&page, &chip->ane_bandwidth, 1e9, 8);
-        assay__page_right(&page, isfinite(chip->ane_conv_watts.value) ? "yes" : "—", 8);
-        assay__buf_putc(&out, '\n');
-    }
-    assay__page_wrap(&page, ASSAY__STYLE_DIM, "  ",
-                     "ANE: Neural Engine, float16. A unit whose number no source gives is not "
-                     "predicted; no source gives the CPU's. 'this' is this machine's CPU by its "
-                     "measured ceilings.");
-    if (page.ascii) assay__page_to_ascii(&out, 0);
-    int status = finish(o, &out);
-    assay__buf_free(&out);
-    return status;
+    int code = assay__chips_report(view, &out, &error);
+    return finish(o, code, &out, &error);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -397,17 +332,19 @@ static int check(const struct assay__invocation *invocation)
 static int run(struct assay__invocation *invocation)
 {
     const struct predict_options *o = invocation->options;
+    struct assay_report_options view;
     int status = check(invocation);
+    if (!status) status = assay__model_view("predict", &o->model, FORMATS, &view);
     if (status) return status;
-    if (o->chips) return o->json ? list_json(o) : list_chips(o);
+    if (o->chips) return list_chips(o, &view);
     struct assay__arena *arena = assay__arena_new();
     if (!arena) {
         assay__say("out of memory");
         return ASSAY__EXIT_FAILED;
     }
-    status = o->validate    ? validate(invocation, arena)
+    status = o->validate    ? validate(invocation, arena, &view)
              : o->calibrate ? calibrate(invocation, arena)
-                            : predict_model(invocation, arena);
+                            : predict_model(invocation, arena, &view);
     assay__arena_free(arena);
     return status;
 }

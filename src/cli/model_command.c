@@ -2,13 +2,21 @@
 #include "cli/model_command.h"
 
 #include "base/file.h"
+#include "report/formats.h"
 #include "zoo/model_open.h"
+
+#include <string.h>
 
 #define AT(member) offsetof(struct assay__model_flags, member)
 
 const struct assay__option assay__model_rows[] = {
     ASSAY__SHAPE_ROWS,
-    {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE", "Write to FILE instead of stdout.",
+    {"json", 0, ASSAY__OPTION_FLAG, AT(json), NULL, "Print JSON; the same as --format json.", NULL,
+     NULL, 0, 0, false},
+    {"full", 0, ASSAY__OPTION_FLAG, AT(full), NULL, "Text: show every row and all details.", NULL,
+     NULL, 0, 0, false},
+    {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE",
+     "Write to FILE instead of stdout; its extension chooses the format unless --format does.",
      NULL, NULL, 0, 0, false},
     {"columns", 0, ASSAY__OPTION_INTEGER, AT(columns), "N",
      "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 200, false},
@@ -40,10 +48,52 @@ struct assay__workload_options assay__model_workload(const struct assay__model_f
     };
 }
 
-struct assay__text_style assay__model_style(const struct assay__model_flags *flags)
+/* Is the name one of "a|b|c"? */
+static bool is_among(const char *choices, const char *name, size_t length)
 {
-    return assay__text_style_of(flags->ascii, flags->no_color, flags->columns,
-                                flags->output != NULL);
+    for (const char *at = choices; *at; at += strspn(at, "|")) {
+        size_t own = strcspn(at, "|");
+        if (own == length && strncmp(at, name, own) == 0) return true;
+        at += own;
+    }
+    return false;
+}
+
+/* By the end of the file's name: an extension of a format, or its name (graph.dot). */
+static const char *format_of(const char *path, const char *formats)
+{
+    const char *extension = assay__path_extension(path);
+    const struct assay__format *format = assay__format_of_path(path);
+    if (format && is_among(formats, format->name, strlen(format->name))) return format->name;
+    return extension && is_among(formats, extension, strlen(extension)) ? extension : "text";
+}
+
+int assay__model_view(const char *command, const struct assay__model_flags *flags,
+                      const char *formats, struct assay_report_options *view)
+{
+    const char *format = flags->json     ? "json"
+                         : flags->format ? flags->format
+                         : flags->output ? format_of(flags->output, formats)
+                                         : "text";
+    if (flags->json && flags->format && strcmp(flags->format, "json") != 0) {
+        assay__say("%s: --json and --format %s exclude each other", command, flags->format);
+        return ASSAY__EXIT_USAGE;
+    }
+    if (flags->table && strcmp(format, "csv") != 0) {
+        assay__say("%s: --table is for --format csv", command);
+        return ASSAY__EXIT_USAGE;
+    }
+    struct assay__text_style style = assay__text_style_of(flags->ascii, flags->no_color,
+                                                          flags->columns, flags->output != NULL);
+    *view = (struct assay_report_options){.size = sizeof *view,
+                                          .format = format,
+                                          .table = flags->table,
+                                          .full = flags->full,
+                                          .unfold = "--full shows all details",
+                                          .ascii = style.ascii,
+                                          .color = style.color,
+                                          .columns = style.columns};
+    return 0;
 }
 
 int assay__model_named(const char *name, struct assay__model **model, bool *zoo,

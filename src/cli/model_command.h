@@ -7,6 +7,8 @@
 #include "cli/cli.h"
 #include "model/inputs/inputs.h"
 
+#include <assay/report.h>
+
 /** Rows for the shape of the inputs, in every command that takes a model; AT(member) is the place
  *  of `batch`, `seq`, `dims`, `shapes`. */
 /* clang-format off */
@@ -24,9 +26,10 @@
 
 struct assay__model_flags {
     const char *output;
+    const char *format, *table; /* each command has rows of its own: what there is differs */
     int64_t batch, seq, columns;
     struct assay__option_list dims, shapes;
-    bool ascii, no_color;
+    bool json, full, ascii, no_color;
 };
 
 extern const struct assay__option assay__model_rows[];
@@ -36,7 +39,11 @@ int assay__shape_check(const char *command, const struct assay__option_list *dim
                        const struct assay__option_list *shapes);
 /** What the flags say of the inputs; borrows their lists. */
 struct assay__workload_options assay__model_workload(const struct assay__model_flags *flags);
-struct assay__text_style assay__model_style(const struct assay__model_flags *flags);
+/** How the report is shown. Its format is one of `formats` ("text|json|…"): what --json or --format
+ *  say, else what the name of --output ends in, else text. 0, or ASSAY__EXIT_USAGE after one line
+ *  on stderr. */
+int assay__model_view(const char *command, const struct assay__model_flags *flags,
+                      const char *formats, struct assay_report_options *view);
 /** Opens the model of the name. What is there and cannot be read (a folder, a device) is no
  *  misspelled command: ASSAY_EIO. */
 int assay__model_named(const char *name, struct assay__model **model, bool *zoo,

@@ -101,7 +101,7 @@ static int of_profile(struct assay__arena *arena, const char *path, const char *
             return ASSAY__EXIT_FAILED;
         }
         if (unit && strcmp(unit, assay__unit_name(target->unit)) != 0) continue;
-        struct assay__fit *fit = &out->fits[out->count++];
+        struct assay__fit *fit = &out->trusts[out->count++].fit;
         assay__fit_builtin(target->unit, fit);
         if (target->unit == ASSAY__UNIT_CPU)
             fit->validation = "not validated for that machine: assay predict --calibrate, run "
@@ -143,7 +143,7 @@ static int of_table(struct assay__arena *arena, const char *name, const char *un
             assay__say("out of memory");
             return ASSAY__EXIT_FAILED;
         }
-        assay__fit_builtin(u, &out->fits[out->count++]);
+        assay__fit_builtin(u, &out->trusts[out->count++].fit);
     }
     return 0;
 }
@@ -160,7 +160,7 @@ int assay__predict_targets(struct assay__arena *arena, const char *chip, const c
         }
         int code = assay__predict_this(arena, false, NULL, &out->items[0], &out->key, &error);
         if (code) return assay__fail(code, &error);
-        fit_of_this(arena, out->key, &out->fits[0]);
+        fit_of_this(arena, out->key, &out->trusts[0].fit);
         out->count = 1;
         return 0;
     }

@@ -10,7 +10,7 @@
 
 struct assay__predict_targets {
     struct assay__target items[ASSAY__PREDICT_TARGETS];
-    struct assay__fit fits[ASSAY__PREDICT_TARGETS];
+    struct assay__trust trusts[ASSAY__PREDICT_TARGETS];
     size_t count;
     const char *key; /* of this machine; NULL: another */
 };

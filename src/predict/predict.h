@@ -237,19 +237,23 @@ double assay__predict_time_s(const struct assay__work *work, const struct assay_
 double assay__predict_watts(const struct assay__target *target,
                             const struct assay__prediction *prediction, const char **reason);
 
+/** How far an estimate can be trusted. */
+struct assay__trust {
+    struct assay__fit fit;
+    const char *uncovered; /* why the fit's error does not cover this model; "" it does */
+};
 /** A trial like those of `run` with every value estimated: metrics, layers, notes. `work` is not
  *  merged; items as assay__predict filled them. A prediction that cannot be made is a skipped trial
- *  with the reason. 0 or ASSAY_ENOMEM. */
+ *  with the reason. Fills trust->uncovered, which is also among the trial's notes. 0 or
+ *  ASSAY_ENOMEM. */
 int assay__predict_trial(struct assay_profile *profile, const struct assay__analysis *analysis,
                          const struct assay__work *work, const struct assay__target *target,
-                         const struct assay__precision *precision, const struct assay__fit *fit,
+                         const struct assay__precision *precision, struct assay__trust *trust,
                          const struct assay__predicted_item *items,
                          const struct assay__prediction *prediction);
 /** "median error 14 %", or "error unknown": the label of every estimate. Half of the errors are
  *  larger: it is no bound. */
 void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size);
-/** How a note of a trial begins that says why the label does not cover this model. */
-#define ASSAY__PREDICT_UNCOVERED "The error does not cover this model: "
 
 /* --- published measurements (predict_published.c) --------------------------------------------- */
 

@@ -98,7 +98,7 @@ static const char *uncovered_of(struct assay__arena *arena, const struct assay__
     if (text.failed)
         made = NULL;
     else if (text.length)
-        made = assay__arena_printf(arena, ASSAY__PREDICT_UNCOVERED "%s", text.data);
+        made = assay__arena_printf(arena, "The error does not cover this model: %s", text.data);
     assay__buf_free(&text);
     return made;
 }
@@ -294,16 +294,18 @@ static int put_notes(struct putting *w, const struct assay__work *work, const ch
 
 int assay__predict_trial(struct assay_profile *profile, const struct assay__analysis *analysis,
                          const struct assay__work *work, const struct assay__target *target,
-                         const struct assay__precision *precision, const struct assay__fit *fit,
+                         const struct assay__precision *precision, struct assay__trust *trust,
                          const struct assay__predicted_item *items,
                          const struct assay__prediction *prediction)
 {
+    const struct assay__fit *fit = &trust->fit;
     struct putting w = {.profile = profile, .target = target, .p = prediction};
     w.trial = assay__profile_trial(profile);
     if (!w.trial) return ASSAY_ENOMEM;
     if (!w.trial->metrics) w.trial->metrics = assay_metrics_new();
     const char *uncovered = uncovered_of(profile->arena, analysis, work, target, fit, prediction);
     if (!uncovered) return ASSAY_ENOMEM;
+    trust->uncovered = uncovered;
     w.note = note_of(profile->arena, fit, uncovered);
     w.trial->engine = "model";
     w.trial->engine_version = profile->assay_version;

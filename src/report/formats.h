@@ -34,6 +34,12 @@ ASSAY__FORMATS(ASSAY__FORMAT_DECLARE)
 /* "text|json|…": a constant expression, for tables of options */
 #define ASSAY__FORMAT_NAMES (&(ASSAY__FORMATS(ASSAY__FORMAT_BAR))[1])
 
+#define ASSAY__VIEW_BAR_WALK(name) "|" name
+#define ASSAY__VIEW_BAR_WRITE(name) ""
+#define ASSAY__VIEW_BAR(kind, name, function, extensions, summary) ASSAY__VIEW_BAR_##kind(name)
+/* "text|csv|…": the views that any document has, with the writers of its command ("|json|dot") */
+#define ASSAY__VIEW_NAMES_AND(writers) (&(ASSAY__FORMATS(ASSAY__VIEW_BAR) writers)[1])
+
 struct assay__format {
     const char *name, *extensions, *summary;
     assay__walk_fn *walk;   /* NULL: it has a writer */
@@ -47,6 +53,9 @@ int assay__document_write(const struct assay__doc *doc, const struct assay_repor
 const struct assay__format *assay__format_at(size_t index);
 /** NULL: there is none of that name. */
 const struct assay__format *assay__format_find(const char *name);
+/** A document in the view options->format names (NULL: text). 0 or a negative code. */
+int assay__doc_view(const struct assay__doc *doc, const struct assay_report_options *options,
+                    struct assay__buf *out, struct assay_error *error);
 /** What a file of that name is, by what it ends in, in capitals or not; NULL: nothing of ours. */
 const struct assay__format *assay__format_of_path(const char *path);
 /** What follows the last dot of the last part of a path; NULL: none, or the name is only that

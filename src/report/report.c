@@ -73,6 +73,19 @@ const struct assay__format *assay__format_of_path(const char *path)
     return NULL;
 }
 
+int assay__doc_view(const struct assay__doc *doc, const struct assay_report_options *options,
+                    struct assay__buf *out, struct assay_error *error)
+{
+    const char *name = options->format ? options->format : "text";
+    const struct assay__format *format = assay__format_find(name);
+    if (!format || !format->walk)
+        return assay_error_set(error, ASSAY_EINVAL, "unknown format '%s' of this report", name);
+    int code = doc->failed ? ASSAY_ENOMEM : format->walk(doc, options, out, error);
+    if (code == ASSAY_ENOMEM || out->failed)
+        return assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");
+    return code;
+}
+
 void assay_free(void *memory)
 {
     free(memory);
@@ -100,12 +113,12 @@ static int take_options(const struct assay_report_options *given,
 }
 
 /* The document of the profile, or of the basic or detailed review of it, in a view of it. */
-static int walk(struct assay__study *study, const struct assay_report_options *options,
-                assay__walk_fn *walker, struct assay__buf *out, struct assay_error *error)
+static int view(struct assay__study *study, const struct assay_report_options *options,
+                struct assay__buf *out, struct assay_error *error)
 {
     struct assay__doc *doc;
     int code = assay__report_document(study, options, &doc, error);
-    if (!code) code = walker(doc, options, out, error);
+    if (!code) code = assay__doc_view(doc, options, out, error);
     assay__doc_free(doc);
     return code;
 }
@@ -130,7 +143,7 @@ int assay_report(const struct assay_profile *profile, const struct assay_report_
     code = assay__study_new(profile, &study);
     assay__buf_puts(&out, ""); /* an empty report is still a string */
     if (!code)
-        code = format->walk ? walk(study, &taken, format->walk, &out, error)
+        code = format->walk ? view(study, &taken, &out, error)
                             : format->write(study, &taken, &out, error);
     if (code == ASSAY_ENOMEM || (!code && (out.failed || study->failed)))
         code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");

@@ -75,6 +75,17 @@ const char *assay__doc_printf(struct assay__doc *doc, const char *format, ...)
     return made;
 }
 
+void assay__doc_name(struct assay__doc *doc, const char *command, const char *title)
+{
+    doc->title = assay__doc_printf(doc, "%s", title);
+    doc->kicker = assay__doc_printf(doc, "assay %s", command);
+    doc->version = assay__doc_printf(doc, "assay %s", assay_version());
+    doc->footer = assay__doc_printf(doc,
+                                    "Made by assay %s. One file: nothing was fetched to show it, "
+                                    "and nothing it holds is sent anywhere.",
+                                    assay_version());
+}
+
 /* --- blocks ----------------------------------------------------------------------------------- */
 
 /* NULL: out of memory, now or before. */
@@ -139,15 +150,26 @@ bool assay__doc_is_empty(const struct assay__doc *doc)
     return last == ASSAY__BLOCK_SECTION || last == ASSAY__BLOCK_FOLD;
 }
 
+/* Takes away the heading of what holds nothing to read. Tables without rows stay: CSV has a head of
+ * each. */
+static bool drop_hollow(struct assay__doc *doc)
+{
+    size_t at = doc->count;
+    while (at && doc->blocks[at - 1].table && !doc->blocks[at - 1].table->row_count)
+        at--;
+    if (!at || (doc->blocks[at - 1].kind != ASSAY__BLOCK_SECTION &&
+                doc->blocks[at - 1].kind != ASSAY__BLOCK_FOLD))
+        return false;
+    memmove(&doc->blocks[at - 1], &doc->blocks[at], (doc->count - at) * sizeof *doc->blocks);
+    doc->count--;
+    return true;
+}
+
 void assay__doc_end(struct assay__doc *doc)
 {
     drop_empty(doc);
     doc->depth--;
-    if (doc->data) return;
-    if (doc->count && assay__doc_is_empty(doc))
-        doc->count--;
-    else
-        add(doc, ASSAY__BLOCK_END);
+    if (!doc->data && !drop_hollow(doc)) add(doc, ASSAY__BLOCK_END);
 }
 
 void assay__doc_sentence(struct assay__doc *doc, enum assay__tone tone, const char *format, ...)

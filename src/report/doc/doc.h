@@ -213,10 +213,14 @@ struct assay__doc {
 /** Never NULL when 0 is returned; free with assay__doc_free. */
 int assay__doc_new(struct assay__doc **doc);
 void assay__doc_free(struct assay__doc *doc); /* NULL legal */
+/** Names a document that this program made of no profile: its title, "assay COMMAND" and the
+ *  program's version. The title is copied. */
+void assay__doc_name(struct assay__doc *doc, const char *command, const char *title);
 
 void assay__doc_section(struct assay__doc *doc, const struct assay__heading *heading);
 void assay__doc_fold(struct assay__doc *doc, const struct assay__heading *heading);
-/** Ends the section or fold that was begun last; one without a block inside vanishes. */
+/** Ends the section or fold that was begun last; one that holds nothing but tables without rows
+ *  vanishes, and these are only of CSV. */
 void assay__doc_end(struct assay__doc *doc);
 
 /** Nothing when the text is empty. */

@@ -152,40 +152,54 @@ static bool is_memory(const struct assay__series_info *series)
            strncmp(series->name, "memory.device.", 14) == 0;
 }
 
-static int make_live(const struct assay_profile *profile, const struct assay__trial *trial,
-                     struct assay__arena *arena, struct assay__figure *figure,
-                     struct assay_error *error)
+int assay__figure_live(struct assay__arena *arena, const double *live_bytes, size_t count,
+                       struct assay__figure *figure, size_t *peak, struct assay_error *error)
 {
-    const struct assay__layers *layers = &trial->layers;
-    double *x = assay__figure_values(arena, layers->count),
-           *y = assay__figure_values(arena, layers->count);
+    double *x = assay__figure_values(arena, count);
     struct assay__figure_series *series = assay__arena_array(arena, 1, sizeof *series);
     struct assay__figure_mark *mark = assay__arena_array(arena, 1, sizeof *mark);
-    size_t known = 0, peak = 0;
-    if (!x || !y || !series || !mark) return assay__figure_no_memory(error);
-    for (size_t i = 0; i < layers->count; i++) {
-        x[i] = layers->items[i].index;
-        y[i] = layers->items[i].live_bytes;
-        known += isfinite(y[i]);
-        if (isfinite(y[i]) && !(y[i] <= y[peak])) peak = i;
+    size_t known = 0;
+    if (!x || !series || !mark) return assay__figure_no_memory(error);
+    *peak = 0;
+    for (size_t i = 0; i < count; i++) {
+        x[i] = (double)i;
+        known += isfinite(live_bytes[i]);
+        if (isfinite(live_bytes[i]) && !(live_bytes[i] <= live_bytes[*peak])) *peak = i;
     }
     if (known < 2) return ASSAY_ENOTFOUND;
-    const char *most = assay__figure_scaled(arena, y[peak], "B");
+    const char *most = assay__figure_scaled(arena, live_bytes[*peak], "B");
     *series = (struct assay__figure_series){
-        .name = "live activations", .x = x, .y = y, .count = layers->count, .steps = true};
-    *mark = (struct assay__figure_mark){true, x[peak], assay__arena_printf(arena, "peak %s", most)};
+        .name = "live activations", .x = x, .y = live_bytes, .count = count, .steps = true};
+    *mark = (struct assay__figure_mark){true, x[*peak],
+                                        assay__arena_printf(arena, "peak %s", most)};
     *figure = assay__figure_begin(ASSAY__FIGURE_LINES, "memory");
-    figure->title = assay__figure_title(arena, profile, trial, "Live activations by layer");
     figure->x_title = "layer, in execution order", figure->x_unit = "count";
     figure->y_title = "live activations", figure->y_unit = "B", figure->y_zero = true;
     figure->series = series, figure->series_count = 1;
     figure->marks = mark, figure->mark_count = 1;
     figure->caption = "The height is what activations take while that layer runs, by the liveness "
                       "of the graph; the peak is what the run needs at least beside its weights.";
+    return mark->text ? 0 : assay__figure_no_memory(error);
+}
+
+static int make_live(const struct assay_profile *profile, const struct assay__trial *trial,
+                     struct assay__arena *arena, struct assay__figure *figure,
+                     struct assay_error *error)
+{
+    const struct assay__layers *layers = &trial->layers;
+    double *live_bytes = assay__figure_values(arena, layers->count);
+    size_t peak = 0;
+    if (!live_bytes) return assay__figure_no_memory(error);
+    for (size_t i = 0; i < layers->count; i++)
+        live_bytes[i] = layers->items[i].live_bytes;
+    int code = assay__figure_live(arena, live_bytes, layers->count, figure, &peak, error);
+    if (code) return code;
+    figure->title = assay__figure_title(arena, profile, trial, "Live activations by layer");
     figure->description = assay__arena_printf(
-        arena, "%s at most, at layer %d, %s.", most, layers->items[peak].index,
+        arena, "%s at most, at layer %d, %s.", assay__figure_scaled(arena, live_bytes[peak], "B"),
+        layers->items[peak].index,
         assay__figure_short(arena, assay__layer_title(&layers->items[peak])));
-    return mark->text && figure->description ? 0 : assay__figure_no_memory(error);
+    return figure->description ? 0 : assay__figure_no_memory(error);
 }
 
 /* --- over time -------------------------------------------------------------------------------- */

@@ -1,9 +1,8 @@
 /* check_json.c - a check as one JSON object (doc/check.md lists its members). Unknown numbers are
  * null. */
-#include "report/check.h"
+#include "report/report_model.h"
 
-#include "base/json.h"
-#include "report/render.h"
+#include "report/json/json_parts.h"
 
 #include <assay/profile.h>
 #include <math.h>
@@ -14,13 +13,12 @@ static void put_size(struct assay__json_writer *w, const char *key, size_t value
     assay__json_put_integer(w, key, (int64_t)value);
 }
 
-static void put_model(struct assay__json_writer *w, const struct assay__check *check,
-                      const struct assay__check_view *view)
+static void put_model(struct assay__json_writer *w, const struct assay__check *check)
 {
     const struct assay__model *model = check->model;
     assay__json_key(w, "model");
     assay__json_object(w);
-    assay__json_put_string(w, "name", view->name);
+    assay__json_put_string(w, "name", check->name);
     assay__json_put_text(w, "path", model->path);
     assay__json_put_string(w, "format", model->format && *model->format ? model->format : "ONNX");
     put_size(w, "nodes", model->graph.node_count);
@@ -135,12 +133,11 @@ static void put_partitions(struct assay__json_writer *w, const struct assay__che
     assay__json_object_end(w);
 }
 
-void assay__check_json(const struct assay__check *check, const struct assay__check_view *view,
-                       struct assay__buf *out)
+void assay__check_json(const struct assay__check *check, struct assay__buf *out)
 {
     struct assay__json_writer w;
     assay__json_start(&w, out, true);
-    assay__render_json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
+    assay__json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(&w, "command", "check");
     assay__json_put_string(&w, "target", check->target);
     assay__json_put_text(&w, "chip", check->chip);
@@ -148,7 +145,7 @@ void assay__check_json(const struct assay__check *check, const struct assay__che
     assay__json_put_string(&w, "verdict", assay__check_verdict_name(check->verdict));
     assay__json_put_text(&w, "asked", check->asked);
     assay__json_put_text(&w, "reason", check->unasked);
-    put_model(&w, check, view);
+    put_model(&w, check);
     assay__json_key(&w, "items");
     assay__json_array(&w);
     for (size_t i = 0; i < check->item_count; i++)

@@ -1,7 +1,7 @@
 /* inspect_diff_json.c - the difference of two models as JSON: both in short, the metrics side by
  * side, and the operators, parameters and layers that differ. Missing on one side is null. */
-#include "base/json.h"
-#include "report/inspect_diff.h"
+#include "report/json/inspect_json.h"
+#include "report/report_model.h"
 
 #include <math.h>
 
@@ -11,21 +11,22 @@ static void put_models(struct assay__json_writer *w, const struct assay__inspect
     assay__json_key(w, "models");
     assay__json_array(w);
     for (size_t i = 0; i < 2; i++) {
-        const struct assay__inspect *doc = both[i];
+        const struct assay__inspect *inspect = both[i];
         assay__json_object(w);
-        assay__json_put_string(w, "name", doc->name);
-        assay__json_put_string(w, "path", *doc->path ? doc->path : NULL);
-        assay__json_put_string(w, "format", doc->model->format ? doc->model->format : "ONNX");
-        assay__json_put_string(w, "fingerprint", doc->fingerprint);
+        assay__json_put_string(w, "name", inspect->name);
+        assay__json_put_string(w, "path", *inspect->path ? inspect->path : NULL);
+        assay__json_put_string(w, "format",
+                               inspect->model->format ? inspect->model->format : "ONNX");
+        assay__json_put_string(w, "fingerprint", inspect->fingerprint);
         assay__json_key(w, "parameters");
-        if (doc->analysis->parameters >= 0)
-            assay__json_integer(w, doc->analysis->parameters);
+        if (inspect->analysis->parameters >= 0)
+            assay__json_integer(w, inspect->analysis->parameters);
         else
             assay__json_null(w);
-        assay__json_put_integer(w, "nodes", (int64_t)doc->layer_count);
-        assay__json_put_integer(w, "subgraph_nodes", (int64_t)doc->inner_nodes);
-        assay__json_put_integer(w, "conflicts", (int64_t)doc->analysis->conflict_count);
-        assay__inspect_json_metrics(w, doc->metrics);
+        assay__json_put_integer(w, "nodes", (int64_t)inspect->layer_count);
+        assay__json_put_integer(w, "subgraph_nodes", (int64_t)inspect->inner_nodes);
+        assay__json_put_integer(w, "conflicts", (int64_t)inspect->analysis->conflict_count);
+        assay__inspect_json_metrics(w, inspect->metrics);
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
@@ -115,16 +116,16 @@ static void put_parameters(struct assay__json_writer *w, const struct assay__ins
 }
 
 static void put_layer(struct assay__json_writer *w, const char *key,
-                      const struct assay__inspect *doc, size_t index)
+                      const struct assay__inspect *inspect, size_t index)
 {
     assay__json_key(w, key);
     if (index == SIZE_MAX) {
         assay__json_null(w);
         return;
     }
-    const struct assay__inspect_layer *l = &doc->layers[index];
+    const struct assay__inspect_layer *l = &inspect->layers[index];
     struct assay__buf shape = {0};
-    assay__inspect_diff_shape(&shape, doc, index);
+    assay__inspect_output_shape(&shape, inspect, &inspect->layers[index]);
     assay__json_object(w);
     assay__json_put_integer(w, "index", (int64_t)index);
     assay__json_put_string(w, "name", l->name);

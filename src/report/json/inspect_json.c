@@ -1,8 +1,10 @@
 /* inspect_json.c - inspect as one JSON object (doc/inspect.md lists its members). Unknown numbers
  * are null. A shape is a list of numbers, null where a dimension is not known; symbolic_shape
  * keeps the names of the file, and stands only where it differs. */
-#include "base/json.h"
-#include "report/inspect.h"
+#include "report/json/inspect_json.h"
+
+#include "report/json/json_parts.h"
+#include "report/report_model.h"
 
 #include <assay/profile.h>
 #include <math.h>
@@ -15,7 +17,7 @@ static void put_size(struct assay__json_writer *w, const char *key, size_t value
 
 void assay__inspect_json_head(struct assay__json_writer *w)
 {
-    assay__render_json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
+    assay__json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "inspect");
 }
 
@@ -75,45 +77,47 @@ static void put_symbolic(struct assay__json_writer *w, const struct assay__shape
     assay__json_array_end(w);
 }
 
-static void put_tensor(struct assay__json_writer *w, const struct assay__inspect *doc,
+static void put_tensor(struct assay__json_writer *w, const struct assay__inspect *inspect,
                        const char *name)
 {
-    const struct assay__shape_entry *entry = assay__shapes_get(doc->analysis->shapes, name);
+    const struct assay__shape_entry *entry = assay__shapes_get(inspect->analysis->shapes, name);
     assay__json_object(w);
     assay__json_put_string(w, "name", name);
     assay__json_put_text(w, "dtype",
                          entry && entry->dtype != ASSAY__UNDEFINED ? assay__dtype_name(entry->dtype)
                                                                    : NULL);
     put_shape(w, entry);
-    if (doc->symbolic) put_symbolic(w, doc->symbolic, assay__shapes_get(doc->symbolic, name));
-    if (assay__map_get(doc->weights, name) != ASSAY__MAP_NONE)
+    if (inspect->symbolic)
+        put_symbolic(w, inspect->symbolic, assay__shapes_get(inspect->symbolic, name));
+    if (assay__map_get(inspect->weights, name) != ASSAY__MAP_NONE)
         assay__json_put_bool(w, "weight", true);
     assay__json_object_end(w);
 }
 
 /* An absent optional is null, so that positions stay. */
-static void put_names(struct assay__json_writer *w, const struct assay__inspect *doc,
+static void put_names(struct assay__json_writer *w, const struct assay__inspect *inspect,
                       const char *key, const char **names, size_t count)
 {
     assay__json_key(w, key);
     assay__json_array(w);
     for (size_t i = 0; i < count; i++) {
         if (*names[i])
-            put_tensor(w, doc, names[i]);
+            put_tensor(w, inspect, names[i]);
         else
             assay__json_null(w);
     }
     assay__json_array_end(w);
 }
 
-static void put_values(struct assay__json_writer *w, const struct assay__inspect *doc,
+static void put_values(struct assay__json_writer *w, const struct assay__inspect *inspect,
                        const char *key, const struct assay__value *values, size_t count,
                        bool inputs)
 {
     assay__json_key(w, key);
     assay__json_array(w);
     for (size_t i = 0; i < count; i++)
-        if (!inputs || assay__inspect_is_input(doc, &values[i])) put_tensor(w, doc, values[i].name);
+        if (!inputs || assay__inspect_is_input(inspect, &values[i]))
+            put_tensor(w, inspect, values[i].name);
     assay__json_array_end(w);
 }
 
@@ -151,17 +155,17 @@ static void put_opsets(struct assay__json_writer *w, const struct assay__model *
     assay__json_array_end(w);
 }
 
-static void put_model(struct assay__json_writer *w, const struct assay__inspect *doc)
+static void put_model(struct assay__json_writer *w, const struct assay__inspect *inspect)
 {
-    const struct assay__model *m = doc->model;
-    const struct assay__analysis *a = doc->analysis;
+    const struct assay__model *m = inspect->model;
+    const struct assay__analysis *a = inspect->analysis;
     assay__json_key(w, "model");
     assay__json_object(w);
-    assay__json_put_string(w, "name", doc->name);
-    assay__json_put_text(w, "path", doc->path);
+    assay__json_put_string(w, "name", inspect->name);
+    assay__json_put_text(w, "path", inspect->path);
     assay__json_put_string(w, "format", m->format && *m->format ? m->format : "ONNX");
-    assay__json_put_bool(w, "zoo", doc->zoo);
-    assay__json_put_string(w, "fingerprint", doc->fingerprint);
+    assay__json_put_bool(w, "zoo", inspect->zoo);
+    assay__json_put_string(w, "fingerprint", inspect->fingerprint);
     assay__json_key(w, "parameters");
     if (a->parameters >= 0)
         assay__json_integer(w, a->parameters);
@@ -169,32 +173,32 @@ static void put_model(struct assay__json_writer *w, const struct assay__inspect 
         assay__json_null(w);
     assay__json_put_number(w, "weight_bytes",
                            a->parameter_bytes >= 0 ? (double)a->parameter_bytes : (double)NAN);
-    assay__json_put_string(w, "version_note", doc->version_note);
-    put_size(w, "nodes", doc->layer_count);
-    put_size(w, "subgraphs", doc->subgraphs);
-    put_size(w, "subgraph_nodes", doc->inner_nodes);
-    put_size(w, "functions_inlined", doc->functions);
-    put_size(w, "external_tensors", doc->external_tensors);
-    assay__json_put_text(w, "external_missing", doc->missing);
-    if (assay__model_is_onnx(doc->model) && m->ir_version > 0)
+    assay__json_put_string(w, "version_note", inspect->version_note);
+    put_size(w, "nodes", inspect->layer_count);
+    put_size(w, "subgraphs", inspect->subgraphs);
+    put_size(w, "subgraph_nodes", inspect->inner_nodes);
+    put_size(w, "functions_inlined", inspect->functions);
+    put_size(w, "external_tensors", inspect->external_tensors);
+    assay__json_put_text(w, "external_missing", inspect->missing);
+    if (assay__model_is_onnx(inspect->model) && m->ir_version > 0)
         assay__json_put_integer(w, "ir_version", m->ir_version);
     else
         assay__json_put_null(w, "ir_version");
-    if (assay__model_is_onnx(doc->model))
+    if (assay__model_is_onnx(inspect->model))
         put_opsets(w, m);
     else
         assay__json_put_null(w, "opsets");
     assay__json_put_text(w, "producer", m->producer);
     assay__json_put_text(w, "producer_version", m->producer_version);
     put_operators(w, a);
-    put_values(w, doc, "inputs", m->graph.inputs, m->graph.input_count, true);
-    put_values(w, doc, "outputs", m->graph.outputs, m->graph.output_count, false);
+    put_values(w, inspect, "inputs", m->graph.inputs, m->graph.input_count, true);
+    put_values(w, inspect, "outputs", m->graph.outputs, m->graph.output_count, false);
     assay__json_object_end(w);
 }
 
-static void put_workload(struct assay__json_writer *w, const struct assay__inspect *doc)
+static void put_workload(struct assay__json_writer *w, const struct assay__inspect *inspect)
 {
-    const struct assay__workload *load = doc->workload;
+    const struct assay__workload *load = inspect->workload;
     assay__json_key(w, "workload");
     assay__json_object(w);
     assay__json_key(w, "batch");
@@ -208,7 +212,7 @@ static void put_workload(struct assay__json_writer *w, const struct assay__inspe
         assay__json_put_integer(w, load->dims[i].symbol, load->dims[i].value);
     assay__json_object_end(w);
     assay__json_put_strings(w, "notes", (const char *const *)load->notes, load->note_count);
-    assay__json_put_text(w, "unplanned", doc->unplanned);
+    assay__json_put_text(w, "unplanned", inspect->unplanned);
     assay__json_object_end(w);
 }
 
@@ -222,9 +226,10 @@ static double six_digits(double value)
     return round(value * scale) / scale;
 }
 
-static void put_layer(struct assay__json_writer *w, const struct assay__inspect *doc, size_t index)
+static void put_layer(struct assay__json_writer *w, const struct assay__inspect *inspect,
+                      size_t index)
 {
-    const struct assay__inspect_layer *layer = &doc->layers[index];
+    const struct assay__inspect_layer *layer = &inspect->layers[index];
     const struct assay__node *node = layer->node;
     assay__json_object(w);
     w->pretty = false; /* a line per layer: thousands of them stay readable, and small */
@@ -233,8 +238,8 @@ static void put_layer(struct assay__json_writer *w, const struct assay__inspect 
     assay__json_put_string(w, "op", node->op);
     assay__json_put_string(w, "domain", node->domain);
     if (node->source_op) assay__json_put_string(w, "source_op", node->source_op);
-    put_names(w, doc, "inputs", node->inputs, node->input_count);
-    put_names(w, doc, "outputs", node->outputs, node->output_count);
+    put_names(w, inspect, "inputs", node->inputs, node->input_count);
+    put_names(w, inspect, "outputs", node->outputs, node->output_count);
     assay__json_put_number(w, "flops", layer->cost->flops);
     assay__json_put_number(w, "macs", layer->cost->macs);
     assay__json_put_number(w, "bytes_read", layer->cost->bytes_read);
@@ -248,12 +253,12 @@ static void put_layer(struct assay__json_writer *w, const struct assay__inspect 
     w->pretty = true;
 }
 
-static void put_layers(struct assay__json_writer *w, const struct assay__inspect *doc)
+static void put_layers(struct assay__json_writer *w, const struct assay__inspect *inspect)
 {
     assay__json_key(w, "layers");
     assay__json_array(w);
-    for (size_t i = 0; i < doc->layer_count; i++)
-        put_layer(w, doc, i);
+    for (size_t i = 0; i < inspect->layer_count; i++)
+        put_layer(w, inspect, i);
     assay__json_array_end(w);
 }
 
@@ -273,16 +278,16 @@ static void put_totals(struct assay__json_writer *w, const struct assay__analysi
     assay__json_object_end(w);
 }
 
-static void put_memory(struct assay__json_writer *w, const struct assay__inspect *doc)
+static void put_memory(struct assay__json_writer *w, const struct assay__inspect *inspect)
 {
-    const struct assay__liveness *live = &doc->analysis->live;
-    bool known = isfinite(live->peak_bytes) && live->peak_position < doc->layer_count;
+    const struct assay__liveness *live = &inspect->analysis->live;
+    bool known = isfinite(live->peak_bytes) && live->peak_position < inspect->layer_count;
     assay__json_key(w, "memory");
     assay__json_object(w);
     assay__json_put_number(w, "peak_bytes", live->peak_bytes);
     if (known) {
         put_size(w, "position", live->peak_position);
-        assay__json_put_string(w, "layer", doc->layers[live->peak_position].name);
+        assay__json_put_string(w, "layer", inspect->layers[live->peak_position].name);
     } else {
         assay__json_put_null(w, "position");
         assay__json_put_null(w, "layer");
@@ -321,6 +326,27 @@ static void put_parameters(struct assay__json_writer *w, const struct assay__ana
     assay__json_array_end(w);
 }
 
+/* Weights that the file holds compressed; nothing when there are none. */
+static void put_stored(struct assay__json_writer *w, const struct assay__model *model)
+{
+    if (!model->stored_count) return;
+    assay__json_key(w, "compressed_weights");
+    assay__json_array(w);
+    for (size_t i = 0; i < model->stored_count; i++) {
+        const struct assay__stored_weight *weight = &model->stored[i];
+        assay__json_object(w);
+        assay__json_put_string(w, "name", weight->name);
+        assay__json_put_string(w, "scheme", weight->scheme);
+        assay__json_put_string(w, "detail", weight->detail);
+        assay__json_put_number(w, "bits", weight->bits);
+        assay__json_put_string(w, "dtype", assay__dtype_name(weight->dtype));
+        assay__json_put_integer(w, "elements", weight->logical_elements);
+        assay__json_put_integer(w, "stored_bytes", weight->stored_bytes);
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+}
+
 static void put_unknown(struct assay__json_writer *w, const struct assay__analysis *a)
 {
     assay__json_key(w, "unknown_operators");
@@ -352,21 +378,21 @@ static void put_unknown(struct assay__json_writer *w, const struct assay__analys
     assay__json_array_end(w);
 }
 
-void assay__inspect_json(const struct assay__inspect *doc, struct assay__buf *out)
+void assay__inspect_json(const struct assay__inspect *inspect, struct assay__buf *out)
 {
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
     assay__inspect_json_head(w);
-    put_model(w, doc);
-    put_workload(w, doc);
-    assay__inspect_json_metrics(w, doc->metrics);
-    put_totals(w, doc->analysis);
-    put_memory(w, doc);
-    put_parameters(w, doc->analysis);
-    assay__inspect_json_stored(w, doc->model);
-    put_unknown(w, doc->analysis);
-    assay__inspect_json_ncp(w, doc);
-    put_layers(w, doc);
+    put_model(w, inspect);
+    put_workload(w, inspect);
+    assay__inspect_json_metrics(w, inspect->metrics);
+    put_totals(w, inspect->analysis);
+    put_memory(w, inspect);
+    put_parameters(w, inspect->analysis);
+    put_stored(w, inspect->model);
+    put_unknown(w, inspect->analysis);
+    assay__inspect_json_ncp(w, inspect);
+    put_layers(w, inspect);
     assay__json_object_end(w);
     assay__buf_putc(out, '\n');
 }

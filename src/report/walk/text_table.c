@@ -16,7 +16,7 @@
 enum {
     INDENT = 2,
     GAP = 2,
-    NAME_FAIR = 26,    /* columns that a name keeps while others can give way … */
+    NAME_FAIR = 24,    /* columns that a name keeps while others can give way … */
     NAME_LEAST = 14,   /* … and in any case */
     SPARE = 5,         /* columns of this priority give way before names are cut */
     NAME_NARROW = 8,   /* … on a page below NARROW */
@@ -37,7 +37,8 @@ struct layout {
     struct assay__arena *arena;
     size_t *rows; /* that are shown; SIZE_MAX: the row of those left out */
     size_t row_count;
-    const char **texts; /* row after row, a text for each column */
+    const char **texts;           /* row after row, a text for each column */
+    struct assay__datum *scratch; /* cells of a row that is made when it is asked for */
     enum place *places;
     size_t *widths;
     bool *shared; /* prose that has all the room it needs */
@@ -87,13 +88,13 @@ static bool print_cells(struct layout *l)
 {
     size_t columns = l->table->column_count;
     l->texts = assay__arena_array(l->arena, l->row_count * columns + 1, sizeof *l->texts);
-    struct assay__datum *scratch = assay__arena_array(l->arena, columns + 1, sizeof *scratch);
-    if (!l->texts || !scratch) return false;
+    l->scratch = assay__arena_array(l->arena, columns + 1, sizeof *l->scratch);
+    if (!l->texts || !l->scratch) return false;
     for (size_t i = 0; i < l->row_count; i++) {
         bool named = false, left_out = l->rows[i] == SIZE_MAX;
-        const struct assay__datum *cells = left_out
-                                               ? NULL
-                                               : assay__table_cells(l->table, l->rows[i], scratch);
+        const struct assay__datum *cells = left_out ? NULL
+                                                    : assay__table_cells(l->table, l->rows[i],
+                                                                         l->scratch);
         for (size_t c = 0; c < columns; c++) {
             struct assay__datum more = left_out ? more_cell(l, c, &named) : assay__datum_none();
             l->texts[i * columns + c] = print_cell(l, left_out ? &more : &cells[c],
@@ -412,9 +413,9 @@ static void put_bar_cell(struct layout *l, size_t row, size_t column)
 {
     struct assay__buf bar = {0};
     struct assay__page line = *l->page;
-    double share = l->rows[row] == SIZE_MAX || l->table->fill
+    double share = l->rows[row] == SIZE_MAX
                        ? 0
-                       : l->table->cells[l->rows[row] * l->table->column_count + column].number;
+                       : assay__table_cells(l->table, l->rows[row], l->scratch)[column].number;
     line.out = &bar;
     line.color = false;
     assay__page_bar(&line, share, (int)l->widths[column]);

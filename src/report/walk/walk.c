@@ -92,6 +92,7 @@ struct assay__datum assay__walk_sum(const struct assay__table *table, size_t col
 {
     double sum = 0;
     size_t seen = 0;
+    enum assay_state state = ASSAY_DERIVED;
     struct assay__datum *scratch = calloc(table->column_count, sizeof *scratch);
     if (!scratch || !(table->columns[column].flags & ASSAY__COLUMN_SUM)) {
         free(scratch);
@@ -104,9 +105,10 @@ struct assay__datum assay__walk_sum(const struct assay__table *table, size_t col
         const struct assay__datum *cell = &assay__table_cells(table, row, scratch)[column];
         if (cell->kind == ASSAY__DATUM_NONE) continue;
         sum += assay__datum_is_known(cell) ? cell->number : (double)NAN;
+        if (cell->state == ASSAY_ESTIMATED) state = ASSAY_ESTIMATED;
     }
     free(scratch);
-    return assay__datum_number(sum, NULL, ASSAY_DERIVED);
+    return assay__datum_number(sum, NULL, state);
 }
 
 bool assay__walk_column_is_shown(const struct assay__table *table, size_t column)

@@ -88,13 +88,18 @@ def compare_csv(old, new):
     return found
 
 
+def value_of(number):
+    """The value, and how far from it what was printed may be."""
+    plain = number.replace(",", "")
+    places = len(plain.partition(".")[2]) if "e" not in plain else 15
+    return float(plain), 0.5 * 10 ** -places
+
+
 def compare_text(old, new):
-    gone, left = numbers(old) - numbers(new), []
-    values = [float(n.replace(",", "")) for n in numbers(new)]
-    for number in sorted(gone):  # a number may be printed with more digits
-        plain = number.replace(",", "")
-        places = len(plain.partition(".")[2]) if "e" not in plain else 15
-        if not any(f"{value:.{places}f}" == plain for value in values):
+    left, values = [], [value_of(number) for number in numbers(new)]
+    for number in sorted(numbers(old) - numbers(new)):  # a number may be printed with more digits
+        value, unit = value_of(number)
+        if not any(other == value or (own < unit and abs(other - value) <= (unit + own) * 1.000001) for other, own in values):
             left.append((number, "is not printed any more"))
     return left
 

@@ -1,10 +1,10 @@
-/* inspect_dot.c - the graph in Graphviz' language. A node per layer, its colour the deeper the
- * larger its share of the FLOPs; an edge per tensor with its type and shape, dashed where a body
- * (If, Loop, Scan) reads a tensor of the outer graph. Weights are not drawn: a layer says how
+/* write_inspect_dot.c - the graph in Graphviz' language. A node per layer, its colour the deeper
+ * the larger its share of the FLOPs; an edge per tensor with its type and shape, dashed where a
+ * body (If, Loop, Scan) reads a tensor of the outer graph. Weights are not drawn: a layer says how
  * many bytes of them it reads. Names stand in quoted labels with backslash, quote and line ends
  * escaped and control characters replaced; identifiers are our own numbers. */
 #include "base/text.h"
-#include "report/inspect.h"
+#include "report/report_model.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define NAME_LIMIT 60 /* columns of a name in a label */
 
 struct drawing {
-    const struct assay__inspect *doc;
+    const struct assay__inspect *inspect;
     struct assay__buf *out;
     struct assay__map *producers; /* value -> layer; graph input i is layer_count + i */
     double most;                  /* FLOPs of the largest layer */
@@ -36,7 +36,7 @@ static void quote(struct assay__buf *out, const char *text)
 
 static void put_layer(struct drawing *d, size_t index)
 {
-    const struct assay__inspect_layer *layer = &d->doc->layers[index];
+    const struct assay__inspect_layer *layer = &d->inspect->layers[index];
     struct assay__buf text = {0};
     char scaled[64];
     double flops = layer->cost->flops, share = flops > 0 && d->most > 0 ? flops / d->most : 0;
@@ -62,15 +62,15 @@ static void put_edge(struct drawing *d, const char *name, size_t to, const char 
 {
     size_t from = *name ? assay__map_get(d->producers, name) : ASSAY__MAP_NONE;
     if (from == ASSAY__MAP_NONE) return;
-    const struct assay__shape_entry *entry = assay__shapes_get(d->doc->analysis->shapes, name);
+    const struct assay__shape_entry *entry = assay__shapes_get(d->inspect->analysis->shapes, name);
     struct assay__buf label = {0};
-    if (from >= d->doc->layer_count)
-        assay__buf_printf(d->out, "  i%zu", from - d->doc->layer_count);
+    if (from >= d->inspect->layer_count)
+        assay__buf_printf(d->out, "  i%zu", from - d->inspect->layer_count);
     else
         assay__buf_printf(d->out, "  n%zu", from);
     if (entry && entry->dtype != ASSAY__UNDEFINED)
         assay__buf_printf(&label, "%s ", assay__dtype_name(entry->dtype));
-    assay__inspect_shape(&label, d->doc->analysis->shapes, entry);
+    assay__inspect_shape(&label, d->inspect->analysis->shapes, entry);
     if (to == ASSAY__MAP_NONE)
         assay__buf_puts(d->out, " -> ");
     else
@@ -106,25 +106,25 @@ static void put_captures(struct drawing *d, const struct assay__graph *body, siz
 
 static int index_producers(struct drawing *d)
 {
-    const struct assay__inspect *doc = d->doc;
-    const struct assay__graph *graph = &doc->model->graph;
+    const struct assay__inspect *inspect = d->inspect;
+    const struct assay__graph *graph = &inspect->model->graph;
     d->producers = assay__map_new();
     int code = d->producers ? 0 : ASSAY_ENOMEM;
     for (size_t i = 0; i < graph->input_count && !code; i++)
-        if (assay__inspect_is_input(doc, &graph->inputs[i]))
-            code = assay__map_set(d->producers, graph->inputs[i].name, doc->layer_count + i);
-    for (size_t i = 0; i < doc->layer_count && !code; i++)
-        for (size_t k = 0; k < doc->layers[i].node->output_count && !code; k++)
-            if (*doc->layers[i].node->outputs[k])
-                code = assay__map_set(d->producers, doc->layers[i].node->outputs[k], i);
+        if (assay__inspect_is_input(inspect, &graph->inputs[i]))
+            code = assay__map_set(d->producers, graph->inputs[i].name, inspect->layer_count + i);
+    for (size_t i = 0; i < inspect->layer_count && !code; i++)
+        for (size_t k = 0; k < inspect->layers[i].node->output_count && !code; k++)
+            if (*inspect->layers[i].node->outputs[k])
+                code = assay__map_set(d->producers, inspect->layers[i].node->outputs[k], i);
     return code;
 }
 
 static void put_ends(struct drawing *d)
 {
-    const struct assay__graph *graph = &d->doc->model->graph;
+    const struct assay__graph *graph = &d->inspect->model->graph;
     for (size_t i = 0; i < graph->input_count; i++) {
-        if (!assay__inspect_is_input(d->doc, &graph->inputs[i])) continue;
+        if (!assay__inspect_is_input(d->inspect, &graph->inputs[i])) continue;
         assay__buf_printf(d->out, "  i%zu [label=\"", i);
         quote(d->out, graph->inputs[i].name);
         assay__buf_puts(d->out, "\", shape=ellipse, fillcolor=\"#e8f0fe\"];\n");
@@ -140,23 +140,23 @@ static void put_ends(struct drawing *d)
     }
 }
 
-void assay__inspect_dot(const struct assay__inspect *doc, struct assay__buf *out)
+void assay__inspect_dot(const struct assay__inspect *inspect, struct assay__buf *out)
 {
-    struct drawing d = {.doc = doc, .out = out};
+    struct drawing d = {.inspect = inspect, .out = out};
     if (index_producers(&d)) out->failed = true;
-    for (size_t i = 0; i < doc->layer_count; i++)
-        if (doc->layers[i].cost->flops > d.most) d.most = doc->layers[i].cost->flops;
+    for (size_t i = 0; i < inspect->layer_count; i++)
+        if (inspect->layers[i].cost->flops > d.most) d.most = inspect->layers[i].cost->flops;
     assay__buf_puts(out, "digraph model {\n  graph [label=\"");
-    quote(out, doc->name);
+    quote(out, inspect->name);
     assay__buf_puts(out, "\", labelloc=t, fontname=\"Helvetica\"];\n"
                          "  node [shape=box, style=\"filled\", fillcolor=white, "
                          "fontname=\"Helvetica\", fontsize=10];\n"
                          "  edge [fontname=\"Helvetica\", fontsize=8];\n");
-    for (size_t i = 0; i < doc->layer_count && !out->failed; i++)
+    for (size_t i = 0; i < inspect->layer_count && !out->failed; i++)
         put_layer(&d, i);
     if (d.producers) put_ends(&d);
-    for (size_t i = 0; i < doc->layer_count && !out->failed; i++) {
-        const struct assay__node *node = doc->layers[i].node;
+    for (size_t i = 0; i < inspect->layer_count && !out->failed; i++) {
+        const struct assay__node *node = inspect->layers[i].node;
         for (size_t k = 0; k < node->input_count; k++)
             put_edge(&d, node->inputs[k], i, "");
         put_bodies(&d, node, i, 0);

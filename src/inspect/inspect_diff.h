@@ -1,9 +1,9 @@
 /* inspect_diff.h - the difference of two inspected models: which layer of one is which of the
  * other. */
-#ifndef ASSAY_REPORT_INSPECT_DIFF_H
-#define ASSAY_REPORT_INSPECT_DIFF_H
+#ifndef ASSAY_INSPECT_INSPECT_DIFF_H
+#define ASSAY_INSPECT_INSPECT_DIFF_H
 
-#include "report/inspect.h"
+#include "inspect/inspect.h"
 
 enum assay__inspect_change {
     ASSAY__LAYER_SAME,    /* operator, output shapes and cost are equal */
@@ -44,12 +44,5 @@ bool assay__inspect_diff_operator(const struct assay__inspect_diff *diff, size_t
 bool assay__inspect_diff_parameter(const struct assay__inspect_diff *diff, size_t index);
 /** One sentence with the verdict. Unescaped. */
 void assay__inspect_diff_answer(struct assay__buf *out, const struct assay__inspect_diff *diff);
-/** Shape of the layer's first output. Unescaped. */
-void assay__inspect_diff_shape(struct assay__buf *out, const struct assay__inspect *doc,
-                               size_t layer);
-
-void assay__inspect_diff_text(const struct assay__inspect_diff *diff,
-                              const struct assay__inspect_view *view, struct assay__buf *out);
-void assay__inspect_diff_json(const struct assay__inspect_diff *diff, struct assay__buf *out);
 
 #endif

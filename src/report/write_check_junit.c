@@ -1,7 +1,7 @@
-/* check_junit.c - a check as JUnit XML: one test case per rule that was asked. An error is a
- * failure, with --strict a warning too; other items stand in system-out. A target that could not be
- * asked is a skipped case. */
-#include "report/check.h"
+/* write_check_junit.c - a check as JUnit XML: one test case per rule that was asked. An error is a
+ * failure, of a strict check a warning too; other items stand in system-out. A target that could
+ * not be asked is a skipped case. */
+#include "report/report_model.h"
 
 #include "report/junit.h"
 
@@ -21,14 +21,14 @@ static void put_item(struct assay__buf *line, const struct assay__check_item *it
                       *item->chips ? "]" : "");
 }
 
-static void put_case(const struct assay__check *check, const struct assay__check_view *view,
+static void put_case(const struct assay__check *check, bool strict,
                      const struct assay__check_rule *rule, struct assay__junit *junit,
                      const char *class_name)
 {
     struct assay__buf failed = {0}, other = {0};
     for (size_t i = 0; i < check->item_count; i++)
         if (check->items[i].rule == rule)
-            put_item(fails(&check->items[i], view->strict) ? &failed : &other, &check->items[i]);
+            put_item(fails(&check->items[i], strict) ? &failed : &other, &check->items[i]);
     assay__junit_case(junit, class_name, rule->id, NAN);
     if (failed.length) {
         assay__buf_printf(&failed, "fix: %s", rule->fix);
@@ -55,21 +55,20 @@ static bool first_of(const struct assay__check *check, size_t index)
     return !in_table(check, check->items[index].rule);
 }
 
-void assay__check_junit(const struct assay__check *check, const struct assay__check_view *view,
-                        struct assay__buf *out)
+void assay__check_junit(const struct assay__check *check, bool strict, struct assay__buf *out)
 {
     struct assay__junit junit;
     struct assay__buf suite = {0}, class_name = {0};
-    assay__buf_printf(&suite, "assay check %s", view->name);
+    assay__buf_printf(&suite, "assay check %s", check->name);
     assay__buf_printf(&class_name, "assay.check.%s", check->target);
     const char *of = class_name.data ? class_name.data : "";
     assay__junit_begin(&junit, out, suite.data ? suite.data : "");
     assay__junit_case(&junit, of, "target", NAN);
     if (check->verdict == ASSAY__CHECK_NONE) assay__junit_skipped(&junit, check->unasked);
     for (const struct assay__check_rule *row = assay__ane_rules; check->paths && row->id; row++)
-        put_case(check, view, row, &junit, of);
+        put_case(check, strict, row, &junit, of);
     for (size_t i = 0; i < check->item_count; i++)
-        if (first_of(check, i)) put_case(check, view, check->items[i].rule, &junit, of);
+        if (first_of(check, i)) put_case(check, strict, check->items[i].rule, &junit, of);
     assay__junit_end(&junit);
     if (suite.failed || class_name.failed) out->failed = true;
     assay__buf_free(&suite);

@@ -5,7 +5,7 @@
  * what is left is solved exactly, O(n m) time and 2 bits a cell, up to LCS_CELLS; beyond that the
  * next equal layer within a window is taken. Then by name, in what is left over: those layers are
  * the same place with another operator or shape. */
-#include "report/inspect_diff.h"
+#include "inspect/inspect_diff.h"
 
 #include "base/text.h"
 
@@ -34,13 +34,14 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-static uint64_t key_of(const struct assay__inspect *doc, const struct assay__inspect_layer *layer)
+static uint64_t key_of(const struct assay__inspect *inspect,
+                       const struct assay__inspect_layer *layer)
 {
     const struct assay__node *node = layer->node;
     uint64_t hash = mix(0xcbf29ce484222325u, node->op, strlen(node->op) + 1);
     hash = mix(hash, node->domain, strlen(node->domain) + 1);
     for (size_t i = 0; i < node->output_count; i++) {
-        const struct assay__shape_entry *e = assay__shapes_get(doc->analysis->shapes,
+        const struct assay__shape_entry *e = assay__shapes_get(inspect->analysis->shapes,
                                                                node->outputs[i]);
         int rank = e ? e->rank : -1;
         hash = mix(hash, &rank, sizeof rank);
@@ -49,11 +50,11 @@ static uint64_t key_of(const struct assay__inspect *doc, const struct assay__ins
     return hash;
 }
 
-static uint64_t *keys_of(const struct assay__inspect *doc)
+static uint64_t *keys_of(const struct assay__inspect *inspect)
 {
-    uint64_t *keys = calloc(doc->layer_count + 1, sizeof *keys);
-    for (size_t i = 0; keys && i < doc->layer_count; i++)
-        keys[i] = key_of(doc, &doc->layers[i]);
+    uint64_t *keys = calloc(inspect->layer_count + 1, sizeof *keys);
+    for (size_t i = 0; keys && i < inspect->layer_count; i++)
+        keys[i] = key_of(inspect, &inspect->layers[i]);
     return keys;
 }
 
@@ -258,17 +259,17 @@ bool assay__inspect_diff_parameter(const struct assay__inspect_diff *diff, size_
     return a->tensors != b->tensors || a->elements != b->elements || a->bytes != b->bytes;
 }
 
-static void describe_ends(struct assay__buf *out, const struct assay__inspect *doc)
+static void describe_ends(struct assay__buf *out, const struct assay__inspect *inspect)
 {
-    const struct assay__graph *g = &doc->model->graph;
+    const struct assay__graph *g = &inspect->model->graph;
     for (size_t i = 0; i < g->input_count + g->output_count; i++) {
         const struct assay__value *v = i < g->input_count ? &g->inputs[i]
                                                           : &g->outputs[i - g->input_count];
-        if (i < g->input_count && !assay__inspect_is_input(doc, v)) continue;
+        if (i < g->input_count && !assay__inspect_is_input(inspect, v)) continue;
         assay__buf_printf(out, "%c%s\n%s ", i < g->input_count ? '<' : '>', v->name,
                           assay__dtype_name(v->dtype));
-        assay__inspect_shape(out, doc->analysis->shapes,
-                             assay__shapes_get(doc->analysis->shapes, v->name));
+        assay__inspect_shape(out, inspect->analysis->shapes,
+                             assay__shapes_get(inspect->analysis->shapes, v->name));
         assay__buf_putc(out, '\n');
     }
 }
@@ -329,15 +330,6 @@ void assay__inspect_diff_free(struct assay__inspect_diff *diff)
     memset(diff, 0, sizeof *diff);
 }
 
-void assay__inspect_diff_shape(struct assay__buf *out, const struct assay__inspect *doc,
-                               size_t layer)
-{
-    const struct assay__node *node = doc->layers[layer].node;
-    assay__inspect_shape(
-        out, doc->analysis->shapes,
-        node->output_count ? assay__shapes_get(doc->analysis->shapes, node->outputs[0]) : NULL);
-}
-
 static void put_ratio(struct assay__buf *out, const char *what, double a, double b)
 {
     if (!(a > 0) || !(b > 0) || a == b) return;
@@ -371,19 +363,4 @@ void assay__inspect_diff_answer(struct assay__buf *out, const struct assay__insp
     else if (out->data && out->data[before] == ',')
         memmove(out->data + before, out->data + before + 1, out->length-- - before);
     assay__buf_putc(out, '.');
-}
-
-int assay__inspect_compare(const struct assay__inspect *a, const struct assay__inspect *b,
-                           const struct assay__inspect_view *view, struct assay__buf *out,
-                           struct assay_error *error)
-{
-    struct assay__inspect_diff diff;
-    int code = assay__inspect_diff_make(a, b, &diff);
-    if (!code && view->format && strcmp(view->format, "json") == 0)
-        assay__inspect_diff_json(&diff, out);
-    else if (!code)
-        assay__inspect_diff_text(&diff, view, out);
-    assay__inspect_diff_free(&diff);
-    if (code || out->failed) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-    return 0;
 }

@@ -1,0 +1,118 @@
+/* predict_json.c - the chips that predict knows, and measurements against predictions, as JSON. A
+ * number of a chip stands with its source; one that no source gives is null, with the reason. */
+#include "report/json/json_parts.h"
+#include "report/report_model.h"
+
+#include <assay/assay.h>
+#include <math.h>
+
+/* --- chips ------------------------------------------------------------------------------------ */
+
+static void put_cell(struct assay__json_writer *w, const char *name, const struct assay__cell *cell,
+                     const char *unit)
+{
+    bool known = isfinite(cell->value);
+    assay__json_key(w, name);
+    assay__json_object(w);
+    assay__json_put_number(w, "value", known ? cell->value : (double)NAN);
+    assay__json_put_string(w, "unit", unit);
+    assay__json_put_string(w, "state",
+                           !known                       ? "unavailable"
+                           : assay__cell_is_rough(cell) ? "estimated"
+                                                        : "published");
+    assay__json_put_string(w, "source",
+                           cell->source ? cell->source
+                           : known      ? ""
+                                        : "no source gives it");
+    assay__json_object_end(w);
+}
+
+void assay__chips_json(struct assay__buf *out)
+{
+    struct assay__json_writer writer, *w = &writer;
+    const struct assay__chip *chip;
+    assay__json_start(w, out, true);
+    assay__json_head(w, ASSAY_VERSION_STRING, 1);
+    assay__json_put_string(w, "command", "predict");
+    assay__json_key(w, "chips");
+    assay__json_array(w);
+    for (size_t i = 0; (chip = assay__chip_at(i)); i++) {
+        assay__json_object(w);
+        assay__json_put_string(w, "name", chip->name);
+        put_cell(w, "memory_bandwidth", &chip->bandwidth, "B/s");
+        put_cell(w, "memory", &chip->memory, "B");
+        put_cell(w, "gpu_flops", &chip->gpu_flops, "FLOP/s");
+        put_cell(w, "ane_flops", &chip->ane_flops, "FLOP/s");
+        put_cell(w, "ane_bandwidth", &chip->ane_bandwidth, "B/s");
+        put_cell(w, "ane_conv_watts", &chip->ane_conv_watts, "W");
+        put_cell(w, "ane_gemm_watts", &chip->ane_gemm_watts, "W");
+        put_cell(w, "ane_floor_watts", &chip->ane_floor_watts, "W");
+        assay__json_object_end(w);
+    }
+    assay__json_array_end(w);
+    assay__json_object_end(w);
+    assay__buf_putc(out, '\n');
+}
+
+/* --- validation ------------------------------------------------------------------------------- */
+
+static void put_errors(struct assay__json_writer *w, const char *key,
+                       const struct assay__fit_errors *errors)
+{
+    assay__json_key(w, key);
+    if (!errors->count) {
+        assay__json_null(w);
+        return;
+    }
+    assay__json_object(w);
+    assay__json_put_number(w, "median", errors->median);
+    assay__json_put_number(w, "p90", errors->p90);
+    assay__json_put_integer(w, "count", (int64_t)errors->count);
+    assay__json_object_end(w);
+}
+
+static void put_row(struct assay__json_writer *w, const struct assay__validation_row *row,
+                    bool published)
+{
+    assay__json_object(w);
+    assay__json_put_string(w, published ? "row" : "family", row->row);
+    assay__json_put_string(w, published ? "measurement" : "model", row->label);
+    assay__json_put_string(w, "chip", row->chip);
+    assay__json_put_number(w, "measured_s", row->measured_s);
+    if (published) assay__json_put_number(w, "chip_out_s", row->chip_out_s);
+    assay__json_put_number(w, published ? "model_out_s" : "family_out_s", row->model_out_s);
+    assay__json_put_number(w, row->excluded ? "never_fitted_s" : "in_sample_s", row->in_s);
+    assay__json_put_text(w, "excluded", row->excluded);
+    assay__json_put_text(w, "source", row->source);
+    assay__json_object_end(w);
+}
+
+void assay__validation_json(const struct assay__validation *v, bool published,
+                            struct assay__buf *out)
+{
+    struct assay__json_writer writer, *w = &writer;
+    assay__json_start(w, out, true);
+    assay__json_head(w, ASSAY_VERSION_STRING, 1);
+    assay__json_put_string(w, "command", "predict");
+    assay__json_key(w, "validation");
+    assay__json_object(w);
+    assay__json_put_string(w, "of", published ? "published measurements" : "this machine");
+    assay__json_key(w, "rows");
+    assay__json_array(w);
+    for (size_t i = 0; i < v->count; i++)
+        put_row(w, &v->rows[i], published);
+    assay__json_array_end(w);
+    if (published) put_errors(w, "leave_chip_out", &v->chip_out);
+    put_errors(w, published ? "leave_model_out" : "leave_family_out", &v->model_out);
+    if (published) put_errors(w, "never_fitted", &v->held_out);
+    put_errors(w, "in_sample", &v->in);
+    assay__json_put_integer(w, "missing", (int64_t)v->missing);
+    assay__json_key(w, "fit");
+    assay__json_object(w);
+    for (int i = 0; i < ASSAY__FIT_PARAMETERS; i++)
+        assay__json_put_number(w, assay__fit_parameter_name(i), v->fit.value[i]);
+    assay__json_object_end(w);
+    assay__json_object_end(w);
+    assay__json_object_end(w);
+    assay__buf_putc(out, '\n');
+}

@@ -1,0 +1,113 @@
+/* report_model.c - see report_model.h: which format is a view of the document, which a writer. */
+#include "report/report_model.h"
+
+#include "report/formats.h"
+
+#include <string.h>
+
+static bool is_format(const struct assay_report_options *options, const char *name)
+{
+    return options->format && strcmp(options->format, name) == 0;
+}
+
+static int written(const struct assay__buf *out, struct assay_error *error)
+{
+    return out->failed ? assay_error_set(error, ASSAY_ENOMEM, "out of memory") : 0;
+}
+
+/* `code`: of the builder; takes the document. */
+static int view(int code, struct assay__doc *doc, const struct assay_report_options *options,
+                struct assay__buf *out, struct assay_error *error)
+{
+    if (code) return assay_error_set(error, code, "out of memory");
+    code = assay__doc_view(doc, options, out, error);
+    assay__doc_free(doc);
+    return code;
+}
+
+int assay__inspect_report(const struct assay__inspect *inspect, enum assay__inspect_sort sort,
+                          const struct assay_report_options *options, struct assay__buf *out,
+                          struct assay_error *error)
+{
+    struct assay__doc *doc = NULL;
+    bool json = is_format(options, "json");
+    if (json) assay__inspect_json(inspect, out);
+    if (is_format(options, "dot")) assay__inspect_dot(inspect, out);
+    if (json || is_format(options, "dot")) return written(out, error);
+    int code = assay__inspect_document(inspect, sort, &doc);
+    return view(code, doc, options, out, error);
+}
+
+int assay__inspect_diff_report(const struct assay__inspect *a, const struct assay__inspect *b,
+                               const struct assay_report_options *options, struct assay__buf *out,
+                               struct assay_error *error)
+{
+    struct assay__doc *doc = NULL;
+    struct assay__inspect_diff diff;
+    int code = assay__inspect_diff_make(a, b, &diff);
+    if (code) {
+        assay_error_set(error, code, "out of memory");
+    } else if (is_format(options, "json")) {
+        assay__inspect_diff_json(&diff, out);
+        code = written(out, error);
+    } else {
+        code = assay__inspect_diff_document(&diff, &doc);
+        code = view(code, doc, options, out, error);
+    }
+    assay__inspect_diff_free(&diff);
+    return code;
+}
+
+int assay__check_report(const struct assay__check *check, bool strict,
+                        const struct assay_report_options *options, struct assay__buf *out,
+                        struct assay_error *error)
+{
+    struct assay__doc *doc = NULL;
+    bool json = is_format(options, "json");
+    if (json) assay__check_json(check, out);
+    if (is_format(options, "junit")) assay__check_junit(check, strict, out);
+    if (json || is_format(options, "junit")) return written(out, error);
+    int code = assay__check_document(check, &doc);
+    return view(code, doc, options, out, error);
+}
+
+int assay__prediction_report(const struct assay_profile *profile, const struct assay__trust *trusts,
+                             bool layers, const struct assay_report_options *options,
+                             struct assay__buf *out, struct assay_error *error)
+{
+    struct assay__doc *doc = NULL;
+    char *text = NULL;
+    if (is_format(options, "json")) {
+        int code = assay_report(profile, options, &text, NULL, error);
+        assay__buf_puts(out, text ? text : "");
+        assay_free(text);
+        return code ? code : written(out, error);
+    }
+    int code = assay__prediction_document(profile, trusts, layers, &doc);
+    return view(code, doc, options, out, error);
+}
+
+int assay__chips_report(const struct assay_report_options *options, struct assay__buf *out,
+                        struct assay_error *error)
+{
+    struct assay__doc *doc = NULL;
+    if (is_format(options, "json")) {
+        assay__chips_json(out);
+        return written(out, error);
+    }
+    int code = assay__chips_document(&doc);
+    return view(code, doc, options, out, error);
+}
+
+int assay__validation_report(const struct assay__validation *validation, bool published,
+                             const struct assay_report_options *options, struct assay__buf *out,
+                             struct assay_error *error)
+{
+    struct assay__doc *doc = NULL;
+    if (is_format(options, "json")) {
+        assay__validation_json(validation, published, out);
+        return written(out, error);
+    }
+    int code = assay__validation_document(validation, published, &doc);
+    return view(code, doc, options, out, error);
+}

@@ -1,0 +1,448 @@
+/* check_document.c - a check as a document: the verdict, what was asked, then errors, warnings and
+ * notes, each rule once with the nodes that break it, and the map of what would run where. */
+#include "report/report_model.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static struct assay__datum derived(double number, const char *unit)
+{
+    return assay__datum_number(number, unit, ASSAY_DERIVED);
+}
+
+/* --- the verdict ------------------------------------------------------------------------------ */
+
+/* Items of one rule and severity stand together: a group. */
+static size_t group_end(const struct assay__check *check, size_t first)
+{
+    const struct assay__check_item *items = check->items;
+    size_t end = first + 1;
+    while (end < check->item_count && items[end].rule == items[first].rule &&
+           items[end].severity == items[first].severity)
+        end++;
+    return end;
+}
+
+static size_t group_count(const struct assay__check *check, enum assay__check_severity severity)
+{
+    size_t groups = 0;
+    for (size_t i = 0; i < check->item_count; i = group_end(check, i))
+        groups += check->items[i].severity == severity;
+    return groups;
+}
+
+/* What stays on the target. */
+static void put_share(struct assay__buf *out, const struct assay__check *check)
+{
+    const struct assay__check_partitions *p = &check->partitions;
+    size_t nodes = p->on + p->off + p->unknown;
+    double share = assay__check_share(p);
+    if (!check->has_partitions) return;
+    if (!nodes) {
+        assay__buf_puts(out, "; no node runs at all, everything is constant");
+        return;
+    }
+    if (!p->off && !p->unknown && check->verdict == ASSAY__CHECK_FAIL) return;
+    if (!p->off && !p->unknown)
+        assay__buf_puts(out, strcmp(p->method, "engine") == 0 ? "; every node runs on it"
+                                                              : "; no rule keeps a node off it");
+    else if (isfinite(share))
+        assay__buf_printf(out, "; %.1f %% of the FLOPs %s it", 100 * share,
+                          p->unknown ? "are known to stay on" : "stay on");
+    else
+        assay__buf_printf(out, "; %zu of %zu nodes stay on it", p->on, nodes);
+}
+
+/* "WARN: 0 errors, 2 warnings, 5 notes; 98.8 % of the FLOPs stay on it." */
+static void add_verdict(struct assay__doc *doc, const struct assay__check *check)
+{
+    static const char *const words[] = {"PASS", "WARN", "FAIL", "NO VERDICT"};
+    static const enum assay__tone tones[] = {ASSAY__TONE_LEAD, ASSAY__TONE_WARN, ASSAY__TONE_ALERT,
+                                             ASSAY__TONE_WARN};
+    struct assay__buf text = {0};
+    assay__buf_printf(&text, "%s: ", words[check->verdict]);
+    if (check->verdict == ASSAY__CHECK_NONE)
+        assay__buf_printf(
+            &text, "the target could not be asked (%s). From the model alone: ", check->unasked);
+    for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++) {
+        size_t count = group_count(check, (enum assay__check_severity)s);
+        assay__buf_printf(&text, "%s%zu %s%s", s ? ", " : "", count,
+                          assay__check_severity_name((enum assay__check_severity)s), plural(count));
+    }
+    put_share(&text, check);
+    assay__buf_putc(&text, '.');
+    assay__doc_sentence(doc, tones[check->verdict], "%s", assay__doc_take(doc, &text));
+}
+
+/* --- what was asked --------------------------------------------------------------------------- */
+
+static void add_target(struct assay__doc *doc, const struct assay__check *check)
+{
+    assay__doc_fact(doc, "target");
+    assay__doc_item_text(doc, "%s", check->target);
+    if (check->chip_count == 1)
+        assay__doc_item_text(doc, "%s (engine of the %s family)", check->chip,
+                             check->chips[0]->name);
+    else if (check->chip_count > 1)
+        assay__doc_item_text(doc, "every chip from A14 and M1 to A18 and M5");
+    if (*check->asked) assay__doc_item_text(doc, "asked %s", check->asked);
+}
+
+static void add_model(struct assay__doc *doc, const struct assay__check *check)
+{
+    enum { DIMS_SHOWN = 4 };
+    const struct assay__model *model = check->model;
+    const struct assay__analysis *a = check->analysis;
+    assay__doc_fact(doc, "model");
+    assay__doc_item_text(doc, "%s", model->format && *model->format ? model->format : "ONNX");
+    assay__doc_item_text(doc, "%zu node%s", model->graph.node_count,
+                         plural(model->graph.node_count));
+    if (check->partitions.folded)
+        assay__doc_item_text(doc, "%zu of them constant", check->partitions.folded);
+    if (a->parameter_bytes >= 0)
+        assay__doc_item(doc, "weights", derived((double)a->parameter_bytes, "B"));
+    assay__doc_item_after(doc, NULL, derived(a->flops, "FLOP"),
+                          a->unknown_flops ? "at least" : NULL);
+    for (size_t i = 0; check->planned && i < check->workload->dim_count && i < DIMS_SHOWN; i++)
+        assay__doc_item_text(doc, "%s %lld", check->workload->dims[i].symbol,
+                             (long long)check->workload->dims[i].value);
+    assay__doc_fact_text(doc, "shapes", check->unplanned);
+}
+
+static void add_places(struct assay__doc *doc, const struct assay__check *check)
+{
+    const struct assay__check_partitions *p = &check->partitions;
+    size_t nodes = p->on + p->off + p->unknown;
+    double share = assay__check_share(p);
+    if (!check->has_partitions) return;
+    assay__doc_fact(doc, "stays");
+    if (check->chip_count > 1) assay__doc_item_text(doc, "on every chip");
+    assay__doc_item_text(doc, "%zu of %zu node%s", p->on, nodes, plural(nodes));
+    if (isfinite(share)) assay__doc_item_after(doc, NULL, derived(share, "ratio"), "of the FLOPs");
+    if (p->unknown) assay__doc_item_text(doc, "of %zu it is not known", p->unknown);
+    if (p->off) assay__doc_item_text(doc, "%zu elsewhere", p->off);
+    assay__doc_item_text(doc, "%zu piece%s", p->on_segments, plural(p->on_segments));
+    if (p->engine_pieces) assay__doc_item_text(doc, "the engine compiles %zu", p->engine_pieces);
+    if (p->crossings)
+        assay__doc_item_after(
+            doc,
+            assay__doc_printf(doc, "%zu tensor%s cross%s,", p->crossings, plural(p->crossings),
+                              p->crossings == 1 ? "es" : ""),
+            derived(p->crossing_bytes, "B"), p->crossing_unsized ? "at least" : NULL);
+    else
+        assay__doc_item_text(doc, "nothing crosses");
+}
+
+/* --- chips ------------------------------------------------------------------------------------ */
+
+static const char *verdict_word(enum assay__check_verdict verdict)
+{
+    static const char *const words[] = {"pass", "warn", "fail", "no verdict"};
+    return words[verdict];
+}
+
+static bool same_result(const struct assay__check_chip *a, const struct assay__check_chip *b)
+{
+    return a->verdict == b->verdict && a->off == b->off && a->on_segments == b->on_segments;
+}
+
+/* "A14, M1: warn, 4 nodes leave, 2 pieces": the chips that share the result of the first of them;
+ * NULL when it is not the first. */
+static const char *chip_result(struct assay__doc *doc, const struct assay__check *check,
+                               size_t index)
+{
+    const struct assay__check_chip *one = &check->by_chip[index];
+    struct assay__buf text = {0};
+    for (size_t k = 0; k < index; k++)
+        if (same_result(one, &check->by_chip[k])) return NULL;
+    for (size_t k = index; k < check->chip_count; k++)
+        if (same_result(one, &check->by_chip[k]))
+            assay__buf_printf(&text, "%s%s", k > index ? ", " : "", check->by_chip[k].chip->name);
+    assay__buf_printf(&text, ": %s, ", verdict_word(one->verdict));
+    if (one->off)
+        assay__buf_printf(&text, "%zu node%s leave%s, %zu piece%s", one->off, plural(one->off),
+                          one->off == 1 ? "s" : "", one->on_segments, plural(one->on_segments));
+    else
+        assay__buf_puts(&text, "none leaves");
+    return assay__doc_take(doc, &text);
+}
+
+/* Nothing when all chips have the same result. */
+static void add_by_chip(struct assay__doc *doc, const struct assay__check *check)
+{
+    bool differ = false;
+    for (size_t i = 1; i < check->chip_count; i++)
+        differ |= !same_result(&check->by_chip[0], &check->by_chip[i]);
+    assay__doc_fact(doc, "by chip");
+    for (size_t i = 0; i < check->chip_count && differ; i++) {
+        const char *text = chip_result(doc, check, i);
+        if (text) assay__doc_item(doc, NULL, assay__datum_text(text));
+    }
+}
+
+static const struct assay__column chip_columns[] = {
+    {"chip", "chip", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"verdict", "verdict", NULL, 0, 0, 0, 0},
+    {"nodes_elsewhere", "elsewhere", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"nodes_unknown", "not known", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
+    {"partitions", "pieces", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"flops_share", "FLOPs on it", "ratio", 0, 0, 0, 0},
+};
+
+static void add_chips(struct assay__doc *doc, const struct assay__check *check)
+{
+    assay__doc_fold(doc, &(struct assay__heading){.id = "chips", .title = "Each chip alone"});
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "chips", .caption = "Each chip alone", .limit = SIZE_MAX},
+        chip_columns, sizeof chip_columns / sizeof chip_columns[0]);
+    for (size_t i = 0; check->by_chip && i < check->chip_count; i++) {
+        const struct assay__check_chip *one = &check->by_chip[i];
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, one->chip->name);
+        assay__table_text(t, verdict_word(one->verdict));
+        assay__table_number(t, (double)one->off, ASSAY_MEASURED);
+        assay__table_number(t, (double)one->unknown, ASSAY_MEASURED);
+        assay__table_number(t, (double)one->on_segments, ASSAY_MEASURED);
+        assay__table_number(t, one->share, ASSAY_DERIVED);
+    }
+    assay__doc_end(doc);
+}
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+static const struct assay__column item_columns[] = {
+    {"rule", NULL, NULL, 0, 0, 0, 0},
+    {"severity", NULL, NULL, 0, 0, 0, 0},
+    {"node", "node", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"op", "operator", NULL, 0, 2, 0, 0},
+    {"title", NULL, NULL, 0, 0, 0, 0},
+    {"reason", NULL, NULL, 0, 0, 0, 0},
+    {"fix", NULL, NULL, 0, 0, 0, 0},
+    {"source", NULL, NULL, 0, 0, 0, 0},
+    {"basis", NULL, NULL, 0, 0, 0, 0},
+    {"chips", NULL, NULL, 0, 0, 0, 0},
+    {"bytes", "bytes", "B", 0, 1, ASSAY__COLUMN_SUM, 0},
+    {NULL, "on", NULL, 0, 1, 0, 0}, /* the two where they differ within a group */
+    {NULL, "reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+
+/* What all items of a group have in common; NULL where they differ. */
+struct common {
+    const char *chips, *reason;
+    double bytes;
+};
+
+static struct common common_of(const struct assay__check *check, size_t first, size_t end)
+{
+    const struct assay__check_item *items = check->items;
+    struct common common = {items[first].chips, items[first].reason, 0};
+    for (size_t i = first; i < end; i++) {
+        if (common.chips && strcmp(items[i].chips, common.chips) != 0) common.chips = NULL;
+        if (common.reason && strcmp(items[i].reason, common.reason) != 0) common.reason = NULL;
+        if (isfinite(items[i].bytes)) common.bytes += items[i].bytes;
+    }
+    return common;
+}
+
+static void put_item(struct assay__table *t, const struct assay__check_item *item,
+                     const struct common *common, unsigned flags)
+{
+    const struct assay__check_rule *rule = item->rule;
+    assay__table_row(t, flags, NULL);
+    assay__table_text(t, rule->id);
+    assay__table_text(t, assay__check_severity_name(item->severity));
+    assay__table_text(t, item->name);
+    assay__table_text(t, item->op);
+    assay__table_text(t, rule->title);
+    assay__table_text(t, item->reason);
+    assay__table_text(t, item->fix);
+    assay__table_text(t, rule->source);
+    assay__table_text(t, assay__check_basis_name(rule->basis));
+    assay__table_text(t, item->chips);
+    assay__table_cell(t, isfinite(item->bytes) ? derived(item->bytes, NULL) : assay__datum_none());
+    assay__table_text(t, common->chips ? NULL : item->chips);
+    assay__table_text(t, common->reason ? NULL : item->reason);
+}
+
+/* "A gather × 6" and "on A14, M1 [gather]" */
+static void begin_group(struct assay__doc *doc, const struct assay__check_item *item, size_t count,
+                        const struct common *common)
+{
+    struct assay__buf remark = {0};
+    char scaled[64];
+    assay__text_scaled(scaled, sizeof scaled, common->bytes, "B");
+    if (count > 1 && common->bytes > 0) assay__buf_printf(&remark, "together %s", scaled);
+    if (common->chips && *common->chips)
+        assay__buf_printf(&remark, "%son %s", remark.length ? "; " : "", common->chips);
+    assay__buf_printf(&remark, "%s[%s]", remark.length ? " " : "", item->rule->id);
+    struct assay__heading heading = {
+        .id = assay__doc_printf(doc, "%s-%s", assay__check_severity_name(item->severity),
+                                item->rule->id),
+        .title = item->rule->title,
+        .remark = assay__doc_take(doc, &remark)};
+    if (count > 1) heading.title = assay__doc_printf(doc, "%s × %zu", item->rule->title, count);
+    assay__doc_section(doc, &heading);
+}
+
+/* A single item is a sentence; of several, what they have in common is one. */
+static void add_group(struct assay__doc *doc, const struct assay__check *check, size_t first,
+                      size_t end)
+{
+    enum { NODES_SHOWN = 3 };
+    const struct assay__check_item *item = &check->items[first];
+    const struct assay__check_rule *rule = item->rule;
+    struct common common = common_of(check, first, end);
+    bool cited = rule->basis == ASSAY__BASIS_SINGLE || rule->basis == ASSAY__BASIS_SEVERAL,
+         alone = end - first == 1;
+    begin_group(doc, item, end - first, &common);
+    if (alone && *item->name && *item->op)
+        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s (%s): %s", item->name, item->op,
+                            item->reason);
+    else
+        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", common.reason ? common.reason : "");
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){
+            .name = "items", .caption = rule->title, .more = "nodes", .limit = NODES_SHOWN},
+        item_columns, sizeof item_columns / sizeof item_columns[0]);
+    for (size_t i = first; i < end; i++)
+        put_item(t, &check->items[i], &common, alone ? ASSAY__ROW_DATA : 0);
+    assay__doc_fact_text(doc, "fix", rule->fix);
+    assay__doc_fact(doc, "source");
+    assay__doc_item_text(doc, cited ? "%s (%s)" : "%s", rule->source,
+                         assay__check_basis_name(rule->basis));
+    assay__doc_end(doc);
+}
+
+static void add_severity(struct assay__doc *doc, const struct assay__check *check,
+                         enum assay__check_severity severity)
+{
+    static const char *const titles[] = {"Errors", "Warnings", "Notes"}, *const ids[] = {"errors",
+                                                                                         "warnings",
+                                                                                         "notes"};
+    size_t rules = group_count(check, severity), items = assay__check_count(check, severity);
+    const char *remark = items > rules ? assay__doc_printf(doc, "%zu, in %zu places", rules, items)
+                                       : assay__doc_printf(doc, "%zu", rules);
+    assay__doc_section(doc, &(struct assay__heading){
+                                .id = ids[severity], .title = titles[severity], .remark = remark});
+    for (size_t first = 0; first < check->item_count; first = group_end(check, first))
+        if (check->items[first].severity == severity)
+            add_group(doc, check, first, group_end(check, first));
+    assay__doc_end(doc);
+}
+
+/* --- the map ---------------------------------------------------------------------------------- */
+
+static const struct assay__column map_columns[] = {
+    {"on_target", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {NULL, "where", NULL, 0, 0, 0, 0},
+    {"nodes", "nodes", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"flops", "FLOPs", "FLOP", 0, 0, 0, 0},
+    {"bytes_in", "crosses in", "B", 0, 1, 0, 0},
+    {"first", "from", NULL, 0, 2, ASSAY__COLUMN_NAME, 0},
+    {"last", "to", NULL, 0, 3, ASSAY__COLUMN_NAME, 0},
+};
+
+static void put_segment(struct assay__table *t, const struct assay__check *check, size_t index)
+{
+    const struct assay__check_segment *s = &check->partitions.segments[index];
+    const struct assay__graph *graph = &check->model->graph;
+    bool crosses = s->in_bytes > 0 || isnan(s->in_bytes);
+    assay__table_row(t, 0, NULL);
+    assay__table_number(t, s->on, ASSAY_MEASURED);
+    assay__table_text(t, s->on ? check->target : "elsewhere");
+    assay__table_number(t, (double)s->nodes, ASSAY_MEASURED);
+    assay__table_number(t, s->flops, ASSAY_DERIVED);
+    assay__table_cell(t, crosses ? derived(s->in_bytes, NULL) : assay__datum_none());
+    assay__table_text(t, assay__check_node_name(&graph->nodes[s->first]));
+    assay__table_text(t, assay__check_node_name(&graph->nodes[s->last]));
+}
+
+static void add_map(struct assay__doc *doc, const struct assay__check *check)
+{
+    enum { SEGMENTS_SHOWN = 12 };
+    const struct assay__check_partitions *p = &check->partitions;
+    bool engine = p->method && strcmp(p->method, "engine") == 0;
+    bool several = check->has_partitions && p->segment_count > 1;
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "partitions",
+                                      .title = "Partitions",
+                                      .remark = engine ? "as the engine assigned the nodes"
+                                                       : "as the rules above would have it"});
+    struct assay__table *t = assay__doc_table(doc,
+                                              &(struct assay__table){.name = "partitions",
+                                                                     .caption = "Partitions",
+                                                                     .more = "partitions",
+                                                                     .limit = SEGMENTS_SHOWN},
+                                              map_columns,
+                                              sizeof map_columns / sizeof map_columns[0]);
+    for (size_t i = 0; several && i < p->segment_count; i++)
+        put_segment(t, check, i);
+    if (several && p->unknown)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "Nodes whose place is not known are counted as staying; if they leave "
+                            "too, %zu piece%s stay%s.",
+                            p->on_segments_most, plural(p->on_segments_most),
+                            p->on_segments_most == 1 ? "s" : "");
+    if (several && p->merged)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "The engine merged %zu node%s into others; each is counted with the "
+                            "node that feeds it.",
+                            p->merged, plural(p->merged));
+    assay__doc_end(doc);
+}
+
+/* What the whole rests on. */
+static void add_notes(struct assay__doc *doc, const struct assay__check *check)
+{
+    if (check->partitions.inferred)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "By exclusion: ONNX Runtime's record leaves out what this provider "
+                            "takes in another layout. The %zu nodes that it names for no other "
+                            "provider are counted as this one's.",
+                            check->partitions.inferred);
+    if (*check->unasked)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "The list of devices shows which can be asked here, and what the "
+                            "others lack.");
+    if (check->chip_count)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "From published sources; nothing here was run on a Mac. Core ML "
+                            "decides: look at its compute plan there.");
+}
+
+int assay__check_document(const struct assay__check *check, struct assay__doc **made)
+{
+    int code = assay__doc_new(made);
+    struct assay__doc *doc = *made;
+    if (code) return code;
+    assay__doc_name(doc, "check", check->name);
+    doc->table = "items";
+    doc->subtitle = assay__doc_printf(doc, "on %s", check->target);
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "summary", .title = "Summary", .quiet = true});
+    add_verdict(doc, check);
+    add_target(doc, check);
+    add_model(doc, check);
+    add_places(doc, check);
+    add_by_chip(doc, check);
+    add_chips(doc, check);
+    assay__doc_end(doc);
+    for (int s = ASSAY__CHECK_ERROR; s <= ASSAY__CHECK_NOTE; s++)
+        add_severity(doc, check, (enum assay__check_severity)s);
+    if (!check->item_count)
+        assay__doc_table(doc, &(struct assay__table){.name = "items"}, item_columns,
+                         sizeof item_columns / sizeof item_columns[0]);
+    add_map(doc, check);
+    add_notes(doc, check);
+    return 0;
+}

@@ -1,0 +1,72 @@
+/* chips_document.c - the chips that predict knows, each number with its source; one that no source
+ * gives stands with the reason. */
+#include "report/report_model.h"
+
+#include <math.h>
+#include <stdint.h>
+
+static const struct assay__column columns[] = {
+    {"chip", "chip", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"memory_bandwidth", "memory GB/s", "B/s", 0, 0, 0, 0},
+    {"memory", "memory GB", "B", 0, 0, 0, 0},
+    {"gpu_flops", "GPU TFLOP/s", "FLOP/s", 0, 0, 0, 0},
+    {"ane_flops", "ANE TFLOP/s", "FLOP/s", 0, 0, 0, 0},
+    {"ane_bandwidth", "ANE GB/s", "B/s", 0, 0, 0, 0},
+    {"ane_conv_watts", "conv W", "W", 0, 0, 0, 0},
+    {"ane_gemm_watts", "gemm W", "W", 0, 0, 0, 0},
+    {"ane_floor_watts", "floor W", "W", 0, 0, 0, 0},
+};
+
+/* People read four digits, as the sources give them; the unit is in the title. */
+static void put_cell(struct assay__table *t, const struct assay__cell *cell, double scale)
+{
+    if (!isfinite(cell->value)) {
+        assay__table_cell(t,
+                          assay__datum_unknown(cell->source ? cell->source : "no source gives it"));
+        return;
+    }
+    struct assay__datum value = assay__datum_number(
+        cell->value, NULL, assay__cell_is_rough(cell) ? ASSAY_ESTIMATED : ASSAY_PUBLISHED);
+    value.text = assay__doc_printf(t->doc, "%s%.4g", assay__state_mark(value.state),
+                                   cell->value / scale);
+    value.note = cell->source;
+    assay__table_cell(t, value);
+}
+
+static void put_chip(struct assay__table *t, const struct assay__chip *chip)
+{
+    const double giga = 1e9, tera = 1e12;
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, chip->name);
+    put_cell(t, &chip->bandwidth, giga);
+    put_cell(t, &chip->memory, giga);
+    put_cell(t, &chip->gpu_flops, tera);
+    put_cell(t, &chip->ane_flops, tera);
+    put_cell(t, &chip->ane_bandwidth, giga);
+    put_cell(t, &chip->ane_conv_watts, 1);
+    put_cell(t, &chip->ane_gemm_watts, 1);
+    put_cell(t, &chip->ane_floor_watts, 1);
+}
+
+int assay__chips_document(struct assay__doc **made)
+{
+    int code = assay__doc_new(made);
+    struct assay__doc *doc = *made;
+    const struct assay__chip *chip;
+    if (code) return code;
+    assay__doc_name(doc, "predict", "Chips that predict knows");
+    assay__doc_section(doc,
+                       &(struct assay__heading){.id = "chips", .title = "Chips", .quiet = true});
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "chips", .caption = "Chips", .limit = SIZE_MAX},
+        columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; (chip = assay__chip_at(i)); i++)
+        put_chip(t, chip);
+    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                        "ANE: Neural Engine, float16. W: what it draws at convolutions, at matrix "
+                        "products, and while it starts and copies. A unit whose number no source "
+                        "gives is not predicted; no source gives the CPU's. 'this' is this "
+                        "machine's CPU by its measured ceilings.");
+    assay__doc_end(doc);
+    return 0;
+}

@@ -1,0 +1,269 @@
+/* inspect_diff_document.c - two models beside each other: the verdict, the totals with their ratio,
+ * the operators and parameters that differ, and the layers that changed, went or came. */
+#include "report/report_model.h"
+#include "report/subject/inspect_document.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* --- numbers beside each other ---------------------------------------------------------------- */
+
+/* A row is one quantity of one thing; people read the name of the thing in its first row only. */
+static const struct assay__column columns[] = {
+    {"name", NULL, NULL, 0, 0, 0, 0},
+    {NULL, "name", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"quantity", "", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"unit", NULL, NULL, 0, 0, 0, 0},
+    {"first", "first", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {"second", "second", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {"ratio", "ratio", ASSAY__UNIT_TIMES, 0, 1, 0, 0},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+/* name NULL: the thing of the row before, which is called `of`. */
+static void put_row(struct assay__table *t, const char *of, const char *name, const char *quantity,
+                    const char *unit, double a, double b)
+{
+    bool count = strcmp(unit, ASSAY__UNIT_COUNT) == 0;
+    enum assay_state state = count ? ASSAY_MEASURED : ASSAY_DERIVED;
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, of);
+    assay__table_text(t, name);
+    assay__table_text(t, quantity);
+    assay__table_text(t, unit);
+    assay__table_cell(t, assay__datum_number(a, unit, state));
+    assay__table_cell(t, assay__datum_number(b, unit, state));
+    assay__table_number(t, a > 0 ? b / a : (double)NAN, ASSAY_DERIVED);
+}
+
+static double metric(const struct assay__inspect *inspect, const char *name)
+{
+    const struct assay_metric *m = assay_metrics_get(inspect->metrics, name);
+    return m ? m->value : (double)NAN;
+}
+
+static double known_count(int64_t count)
+{
+    return count < 0 ? (double)NAN : (double)count;
+}
+
+static void add_totals(struct assay__doc *doc, const struct assay__inspect_diff *diff)
+{
+    static const char *const rows[][3] = {
+        {"FLOPs", "compute.flops", "FLOP"},
+        {"MACs", "compute.macs", "MAC"},
+        {"intensity", "compute.intensity", "FLOP/B"},
+        {"bytes read", "memory.read", "B"},
+        {"bytes written", "memory.written", "B"},
+        {"weights", "memory.model", "B"},
+        {"peak activations", "memory.activation.predicted", "B"},
+    };
+    const struct assay__inspect *a = diff->a, *b = diff->b;
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "totals",
+                                      .title = "Totals",
+                                      .remark = "of one inference, from the graph and its shapes"});
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "totals", .caption = "Totals", .limit = SIZE_MAX},
+        columns, COLUMN_COUNT);
+    put_row(t, "model", NULL, "nodes", ASSAY__UNIT_COUNT, /* those of bodies too */
+            (double)(a->layer_count + a->inner_nodes), (double)(b->layer_count + b->inner_nodes));
+    put_row(t, "model", NULL, "parameters", ASSAY__UNIT_COUNT, known_count(a->analysis->parameters),
+            known_count(b->analysis->parameters));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        put_row(t, "model", NULL, rows[i][0], rows[i][2], metric(a, rows[i][1]),
+                metric(b, rows[i][1]));
+    assay__doc_end(doc);
+}
+
+static void add_operators(struct assay__doc *doc, const struct assay__inspect_diff *diff)
+{
+    static const struct assay__op_total none = {0};
+    assay__doc_section(doc, &(struct assay__heading){
+                                .id = "operators", .title = "Operators", .remark = "that differ"});
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "operators", .caption = "Operators", .limit = SIZE_MAX},
+        columns, COLUMN_COUNT);
+    for (size_t i = 0; i < diff->operator_count; i++) {
+        const struct assay__inspect_both *both = &diff->operators[i];
+        if (!assay__inspect_diff_operator(diff, i)) continue;
+        const struct assay__op_total *a = both->a == SIZE_MAX ? &none
+                                                              : &diff->a->analysis->ops[both->a],
+                                     *b = both->b == SIZE_MAX ? &none
+                                                              : &diff->b->analysis->ops[both->b],
+                                     *either = both->a == SIZE_MAX ? b : a;
+        const char *name = assay__doc_op(doc, either->domain, either->op);
+        put_row(t, name, name, "nodes", ASSAY__UNIT_COUNT, (double)a->count, (double)b->count);
+        if (a->flops > 0 || b->flops > 0)
+            put_row(t, name, NULL, "FLOPs", "FLOP", a->flops, b->flops);
+        put_row(t, name, NULL, "bytes", "B", a->bytes, b->bytes);
+    }
+    assay__doc_end(doc);
+}
+
+static void add_parameters(struct assay__doc *doc, const struct assay__inspect_diff *diff)
+{
+    static const struct assay__parameter_total none = {0};
+    assay__doc_section(doc, &(struct assay__heading){.id = "parameters",
+                                                     .title = "Parameters",
+                                                     .remark = "by type, where they differ"});
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "parameters", .caption = "Parameters", .limit = SIZE_MAX},
+        columns, COLUMN_COUNT);
+    for (size_t i = 0; i < diff->parameter_count; i++) {
+        const struct assay__inspect_both *both = &diff->parameters[i];
+        if (!assay__inspect_diff_parameter(diff, i)) continue;
+        const struct assay__parameter_total
+            *a = both->a == SIZE_MAX ? &none : &diff->a->analysis->parameters_by_type[both->a],
+            *b = both->b == SIZE_MAX ? &none : &diff->b->analysis->parameters_by_type[both->b],
+            *either = both->a == SIZE_MAX ? b : a;
+        const char *name = assay__doc_printf(doc, "%s, %s", assay__dtype_name(either->dtype),
+                                             either->storage);
+        put_row(t, name, name, "tensors", ASSAY__UNIT_COUNT, (double)a->tensors,
+                (double)b->tensors);
+        put_row(t, name, NULL, "elements", ASSAY__UNIT_COUNT, (double)a->elements,
+                (double)b->elements);
+        put_row(t, name, NULL, "bytes", "B", (double)a->bytes, (double)b->bytes);
+    }
+    assay__doc_end(doc);
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+static const struct assay__column layer_columns[] = {
+    {"change", NULL, NULL, 0, 0, 0, 0},
+    {"name", "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {NULL, "operator", NULL, 0, 2, 0, 0}, /* of both where they differ: "Relu → Tanh" */
+    {NULL, "output", NULL, 0, 3, 0, 0},
+    {"first_op", NULL, NULL, 0, 0, 0, 0},
+    {"second_op", NULL, NULL, 0, 0, 0, 0},
+    {"first_output", NULL, NULL, 0, 0, 0, 0},
+    {"second_output", NULL, NULL, 0, 0, 0, 0},
+    {"first_flops", "FLOPs", "FLOP", 0, 0, 0, 0},
+    {"second_flops", "→ FLOPs", "FLOP", 0, 0, 0, 0},
+    {"first_bytes", "bytes", "B", 0, 1, 0, 0},
+    {"second_bytes", "→ bytes", "B", 0, 1, 0, 0},
+};
+
+/* A layer of one side; op NULL: that side has none. */
+struct side {
+    const char *op, *output;
+    struct assay__datum flops, bytes;
+};
+
+static struct side side_of(struct assay__doc *doc, const struct assay__inspect *inspect,
+                           size_t index)
+{
+    struct side side = {.flops = assay__datum_none(), .bytes = assay__datum_none()};
+    struct assay__buf shape = {0};
+    if (index == SIZE_MAX) return side;
+    const struct assay__inspect_layer *layer = &inspect->layers[index];
+    assay__inspect_output_shape(&shape, inspect, layer);
+    side.op = assay__doc_op(doc, layer->node->domain, layer->node->op);
+    side.output = assay__doc_take(doc, &shape);
+    side.flops = assay__datum_number(layer->cost->flops, NULL, ASSAY_DERIVED);
+    side.bytes = assay__datum_number(layer->bytes, NULL, ASSAY_DERIVED);
+    return side;
+}
+
+/* "a", or "a → b" */
+static const char *joined(struct assay__doc *doc, const char *a, const char *b)
+{
+    if (!a || !b) return a ? a : b;
+    return strcmp(a, b) == 0 ? a : assay__doc_printf(doc, "%s → %s", a, b);
+}
+
+static void put_pair(struct assay__table *t, const struct assay__inspect_diff *diff,
+                     const struct assay__inspect_pair *pair, const char *change)
+{
+    struct side a = side_of(t->doc, diff->a, pair->a), b = side_of(t->doc, diff->b, pair->b);
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, change);
+    assay__table_text(t, a.op ? diff->a->layers[pair->a].name : diff->b->layers[pair->b].name);
+    assay__table_text(t, joined(t->doc, a.op, b.op));
+    assay__table_text(t, joined(t->doc, a.output, b.output));
+    assay__table_text(t, a.op);
+    assay__table_text(t, b.op);
+    assay__table_text(t, a.output);
+    assay__table_text(t, b.output);
+    assay__table_cell(t, a.flops);
+    assay__table_cell(t, b.flops);
+    assay__table_cell(t, a.bytes);
+    assay__table_cell(t, b.bytes);
+}
+
+static void add_layers(struct assay__doc *doc, const struct assay__inspect_diff *diff)
+{
+    static const struct {
+        enum assay__inspect_change change;
+        const char *key, *title;
+    } parts[] = {{ASSAY__LAYER_CHANGED, "changed", "Layers changed"},
+                 {ASSAY__LAYER_REMOVED, "removed", "Layers only in the first"},
+                 {ASSAY__LAYER_ADDED, "added", "Layers only in the second"}};
+    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
+        const char *remark = assay__doc_printf(doc, "%zu", diff->counts[parts[p].change]);
+        assay__doc_section(doc, &(struct assay__heading){
+                                    .id = parts[p].key, .title = parts[p].title, .remark = remark});
+        struct assay__table *t = assay__doc_table(
+            doc,
+            &(struct assay__table){.name = "layers", .caption = parts[p].title, .more = "layers"},
+            layer_columns, sizeof layer_columns / sizeof layer_columns[0]);
+        for (size_t i = 0; i < diff->pair_count; i++)
+            if (diff->pairs[i].change == parts[p].change)
+                put_pair(t, diff, &diff->pairs[i], parts[p].key);
+        assay__doc_end(doc);
+    }
+}
+
+/* --- together --------------------------------------------------------------------------------- */
+
+static void add_ends(struct assay__doc *doc, const char *label,
+                     const struct assay__inspect *inspect)
+{
+    const struct assay__graph *g = &inspect->model->graph;
+    const struct assay__shapes *shapes = inspect->analysis->shapes;
+    assay__doc_fact(doc, label);
+    for (size_t i = 0; i < g->input_count + g->output_count; i++) {
+        bool input = i < g->input_count;
+        const struct assay__value *v = input ? &g->inputs[i] : &g->outputs[i - g->input_count];
+        struct assay__buf shape = {0};
+        if (input && !assay__inspect_is_input(inspect, v)) continue;
+        assay__inspect_shape(&shape, shapes, assay__shapes_get(shapes, v->name));
+        assay__doc_item_text(doc, "%s%s %s %s", input ? "" : "→ ", v->name,
+                             assay__dtype_name(v->dtype), assay__doc_take(doc, &shape));
+    }
+}
+
+int assay__inspect_diff_document(const struct assay__inspect_diff *diff, struct assay__doc **made)
+{
+    int code = assay__doc_new(made);
+    struct assay__doc *doc = *made;
+    struct assay__buf answer = {0};
+    if (code) return code;
+    assay__doc_name(doc, "inspect", "The difference of two models");
+    doc->table = "layers";
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "summary", .title = "Summary", .quiet = true});
+    if (diff->a->analysis->conflict_count + diff->b->analysis->conflict_count)
+        assay__doc_sentence(doc, ASSAY__TONE_ALERT,
+                            "SHAPE CONFLICTS: inspect each model alone to see them");
+    assay__inspect_diff_answer(&answer, diff);
+    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s", assay__doc_take(doc, &answer));
+    assay__doc_fact_text(doc, "first", diff->a->name);
+    assay__doc_fact_text(doc, "second", diff->b->name);
+    assay__doc_end(doc);
+    add_totals(doc, diff);
+    assay__doc_section(doc,
+                       &(struct assay__heading){.id = "values", .title = "Inputs and outputs"});
+    if (!diff->ends_equal) {
+        add_ends(doc, "first", diff->a);
+        add_ends(doc, "second", diff->b);
+    }
+    assay__doc_end(doc);
+    add_operators(doc, diff);
+    add_parameters(doc, diff);
+    add_layers(doc, diff);
+    return 0;
+}

@@ -1,0 +1,540 @@
+/* inspect_document.c - what a model is, as a document: shape conflicts, the one sentence, what the
+ * file is, its inputs and outputs, the totals, operators, parameters, memory in order of execution,
+ * the largest layers, the wiring of a Neural Circuit Policy, and what is not known and why. */
+#include "report/subject/inspect_document.h"
+
+#include "base/text.h"
+#include "report/report_model.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+const char *assay__doc_op(struct assay__doc *doc, const char *domain, const char *op)
+{
+    struct assay__buf text = {0};
+    assay__inspect_op(&text, domain, op);
+    return assay__doc_take(doc, &text);
+}
+
+/* --- what must be said first ------------------------------------------------------------------ */
+
+static void add_alerts(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    enum { CONFLICTS_SHOWN = 10 };
+    const struct assay__analysis *a = inspect->analysis;
+    for (size_t i = 0; i < a->conflict_count && i < CONFLICTS_SHOWN; i++) {
+        const struct assay__shape_conflict *c = &a->conflicts[i];
+        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "SHAPE CONFLICT: '%s' (%s) and %s: %s", c->node,
+                            c->op, c->other, c->message);
+    }
+    if (a->conflict_count > CONFLICTS_SHOWN)
+        assay__doc_sentence(doc, ASSAY__TONE_ALERT, "and %zu more conflicts",
+                            a->conflict_count - CONFLICTS_SHOWN);
+    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s",
+                        inspect->version_note ? inspect->version_note : "");
+    if (inspect->missing)
+        assay__doc_sentence(doc, ASSAY__TONE_WARN,
+                            "MISSING: %s; nothing here needs it, but running the model does",
+                            inspect->missing);
+    if (inspect->unplanned)
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The inputs are left as the file has them: %s",
+                            inspect->unplanned);
+    if (inspect->ncp_fault)
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "The wiring in the metadata is not used: %s",
+                            inspect->ncp_fault);
+}
+
+static void put_scaled(struct assay__buf *out, double value, const char *unit)
+{
+    char text[64];
+    assay__text_scaled(text, sizeof text, value, unit);
+    assay__buf_puts(out, text);
+}
+
+/* "703 MFLOP per inference, 99.2 % of them in 26 Conv": the operator with the most FLOPs is the
+ * first of the list. */
+static void put_dominant(struct assay__buf *out, const struct assay__analysis *a)
+{
+    const struct assay__op_total *top = a->op_count ? &a->ops[0] : NULL;
+    assay__buf_puts(out, a->unknown_flops ? "at least " : "");
+    put_scaled(out, a->flops, "FLOP");
+    assay__buf_puts(out, " per inference");
+    if (!top || !(top->flops > 0) || !(a->flops > 0)) return;
+    double share = fmin(top->flops / a->flops, 1); /* bodies that run several times are in both */
+    assay__buf_printf(out, ", %.*f %% of %s in %zu ", share < 0.9995 ? 1 : 0, share * 100,
+                      a->unknown_flops ? "that" : "them", top->count);
+    assay__inspect_op(out, top->domain, top->op);
+}
+
+static void add_answer(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    const struct assay__analysis *a = inspect->analysis;
+    size_t nodes = inspect->layer_count + inspect->inner_nodes;
+    double moved = a->bytes_read + a->bytes_written;
+    struct assay__buf text = {0}, left = {0};
+    assay__buf_printf(&text, "%zu node%s of %zu operator%s", nodes, plural(nodes), a->op_count,
+                      plural(a->op_count));
+    if (a->parameters >= 0) {
+        assay__buf_puts(&text, " with ");
+        assay__print_short_count(&text, a->parameters);
+        assay__buf_printf(&text, " parameter%s", a->parameters == 1 ? "" : "s");
+    }
+    assay__buf_puts(&text, ": ");
+    if (a->flops > 0 || !a->unknown_flops)
+        put_dominant(&text, a);
+    else
+        assay__buf_puts(&text, "FLOPs unknown");
+    if (moved > 0 && !a->unknown_bytes && !a->unknown_flops && a->flops > 0) {
+        assay__buf_puts(&text, "; ");
+        put_scaled(&text, a->flops / moved, "FLOP/B");
+    }
+    if (isfinite(a->live.peak_bytes)) {
+        assay__buf_puts(&text, "; activations peak at ");
+        put_scaled(&text, a->live.peak_bytes, "B");
+    }
+    assay__buf_putc(&text, '.');
+    assay__inspect_left_out(&left, inspect, ASSAY__LACK_ANY);
+    if (left.length)
+        assay__buf_printf(&text, " %s: the totals leave %s out.", left.data,
+                          assay__inspect_left(a, ASSAY__LACK_ANY) == 1 ? "it" : "them");
+    if (left.failed) text.failed = true;
+    assay__buf_free(&left);
+    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s", assay__doc_take(doc, &text));
+}
+
+/* --- what the file is ------------------------------------------------------------------------- */
+
+static void add_model(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    const struct assay__model *m = inspect->model;
+    bool onnx = assay__model_is_onnx(m);
+    assay__doc_fact(doc, "model");
+    if (*inspect->path && strcmp(inspect->path, inspect->name) != 0)
+        assay__doc_item_text(doc, "%s", inspect->path);
+    assay__doc_item_text(doc, "%s", m->format && *m->format ? m->format : "ONNX");
+    if (inspect->zoo) assay__doc_item_text(doc, "built in memory");
+    for (size_t i = 0; onnx && i < m->opset_count; i++)
+        assay__doc_item_text(doc, "opset %s%s%" PRId64, m->opsets[i].domain,
+                             *m->opsets[i].domain ? " " : "", m->opsets[i].version);
+    if (onnx && m->ir_version > 0) assay__doc_item_text(doc, "IR %" PRId64, m->ir_version);
+    if (m->producer && *m->producer)
+        assay__doc_item_text(doc, "by %s%s%s", m->producer,
+                             m->producer_version && *m->producer_version ? " " : "",
+                             m->producer_version ? m->producer_version : "");
+    if (inspect->functions)
+        assay__doc_item_text(doc, "%zu function%s inlined", inspect->functions,
+                             plural(inspect->functions));
+    if (inspect->subgraphs)
+        assay__doc_item_text(doc, "%zu subgraph%s with %zu node%s", inspect->subgraphs,
+                             plural(inspect->subgraphs), inspect->inner_nodes,
+                             plural(inspect->inner_nodes));
+    if (inspect->external_tensors)
+        assay__doc_item_after(
+            doc, NULL, assay__datum_number(inspect->external_bytes, "B", ASSAY_MEASURED),
+            assay__doc_printf(doc, "in %zu external tensor%s", inspect->external_tensors,
+                              plural(inspect->external_tensors)));
+    assay__doc_item_text(doc, "fingerprint %s", inspect->fingerprint);
+}
+
+enum { SOURCE_KINDS = 64 };
+struct source_ops {
+    const char *names[SOURCE_KINDS];
+    size_t counts[SOURCE_KINDS], kinds, beyond;
+};
+
+static void count_source_op(struct source_ops *ops, const char *name)
+{
+    size_t k = 0;
+    if (!name || !*name) return;
+    while (k < ops->kinds && strcmp(ops->names[k], name) != 0)
+        k++;
+    if (k == SOURCE_KINDS) {
+        ops->beyond++;
+        return;
+    }
+    if (k == ops->kinds) ops->names[ops->kinds++] = name;
+    ops->counts[k]++;
+}
+
+/* Of a graph and its bodies. */
+static void count_source_ops(struct source_ops *ops, const struct assay__graph *graph, int depth)
+{
+    for (size_t i = 0; depth < 100 && i < graph->node_count; i++) {
+        const struct assay__node *node = &graph->nodes[i];
+        for (size_t a = 0; a < node->attr_count; a++) {
+            const struct assay__attr *attr = &node->attrs[a];
+            if (attr->g) count_source_ops(ops, attr->g, depth + 1);
+            for (size_t n = 0; attr->graphs && n < attr->count; n++)
+                if (attr->graphs[n]) count_source_ops(ops, attr->graphs[n], depth + 1);
+        }
+        count_source_op(ops, node->source_op);
+    }
+}
+
+/* What the nodes are called in a file of another format, where the tables below use ONNX' names. */
+static void add_source_ops(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    struct source_ops ops = {.kinds = 0};
+    count_source_ops(&ops, &inspect->model->graph, 0);
+    assay__doc_fact(doc, "made of");
+    for (size_t k = 0; k < ops.kinds; k++)
+        if (ops.counts[k] > 1)
+            assay__doc_item_text(doc, "%s × %zu", ops.names[k], ops.counts[k]);
+        else
+            assay__doc_item_text(doc, "%s", ops.names[k]);
+    if (ops.beyond) assay__doc_item_text(doc, "and %zu nodes of other kinds", ops.beyond);
+}
+
+/* --- inputs and outputs ----------------------------------------------------------------------- */
+
+static const struct assay__column value_columns[] = {
+    {"role", "role", NULL, 0, 0, 0, 0},       {"name", "name", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"dtype", "type", NULL, 0, 0, 0, 0},      {"shape", "shape", NULL, 0, 0, 0, 0},
+    {"shape_here", "here", NULL, 0, 0, 0, 0}, /* with its symbols fixed, where it has some */
+};
+
+static const char *fixed_shape(struct assay__doc *doc, const struct assay__inspect *inspect,
+                               const struct assay__value *value)
+{
+    const struct assay__shape_entry *entry = assay__shapes_get(inspect->analysis->shapes,
+                                                               value->name);
+    bool open = value->rank < 0;
+    struct assay__buf shape = {0};
+    for (int d = 0; d < value->rank; d++)
+        open |= value->dims[d].value < 0;
+    if (!open || !entry || entry->rank < 0 || value->kind != ASSAY__KIND_TENSOR) return NULL;
+    assay__inspect_shape(&shape, inspect->analysis->shapes, entry);
+    return assay__doc_take(doc, &shape);
+}
+
+static void put_values(struct assay__table *t, const struct assay__inspect *inspect,
+                       const char *role, const struct assay__value *values, size_t count)
+{
+    bool inputs = values == inspect->model->graph.inputs;
+    for (size_t i = 0; i < count; i++) {
+        struct assay__buf shape = {0};
+        if (inputs && !assay__inspect_is_input(inspect, &values[i])) continue;
+        assay__inspect_value_shape(&shape, &values[i]);
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, role);
+        assay__table_text(t, values[i].name);
+        assay__table_text(
+            t, values[i].kind == ASSAY__KIND_TENSOR ? assay__dtype_name(values[i].dtype) : NULL);
+        assay__table_text(t, assay__doc_take(t->doc, &shape));
+        assay__table_text(t, fixed_shape(t->doc, inspect, &values[i]));
+    }
+}
+
+static void add_values(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    const struct assay__graph *graph = &inspect->model->graph;
+    assay__doc_section(doc,
+                       &(struct assay__heading){.id = "values", .title = "Inputs and outputs"});
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){
+            .name = "values", .caption = "Inputs and outputs", .more = "values", .limit = 16},
+        value_columns, sizeof value_columns / sizeof value_columns[0]);
+    put_values(t, inspect, "input", graph->inputs, graph->input_count);
+    put_values(t, inspect, "output", graph->outputs, graph->output_count);
+    for (size_t i = 0; i < inspect->workload->note_count; i++)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", inspect->workload->notes[i]);
+    assay__doc_end(doc);
+}
+
+/* --- totals ----------------------------------------------------------------------------------- */
+
+/* A total that leaves nodes out is not known, but at least what the others need. Why is said where
+ * all such operators are listed. */
+static void put_total(struct assay__doc *doc, const struct assay__inspect *inspect,
+                      const char *label, const char *name, double known_part)
+{
+    const struct assay_metric *metric = assay_metrics_get(inspect->metrics, name);
+    struct assay__datum value = assay__datum_metric(metric);
+    const char *after = NULL;
+    if (!assay__datum_is_known(&value)) {
+        value.note = NULL;
+        if (metric && known_part > 0) {
+            char scaled[64];
+            assay__text_scaled(scaled, sizeof scaled, known_part, metric->unit);
+            after = assay__doc_printf(doc, "(at least %s)", scaled);
+        }
+    }
+    assay__doc_item_after(doc, label, value, after);
+}
+
+static const struct assay__column metric_columns[] = {
+    {"metric", "metric", NULL, 0, 0, ASSAY__COLUMN_NAME | ASSAY__COLUMN_CODE, 0},
+    {"value", "value", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {"unit", NULL, NULL, 0, 0, 0, 0},
+    {"state", "state", NULL, 0, 0, 0, 0},
+    {"source", "source", NULL, 0, 1, 0, 0},
+    {"note", "formula or reason", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+
+static void add_metrics(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    assay__doc_fold(
+        doc, &(struct assay__heading){.id = "metrics", .title = "Metrics with state and formula"});
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "metrics", .caption = "Metrics", .limit = SIZE_MAX},
+        metric_columns, sizeof metric_columns / sizeof metric_columns[0]);
+    for (size_t i = 0; i < assay_metrics_count(inspect->metrics); i++) {
+        const struct assay_metric *m = assay_metrics_at(inspect->metrics, i);
+        struct assay__datum value = assay__datum_metric(m);
+        value.name = value.note = value.source = NULL; /* in columns of their own */
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, m->name);
+        assay__table_cell(t, value);
+        assay__table_text(t, m->unit);
+        assay__table_text(t, assay_state_name(m->state));
+        assay__table_text(t, m->source);
+        assay__table_text(t, m->note);
+    }
+    assay__doc_end(doc);
+}
+
+static void add_totals(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    const struct assay__analysis *a = inspect->analysis;
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "totals",
+                                      .title = "Totals",
+                                      .remark = "of one inference, from the graph and its shapes"});
+    assay__doc_fact(doc, "compute");
+    put_total(doc, inspect, NULL, "compute.flops", a->flops);
+    put_total(doc, inspect, NULL, "compute.macs", a->macs);
+    put_total(doc, inspect, "intensity", "compute.intensity", NAN);
+    assay__doc_fact(doc, "traffic");
+    put_total(doc, inspect, "read", "memory.read", a->bytes_read);
+    put_total(doc, inspect, "of that weights", "memory.read_weights", a->bytes_weights);
+    put_total(doc, inspect, "written", "memory.written", a->bytes_written);
+    assay__doc_fact(doc, "memory");
+    put_total(doc, inspect, "weights", "memory.model", NAN);
+    put_total(doc, inspect, "peak activations", "memory.activation.predicted", NAN);
+    add_metrics(doc, inspect);
+    assay__doc_end(doc);
+}
+
+/* --- operators -------------------------------------------------------------------------------- */
+
+static const struct assay__column operator_columns[] = {
+    {NULL, "operator", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"op", NULL, NULL, 0, 0, 0, 0},
+    {"domain", NULL, NULL, 0, 0, 0, 0},
+    {"count", "count", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"unknown", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {NULL, "cost unknown", ASSAY__UNIT_COUNT, 0, 2, 0, 0}, /* of none, nothing is said */
+    {"flops", "FLOPs", "FLOP", 0, 0, ASSAY__COLUMN_SUM, 0},
+    {NULL, "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
+    {"macs", "MACs", "MAC", 0, 6, ASSAY__COLUMN_SUM, 0},
+    {"bytes", "bytes", "B", 0, 1, ASSAY__COLUMN_SUM, 0},
+    {NULL, "bar", "ratio", 0, 5, ASSAY__COLUMN_BAR, 0},
+};
+
+static void add_operators(struct assay__doc *doc, const struct assay__analysis *a)
+{
+    double most = a->op_count && a->ops[0].flops > 0 ? a->ops[0].flops : (double)NAN;
+    const char *remark = assay__doc_printf(doc, "%zu, by FLOPs%s", a->op_count,
+                                           a->unknown_flops ? "; shares of what is known" : "");
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "operators", .title = "Operators", .remark = remark});
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){
+            .name = "operators", .caption = "Operators", .more = "operators", .limit = 30},
+        operator_columns, sizeof operator_columns / sizeof operator_columns[0]);
+    for (size_t i = 0; i < a->op_count; i++) {
+        const struct assay__op_total *op = &a->ops[i];
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, assay__doc_op(doc, op->domain, op->op));
+        assay__table_text(t, op->op);
+        assay__table_text(t, op->domain);
+        assay__table_number(t, (double)op->count, ASSAY_MEASURED);
+        assay__table_number(t, (double)op->unknown, ASSAY_MEASURED);
+        assay__table_cell(t, op->unknown ? assay__datum_count((double)op->unknown)
+                                         : assay__datum_none());
+        assay__table_number(t, op->flops, ASSAY_DERIVED);
+        assay__table_number(t, a->flops > 0 ? op->flops / a->flops : (double)NAN, ASSAY_MEASURED);
+        assay__table_number(t, op->macs, ASSAY_DERIVED);
+        assay__table_number(t, op->bytes, ASSAY_DERIVED);
+        assay__table_number(t, op->flops / most, ASSAY_DERIVED);
+    }
+    assay__doc_end(doc);
+}
+
+/* --- parameters ------------------------------------------------------------------------------- */
+
+static const struct assay__column parameter_columns[] = {
+    {"dtype", "type", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"storage", "stored as", NULL, 0, 2, 0, 0},
+    {"tensors", "tensors", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
+    {"elements", "elements", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"bytes", "bytes", "B", 0, 0, 0, 0},
+    {NULL, "share", "ratio", 0, 1, 0, 0},
+    {NULL, "bar", "ratio", 0, 5, ASSAY__COLUMN_BAR, 0},
+};
+
+static void put_parameters(struct assay__doc *doc, const struct assay__analysis *a)
+{
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "parameters", .caption = "Parameters by type"},
+        parameter_columns, sizeof parameter_columns / sizeof parameter_columns[0]);
+    for (size_t i = 0; i < a->parameter_type_count; i++) {
+        const struct assay__parameter_total *p = &a->parameters_by_type[i];
+        double share = a->parameter_bytes > 0 ? (double)p->bytes / (double)a->parameter_bytes
+                                              : (double)NAN;
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, assay__dtype_name(p->dtype));
+        assay__table_text(t, p->storage ? p->storage : "dense");
+        assay__table_number(t, (double)p->tensors, ASSAY_MEASURED);
+        assay__table_number(t, (double)p->elements, ASSAY_MEASURED);
+        assay__table_number(t, (double)p->bytes, ASSAY_DERIVED);
+        assay__table_number(t, share, ASSAY_MEASURED);
+        assay__table_number(t, share, ASSAY_MEASURED);
+    }
+}
+
+/* Weights that the file holds compressed (Core ML: palettised, quantised, sparse), by scheme. */
+static const struct assay__column compressed_columns[] = {
+    {"scheme", "compressed", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"bits", "bits", ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
+    {"tensors", "tensors", ASSAY__UNIT_COUNT, 0, 1, 0, 0},
+    {"elements", "weights", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"stored_bytes", "stored", "B", 0, 0, 0, 0},
+    {"dense_bytes", "dense", "B", 0, 1, 0, 0},
+    {"dtype", "type", NULL, 0, 2, 0, 0},
+    {"detail", "detail", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+
+static bool alike(const struct assay__stored_weight *a, const struct assay__stored_weight *b)
+{
+    return strcmp(a->scheme, b->scheme) == 0 && a->bits == b->bits && a->dtype == b->dtype;
+}
+
+static bool seen_before(const struct assay__model *model, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (alike(&model->stored[k], &model->stored[i])) return true;
+    return false;
+}
+
+static void put_scheme(struct assay__table *t, const struct assay__model *model, size_t first)
+{
+    const struct assay__stored_weight *weight = &model->stored[first];
+    double tensors = 0, elements = 0, stored = 0, dense = 0;
+    for (size_t i = first; i < model->stored_count; i++) {
+        const struct assay__stored_weight *one = &model->stored[i];
+        if (!alike(one, weight)) continue;
+        tensors++;
+        elements += (double)one->logical_elements;
+        stored += (double)one->stored_bytes;
+        dense += (double)assay__dtype_bytes(weight->dtype, one->logical_elements);
+    }
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, weight->scheme);
+    assay__table_number(t, weight->bits > 0 ? weight->bits : (double)NAN, ASSAY_MEASURED);
+    assay__table_number(t, tensors, ASSAY_MEASURED);
+    assay__table_number(t, elements, ASSAY_MEASURED);
+    assay__table_number(t, stored, ASSAY_MEASURED);
+    assay__table_number(t, dense, ASSAY_DERIVED);
+    assay__table_text(t, assay__dtype_name(weight->dtype));
+    assay__table_text(t, tensors < 2 ? weight->detail : NULL);
+}
+
+static void add_parameters(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    const struct assay__analysis *a = inspect->analysis;
+    const struct assay__model *model = inspect->model;
+    struct assay__buf remark = {0};
+    if (a->parameters >= 0) {
+        assay__print_count(&remark, a->parameters);
+        assay__buf_puts(&remark, " trainable; ");
+    }
+    assay__buf_puts(&remark, "by type, as stored");
+    assay__doc_section(doc, &(struct assay__heading){.id = "parameters",
+                                                     .title = "Parameters",
+                                                     .remark = assay__doc_take(doc, &remark)});
+    put_parameters(doc, a);
+    if (!a->parameter_type_count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "none");
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "compressed", .caption = "Compressed weights by scheme"},
+        compressed_columns, sizeof compressed_columns / sizeof compressed_columns[0]);
+    for (size_t i = 0; i < model->stored_count; i++)
+        if (!seen_before(model, i)) put_scheme(t, model, i);
+    assay__doc_end(doc);
+}
+
+/* --- what is not known ------------------------------------------------------------------------ */
+
+static const struct assay__column unknown_columns[] = {
+    {NULL, "operator", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"op", NULL, NULL, 0, 0, 0, 0},
+    {"domain", NULL, NULL, 0, 0, 0, 0},
+    {"count", "nodes", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"without_flops", "without FLOPs", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"without_bytes", "without bytes", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"why", "why", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+
+static void add_unknown(struct assay__doc *doc, const struct assay__analysis *a)
+{
+    size_t left = assay__inspect_left(a, ASSAY__LACK_ANY);
+    const char *remark = assay__doc_printf(doc, "the totals leave out %zu node%s", left,
+                                           plural(left));
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "unknown", .title = "Not known", .remark = remark});
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "unknown",
+                               .caption = "Operators whose cost is not known",
+                               .more = "operators",
+                               .limit = 20},
+        unknown_columns, sizeof unknown_columns / sizeof unknown_columns[0]);
+    for (size_t i = 0; i < a->unknown_count; i++) {
+        const struct assay__unknown_op *u = &a->unknown[i];
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, assay__doc_op(doc, u->domain, u->op));
+        assay__table_text(t, u->op);
+        assay__table_text(t, u->domain);
+        assay__table_number(t, (double)u->count, ASSAY_MEASURED);
+        assay__table_number(t, (double)u->without_flops, ASSAY_MEASURED);
+        assay__table_number(t, (double)u->without_bytes, ASSAY_MEASURED);
+        assay__table_text(t, u->why);
+    }
+    assay__doc_end(doc);
+}
+
+int assay__inspect_document(const struct assay__inspect *inspect, enum assay__inspect_sort sort,
+                            struct assay__doc **made)
+{
+    int code = assay__doc_new(made);
+    struct assay__doc *doc = *made;
+    if (code) return code;
+    assay__doc_name(doc, "inspect", inspect->name);
+    doc->table = "layers";
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "summary", .title = "Summary", .quiet = true});
+    add_alerts(doc, inspect);
+    add_answer(doc, inspect);
+    add_model(doc, inspect);
+    add_source_ops(doc, inspect);
+    assay__doc_end(doc);
+    add_values(doc, inspect);
+    add_totals(doc, inspect);
+    add_operators(doc, inspect->analysis);
+    add_parameters(doc, inspect);
+    assay__inspect_add_memory(doc, inspect);
+    assay__inspect_add_layers(doc, inspect, sort);
+    assay__inspect_add_wiring(doc, inspect);
+    add_unknown(doc, inspect->analysis);
+    return 0;
+}

@@ -1,0 +1,233 @@
+/* inspect_layers.c - the layers of a model in the order people ask for, and the memory that their
+ * activations take in order of execution: a picture, who runs at the peak, and the tensors that
+ * make it up. */
+#include "report/subject/inspect_document.h"
+
+#include "report/figure/figures.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static const struct assay__column tensor_columns[] = {
+    {"name", "tensor", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"bytes", "size", "B", 0, 0, ASSAY__COLUMN_SUM, 0},
+    {"dtype", "type", NULL, 0, 2, 0, 0},
+    {"shape", "shape", NULL, 0, 1, 0, 0},
+    {"first", "from #", ASSAY__UNIT_COUNT, 0, 5, 0, 0},
+    {"last", "to #", ASSAY__UNIT_COUNT, 0, 5, 0, 0},
+};
+
+static void put_tensor(struct assay__table *t, const struct assay__inspect *inspect,
+                       const struct assay__live_tensor *tensor)
+{
+    const struct assay__shapes *shapes = inspect->analysis->shapes;
+    const struct assay__shape_entry *entry = assay__shapes_get(shapes, tensor->name);
+    struct assay__buf shape = {0};
+    assay__inspect_shape(&shape, shapes, entry);
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, tensor->name);
+    assay__table_number(t, tensor->bytes, ASSAY_DERIVED);
+    assay__table_text(t, entry ? assay__dtype_name(entry->dtype) : NULL);
+    assay__table_text(t, assay__doc_take(t->doc, &shape));
+    assay__table_number(t, (double)tensor->first, ASSAY_MEASURED);
+    assay__table_number(t, (double)tensor->last, ASSAY_MEASURED);
+}
+
+/* The rows sum to the peak: what its bodies need is one of them. */
+static void put_tensors(struct assay__doc *doc, const struct assay__inspect *inspect, bool known)
+{
+    const struct assay__liveness *live = &inspect->analysis->live;
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "tensors",
+                               .caption = "Tensors alive at the peak",
+                               .more = "tensors",
+                               .limit = 6},
+        tensor_columns, sizeof tensor_columns / sizeof tensor_columns[0]);
+    if (known && live->peak_body_bytes > 0) {
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, assay__doc_printf(doc, "inside the body of '%s'",
+                                               inspect->layers[live->peak_position].name));
+        assay__table_number(t, live->peak_body_bytes, ASSAY_DERIVED);
+    }
+    for (size_t i = 0; known && i < live->peak_tensor_count; i++)
+        put_tensor(t, inspect, &live->tensors[live->peak_tensors[i]]);
+}
+
+static void add_picture(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    struct assay__figure *figure = assay__arena_alloc(doc->arena, sizeof *figure);
+    double *live_bytes = assay__figure_values(doc->arena, inspect->layer_count);
+    size_t peak = 0;
+    if (!figure || !live_bytes) {
+        doc->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < inspect->layer_count; i++)
+        live_bytes[i] = inspect->layers[i].live_bytes;
+    int code = assay__figure_live(doc->arena, live_bytes, inspect->layer_count, figure, &peak,
+                                  NULL);
+    if (code == ASSAY_ENOMEM) doc->failed = true;
+    if (code) return;
+    figure->title = "Live activations by layer";
+    figure->description = assay__doc_printf(
+        doc, "%s at most, at layer %zu, %s.",
+        assay__figure_scaled(doc->arena, live_bytes[peak], "B"), peak,
+        assay__figure_short(doc->arena, inspect->layers[peak].name));
+    assay__doc_picture(doc, &(struct assay__picture){.figure = figure});
+}
+
+void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    const struct assay__liveness *live = &inspect->analysis->live;
+    const struct assay_metric *peak = assay_metrics_get(inspect->metrics,
+                                                        "memory.activation.predicted");
+    bool known = isfinite(live->peak_bytes) && live->peak_position < inspect->layer_count;
+    const char *at = NULL;
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "memory",
+                                      .title = "Memory",
+                                      .remark = "live activations in order of execution, without "
+                                                "weights"});
+    if (inspect->layer_count) add_picture(doc, inspect);
+    if (known) {
+        const struct assay__inspect_layer *layer = &inspect->layers[live->peak_position];
+        at = assay__doc_printf(
+            doc, "while layer %zu, %s (%s), runs; alive then:", live->peak_position, layer->name,
+            assay__doc_op(doc, layer->node->domain, layer->node->op));
+    }
+    assay__doc_fact(doc, "peak");
+    if (inspect->layer_count) assay__doc_item_after(doc, NULL, assay__datum_metric(peak), at);
+    put_tensors(doc, inspect, known);
+    assay__doc_end(doc);
+}
+
+/* --- layers ----------------------------------------------------------------------------------- */
+
+enum {
+    INDEX,
+    OPERATOR,
+    NAME,
+    OP,
+    DOMAIN_,
+    OUTPUT,
+    FLOPS,
+    SHARE,
+    MACS,
+    READ,
+    WRITTEN,
+    WEIGHTS,
+    BYTES,
+    MEMORY,
+    LIVE,
+    INTENSITY,
+    BAR,
+    LAYER_COLUMNS
+};
+
+static const struct assay__column layer_columns[] = {
+    [INDEX] = {"index", "#", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
+    [OPERATOR] = {NULL, "operator", NULL, 0, 4, 0, 0},
+    [NAME] = {"name", "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    [OP] = {"op", NULL, NULL, 0, 0, 0, 0},
+    [DOMAIN_] = {"domain", NULL, NULL, 0, 0, 0, 0},
+    [OUTPUT] = {"output_shape", "output", NULL, 0, 7, 0, 0},
+    [FLOPS] = {"flops", "FLOPs", "FLOP", 0, 0, 0, 0},
+    [SHARE] = {NULL, "share", "ratio", 0, 0, 0, 0},
+    [MACS] = {"macs", "MACs", "MAC", 0, 9, 0, 0},
+    [READ] = {"bytes_read", "read", "B", 0, 8, 0, 0},
+    [WRITTEN] = {"bytes_written", "written", "B", 0, 8, 0, 0},
+    [WEIGHTS] = {"bytes_weights", "weights", "B", 0, 8, 0, 0},
+    [BYTES] = {NULL, "bytes", "B", 0, 1, 0, 0},
+    [MEMORY] = {"memory_bytes", "memory", "B", 0, 6, 0, 0},
+    [LIVE] = {"live_bytes", "live", "B", 0, 8, 0, 0},
+    [INTENSITY] = {"intensity", "FLOP/B", ASSAY__UNIT_PLAIN, 0, 2, 0, 0},
+    [BAR] = {NULL, "bar", "ratio", 0, 5, ASSAY__COLUMN_BAR, 0},
+};
+
+struct layer_view {
+    const struct assay__inspect *inspect;
+    enum assay__inspect_sort sort;
+    double total, most; /* of what it is sorted by; NaN: no shares */
+};
+
+static struct assay__datum derived(double number)
+{
+    return assay__datum_number(number, NULL, ASSAY_DERIVED);
+}
+
+static void fill_layer(const struct assay__table *table, size_t row, struct assay__datum *cells)
+{
+    const struct layer_view *view = table->context;
+    const struct assay__inspect_layer *layer = &view->inspect->layers[row];
+    double weight = assay__inspect_weight(layer, view->sort);
+    struct assay__buf shape = {0};
+    assay__inspect_output_shape(&shape, view->inspect, layer);
+    cells[INDEX] = assay__datum_count((double)row);
+    cells[OPERATOR] = assay__datum_text(
+        assay__doc_op(table->doc, layer->node->domain, layer->node->op));
+    cells[NAME] = assay__datum_text(layer->name);
+    cells[OP] = assay__datum_text(layer->node->op);
+    cells[DOMAIN_] = assay__datum_text(layer->node->domain);
+    cells[OUTPUT] = assay__datum_text(assay__doc_take(table->doc, &shape));
+    cells[FLOPS] = derived(layer->cost->flops);
+    cells[SHARE] = assay__datum_number(weight / view->total, NULL, ASSAY_MEASURED);
+    cells[MACS] = derived(layer->cost->macs);
+    cells[READ] = derived(layer->cost->bytes_read);
+    cells[WRITTEN] = derived(layer->cost->bytes_written);
+    cells[WEIGHTS] = derived(layer->cost->bytes_weights);
+    cells[BYTES] = derived(layer->bytes);
+    cells[MEMORY] = derived(layer->memory_bytes);
+    cells[LIVE] = derived(layer->live_bytes);
+    cells[INTENSITY] = derived(layer->intensity);
+    cells[BAR] = derived(weight / view->most);
+}
+
+/* What it is sorted by stays on a narrow page. Memory adds up to nothing: it has no share. */
+static const struct assay__column *columns_of(struct assay__doc *doc, enum assay__inspect_sort sort)
+{
+    struct assay__column *columns = assay__arena_array(doc->arena, LAYER_COLUMNS, sizeof *columns);
+    if (!columns) {
+        doc->failed = true;
+        return layer_columns;
+    }
+    memcpy(columns, layer_columns, sizeof layer_columns);
+    if (sort == ASSAY__SORT_BYTES) columns[BYTES].priority = 0;
+    if (sort == ASSAY__SORT_MEMORY) {
+        columns[MEMORY].priority = 0;
+        columns[SHARE].title = NULL;
+    }
+    return columns;
+}
+
+void assay__inspect_add_layers(struct assay__doc *doc, const struct assay__inspect *inspect,
+                               enum assay__inspect_sort sort)
+{
+    static const char *const by[] = {"FLOPs", "bytes", "memory"};
+    const struct assay__analysis *a = inspect->analysis;
+    struct layer_view *view = assay__arena_alloc(doc->arena, sizeof *view);
+    size_t *order = assay__inspect_order(inspect, sort, doc->arena), count = inspect->layer_count;
+    if (!view || !order) {
+        doc->failed = true;
+        return;
+    }
+    double total = sort == ASSAY__SORT_FLOPS ? a->flops : a->bytes_read + a->bytes_written;
+    *view = (struct layer_view){inspect, sort, total > 0 ? total : (double)NAN, NAN};
+    if (count) view->most = assay__inspect_weight(&inspect->layers[order[0]], sort);
+    const char *remark = assay__doc_printf(
+        doc, "%zu, largest first by %s; # is the order of execution", count, by[sort]);
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "layers", .title = "Layers", .remark = remark});
+    assay__doc_table(doc,
+                     &(struct assay__table){.name = "layers",
+                                            .caption = "Layers, largest first",
+                                            .more = "layers",
+                                            .fill = fill_layer,
+                                            .context = view,
+                                            .row_count = count,
+                                            .order = order},
+                     columns_of(doc, sort), LAYER_COLUMNS);
+    assay__doc_end(doc);
+}

@@ -1,0 +1,181 @@
+/* inspect_wiring.c - the wiring of a Neural Circuit Policy: its synapses and their graph, the work
+ * the wiring needs against the work the dense graph executes, and the cost of a time step and of
+ * each group of neurons. */
+#include "report/subject/inspect_document.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static struct assay__datum derived(double number, const char *unit)
+{
+    return assay__datum_number(number, unit, ASSAY_DERIVED);
+}
+
+static void add_cell(struct assay__doc *doc, const struct assay__ncp *n)
+{
+    assay__doc_fact(doc, "cell");
+    assay__doc_item_text(doc, "%s%s%s", n->cell, n->mode && *n->mode ? ", mode " : "",
+                         n->mode ? n->mode : "");
+    assay__doc_item_text(doc, "wiring %s", n->wiring);
+    assay__doc_item_text(doc, "%" PRId64 " units", n->units);
+    assay__doc_item_text(doc, "%" PRId64 " inputs", n->inputs);
+    assay__doc_item_text(doc, "%" PRId64 " outputs", n->outputs);
+    assay__doc_item_text(doc, "%s form, %" PRId64 " step%s", n->form, n->steps,
+                         n->steps == 1 ? "" : "s");
+    if (n->unfolds > 1) assay__doc_item_text(doc, "%" PRId64 " unfolds per step", n->unfolds);
+    if (n->mixed_memory) assay__doc_item_text(doc, "mixed memory");
+}
+
+static void add_synapses(struct assay__doc *doc, const struct assay__ncp *n)
+{
+    if (!n->wired) {
+        assay__doc_fact_text(doc, "wiring", "none: every neuron is connected to every other");
+        return;
+    }
+    assay__doc_fact(doc, "synapses");
+    assay__doc_item_text(doc, "%zu between neurons (%.1f %% sparse)", n->synapses,
+                         n->sparsity * 100);
+    assay__doc_item_text(doc, "%zu from inputs (%.1f %% sparse)", n->sensory_synapses,
+                         n->sensory_sparsity * 100);
+    assay__doc_item_text(doc, "%zu excitatory, %zu inhibitory", n->excitatory, n->inhibitory);
+    assay__doc_fact(doc, "graph");
+    assay__doc_item_text(doc, "%zu strongly connected component%s", n->components,
+                         plural(n->components));
+    assay__doc_item_text(doc, "the largest of %zu neuron%s", n->largest_component,
+                         plural(n->largest_component));
+    assay__doc_item_text(doc, "%zu with a cycle", n->cyclic_components);
+    assay__doc_item_text(doc, "longest path %zu synapse%s", n->longest_path,
+                         plural(n->longest_path));
+}
+
+static void add_work(struct assay__doc *doc, const struct assay__ncp *n)
+{
+    enum { STEPS_SHOWN = 4 };
+    bool alike = true;
+    assay__doc_fact(doc, "work");
+    assay__doc_item_after(doc, NULL, derived(n->flops, "FLOP"), "executed");
+    if (isfinite(n->flops_needed)) {
+        assay__doc_item_after(doc, NULL, derived(n->flops_needed, "FLOP"), "needed by the wiring");
+        if (n->flops > 0)
+            assay__doc_item_after(doc, NULL, derived(n->flops_needed / n->flops, "ratio"),
+                                  "of what is executed");
+    } else {
+        assay__doc_item_text(doc, "what the wiring needs of it is not known");
+    }
+    assay__doc_fact(doc, "per step");
+    assay__doc_item(doc, NULL, derived(n->flops_per_step, "FLOP"));
+    assay__doc_item_after(doc, NULL, derived(n->bytes_per_step, "B"),
+                          n->steps > 1 ? "on average" : NULL);
+    for (size_t i = 1; i < n->per_step_count; i++)
+        alike &= n->per_step[i].flops == n->per_step[0].flops;
+    for (size_t i = 0; i < n->per_step_count && i < STEPS_SHOWN && !alike; i++)
+        assay__doc_item(doc, assay__doc_printf(doc, "step %" PRId64, n->per_step[i].step),
+                        derived(n->per_step[i].flops, "FLOP"));
+    if (!alike && n->per_step_count > STEPS_SHOWN)
+        assay__doc_item_text(doc, "and %zu more", n->per_step_count - STEPS_SHOWN);
+}
+
+/* --- groups and steps ------------------------------------------------------------------------- */
+
+static const struct assay__column group_columns[] = {
+    {"group", "group", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"neurons", "neurons", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"flops", "FLOPs", "FLOP", 0, 0, 0, 0},
+    {"flops_needed", "needed", "FLOP", 0, 0, 0, 0},
+    {"bytes", "bytes", "B", 0, 3, 0, 0},
+    {"nodes", "nodes", ASSAY__UNIT_COUNT, 0, 4, 0, 0},
+    {NULL, "in (min–max, mean)", NULL, 0, 1, 0, 0},
+    {NULL, "out", NULL, 0, 2, 0, 0},
+    {"in_min", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"in_max", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"in_mean", NULL, ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
+    {"out_min", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"out_max", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"out_mean", NULL, ASSAY__UNIT_PLAIN, 0, 0, 0, 0},
+};
+static const struct assay__column step_columns[] = {
+    {"step", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"flops", NULL, "FLOP", 0, 0, 0, 0},
+    {"bytes", NULL, "B", 0, 0, 0, 0},
+};
+
+/* "9–22, 15.4" */
+static const char *degree_text(struct assay__doc *doc, const struct assay__ncp_degree *d)
+{
+    if (!isfinite(d->mean)) return NULL;
+    if (d->min == d->max) return assay__doc_printf(doc, "%zu", d->min);
+    return assay__doc_printf(doc, "%zu–%zu, %.*f", d->min, d->max, d->mean < 100 ? 1 : 0, d->mean);
+}
+
+static void put_degree(struct assay__table *t, const struct assay__ncp_degree *d)
+{
+    if (!isfinite(d->mean)) {
+        assay__table_skip(t, 3);
+        return;
+    }
+    assay__table_number(t, (double)d->min, ASSAY_DERIVED);
+    assay__table_number(t, (double)d->max, ASSAY_DERIVED);
+    assay__table_number(t, d->mean, ASSAY_DERIVED);
+}
+
+static void put_group(struct assay__table *t, const struct assay__ncp_group *g)
+{
+    enum assay_state state = g->shared ? ASSAY_ESTIMATED : ASSAY_DERIVED;
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, g->name);
+    assay__table_cell(t, g->neurons ? assay__datum_count((double)g->neurons) : assay__datum_none());
+    assay__table_number(t, g->flops, state);
+    assay__table_number(t, g->flops_needed, state);
+    assay__table_number(t, g->bytes, state);
+    assay__table_number(t, (double)g->nodes, ASSAY_MEASURED);
+    assay__table_text(t, degree_text(t->doc, &g->in));
+    assay__table_text(t, degree_text(t->doc, &g->out));
+    put_degree(t, &g->in);
+    put_degree(t, &g->out);
+}
+
+static void add_tables(struct assay__doc *doc, const struct assay__ncp *n)
+{
+    bool shared = false;
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "groups", .caption = "Groups of neurons"},
+        group_columns, sizeof group_columns / sizeof group_columns[0]);
+    for (size_t i = 0; i < n->group_count; i++) {
+        put_group(t, &n->groups[i]);
+        shared |= n->groups[i].shared;
+    }
+    if (shared)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "~ nodes that compute all neurons at once, by the group's share of "
+                            "them");
+    t = assay__doc_table(doc, &(struct assay__table){.name = "steps", .data = true}, step_columns,
+                         sizeof step_columns / sizeof step_columns[0]);
+    for (size_t i = 0; i < n->per_step_count; i++) {
+        assay__table_row(t, 0, NULL);
+        assay__table_number(t, (double)n->per_step[i].step, ASSAY_MEASURED);
+        assay__table_number(t, n->per_step[i].flops, ASSAY_DERIVED);
+        assay__table_number(t, n->per_step[i].bytes, ASSAY_DERIVED);
+    }
+}
+
+void assay__inspect_add_wiring(struct assay__doc *doc, const struct assay__inspect *inspect)
+{
+    static const struct assay__ncp none = {0}; /* CSV has the heads of its tables all the same */
+    const struct assay__ncp *n = &inspect->ncp;
+    assay__doc_section(doc, &(struct assay__heading){.id = "wiring",
+                                                     .title = "Neural Circuit Policy",
+                                                     .remark = "from the model's metadata"});
+    if (inspect->has_ncp) {
+        add_cell(doc, n);
+        add_synapses(doc, n);
+        add_work(doc, n);
+    }
+    add_tables(doc, inspect->has_ncp ? n : &none);
+    if (inspect->has_ncp) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", n->note ? n->note : "");
+    assay__doc_end(doc);
+}

@@ -1,0 +1,334 @@
+/* prediction_document.c - an estimate of a model on a chip: its units, the fastest in detail, and
+ * how far to trust it. Every estimate stands with the median error of such estimates; what cannot
+ * be predicted stands with the reason. */
+#include "report/report_model.h"
+
+#include "base/text.h"
+#include "report/subject/layer_list.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double latency_s(const struct assay__trial *trial)
+{
+    const struct assay_metric *m = assay__trial_metric(trial, "latency.p50");
+    return m ? m->value : (double)NAN;
+}
+
+/* The fastest; an estimate whose error is known goes before one whose error is not. */
+static size_t best_of(const struct assay_profile *profile, const struct assay__trust *trusts)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < profile->trial_count; i++) {
+        double a = latency_s(&profile->trials[best]), b = latency_s(&profile->trials[i]);
+        bool known = isfinite(trusts[i].fit.out.median),
+             was = isfinite(trusts[best].fit.out.median);
+        if (isfinite(b) && (!isfinite(a) || (known && !was) || (known == was && b < a))) best = i;
+    }
+    return best;
+}
+
+/* --- units ------------------------------------------------------------------------------------ */
+
+static const struct assay__column unit_columns[] = {
+    {"unit", "unit", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"precision", "precision", NULL, 0, 3, 0, 0},
+    {"latency_s", "latency", "s", 0, 0, 0, 0},
+    {"error_median", "median error", "ratio", 0, 0, 0, 0},
+    {"error_p90", "9 of 10 within", "ratio", 0, 2, 0, 0},
+    {"throughput_per_s", "throughput", "1/s", 0, 1, 0, 0},
+    {"flops_per_s", "compute", "FLOP/s", 0, 1, 0, 0},
+    {"power_w", "power", "W", 0, 2, 0, 0},
+    {"energy_j", "energy", "J", 0, 2, 0, 0},
+    {"state", NULL, NULL, 0, 0, 0, 0},
+    {"reason", NULL, NULL, 0, 0, 0, 0},
+};
+
+/* A skipped trial has one reason for everything. */
+static void put_metric(struct assay__table *t, const struct assay__trial *trial, const char *name)
+{
+    const struct assay_metric *m = assay_metrics_get(trial->metrics, name);
+    struct assay__datum value = m ? assay__datum_metric(m) : assay__datum_unknown(trial->reason);
+    value.unit = NULL;
+    assay__table_cell(t, value);
+}
+
+static void put_error(struct assay__table *t, const struct assay__fit *fit, double error)
+{
+    if (isfinite(error))
+        assay__table_number(t, error, ASSAY_MEASURED);
+    else
+        assay__table_cell(t, assay__datum_unknown(fit->validation));
+}
+
+static void add_units(struct assay__doc *doc, const struct assay_profile *profile,
+                      const struct assay__trust *trusts, size_t best)
+{
+    bool one = profile->trial_count == 1 && profile->trials[0].state == ASSAY__TRIAL_OK;
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "units", .title = "Units", .remark = "of the chip"});
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "units", .caption = "Units of the chip", .data = one},
+        unit_columns, sizeof unit_columns / sizeof unit_columns[0]);
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        const struct assay__trial *trial = &profile->trials[i];
+        const struct assay__fit *fit = &trusts[i].fit;
+        bool ok = trial->state == ASSAY__TRIAL_OK;
+        assay__table_row(t, ok && i == best ? ASSAY__ROW_BEST : 0, NULL);
+        assay__table_text(t, assay__trial_option(trial, "unit"));
+        assay__table_text(t, assay__trial_option(trial, "precision"));
+        put_metric(t, trial, "latency.p50");
+        if (ok) {
+            put_error(t, fit, fit->out.median);
+            put_error(t, fit, fit->out.p90);
+        } else {
+            assay__table_skip(t, 2);
+        }
+        put_metric(t, trial, "throughput.inferences");
+        put_metric(t, trial, "compute.rate");
+        put_metric(t, trial, "power.average");
+        put_metric(t, trial, "energy.inference.gross");
+        assay__table_text(t, assay__trial_state_name(trial->state));
+        assay__table_text(t, trial->reason);
+    }
+    assay__doc_end(doc);
+}
+
+/* --- one estimate ----------------------------------------------------------------------------- */
+
+struct estimate_item {
+    const char *name, *after;
+};
+
+/* The metrics that are known, else why the first is not. */
+static void add_metrics(struct assay__doc *doc, const struct assay__trial *trial, const char *label,
+                        const struct estimate_item *items, size_t count)
+{
+    bool any = false;
+    assay__doc_fact(doc, label);
+    for (size_t i = 0; i < count; i++) {
+        const struct assay_metric *m = assay__trial_metric(trial, items[i].name);
+        if (m) assay__doc_item_after(doc, NULL, assay__datum_metric(m), items[i].after);
+        any |= m != NULL;
+    }
+    if (!any)
+        assay__doc_item(doc, NULL,
+                        assay__datum_metric(assay_metrics_get(trial->metrics, items[0].name)));
+}
+
+static void add_memory(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    static const struct estimate_item items[] = {{"memory.model", "of weights"},
+                                                 {"memory.activation.predicted", "of activations"}};
+    const struct assay_metric *share = assay__trial_metric(trial, "memory.capacity_share"),
+                              *capacity = assay__trial_metric(trial, "memory.capacity");
+    add_metrics(doc, trial, "memory", items, 2);
+    if (!share) {
+        share = assay_metrics_get(trial->metrics, "memory.capacity_share");
+        assay__doc_item_text(doc, "whether it fits is not known: %s",
+                             share && share->note ? share->note : "");
+        return;
+    }
+    struct assay__buf whole = {0};
+    if (capacity) assay__print_metric(&whole, capacity);
+    struct assay__datum part = assay__datum_metric(share);
+    if (share->value < 0.001) part.text = "less than 0.1 %";
+    assay__doc_item_after(doc, NULL, part,
+                          assay__doc_printf(doc, "of %s: %s", assay__doc_take(doc, &whole),
+                                            share->value <= 0.75  ? "fits"
+                                            : share->value <= 1.0 ? "tight: the system needs "
+                                                                    "memory too"
+                                                                  : "does not fit"));
+}
+
+static void add_estimate(struct assay__doc *doc, const struct assay__trial *trial,
+                         const struct assay__trust *trust)
+{
+    static const struct estimate_item throughput[] = {{"throughput.inferences", NULL},
+                                                      {"throughput.images", "images"},
+                                                      {"throughput.tokens", "tokens"}},
+                                      compute[] = {{"compute.rate", NULL},
+                                                   {"compute.utilization", "of the peak"},
+                                                   {"compute.flops", "per inference"}},
+                                      bandwidth[] = {{"memory.bandwidth", NULL},
+                                                     {"memory.bandwidth_utilization",
+                                                      "of the roof"}},
+                                      power[] = {{"power.average", NULL},
+                                                 {"energy.inference.gross",
+                                                  "per inference, not validated"}};
+    char label[64];
+    assay__fit_label(&trust->fit, label, sizeof label);
+    assay__doc_section(doc, &(struct assay__heading){
+                                .id = "estimate", .title = "Estimate", .remark = trial->device});
+    assay__doc_fact(doc, "latency");
+    assay__doc_item_after(
+        doc, NULL, assay__datum_metric(assay_metrics_get(trial->metrics, "latency.p50")),
+        assay__doc_printf(doc, "(%s%s)", label, *trust->uncovered ? ", not of such models" : ""));
+    add_metrics(doc, trial, "throughput", throughput, 3);
+    add_metrics(doc, trial, "compute", compute, 3);
+    add_metrics(doc, trial, "bandwidth", bandwidth, 2);
+    add_memory(doc, trial);
+    add_metrics(doc, trial, "power", power, 2);
+    assay__doc_end(doc);
+}
+
+/* --- operators -------------------------------------------------------------------------------- */
+
+static const struct assay__column layer_columns[] = {
+    {"unit", NULL, NULL, 0, 0, 0, 0},
+    {"index", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {"op", "operator", NULL, 0, 1, 0, 0},
+    {"name", "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"time_us", "time", "s", 1e-6, 0, ASSAY__COLUMN_SUM, 0},
+    {"share", "share", "ratio", 0, 0, ASSAY__COLUMN_SUM, 0},
+    {"bound", "bound", NULL, 0, 0, 0, 0},
+    {"note", NULL, NULL, 0, 0, 0, 0},
+};
+
+static bool is_fused(const struct assay__layer *layer)
+{
+    return layer->note && *layer->note;
+}
+
+static void put_layer(struct assay__table *t, const struct assay__trial *trial,
+                      const struct assay__layer *l)
+{
+    enum { LEAST_NS = 10 }; /* tenths: below nothing that a clock could show */
+    struct assay__datum time = assay__datum_number(l->time_ns / 1e3, NULL, ASSAY_ESTIMATED);
+    if (l->time_ns * LEAST_NS < 1) time.text = "< 0.1 ns";
+    assay__table_row(t, is_fused(l) ? ASSAY__ROW_DATA : 0, NULL);
+    assay__table_text(t, assay__trial_option(trial, "unit"));
+    assay__table_number(t, l->index, ASSAY_MEASURED);
+    assay__table_text(t, l->op);
+    assay__table_text(t, l->name);
+    assay__table_cell(t, time);
+    assay__table_number(t, l->share, ASSAY_ESTIMATED);
+    assay__table_text(t, l->bound);
+    assay__table_text(t, l->note);
+}
+
+/* People read them by time, programs in the order of the graph. */
+static void set_order(struct assay__table *t, const struct assay__layers *layers)
+{
+    size_t *sorted = assay__layer_order(layers);
+    size_t *order = assay__arena_array(t->doc->arena, t->row_count + 1, sizeof *order);
+    if (!sorted || !order) t->doc->failed = true;
+    for (size_t i = 0; sorted && order && i < t->row_count; i++)
+        order[i] = i < layers->count ? sorted[i] : i;
+    t->order = order;
+    free(sorted);
+}
+
+static void add_layers(struct assay__doc *doc, const struct assay__trial *trial, bool shown)
+{
+    const struct assay__layers *layers = &trial->layers;
+    double all_ns = latency_s(trial) * 1e9;
+    size_t fused = 0;
+    assay__doc_section(doc, &(struct assay__heading){.id = "operators",
+                                                     .title = "Operators",
+                                                     .remark = "slowest first, and what bounds "
+                                                               "each"});
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){
+            .name = "layers", .caption = "Operators", .more = "operators", .data = !shown},
+        layer_columns, sizeof layer_columns / sizeof layer_columns[0]);
+    for (size_t i = 0; i < layers->count; i++) {
+        put_layer(t, trial, &layers->items[i]);
+        fused += is_fused(&layers->items[i]);
+    }
+    assay__table_row(t, ASSAY__ROW_TOTAL, NULL);
+    assay__table_text(t, assay__trial_option(trial, "unit"));
+    assay__table_skip(t, 2);
+    assay__table_text(t, "floor, inputs and outputs");
+    assay__table_number(t, layers->engine_ns / 1e3, ASSAY_ESTIMATED);
+    assay__table_number(t, layers->engine_ns / all_ns, ASSAY_ESTIMATED);
+    if (layers->count) set_order(t, layers);
+    if (fused)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "%zu operator%s left out: done together with the one before.", fused,
+                            fused == 1 ? " is" : "s are");
+    assay__doc_end(doc);
+}
+
+/* --- trust ------------------------------------------------------------------------------------ */
+
+static void add_errors(struct assay__doc *doc, const struct assay__fit *fit)
+{
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "Efficiencies %s.", fit->origin);
+    if (isfinite(fit->out.median))
+        assay__doc_sentence(doc, ASSAY__TONE_PLAIN,
+                            "Half of the errors are within %.0f %%, 9 of 10 within %.0f %%: %s "
+                            "(%zu). In sample %.0f %%.",
+                            fit->out.median * 100, fit->out.p90 * 100, fit->validation,
+                            fit->out.count, fit->in.median * 100);
+    else
+        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "Error unknown: %s.", fit->validation);
+}
+
+static void add_trust(struct assay__doc *doc, const struct assay__trial *trial,
+                      const struct assay__trust *trust)
+{
+    bool here = strcmp(assay__trial_option(trial, "chip"), "this") == 0,
+         measured = strcmp(assay__trial_option(trial, "roofs"), "measured") == 0;
+    assay__doc_section(doc,
+                       &(struct assay__heading){
+                           .id = "trust",
+                           .title = "How far to trust it",
+                           .remark = here       ? "a run measures what this estimates"
+                                     : measured ? "ceilings were measured there; the model was not "
+                                                  "run"
+                                                : "nothing here was measured on that chip"});
+    add_errors(doc, &trust->fit);
+    assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", trust->uncovered);
+    for (size_t i = 0; i < trial->note_count; i++)
+        if (trial->notes[i] != trust->uncovered)
+            assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", trial->notes[i]);
+    if (strcmp(assay__trial_option(trial, "unit"), "ane") == 0)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "A check against the Neural Engine says whether all of it runs there.");
+    assay__doc_end(doc);
+}
+
+/* --- together --------------------------------------------------------------------------------- */
+
+static void add_unit(struct assay__doc *doc, const struct assay__trial *trial,
+                     const struct assay__trust *trust, bool layers)
+{
+    if (trial->state != ASSAY__TRIAL_OK) return;
+    add_estimate(doc, trial, trust);
+    add_layers(doc, trial, layers);
+    add_trust(doc, trial, trust);
+}
+
+int assay__prediction_document(const struct assay_profile *profile,
+                               const struct assay__trust *trusts, bool layers,
+                               struct assay__doc **made)
+{
+    int code = assay__doc_new(made);
+    struct assay__doc *doc = *made;
+    size_t best = best_of(profile, trusts);
+    if (code) return code;
+    const struct assay__trial *trial = &profile->trials[best];
+    const char *chip = assay__trial_option(trial, "chip");
+    assay__doc_name(doc, "predict",
+                    assay__doc_printf(doc, "%s on %s, %s", profile->model.name,
+                                      strcmp(chip, "this") == 0 ? "this machine" : chip,
+                                      assay__trial_option(trial, "precision")));
+    doc->table = "units";
+    doc->marks = true;
+    add_units(doc, profile, trusts, best);
+    add_unit(doc, trial, &trusts[best], layers);
+    for (size_t i = 0; i < profile->trial_count; i++) {
+        if (i == best) continue;
+        doc->prefix = assay__doc_printf(doc, "t%zu-", i + 1);
+        assay__doc_fold(doc, &(struct assay__heading){.title = profile->trials[i].device});
+        add_unit(doc, &profile->trials[i], &trusts[i], layers);
+        assay__doc_end(doc);
+        doc->prefix = "";
+    }
+    return 0;
+}

@@ -1,0 +1,178 @@
+/* validation_document.c - measurements against predictions: a row each, by a fit that has not seen
+ * it, the statistics of the errors, and what is not used and why. */
+#include "report/report_model.h"
+
+#include <math.h>
+#include <stdint.h>
+
+/* Of published measurements; of one machine the rows are models, and `row` is their family. */
+static const struct assay__column columns[] = {
+    {"row", "row", NULL, 0, 3, 0, 0},
+    {"measurement", "measurement", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"chip", "chip", NULL, 0, 0, 0, 0},
+    {"measured_s", "measured", "s", 0, 0, 0, 0},
+    {NULL, "predicted", "s", 0, 0, 0, 0}, /* by the fit that has seen least */
+    {"chip_out_s", NULL, "s", 0, 0, 0, 0},
+    {"model_out_s", NULL, "s", 0, 0, 0, 0},
+    {"in_sample_s", NULL, "s", 0, 0, 0, 0},
+    {"never_fitted_s", NULL, "s", 0, 0, 0, 0},
+    {NULL, "chip out", "ratio", 0, 0, 0, 0},
+    {NULL, "model out", "ratio", 0, 0, 0, 0},
+    {NULL, "seen", "ratio", 0, 0, 0, 0},
+    {NULL, "never fitted", "ratio", 0, 0, 0, 0},
+    {"excluded", NULL, NULL, 0, 0, 0, 0},
+    {"source", NULL, NULL, 0, 0, 0, 0},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+/* "+15 %", signed: too long or too short. Nothing where there is none. */
+static void put_error(struct assay__table *t, double predicted_s, double measured_s)
+{
+    double error = predicted_s / measured_s - 1;
+    struct assay__datum value = assay__datum_number(error, NULL, ASSAY_DERIVED);
+    if (isfinite(error)) value.text = assay__doc_printf(t->doc, "%+.0f %%", error * 100);
+    assay__table_cell(t, isfinite(error) ? value : assay__datum_none());
+}
+
+static void put_time(struct assay__table *t, double seconds, enum assay_state state)
+{
+    assay__table_cell(t, isfinite(seconds) ? assay__datum_number(seconds, NULL, state)
+                                           : assay__datum_none());
+}
+
+static void put_row(struct assay__table *t, const struct assay__validation_row *row)
+{
+    bool held = row->excluded != NULL; /* never fitted: what a fit of the others says */
+    double in_s = held ? (double)NAN : row->in_s, never_s = held ? row->in_s : (double)NAN;
+    double unseen_s = held                         ? never_s
+                      : isfinite(row->model_out_s) ? row->model_out_s
+                                                   : row->chip_out_s;
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, row->row);
+    assay__table_text(t, row->label);
+    assay__table_text(t, row->chip);
+    put_time(t, row->measured_s, ASSAY_MEASURED);
+    put_time(t, unseen_s, ASSAY_ESTIMATED);
+    put_time(t, row->chip_out_s, ASSAY_ESTIMATED);
+    put_time(t, row->model_out_s, ASSAY_ESTIMATED);
+    put_time(t, in_s, ASSAY_ESTIMATED);
+    put_time(t, never_s, ASSAY_ESTIMATED);
+    put_error(t, row->chip_out_s, row->measured_s);
+    put_error(t, row->model_out_s, row->measured_s);
+    put_error(t, in_s, row->measured_s);
+    put_error(t, never_s, row->measured_s);
+    assay__table_text(t, row->excluded);
+    assay__table_text(t, row->source);
+}
+
+/* held: rows that no fit has seen. */
+static void add_rows(struct assay__doc *doc, const struct assay__validation *v, bool held)
+{
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){
+            .name = "validation", .caption = "Measured and predicted", .limit = SIZE_MAX},
+        columns, COLUMN_COUNT);
+    for (size_t i = 0; i < v->count; i++)
+        if (isfinite(v->rows[i].measured_s) && (v->rows[i].excluded != NULL) == held)
+            put_row(t, &v->rows[i]);
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+static const struct assay__column error_columns[] = {
+    {"of", "of", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"median", "median", "ratio", 0, 0, 0, 0},
+    {"p90", "90th percentile", "ratio", 0, 0, 0, 0},
+    {"count", "measurements", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+};
+
+static void put_errors(struct assay__table *t, const char *of,
+                       const struct assay__fit_errors *errors)
+{
+    if (!errors->count) return;
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, of);
+    assay__table_number(t, errors->median, ASSAY_DERIVED);
+    assay__table_number(t, errors->p90, ASSAY_DERIVED);
+    assay__table_number(t, (double)errors->count, ASSAY_MEASURED);
+}
+
+static void add_errors(struct assay__doc *doc, const struct assay__validation *v, bool published)
+{
+    assay__doc_section(doc, &(struct assay__heading){.id = "errors",
+                                                     .title = "Errors",
+                                                     .remark = "|predicted / measured - 1|"});
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "errors", .caption = "Errors"}, error_columns,
+        sizeof error_columns / sizeof error_columns[0]);
+    put_errors(t, "one chip left out", &v->chip_out);
+    put_errors(t, published ? "one model left out" : "one family left out", &v->model_out);
+    put_errors(t, "never fitted", &v->held_out);
+    put_errors(t, "in sample", &v->in);
+    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                        "In sample stands beside the others; estimates are never labelled with "
+                        "it.");
+    if (v->missing)
+        assay__doc_sentence(doc, ASSAY__TONE_WARN,
+                            "%zu measured model%s left out: the file is gone", v->missing,
+                            v->missing == 1 ? " is" : "s are");
+    assay__doc_end(doc);
+}
+
+/* --- what is not used ------------------------------------------------------------------------- */
+
+static const struct assay__column excluded_columns[] = {
+    {"row", "row", NULL, 0, 0, 0, 0},
+    {"measurement", "measurement", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"chip", "chip", NULL, 0, 2, 0, 0},
+    {"excluded", "why", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {"source", NULL, NULL, 0, 0, 0, 0},
+};
+
+static void add_excluded(struct assay__doc *doc, const struct assay__validation *v)
+{
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "excluded", .title = "Not used", .remark = "and why"});
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "excluded", .caption = "Not used", .limit = SIZE_MAX},
+        excluded_columns, sizeof excluded_columns / sizeof excluded_columns[0]);
+    for (size_t i = 0; i < v->count; i++) {
+        const struct assay__validation_row *row = &v->rows[i];
+        if (!row->excluded || isfinite(row->measured_s)) continue;
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, row->row);
+        assay__table_text(t, row->label);
+        assay__table_text(t, row->chip);
+        assay__table_text(t, row->excluded);
+        assay__table_text(t, row->source);
+    }
+    assay__doc_end(doc);
+}
+
+int assay__validation_document(const struct assay__validation *v, bool published,
+                               struct assay__doc **made)
+{
+    int code = assay__doc_new(made);
+    struct assay__doc *doc = *made;
+    if (code) return code;
+    assay__doc_name(doc, "predict",
+                    published ? "Published measurements against predictions"
+                              : "This machine against predictions");
+    doc->table = "validation";
+    const char *remark = assay__doc_printf(doc, "%zu, errors by a fit that has not seen the %s",
+                                           v->used, published ? "chip, the model" : "family");
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "predicted", .title = "Predicted", .remark = remark});
+    add_rows(doc, v, false);
+    assay__doc_end(doc);
+    assay__doc_section(doc,
+                       &(struct assay__heading){.id = "never-fitted",
+                                                .title = "Never fitted",
+                                                .remark = "further measurements of one source"});
+    add_rows(doc, v, true);
+    assay__doc_end(doc);
+    add_errors(doc, v, published);
+    add_excluded(doc, v);
+    return 0;
+}
