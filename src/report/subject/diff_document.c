@@ -20,12 +20,13 @@ struct view {
 /* --- columns: as many as there are runs ---------------------------------------------------------
  */
 
-/* A name, a value of each run, then ratio and verdict of each but the base, then `last`. */
+/* A name, a value of each run, then (of layers) the change, the ratio and the verdict of each but the
+ * base, then `last`. */
 static struct assay__column *make_columns(struct view *v, const char *key, const char *unit,
                                           const char *last, size_t *count)
 {
     size_t sides = v->diff->count, at = 0;
-    struct assay__column *columns = assay__arena_array(v->doc->arena, 3 * sides + 4,
+    struct assay__column *columns = assay__arena_array(v->doc->arena, 4 * sides + 4,
                                                        sizeof *columns);
     if (!columns) {
         v->doc->failed = true;
@@ -44,6 +45,10 @@ static struct assay__column *make_columns(struct view *v, const char *key, const
                                                0};
     for (size_t s = 1; s < sides; s++) {
         const char *of = sides == 2 ? "" : assay__doc_printf(v->doc, " %zu", s + 1);
+        if (last)
+            columns[at++] = (struct assay__column){
+                assay__doc_printf(v->doc, "change_%zu", s + 1),
+                assay__doc_printf(v->doc, "change%s", of), unit, 0, 0, 0, 0};
         columns[at++] = (struct assay__column){assay__doc_printf(v->doc, "ratio_%zu", s + 1),
                                                assay__doc_printf(v->doc, "ratio%s", of),
                                                ASSAY__UNIT_TIMES,
@@ -71,7 +76,9 @@ static void put_ratio(struct view *v, const struct assay__diff_delta *d)
     int digits = assay__diff_digits(d);
     struct assay__datum value = assay__datum_number(d->ratio, NULL, ASSAY_MEASURED);
     if (!isfinite(d->ratio)) {
-        assay__table_cell(v->table, assay__datum_unknown(d->reason));
+        /* a value that is missing says why in its own cell */
+        bool missing = d->verdict == ASSAY__DIFF_NOT_COMPARABLE;
+        assay__table_cell(v->table, assay__datum_unknown(missing ? NULL : d->reason));
         return;
     }
     if (d->ci.known) {
@@ -352,17 +359,26 @@ static void put_layer(struct view *v, size_t index)
         assay__table_number(v->table, row->times_ns[s] / 1e3, ASSAY_MEASURED);
     for (size_t s = 1; s < v->diff->count; s++) {
         const struct assay__diff_delta *d = &row->deltas[s];
+        double ns = d->difference;
+        if (!isfinite(ns)) ns = isfinite(row->times_ns[s]) ? row->times_ns[s] : -row->times_ns[0];
+        struct assay__datum change = assay__datum_number(ns / 1e3, NULL, ASSAY_MEASURED);
+        if (isfinite(ns)) change.text = signed_time(v, ns);
+        assay__table_cell(v->table, isfinite(ns) ? change : assay__datum_none());
         if (extra || d->ci.known) {
             put_delta(v, d, ASSAY__DIFF_TIME);
             continue;
         }
-        struct assay__datum change = assay__datum_number(d->ratio, NULL, ASSAY_MEASURED);
-        assay__table_cell(v->table, isfinite(d->ratio) ? change : assay__datum_none());
-        double ns = d->difference;
-        if (!isfinite(ns)) ns = isfinite(row->times_ns[s]) ? row->times_ns[s] : -row->times_ns[0];
-        assay__table_text(v->table, isfinite(ns) ? signed_time(v, ns) : NULL);
+        struct assay__datum ratio = assay__datum_number(d->ratio, NULL, ASSAY_MEASURED);
+        assay__table_cell(v->table, isfinite(d->ratio) ? ratio : assay__datum_none());
+        assay__table_skip(v->table, 1);
     }
     assay__table_text(v->table, remark_of(v, row));
+}
+
+/* What is no layer always stands below those that changed. */
+static bool is_shown(const struct assay__diff_layer *row)
+{
+    return row->shown || row->kind != ASSAY__DIFF_LAYER;
 }
 
 static void add_layer_rows(struct view *v, bool shown, const struct assay__column *columns,
@@ -371,7 +387,7 @@ static void add_layer_rows(struct view *v, bool shown, const struct assay__colum
     const struct assay__diff *diff = v->diff;
     size_t rows = 0;
     for (size_t i = 0; i < diff->layer_count; i++)
-        rows += diff->layers[i].shown == shown;
+        rows += is_shown(&diff->layers[i]) == shown;
     if (!rows) return;
     if (!shown)
         assay__doc_fold(v->doc, &(struct assay__heading){
@@ -384,7 +400,7 @@ static void add_layer_rows(struct view *v, bool shown, const struct assay__colum
                                                        .more = "layers that changed"},
                                 columns, count);
     for (size_t i = 0; i < diff->layer_count; i++)
-        if (diff->layers[diff->layer_order[i]].shown == shown) put_layer(v, diff->layer_order[i]);
+        if (is_shown(&diff->layers[diff->layer_order[i]]) == shown) put_layer(v, diff->layer_order[i]);
     if (!shown) assay__doc_end(v->doc);
 }
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 1000, TIPPED_ROWS = 60, OPEN = 64, WIDTHS = 50 };
+enum { ROWS = 1000, TIPPED_ROWS = 200, OPEN = 64, WIDTHS = 50 };
 
 struct walk {
     struct assay__html page;

@@ -175,6 +175,17 @@ static void put_block(struct walk *w, const struct assay__block *block)
     }
 }
 
+/* Of what is left out, that it is there, where its heading says how much it is. */
+static void put_folded(struct walk *w, const struct assay__heading *heading)
+{
+    struct assay__buf text = {0};
+    if (!heading->remark) return;
+    assay__buf_printf(&text, "%s: %s", heading->title, heading->remark);
+    assay__page_wrap(&w->page, ASSAY__STYLE_DIM, "  … ", text.data ? text.data : "");
+    if (text.failed) w->page.out->failed = true;
+    assay__buf_free(&text);
+}
+
 static void put_blocks(struct walk *w)
 {
     const struct assay__doc *doc = w->doc;
@@ -183,6 +194,7 @@ static void put_blocks(struct walk *w)
         if (!w->full && (block->kind == ASSAY__BLOCK_FOLD ||
                          (block->kind == ASSAY__BLOCK_SECTION && block->heading.detail))) {
             w->folded++;
+            put_folded(w, &block->heading);
             i = behind(doc, i);
             continue;
         }
