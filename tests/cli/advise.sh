@@ -28,7 +28,7 @@ expect_has out "transposes,open"
 # One rule alone, and the page: what is missing is named.
 expect_exit 0 "$ASSAY" advise p.assay --rule transposes --rule memory-bound --ascii --columns 60
 expect_has out "2 rules: 1 finding, 0 found nothing, 1"
-expect_has out "potential  =2.5 x"
+expect_has out "potential   =2.5 x"
 expect_has out "costs: no layer's FLOPs and bytes are known"
 LC_ALL=C grep -n '[^ -~]' out && fail "--ascii printed more than ASCII"
 awk 'length($0) > 60' out >long
@@ -39,6 +39,13 @@ expect_equal "$(json_get out '.rules.length')" "$rules"
 [ "$rules" -ge 30 ] || fail "$rules rules"
 expect_exit 0 "$ASSAY" advise --list
 expect_has out "size-steps"
+# Every format of a document says the same.
+python3 "$ROOT/tests/formats_same.py" "$ASSAY" advise p.assay || fail "formats differ"
+python3 "$ROOT/tests/formats_same.py" "$ASSAY" advise --list || fail "formats of the rules differ"
+expect_exit 0 "$ASSAY" advise p.assay --format csv
+expect_has out "transposes,"
+expect_exit 0 "$ASSAY" advise p.assay --format csv --table rules
+expect_lines out $((rules + 1))
 # The graph's rules read the model again: taken when it is the same, named when it is gone or another one.
 cp "$ROOT/tests/fixtures/models/cfc/model.onnx" model.onnx
 expect_exit 0 "$ASSAY" advise model.onnx --engine fake --script "$script" --iters 50 --warmup 5 -q -o m.assay --rule cast-chain --json
@@ -74,8 +81,8 @@ expect_error 2 "--batch is for a MODEL" "$ASSAY" advise p.assay --batch 2
 expect_error 2 "--output is for a MODEL" "$ASSAY" advise p.assay -o q.assay
 expect_error 2 "--model belongs to a PROFILE" "$ASSAY" advise moved.onnx --model moved.onnx
 expect_error 2 "--trial belongs to a PROFILE" "$ASSAY" advise moved.onnx --trial 1
-expect_error 2 "--top is for reports" "$ASSAY" advise p.assay --top 3
-expect_error 2 "text or JSON" "$ASSAY" advise p.assay --format csv
+expect_error 2 "are for reports" "$ASSAY" advise p.assay --format junit
+expect_error 2 "--table names a table of the CSV format" "$ASSAY" advise p.assay --table rules
 expect_error 2 "--json and --format text exclude each other" "$ASSAY" advise p.assay --json --format text
 expect_error 3 "no such trial" "$ASSAY" advise p.assay --trial 7
 printf 'SQLite format 3' >broken.assay

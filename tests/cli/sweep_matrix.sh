@@ -27,7 +27,7 @@ assert min(wall.values()) >= 0 and wall["loading_s"] > 0, wall
 assert p["trials"][0]["metrics"]["sweep.wall.total"]["value"] == wall["total_s"]
 PYTHON
 expect_exit 0 "$ASSAY" report m.assay
-expect_has out "compiled accelerator device"
+grep -qE '^  device +opt +compiled +accelerator ' out || fail "no configuration matrix"
 expect_has out "emulated in software"
 expect_exit 0 "$ASSAY" report m.assay --columns 40 --ascii
 awk 'length($0) > 40 { exit 1 }' out || fail "wider than 40 columns"
@@ -35,7 +35,7 @@ expect_exit 0 "$ASSAY" report m.assay --format csv --table sweep
 expect_lines out 7
 grep -q '^1,device=cpu opt=none,cpu,0.001,,1000,' out || fail "$(cat out)"
 expect_exit 0 "$ASSAY" report m.assay --format markdown
-expect_has out "### Sweep"
+expect_has out "## Sweep"
 unset ASSAY_FAKE_DEVICES
 
 # presets: batch of the table, backbone of a bare cfc, alone the two levels of optimisation
@@ -57,16 +57,16 @@ assert s["gain"] == "batch 4 gives 4 × the throughput of batch 1 at 1 × its la
 assert s["points"][2]["scaling_efficiency"] == 1 and s["not_separated"] == [], s
 PYTHON
 expect_exit 0 "$ASSAY" sweep mlp --batch 1,2,4 "${fake[@]}" --goal latency
-expect_has out "batch=2, batch=4: not told from the best"
+expect_has out "batch=2, batch=4: not distinguishable from the best"
 # nobody meets the limit; a percentile that is not known
 expect_exit 0 "$ASSAY" sweep mlp --batch 1,2 "${fake[@]}" --slo p50=800us --goal latency --json
-expect_has out "the nearest is batch=1: latency.p50 1.00 ms where 800 µs is allowed, 25.0 % over"
+for word in "batch=1: latency.p50" "1.00 ms" "800 µs" "25.0 % over"; do expect_has out "$word"; done
 expect_exit 0 "$ASSAY" sweep mlp --batch 1,2 "${fake[@]}" --slo p99=800us --json
-expect_has out "no point is known to keep the limits"
+expect_has out "no point is known to be within the limits"
 # no energy without a sensor: said, the rest stands
 mkdir empty
 ASSAY_FSROOT=$PWD/empty expect_exit 0 "$ASSAY" sweep mlp --batch 1,2 "${fake[@]}" --goal energy
-expect_has out "energy per inference is not known of any point"
+expect_has out "energy per inference is known"
 # out of memory is a result
 expect_exit 3 "$ASSAY" sweep mlp --batch 1,2 --engine fake --script "oom_at=3" --launches 2 -q
 expect_has out "batch=1, batch=2: 2 of 2 launches failed"
@@ -76,7 +76,7 @@ expect_exit 0 "$ASSAY" sweep mlp --threads 1,2 --engine fake --script "steady=1m
 expect_equal "$(json_get out '.sweep.confirmation.first_launches')" 10
 expect_equal "$(json_get out '.sweep.points.length')" 2
 expect_equal "$(json_get out '.trials.length')" 4
-expect_has out "no difference shown between"
+expect_has out "are tied after 10 launches each"
 expect_error 2 "exclude each other" "$ASSAY" sweep mlp --device cpu --devices cpu --batch 1,2
 expect_error 2 "exclude each other" "$ASSAY" sweep mlp --spinning on,off --no-spinning
 expect_error 2 "is not a value of it" "$ASSAY" sweep mlp --devices cpu,,gpu --opt none,all

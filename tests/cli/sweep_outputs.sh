@@ -17,19 +17,19 @@ expect_equal "$(json_get out '.sweep.points[2].outputs_nonfinite')" 4
 expect_equal "$(json_get out '.sweep.points[2].outputs_sound')" false
 expect_equal "$(json_get out '.sweep.points[0].outputs_sound')" true
 expect_exit 0 "$ASSAY" report nan.assay
-expect_has out "numbers: 4 of them are NaN or infinite"
+expect_has out "4 of its output"
 # a cell never touches the next one; what was not measured itself says so
-sed -n '/^Sweep/,/^What it says/p' out | grep -E '^[> ][\^ ] *[cn]pu' >rows
+sed -n '/^Sweep/,/^What it says/p' out | grep -E '^[> ] *[cn]pu' >rows
 [ "$(wc -l <rows)" -ge 8 ] || fail "$(cat out)"
 grep -qE '[^ ](=|—)' rows && fail "cells touch: $(cat rows)"
 grep -qE '(^| )[0-9.]+e[-+][0-9]' rows && fail "a number that nobody reads: $(cat rows)"
-grep -qE '=50000 .*=[0-9.]+ G' rows || fail "derived numbers carry no mark: $(cat rows)"
+grep -qE '=50\.0 k/s' rows || fail "derived numbers carry no mark: $(cat rows)"
 expect_exit 0 "$ASSAY" report nan.assay --format csv --table sweep
 expect_has out "wrong outputs"
 # nothing to compare with; the class of the one device
 expect_exit 0 "$ASSAY" sweep cfc "${fake[@]}" --device npu --batch 1,2,4 --json
 best null
-expect_has out "no point can be advised: batch=1: its outputs are not all numbers"
+expect_has out "no point can be recommended: batch=1: "
 expect_equal "$(json_get out '.sweep.points[0].class')" npu
 expect_exit 0 "$ASSAY" sweep cfc "${fake[@]}" --batch 1,2 --json
 best "batch=2"

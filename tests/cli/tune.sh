@@ -14,21 +14,21 @@ done
 expect_exit 0 "$ASSAY" report t.assay --json
 expect_has out "\"best\": \"$best\""
 expect_exit 0 "$ASSAY" report t.assay
-expect_has out "not apart"
+expect_has out "tied with it"
 expect_has out "4 of 4 configurations"
 expect_has out "intra_op_num_threads"
-# derived numbers are marked; all marks of a row stand in front of it
-grep -q '^[>+][ *] float32 [a-z]* [12] on  *100 µs  *=10.0 k/s ' out || fail "no row that says how its numbers are known"
+# derived numbers are marked
+grep -qE '^> float32 +[a-z]+ +[12] +on +100 µs +=10\.0 k/s ' out || fail "no row that says how its numbers are known"
 expect_exit 0 "$ASSAY" report t.assay --ascii --columns 40
 awk '/^Tune/ { on = 1 } /^Disturbances|^Not observed/ { on = 0 } on && length($0) > 40 { exit 1 }' out || fail "wider than 40 columns"
-for row in 'float32 none 1 on' 'float32 all 1 on' 'float32 none 2 on' 'float32 all 2 on'; do
-    expect_has out "$row"
+for row in 'none +1 +on' 'all +1 +on' 'none +2 +on' 'all +2 +on'; do
+    grep -qE "^[> ] f[^ ]* +$row " out || fail "no row $row"
 done
 # the code says the same on a narrow page: Python and JSON still read it
 python3 - <<'PYTHON' || fail "the narrow code cannot be read"
 import ast, json, re
 text = open("out").read()
-code = re.search(r"\nPython\n.*?\n(.*?)\n\nC\n", text, re.S).group(1)
+code = re.search(r"\nPython\n(.*?)\n\nC\n", text, re.S).group(1)
 ast.parse("\n".join(line[2:] for line in code.split("\n")))
 options = json.loads(re.search(r"\nJSON session options\n(.*?\n  \})\n", text, re.S).group(1))
 assert options["session.intra_op.allow_spinning"] == "1"
@@ -38,10 +38,10 @@ expect_exit 0 "$ASSAY" report t.assay --chart pareto
 expect_has out "4 configurations, "
 expect_exit 0 "$ASSAY" report t.assay -o t.html # the page has the same: best, configurations, code
 python3 "$ROOT/tests/page_check.py" t.html --sections summary,tune,latency,data --without sweep,comparison || fail "the page of a tuning"
-for text in '<span class="verdict pass">best</span>' 'ort.InferenceSession' '>finalist</td>' 'on the front'; do expect_has t.html "$text"; done
+for text in '<tr class="best">' 'ort.InferenceSession' '>finalist</td>' 'on the front'; do expect_has t.html "$text"; done
 # limits that nobody keeps, nothing that runs, one wrong device: the report says it
 expect_exit 0 "$ASSAY" tune mlp $fake --threads 1,2 --slo p50=1us --budget 10s --quiet
-expect_has out "no configuration that ran keeps the limits"
+expect_has out "no configuration that ran is within the limits"
 expect_exit 3 "$ASSAY" tune mlp --engine fake --script open_error=broken --precision float32 --threads 1,2 --budget 10s --quiet
 expect_has out "no configuration could be measured"
 expect_has err "no configuration could be measured"
@@ -69,7 +69,7 @@ rm -f calls # three times: then nothing is said to be better than the usual sett
 expect_exit 0 $lost KILLED="0 1 2" "$ASSAY" tune mlp $small
 expect_has err "1 of 2 configurations could not be measured: $usual (the usual settings): worker was killed from outside: SIGKILL"
 expect_equal "$(json_get out '.tune.confirmed')" false
-expect_has out "the usual settings did not run, so it is not shown to be better than they are"
+expect_has out "the defaults did not run"
 # a refusal by the engine is not repeated
 expect_exit 0 "$ASSAY" tune mlp --engine fake --script 'steady=1ms;when_threads=1:open_error=no' --precision float32 --spinning on --threads 1,2 \
     --opt all --time 0.02 --budget 10s --json
@@ -86,20 +86,20 @@ expect_equal "$(json_get out '.tune.confirmed')" true
 expect_exit 0 env ASSAY_FAKE_DEVICES='cpu=works;gpu:0=software;npu:0=refused' "$ASSAY" tune mlp $fake --devices gpu,cpu,npu --opt all \
     --threads 1,2 --budget 10s --quiet
 expect_has out "emulated in software"
-expect_has out "best        device=cpu "
+grep -qE "^  best +device=cpu " out || fail "the best is another"
 expect_has out "no device of class npu"
 # a device that returns no numbers is not advised, though it is the only one, and the search gives it up
 nan='npu output=nan;steady=20us'
 expect_exit 0 env ASSAY_FAKE_DEVICES='cpu;npu' ASSAY_FAKE_SCRIPTS="$nan" "$ASSAY" tune cfc --engine fake --devices npu --budget 10s --time 0.02 --json
 expect_equal "$(json_get out '.tune.best')" null
-expect_has out "every configuration that ran gives outputs that are NaN or infinite"
+expect_has out "NaN or infinite"
 expect_equal "$(json_get out '.tune.search_launches')" 4
 # where another gives numbers it is the best, and nothing is spent on going back to the one that does not
 expect_exit 0 env ASSAY_FAKE_DEVICES='npu;gpu' ASSAY_FAKE_SCRIPTS="$nan" "$ASSAY" tune cfc --engine fake --precision float32 --devices npu,gpu \
     --threads 1,2 --opt all --spinning on --budget 10s --time 0.02 --json
 expect_has out '"best": "device=gpu '
-expect_has out "the outputs of the usual settings are NaN or infinite"
-expect_equal "$(json_get out '.tune.contributions[0].objection')" "its outputs are not all numbers: NaN or infinite"
+expect_has out "the outputs of the defaults are NaN or infinite"
+expect_equal "$(json_get out '.tune.contributions[0].objection')" "some of its outputs are NaN or infinite"
 # nor one whose numbers are wrong; nothing is spent on what it would owe to its settings
 expect_exit 0 env ASSAY_FAKE_DEVICES='cpu;npu' ASSAY_FAKE_SCRIPTS='npu output=7;steady=20us' "$ASSAY" tune cfc $fake --devices cpu,npu \
     --threads 1,2 --opt none,all --budget 10s --time 0.02 --json

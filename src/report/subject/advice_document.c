@@ -45,8 +45,9 @@ static void add_verification(struct assay__doc *doc, const struct assay__verific
         assay__doc_item_text(doc, "up to %d launches a side", v->launches);
         assay__doc_item_text(doc, "%.0f s of a budget of %.0f s", v->spent_s, v->budget_s);
     }
-    if (v->interrupted) assay__doc_item_text(doc, "interrupted: what was done by then is judged");
     if (!*v->reason) assay__doc_fact_number(doc, "without changes", v->baseline_s, "s");
+    if (v->interrupted)
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Interrupted: what was done by then is judged.");
 }
 
 static void add_summary(struct assay__doc *doc, const struct assay__advice *advice)
