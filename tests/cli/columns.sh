@@ -23,10 +23,10 @@ assay, model = sys.argv[1:]
 pages = [
     ("report run.assay", ["Latency host to host, profilers off", "Not observed could have disturbed the run unseen"]),
     ("report run.assay second.assay", ["Layers matched by what they came from; largest change first"]),
-    ("report compare.assay", ["Comparison medians over launches that take turns", "Speed and energy against cpu; 95 % intervals, a launch counts once",
+    ("report compare.assay", ["Comparison medians over launches that take turns", "Speed and energy against the reference; 95 % intervals, each launch counts once",
                               "Outputs of the first inference, against the reference's", "Who ran the nodes by the engine's own record"]),
     ("report sweep.assay", ["Configurations compiled: graph optimisation on; accelerator: not the CPU"]),
-    ("report tune.assay", ["> best, + not told from it, ! not advised, * Pareto front"]),
+    ("report tune.assay", ["Tune finalists first, then by cost"]),
     ("report memory.assay", ["Alive at the peak activations, the largest first", "Layers by the bytes they move"]),
     ("report power.assay", ["Power in the measured windows"]),
     ("report counters.assay", []),  # what is counted is the machine's

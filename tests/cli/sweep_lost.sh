@@ -47,7 +47,7 @@ expect_has out "0.0250"
 # a point that was given up: the first launches of those asked for, and after --resume it is no complete one
 args=(sweep mlp --engine fake --script 'steady=1ms;when_batch=2:open_error=no room' --batch 1,2 --warmup 0 --iters 5 --launches 3 -o gone.assay)
 expect_exit 3 "$ASSAY" "${args[@]}" -q --columns 200
-expect_has out "FAILED: 1 of 2 trials could not run"
+expect_has out "FAILED (trial 2): "
 expect_has out "the first 2 of 3 launches failed; launch 1: no room"
 expect_exit 3 "$ASSAY" "${args[@]}" --resume
 expect_has err "1 of 2 points were complete, 1 had failed; 5 launches were taken over"

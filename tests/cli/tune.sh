@@ -37,7 +37,7 @@ PYTHON
 expect_exit 0 "$ASSAY" report t.assay --chart pareto
 expect_has out "4 configurations, "
 expect_exit 0 "$ASSAY" report t.assay -o t.html # the page has the same: best, configurations, code
-python3 "$ROOT/tests/page_check.py" t.html --sections summary,tune,latency,data --without sweep,comparison || fail "the page of a tuning"
+python3 "$ROOT/tests/page_check.py" t.html --sections summary,tune,latency --without sweep,comparison || fail "the page of a tuning"
 for text in '<tr class="best">' 'ort.InferenceSession' '>finalist</td>' 'on the front'; do expect_has t.html "$text"; done
 # limits that nobody keeps, nothing that runs, one wrong device: the report says it
 expect_exit 0 "$ASSAY" tune mlp $fake --threads 1,2 --slo p50=1us --budget 10s --quiet

@@ -93,7 +93,6 @@ static void test_reports(void)
     CHECK_INT(assay_report(profile, &csv, &text, NULL, NULL), 0);
     CHECK_HAS(text, "tflops,compute.rate,1000000000000,FLOP/s,derived,2000000000000,0.5,fail,");
     assay_free(text);
-    assay_free(text);
     struct assay_report_options wrong = {.size = sizeof wrong, .detail = "much"};
     struct assay_error error = {0};
     CHECK_INT(assay_report(profile, &wrong, &text, NULL, &error), ASSAY_EINVAL);

@@ -19,7 +19,8 @@ struct walk {
     struct assay__html page;
     struct assay__buf *body;
     const struct assay__doc *doc;
-    int depth;
+    int depth;             /* of sections and folds that are open … */
+    int folds;             /* … of which so many are folds: their titles are no headings */
     unsigned views[OPEN];  /* of the sections around */
     const char *open_list; /* "</dl>\n" of facts that are not ended yet; NULL */
 };
@@ -337,7 +338,7 @@ static void begin_section(struct walk *w, const struct assay__heading *h)
         assay__html_text(w->body, h->title);
         assay__buf_puts(w->body, "</a></h2>\n");
     } else {
-        int level = w->depth < 3 ? w->depth + 2 : 4;
+        int level = w->depth - w->folds < 3 ? w->depth - w->folds + 2 : 4;
         assay__buf_puts(w->body, "<div class=\"part\"");
         if (*id) assay__buf_printf(w->body, " id=\"%s\"", id);
         assay__buf_printf(w->body, ">\n<h%d>", level);
@@ -419,7 +420,10 @@ static void put_blocks(struct walk *w)
         if (block->kind != ASSAY__BLOCK_FACT) close_list(w);
         if (block->kind == ASSAY__BLOCK_END && w->depth > 0) {
             if (--w->depth == 0) put_marks(w);
-            if (w->depth < OPEN) assay__buf_puts(w->body, ends[open[w->depth]]);
+            if (w->depth < OPEN) {
+                assay__buf_puts(w->body, ends[open[w->depth]]);
+                w->folds -= open[w->depth] == 2;
+            }
             continue;
         }
         put_block(w, block);
@@ -427,6 +431,7 @@ static void put_blocks(struct walk *w)
         if (w->depth < OPEN) {
             open[w->depth] = fold ? 2 : w->depth || !block->heading.id ? 1 : 0;
             if (fold) w->views[w->depth] = w->depth ? w->views[w->depth - 1] : 1;
+            w->folds += fold;
         }
         w->depth++;
     }
