@@ -155,7 +155,7 @@ static void test_compare(void)
         "the driver refused it: no memory is left on the device, give a smaller batch");
     check_page(p, words, COUNT(words));
     char *text = render(p, (struct assay_report_options){.format = "markdown"});
-    CHECK_HAS(text, "| cpu | 2.00 ms | =500/s | 1.00 MB | =40.0 W | =80.2 mJ |");
+    CHECK_HAS(text, "| cpu | 2.00 ms | =500 /s | 1.00 MB | =40.0 W | =80.2 mJ |");
     assay_free(text);
     assay_profile_close(p);
 }
@@ -187,7 +187,7 @@ static void test_sweep(void)
     char *text = render(p, (struct assay_report_options){.format = "markdown"});
     CHECK_HAS(text, "| device | opt | batch | p50 | per second | memory | energy | mark |");
     CHECK_HAS(text,
-              "| **cuda:0** | **none** | **1** | 500 µs | =2.00 k/s | 1.00 MB | =20.0 mJ | best |");
+              "| **cuda:0** | **none** | **1** | 501 µs | =2.00 k/s | 1.00 MB | =20.0 mJ | best |");
     assay_free(text);
     assay_profile_close(p);
 }
@@ -207,7 +207,7 @@ static void test_tune(void)
     check_page(p, words, COUNT(words));
     char *text = render(p, (struct assay_report_options){.format = "markdown"});
     CHECK_HAS(text,
-              "| **float32** | **1** | finalist | 5 | 5.00 ms | =200/s | 1.00 MB | =200 mJ |");
+              "| **float32** | **1** | finalist | 5 | 5.00 ms | =200 /s | 1.00 MB | =200 mJ |");
     assay_free(text);
     assay_profile_close(p);
 }
