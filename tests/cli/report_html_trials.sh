@@ -28,13 +28,13 @@ expect_exit 0 "$ASSAY" sweep "$model" --engine fake --script 'steady=100us' --th
 expect_exit 0 "$ASSAY" report alike.assay -o alike.html
 check alike.html --sections sweep
 section alike.html sweep >part
-expect_has part '<dt>not apart</dt><dd>threads=2, threads=4: not told from the best, their launches overlap'
-expect_has part '<dt>nor</dt><dd>threads=2 and threads=4</dd>'
+expect_has part '<dt>tied</dt><dd>threads=2, threads=4: not distinguishable from the best'
+expect_has part '<dt>tied pairs</dt><dd>threads=2 and threads=4</dd>'
 ! grep -q "$unmarked" part || fail "memory of a point has no mark"
 # the best is marked by the figure itself, in every form of it
 expect_exit 0 "$ASSAY" report alike.assay --svg pareto -o pareto.svg
 expect_has pareto.svg 'best: threads=1'
-expect_has pareto.svg 'The hollow mark is what is advised.'
+expect_has pareto.svg 'The hollow mark is what is recommended.'
 
 # four samples are too few for a histogram, not for a picture of them; one is a singular
 expect_exit 0 "$ASSAY" run --engine fake --script 'steady=100us' --iters 4 -q -o four.assay

@@ -30,7 +30,7 @@ int assay__figure_no_memory(struct assay_error *error);
 const char *assay__figure_label(const struct assay__trial *trial);
 
 /** The end of the caption of a figure with the one that is advised marked. */
-#define ASSAY__FIGURE_BEST " The hollow mark is what is advised."
+#define ASSAY__FIGURE_BEST " The hollow mark is what is recommended."
 /** The configurations of a tuning, latency against throughput, those on the front apart;
  *  ASSAY_ENOTFOUND with its reason: fewer than two have both. */
 int assay__figure_tune_front(struct assay__study *study, struct assay__arena *arena,

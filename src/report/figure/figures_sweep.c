@@ -19,13 +19,13 @@ static const struct {
     const char *title, *y_title, *unit, *caption;
 } quantities[QUANTITIES] = {
     {"Throughput", "throughput", "1/s",
-     "Higher is more work per second; behind the knee a larger step pays little."},
+     "Higher is more work per second; beyond the knee a larger step gains little."},
     {"Latency", "p50 latency", "s",
-     "Lower is faster; intervals reach from the least to the greatest of the launches' medians."},
+     "Lower is faster; intervals span the min and max of the launch medians."},
     {"Energy", "gross energy per inference", "J",
-     "Lower is less energy for one inference; what the machine draws when idle is in it."},
+     "Lower is less energy per inference, including what the machine draws when idle."},
     {"Bandwidth", "bytes moved", "B/s",
-     "Higher is more bytes moved per second; where it stops to rise the memory is the limit."},
+     "Higher is more bytes moved per second; where it levels off, memory is the limit."},
 };
 
 static double value_of(const struct assay__sweep_point *p, int quantity)
@@ -152,7 +152,7 @@ static bool fill_lines(const struct assay__sweep *sweep, size_t axis, int quanti
     }
     if (left)
         figure->note = assay__arena_printf(
-            arena, "%zu more points, of further settings, are in the profile.", left);
+            arena, "%zu more points with other settings are in the profile.", left);
     return figure->note != NULL;
 }
 
@@ -233,9 +233,9 @@ static int make(const struct assay__sweep *sweep, int quantity, struct assay__ar
     figure->y_title = quantities[quantity].y_title, figure->y_unit = quantities[quantity].unit;
     figure->y_zero = true;
     figure->caption = quantities[quantity].caption;
-    figure->description = quantity == THROUGHPUT
-                              ? assay__arena_printf(arena, "%s; %s.", sweep->why, sweep->knee_why)
-                              : assay__arena_printf(arena, "%s.", sweep->why);
+    figure->description = quantity == THROUGHPUT ? assay__arena_printf(arena, "%s; knee: %s.",
+                                                                       sweep->why, sweep->knee_why)
+                                                 : assay__arena_printf(arena, "%s.", sweep->why);
     bool done = figure->title && figure->description;
     if (lines) {
         figure->x_title = sweep->axes.names[axis], figure->x_unit = "count";
@@ -255,7 +255,7 @@ int assay__figure_sweep(struct assay__study *study, const struct assay__trial *t
     (void)trial;
     if (strcmp(profile->command, "sweep") != 0)
         return assay_error_set(error, ASSAY_ENOTFOUND,
-                               "this profile is not of a sweep; 'assay sweep' keeps one");
+                               "this profile is not of a sweep; 'assay sweep' makes one");
     const struct assay__sweep *sweep = assay__study_sweep(study);
     if (study->failed) return assay__figure_no_memory(error);
     for (int q = 0; q < QUANTITIES; q++) {

@@ -89,12 +89,11 @@ struct quantity {
 
 static const struct quantity compared[] = {
     {"Latency", "latency (p50)", "s",
-     "Shorter is faster; the thin line is the 95 % interval of the launches' medians, or their "
-     "range "
-     "where there are fewer than five: bars whose lines overlap may be alike."},
+     "Shorter is faster; the thin line is the 95 % interval of the launch medians, or their range "
+     "where there are fewer than five: bars whose lines overlap may be tied."},
     {"Throughput", "per second", "1/s", "Longer is more work per second."},
     {"Energy", "gross energy per inference", "J",
-     "Shorter is less energy for one inference; what the machine draws when idle is in it."},
+     "Shorter is less energy per inference, including what the machine draws when idle."},
 };
 
 static double compared_value(const struct assay__comparison_row *row, size_t quantity)
@@ -140,7 +139,7 @@ int assay__figure_compare(struct assay__study *study, const struct assay__trial 
     if (profile->trial_count < 2 || strcmp(profile->command, "sweep") == 0)
         return assay_error_set(
             error, ASSAY_ENOTFOUND,
-            "this profile compares nothing; 'assay compare' keeps one that does");
+            "this profile compares nothing; 'assay compare' makes one that does");
     const struct assay__comparison *all = assay__study_comparison(study);
     if (study->failed) return assay__figure_no_memory(error);
     for (size_t q = 0; q < sizeof compared / sizeof compared[0]; q++) {
@@ -284,10 +283,8 @@ int assay__figure_pareto(struct assay__study *study, const struct assay__trial *
         known += isfinite(x[i]) && isfinite(y[i]);
     }
     if (part || known < 2)
-        return assay_error_set(
-            error, ASSAY_ENOTFOUND,
-            "fewer than two trials have a latency and a throughput; 'assay sweep' "
-            "keeps a profile with many");
+        return assay_error_set(error, ASSAY_ENOTFOUND,
+                               "fewer than two trials have a latency and a throughput");
     if (mark_best(study, all, arena, names, flags, &best)) return assay__figure_no_memory(error);
     size_t kept = find_front(x, y, all->count, front_x, front_y, points);
     series[0] = (struct assay__figure_series){.name = "configurations",
@@ -305,14 +302,14 @@ int assay__figure_pareto(struct assay__study *study, const struct assay__trial *
     figure->x_log = points[0].latency_s > 0 &&
                     points[known - 1].latency_s > 8 * points[0].latency_s;
     figure->series = series, figure->series_count = 2;
-    figure->caption =
-        best ? "Left is faster, up is more; every point on the line is the best for some wish, "
-               "one below it is beaten by another in both." ASSAY__FIGURE_BEST
-             : "Left is faster, up is more; every point on the line is the best for some wish, "
-               "one below it is beaten by another in both.";
+    figure->caption = assay__arena_printf(
+        arena,
+        "Left is faster, up is more; for every point below the line another is better in "
+        "both.%s",
+        best ? ASSAY__FIGURE_BEST : "");
     figure->description = assay__arena_printf(
         arena, "%zu of %zu configurations are on the front, from %s to %s.", kept, known,
         assay__figure_scaled(arena, front_x[0], "s"),
         assay__figure_scaled(arena, front_x[kept - 1], "s"));
-    return figure->description ? 0 : assay__figure_no_memory(error);
+    return figure->description && figure->caption ? 0 : assay__figure_no_memory(error);
 }

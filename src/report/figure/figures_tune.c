@@ -98,10 +98,9 @@ int assay__figure_tune_front(struct assay__study *study, struct assay__arena *ar
     figure->series = series, figure->series_count = front && known > front ? 2 : 1;
     figure->caption = assay__arena_printf(
         arena,
-        "Left is faster, up is more. What stands on the front is beaten by no other in one thing "
-        "without being better in another: "
-        "latency, throughput, memory, energy. Only what had two launches or more can stand on "
-        "it.%s",
+        "Left is faster, up is more. On the front, nothing else is better in one of latency, "
+        "throughput, memory and energy and as good in the rest; what had fewer than two launches "
+        "is not on it.%s",
         result->best < result->count ? ASSAY__FIGURE_BEST : "");
     figure->description = assay__arena_printf(
         arena, "%zu configurations, %zu of them on the front.", known, front);
