@@ -333,8 +333,8 @@ static int count_rows(const struct assay_profile *profile, size_t *usable, size_
     int code = arena ? assay__comparison(profile, arena, &all) : ASSAY_ENOMEM;
     *usable = *lost = 0;
     for (size_t i = 0; i < all.count && !code; i++) {
-        *usable += all.rows[i].usable;
-        *lost += all.rows[i].usable && profile->trials[i].state == ASSAY__TRIAL_FAILED;
+        *usable += all.rows[i].judged.usable;
+        *lost += all.rows[i].judged.usable && profile->trials[i].state == ASSAY__TRIAL_FAILED;
     }
     assay__arena_free(arena);
     return code ? assay__fail(code, NULL) : 0;

@@ -345,8 +345,9 @@ static void say_failed(const struct work *work, const struct assay_profile *prof
             first = &result.rows[i];
     if (first)
         assay__say("%zu of %zu configurations could not be measured: %s%s: %s%s", result.failed,
-                   result.configurations, first->label, first->start ? " (the usual settings)" : "",
-                   first->reason, result.failed > 1 ? "; the report has the others" : "");
+                   result.configurations, first->judged.label,
+                   first->start ? " (the usual settings)" : "", first->judged.reason,
+                   result.failed > 1 ? "; the report has the others" : "");
 }
 
 static int finish(const struct tune_options *o, const struct work *work,

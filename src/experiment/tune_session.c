@@ -519,7 +519,7 @@ static int judge(struct session *s, size_t *best, struct assay_error *error)
     if (!code && (!arena || assay__tune_result(profile, arena, &result)))
         code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (!code && result.best != SIZE_MAX && result.rows[result.best].fate == ASSAY__FATE_FINALIST)
-        *best = point_of(s, result.rows[result.best].label);
+        *best = point_of(s, result.rows[result.best].judged.label);
     assay__arena_free(arena);
     return code;
 }

@@ -3,6 +3,7 @@
 #define ASSAY_EXPERIMENT_VERIFY_ATTEMPT_H
 
 #include "experiment/verify.h"
+#include "judge/judged.h"
 
 #define ASSAY__VERIFY_MOST 32 /* changes of one advice, at most: there are fewer kinds */
 
@@ -21,11 +22,12 @@ struct assay__attempt {
     const char *refusal; /* the rewritten model could not be made; "" */
     double spent_s;      /* of its launches */
     int launches;        /* begun */
-    /* the judgement */
+    /* the judgement: of its arm's trial; the reason says what the state of the finding rests on */
+    struct assay__judged judged;
     struct assay__ratio gain;   /* per sample: above 1 is faster */
     struct assay__ratio energy; /* of one sample, with over without: below 1 is less */
-    double drift, limit;        /* NaN unknown */
-    const char *of, *drift_note, *finding_state, *reason;
+    double limit;               /* of the drift; NaN unknown */
+    const char *of, *drift_note, *finding_state;
 };
 
 struct assay__verifying {

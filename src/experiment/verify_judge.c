@@ -89,21 +89,21 @@ static bool is_rewritten(const struct assay__attempt *attempt)
 static void judge_drift(struct assay__verifying *v, const struct assay__trial *trial,
                         struct assay__attempt *attempt)
 {
-    const struct assay_metric *m = assay_metrics_get(trial->metrics, "drift.relative_l2");
+    struct assay__number *drift = &attempt->judged.drift;
+    const struct assay_metric *m = drift->metric;
     attempt->limit = limit_of(attempt);
-    attempt->drift = NAN;
     if (isnan(attempt->limit)) {
+        drift->value = NAN;
         attempt->drift_note = "not compared: another batch has other inputs";
         return;
     }
-    attempt->drift = assay__trial_known(trial, "drift.relative_l2");
-    if (isfinite(attempt->drift)) {
+    if (isfinite(drift->value)) {
         attempt->drift_note = say(
             v, assay__arena_printf(v->arena, "limit for this change %g", attempt->limit));
         return;
     }
     double most = assay__trial_known(trial, "drift.max_absolute");
-    if (most == 0) attempt->drift = 0; /* all 0, and so is the reference */
+    if (most == 0) drift->value = 0; /* all 0, and so is the reference */
     attempt->drift_note = say(
         v, assay__arena_printf(v->arena, "%s: %s", most == 0 ? "equal" : "not compared",
                                m && m->note && *m->note ? m->note : "no outputs were kept"));
@@ -112,7 +112,7 @@ static void judge_drift(struct assay__verifying *v, const struct assay__trial *t
 static void conclude(struct assay__attempt *attempt, const char *state, const char *reason)
 {
     attempt->finding_state = state;
-    attempt->reason = reason;
+    attempt->judged.reason = reason;
 }
 
 /* Threads that sleep are meant to save energy: that they do is enough, when nothing becomes
@@ -120,7 +120,7 @@ static void conclude(struct assay__attempt *attempt, const char *state, const ch
 static bool saves_energy(const struct assay__attempt *attempt)
 {
     return attempt->change_count == 1 && attempt->changes[0]->kind == ASSAY__CHANGE_SPINNING_OFF &&
-           attempt->energy.ci.high < 1 && !(attempt->drift > attempt->limit);
+           attempt->energy.ci.high < 1 && !(attempt->judged.drift.value > attempt->limit);
 }
 
 /* The numbers are there: do they speak for the change? */
@@ -128,6 +128,7 @@ static void judge_gain(struct assay__verifying *v, struct assay__attempt *attemp
 {
     const struct assay__ratio *g = &attempt->gain;
     struct assay__arena *arena = v->arena;
+    double drift = attempt->judged.drift.value;
     const char *of = assay__gain_words(attempt->of);
     if (g->ci.high < 1)
         conclude(attempt, "withdrawn",
@@ -150,15 +151,15 @@ static void judge_gain(struct assay__verifying *v, struct assay__attempt *attemp
                                             assay__digits(g->ci.low, 3).text,
                                             assay__digits(g->ci.high, 3).text, g->smallest < 0.1,
                                             g->smallest * 100)));
-    else if (attempt->drift > attempt->limit)
+    else if (drift > attempt->limit)
         conclude(attempt, "withdrawn",
                  say(v, assay__arena_printf(
                             arena,
                             "tried: %s × %s (%s to %s), but the outputs drift: "
                             "relative L2 %.2g, the limit is %g",
                             assay__digits(g->ratio, 3).text, of, assay__digits(g->ci.low, 3).text,
-                            assay__digits(g->ci.high, 3).text, attempt->drift, attempt->limit)));
-    else if (is_rewritten(attempt) && isnan(attempt->drift) && !isnan(attempt->limit))
+                            assay__digits(g->ci.high, 3).text, drift, attempt->limit)));
+    else if (is_rewritten(attempt) && isnan(drift) && !isnan(attempt->limit))
         conclude(attempt, "withdrawn",
                  say(v, assay__arena_printf(
                             arena,
@@ -196,8 +197,9 @@ static void judge_short(struct assay__verifying *v, struct assay__attempt *attem
 int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt *baseline,
                         struct assay__attempt *attempt)
 {
+    attempt->judged = (struct assay__judged){.drift = {.value = NAN}};
     attempt->gain = attempt->energy = unknown;
-    attempt->drift = attempt->limit = NAN;
+    attempt->limit = NAN;
     attempt->of = attempt->drift_note = "";
     if (attempt->arm == SIZE_MAX || baseline->arm == SIZE_MAX) {
         judge_short(v, attempt, 0, baseline);
@@ -205,6 +207,9 @@ int assay__verify_judge(struct assay__verifying *v, const struct assay__attempt 
     }
     const struct assay__trial *with = assay__arms_trial(v->arms, attempt->arm),
                               *without = assay__arms_trial(v->arms, baseline->arm);
+    const struct assay_profile *profile = v->arms->recording.profile;
+    if (assay__judged_read(profile, (size_t)(with - profile->trials), v->arena, &attempt->judged))
+        return ASSAY_ENOMEM;
     if (with->state == ASSAY__TRIAL_FAILED) {
         conclude(attempt, "withdrawn",
                  say(v, assay__arena_printf(v->arena, "%s: %s",
@@ -247,7 +252,7 @@ const char *assay__verify_severity(const struct assay__finding *f)
 void assay__verify_fill(const struct assay__attempt *attempt, struct assay__finding *f)
 {
     f->state = attempt->finding_state;
-    f->reason = attempt->reason;
+    f->reason = attempt->judged.reason;
     f->tried = attempt->arm == SIZE_MAX || strcmp(f->state, "open") == 0 ? "" : attempt->words;
     f->verified_gain = attempt->gain.ratio;
     f->verified_low = attempt->gain.ci.low;
@@ -256,7 +261,7 @@ void assay__verify_fill(const struct assay__attempt *attempt, struct assay__find
     f->verified_energy = attempt->energy.ratio;
     f->verified_energy_low = attempt->energy.ci.low;
     f->verified_energy_high = attempt->energy.ci.high;
-    f->verified_drift = attempt->drift;
+    f->verified_drift = attempt->judged.drift.value;
     f->verified_of = attempt->of;
     f->drift_note = attempt->drift_note;
     f->severity = assay__verify_severity(f);

@@ -5,9 +5,7 @@
 #define ASSAY_JUDGE_COMPARISON_H
 
 #include "judge/fallback.h"
-#include "base/arena.h"
-#include "base/stats.h"
-#include "profile/profile.h"
+#include "judge/judged.h"
 
 #define ASSAY__COMPARISON_LAUNCHES 5 /* per arm: below that there is no verdict */
 /* Relative L2 of outputs from the reference's: above it a device or a precision computes something
@@ -22,33 +20,23 @@ enum assay__verdict {
 };
 
 struct assay__comparison_row {
-    size_t trial;       /* index in the profile */
-    int64_t batch;      /* samples of an inference; 0 unknown */
-    const char *label;  /* the trial's, else its device */
-    const char *role;   /* "reference", "control", "software", … ; "" */
-    bool usable;        /* it ran to the end, and its latency is known */
-    const char *reason; /* why not, why there is no verdict, or which launches were lost; "" */
+    /* the label is the trial's, else its device; the reason also why there is no verdict, or which
+     * launches were lost */
+    struct assay__judged judged;
+    int64_t batch; /* samples of an inference; 0 unknown */
     /* reference's p50 / this one's: above 1 is faster; NaN for the reference */
     struct assay__ratio speed;
     enum assay__verdict verdict;
-    double latency_s, throughput, energy_j,
-        memory_bytes; /* NaN unknown; throughput in samples/s, else inferences/s */
-    /* energy_j is the median over launches where 5 or more have an energy of their own, else that
-     * of all windows together. */
+    /* judged.energy is the median over launches where 5 or more have an energy of their own, else
+     * that of all windows together. */
     bool energy_by_launch;
-    /* Of energy_j, this / reference; where one of the two is not by launch, of all windows of both.
-     * NaN unknown. */
+    /* Of judged.energy, this / reference; where one of the two is not by launch, of all windows of
+     * both. NaN unknown. */
     double energy_ratio;
     /* the same with its interval, by launches; NaN without one: energy_reason */
     struct assay__ratio energy;
     const char *energy_reason;          /* why there is no interval; "" */
     enum assay__verdict energy_verdict; /* FASTER: it takes less */
-    double device_memory_bytes;         /* memory_bytes is the worker's; NaN unknown */
-    double latency_p99_s, power_w, tops_per_watt, score; /* NaN unknown */
-    /* values that are NaN or infinite, unlike the reference's; NaN not compared */
-    double nonfinite;
-    double relative_l2;    /* of the outputs from the reference's; NaN not compared */
-    double own_nonfinite;  /* values of its own that are NaN or infinite; NaN unknown */
     const char *unadvised; /* why it is never recommended however good: its outputs; "" */
     struct assay__fallback fallback;
 };
@@ -91,24 +79,6 @@ const char *assay__goal_name(enum assay__goal_kind goal);
  *  the arena; 0 or ASSAY_ENOMEM. */
 int assay__comparison(const struct assay_profile *profile, struct assay__arena *arena,
                       struct assay__comparison *out);
-/** A trial that lost a launch and went on to its end, with at least so many good launches left:
- *  those are judged like any other's. */
-bool assay__trial_went_on(const struct assay__trial *trial, size_t least);
-/** Option of a trial ("label") or "". */
-const char *assay__trial_option(const struct assay__trial *trial, const char *key);
-/** Value of a metric of the trial; NaN when it is unavailable or not there. name NULL legal. */
-double assay__trial_known(const struct assay__trial *trial, const char *name);
-/** The medians of a trial's good launches, in seconds; free() them. *count may be 0. NULL: out of
- *  memory. */
-double *assay__trial_medians(const struct assay__trial *trial, size_t *count);
-/** The medians and the 5th percentiles of the same launches, in seconds; times points into the two
- *  arrays. */
-struct assay__trial_times {
-    struct assay__launch_times times;
-    double *typical, *undisturbed;
-};
-int assay__trial_times(const struct assay__trial *trial, struct assay__trial_times *out);
-void assay__trial_times_free(struct assay__trial_times *times);
 /** "latency.p50", "latency.p5": what the launches were judged by */
 const char *assay__ratio_by_name(enum assay__ratio_by by);
 /** What stands behind a ratio in a sentence: "", " when undisturbed", … */

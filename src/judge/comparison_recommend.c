@@ -40,9 +40,9 @@ const char *assay__goal_name(enum assay__goal_kind goal)
 static double merit(const struct assay__comparison_row *row, enum assay__goal_kind goal)
 {
     switch (goal) {
-    case ASSAY__FOR_LATENCY: return 1 / row->latency_s;
-    case ASSAY__FOR_THROUGHPUT: return row->throughput;
-    case ASSAY__FOR_ENERGY: return 1 / row->energy_j;
+    case ASSAY__FOR_LATENCY: return 1 / row->judged.latency.value;
+    case ASSAY__FOR_THROUGHPUT: return row->judged.throughput.value;
+    case ASSAY__FOR_ENERGY: return 1 / row->judged.energy.value;
     case ASSAY__FOR_COUNT: break;
     }
     return NAN;
@@ -51,8 +51,9 @@ static double merit(const struct assay__comparison_row *row, enum assay__goal_ki
 /* But for its outputs. */
 static bool could_be(const struct assay__comparison_row *row, enum assay__goal_kind goal)
 {
-    return row->usable && isfinite(merit(row, goal)) && strcmp(row->role, "control") != 0 &&
-           strcmp(row->role, "software") != 0 && !assay__fallback_is_total(&row->fallback);
+    return row->judged.usable && isfinite(merit(row, goal)) &&
+           strcmp(row->judged.role, "control") != 0 && strcmp(row->judged.role, "software") != 0 &&
+           !assay__fallback_is_total(&row->fallback);
 }
 
 static bool is_candidate(const struct assay__comparison_row *row, enum assay__goal_kind goal)
@@ -80,8 +81,9 @@ static size_t best_of(const struct assay__comparison *all, enum assay__goal_kind
 /* What speaks against it. */
 static void put_warnings(const struct assay__comparison_row *row, struct assay__buf *out)
 {
-    if (row->relative_l2 > L2_TOLD)
-        assay__buf_printf(out, "; but its outputs differ (relative L2 %.2g)", row->relative_l2);
+    if (row->judged.drift.value > L2_TOLD)
+        assay__buf_printf(out, "; but its outputs differ (relative L2 %.2g)",
+                          row->judged.drift.value);
     if (row->fallback.elsewhere > 0)
         assay__buf_printf(out, "; %.0f of its %.0f nodes ran elsewhere", row->fallback.elsewhere,
                           row->fallback.elsewhere + row->fallback.nodes);
@@ -100,7 +102,7 @@ static void choose_few(const struct assay_profile *profile, const struct assay__
                        struct assay__buf *text)
 {
     if (best != SIZE_MAX) {
-        const char *label = all->rows[best].label;
+        const char *label = all->rows[best].judged.label;
         if (goal == ASSAY__FOR_ENERGY) {
             assay__buf_printf(text, "energy is known of %s only, of what can be chosen", label);
             return;
@@ -115,11 +117,11 @@ static void choose_few(const struct assay_profile *profile, const struct assay__
     for (size_t i = 0; i < all->count; i++)
         refused |= is_refused(&all->rows[i], goal);
     for (size_t i = 0; i < all->count && !*why; i++) {
-        const struct assay__trial *trial = &profile->trials[all->rows[i].trial];
+        const struct assay__trial *trial = &profile->trials[all->rows[i].judged.trial];
         const struct assay_metric *m = trial->metrics
                                            ? assay_metrics_get(trial->metrics, goals[goal].metric)
                                            : NULL;
-        if (all->rows[i].usable && m && m->state == ASSAY_UNAVAILABLE) why = m->note;
+        if (all->rows[i].judged.usable && m && m->state == ASSAY_UNAVAILABLE) why = m->note;
     }
     if (goal == ASSAY__FOR_ENERGY && !refused)
         assay__buf_printf(text, "energy is not known of any candidate%s%.*s", *why ? ": " : "",
@@ -176,8 +178,8 @@ static int judge(const struct assay_profile *profile, const struct assay__compar
                  const struct assay__comparison_row *second, enum assay__goal_kind goal,
                  struct assay__ratio *ratio, const char **reason)
 {
-    const struct assay__trial *a = &profile->trials[first->trial],
-                              *b = &profile->trials[second->trial];
+    const struct assay__trial *a = &profile->trials[first->judged.trial],
+                              *b = &profile->trials[second->judged.trial];
     if (goal == ASSAY__FOR_LATENCY) return assay__comparison_speed(b, a, ratio, reason);
     if (goal == ASSAY__FOR_THROUGHPUT) return judge_rate(a, b, ratio, reason);
     return assay__comparison_launches(b, a, goals[goal].metric, ratio, reason);
@@ -214,9 +216,9 @@ static int put_refused(const struct assay_profile *profile, const struct assay__
         put_value(row, goal, value, sizeof value);
         if (is_better(&ratio, goal))
             assay__buf_printf(out, "; %s (%s) would have been %s and is not advised: %s",
-                              row->label, value, goals[goal].lost, row->unadvised);
+                              row->judged.label, value, goals[goal].lost, row->unadvised);
         else
-            assay__buf_printf(out, "; %s (%s) is not advised: %s", row->label, value,
+            assay__buf_printf(out, "; %s (%s) is not advised: %s", row->judged.label, value,
                               row->unadvised);
     }
     return 0;
@@ -262,10 +264,10 @@ static int recommend(const struct assay_profile *profile, const struct assay__co
     if (code) return code;
     if (!isfinite(ratio.ratio)) {
         assay__buf_printf(text, "%s %s, %s %s; no interval, so nothing is claimed: %s",
-                          first->label, mine, second->label, other, reason);
+                          first->judged.label, mine, second->judged.label, other, reason);
     } else if (is_better(&ratio, goal)) {
         out->row = best;
-        put_ratio(text, first->label, second->label, goal, &ratio);
+        put_ratio(text, first->judged.label, second->judged.label, goal, &ratio);
         if (goal != ASSAY__FOR_THROUGHPUT && first->batch > 0 && second->batch > 0 &&
             first->batch != second->batch)
             assay__buf_printf(text,
@@ -274,17 +276,17 @@ static int recommend(const struct assay_profile *profile, const struct assay__co
         put_warnings(first, text);
     } else {
         double percent = ratio.smallest * 100;
-        assay__buf_printf(text, "no difference shown between %s (%s) and %s (%s)", first->label,
-                          mine, second->label, other);
+        assay__buf_printf(text, "no difference shown between %s (%s) and %s (%s)",
+                          first->judged.label, mine, second->judged.label, other);
         assay__buf_puts(text, ratio.by == ASSAY__BY_NEITHER ? assay__ratio_by_words(ratio.by) : "");
         if (isfinite(percent))
             assay__buf_printf(text, "; one above %.*f %% would have been shown",
                               percent < 10 ? 1 : 0, percent);
         const struct assay__comparison_row *both[] = {first, second};
         for (size_t i = 0; i < 2; i++)
-            if (both[i]->relative_l2 > L2_TOLD)
+            if (both[i]->judged.drift.value > L2_TOLD)
                 assay__buf_printf(text, "; the outputs of %s differ (relative L2 %.2g)",
-                                  both[i]->label, both[i]->relative_l2);
+                                  both[i]->judged.label, both[i]->judged.drift.value);
     }
     return put_refused(profile, all, goal, best, text);
 }

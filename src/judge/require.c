@@ -23,12 +23,6 @@ static bool known(const struct assay_metric *metric)
     return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
 }
 
-static const struct assay_metric *get(const struct assay__trial *trial, const char *name)
-{
-    const struct assay_metric *metric = assay_metrics_get(trial->metrics, name);
-    return known(metric) ? metric : NULL;
-}
-
 /* --- one row ---------------------------------------------------------------------------------- */
 
 static const struct assay_metric *measured_of(const struct assay__trial *trial,
@@ -79,12 +73,12 @@ static enum assay__require_level level_of(const struct assay__requirement *row)
 static bool too_close(const struct assay__trial *trial, const struct assay__requirement *row,
                       double required)
 {
-    const struct assay_metric *p50 = get(trial, "latency.p50"),
-                              *low = get(trial, "latency.between_low"),
-                              *high = get(trial, "latency.between_high");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50"),
+                              *low = assay__trial_metric(trial, "latency.between_low"),
+                              *high = assay__trial_metric(trial, "latency.between_high");
     if (!low || !high) {
-        low = get(trial, "latency.ci_low");
-        high = get(trial, "latency.ci_high");
+        low = assay__trial_metric(trial, "latency.ci_low");
+        high = assay__trial_metric(trial, "latency.ci_high");
     }
     bool rate = row->kind == ASSAY__REQUIRE_TFLOPS || row->kind == ASSAY__REQUIRE_BANDWIDTH;
     if (!p50 || !low || !high || !(low->value > 0) || !isfinite(required)) return false;

@@ -128,15 +128,15 @@ static size_t recommended(struct assay__study *study)
         const struct assay__comparison *all = assay__study_comparison(study);
         size_t row = all->recommendations[ASSAY__FOR_LATENCY].row;
         if (row == SIZE_MAX) row = all->reference;
-        return row < all->count ? all->rows[row].trial : SIZE_MAX;
+        return row < all->count ? all->rows[row].judged.trial : SIZE_MAX;
     }
     if (strcmp(command, "sweep") == 0) {
         const struct assay__sweep *sweep = assay__study_sweep(study);
-        return sweep->best < sweep->count ? sweep->points[sweep->best].trial : SIZE_MAX;
+        return sweep->best < sweep->count ? sweep->points[sweep->best].judged.trial : SIZE_MAX;
     }
     if (strcmp(command, "tune") == 0) {
         const struct assay__tune_result *tune = assay__study_tune(study);
-        return tune->best < tune->count ? tune->rows[tune->best].trial : SIZE_MAX;
+        return tune->best < tune->count ? tune->rows[tune->best].judged.trial : SIZE_MAX;
     }
     return SIZE_MAX;
 }

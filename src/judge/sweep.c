@@ -83,35 +83,6 @@ struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *pr
     return limits;
 }
 
-double assay__sweep_value(const struct assay__sweep_point *point, enum assay__sweep_column column)
-{
-    switch (column) {
-    case ASSAY__SWEEP_P50: return point->latency_s;
-    case ASSAY__SWEEP_P99: return point->p99_s;
-    case ASSAY__SWEEP_RATE: return point->throughput;
-    case ASSAY__SWEEP_MEMORY: return point->memory_bytes;
-    case ASSAY__SWEEP_JOULES: return point->energy_j;
-    case ASSAY__SWEEP_BANDWIDTH: return point->bandwidth;
-    case ASSAY__SWEEP_UTILIZATION: return point->utilization;
-    case ASSAY__SWEEP_FLOPS: return point->rate;
-    case ASSAY__SWEEP_COLUMNS: break;
-    }
-    return NAN;
-}
-
-const char *assay__sweep_metric(enum assay__sweep_column column)
-{
-    static const char *const names[ASSAY__SWEEP_COLUMNS] = {"latency.p50",
-                                                            "latency.p99",
-                                                            "throughput.inferences",
-                                                            "memory.peak.worker",
-                                                            "energy.inference.gross",
-                                                            "memory.bandwidth",
-                                                            "compute.utilization",
-                                                            "compute.rate"};
-    return column < ASSAY__SWEEP_COLUMNS ? names[column] : "";
-}
-
 /* --- points ----------------------------------------------------------------------------------- */
 
 /* The place of an axis, a new one where it is not among them yet; SIZE_MAX: no room, or no memory.
@@ -157,39 +128,41 @@ static const char *note_of(const struct assay__trial *trial, const char *name)
 static int apply_limits(const struct assay__trial *trial, const struct assay__sweep_limits *limits,
                         struct assay__arena *arena, struct assay__sweep_point *point)
 {
+    struct assay__judged *j = &point->judged;
     if (limits->slo_metric && point->within && !(point->slo_s <= limits->slo_s)) {
         point->within = false;
-        point->reason = isfinite(point->slo_s)
-                            ? "latency beyond the limit"
-                            : assay__arena_printf(arena, "the limited percentile is not known: %s",
-                                                  note_of(trial, limits->slo_metric));
+        j->reason = isfinite(point->slo_s)
+                        ? "latency beyond the limit"
+                        : assay__arena_printf(arena, "the limited percentile is not known: %s",
+                                              note_of(trial, limits->slo_metric));
     }
     if (isfinite(limits->memory_bytes) && point->within &&
-        !(point->memory_bytes <= limits->memory_bytes)) {
+        !(j->memory.value <= limits->memory_bytes)) {
         point->within = false;
-        point->reason = isfinite(point->memory_bytes)
-                            ? "memory beyond the budget"
-                            : assay__arena_printf(arena, "its memory is not known: %s",
-                                                  note_of(trial, "memory.peak.worker"));
+        j->reason = isfinite(j->memory.value)
+                        ? "memory beyond the budget"
+                        : assay__arena_printf(arena, "its memory is not known: %s",
+                                              note_of(trial, "memory.peak.worker"));
     }
-    return point->reason ? 0 : ASSAY_ENOMEM;
+    return j->reason ? 0 : ASSAY_ENOMEM;
 }
 
 /* What the outputs say against the point. What is not known of them says nothing. */
 static int judge_outputs(double limit, struct assay__arena *arena, struct assay__sweep_point *point)
 {
-    point->sound = point->usable && !(point->nonfinite > 0) && !(point->drift > limit);
+    struct assay__judged *j = &point->judged;
+    double nonfinite = j->own_nonfinite.value, drift = j->drift.value;
+    point->sound = j->usable && !(nonfinite > 0) && !(drift > limit);
     point->within = point->sound;
-    if (!point->usable || point->sound) return 0;
-    point->reason =
-        point->nonfinite > 0
-            ? assay__arena_printf(arena, "%.0f of its output values are NaN or infinite",
-                                  point->nonfinite)
-            : assay__arena_printf(arena,
-                                  "its outputs drift: relative L2 is %.2g, the limit is "
-                                  "%.2g",
-                                  point->drift, limit);
-    return point->reason ? 0 : ASSAY_ENOMEM;
+    if (!j->usable || point->sound) return 0;
+    j->reason = nonfinite > 0
+                    ? assay__arena_printf(arena, "%.0f of its output values are NaN or infinite",
+                                          nonfinite)
+                    : assay__arena_printf(arena,
+                                          "its outputs drift: relative L2 is %.2g, the limit is "
+                                          "%.2g",
+                                          drift, limit);
+    return j->reason ? 0 : ASSAY_ENOMEM;
 }
 
 static double drift_limit(const struct assay_profile *profile)
@@ -202,62 +175,59 @@ static double drift_limit(const struct assay_profile *profile)
 
 /* A capture that did not end has launches that did: the point stands on those, and says so. So does
  * one that lost a launch. */
-static int judge_state(const struct assay__trial *trial, size_t launches,
-                       struct assay__arena *arena, struct assay__sweep_point *point)
+static int judge_state(const struct assay__trial *trial, struct assay__arena *arena,
+                       struct assay__judged *j)
 {
+    size_t launches = j->median_count;
     bool partial = trial->state == ASSAY__TRIAL_INTERRUPTED || trial->state == ASSAY__TRIAL_RUNNING;
     bool lost = trial->state == ASSAY__TRIAL_FAILED &&
                 assay__trial_went_on(trial, ASSAY__SWEEP_LAUNCHES);
-    point->usable = (trial->state == ASSAY__TRIAL_OK || (partial && launches) || lost) &&
-                    isfinite(point->latency_s);
-    point->lost = "";
-    if (lost && point->usable) {
-        point->lost = assay__arena_printf(arena, "%s; judged by the other %zu", point->reason,
-                                          launches);
-        if (!point->lost) return ASSAY_ENOMEM;
-        point->reason = "";
+    j->usable = (trial->state == ASSAY__TRIAL_OK || (partial && launches) || lost) &&
+                isfinite(j->latency.value);
+    if (lost && j->usable) {
+        j->lost = assay__arena_printf(arena, "%s; judged by the other %zu", j->reason, launches);
+        if (!j->lost) return ASSAY_ENOMEM;
+        j->reason = "";
     }
     if (partial)
-        point->reason = launches ? assay__arena_printf(arena, "interrupted after %zu launch%s",
-                                                       launches, launches == 1 ? "" : "es")
-                                 : "interrupted before it was measured";
-    return point->reason ? 0 : ASSAY_ENOMEM;
-}
-
-/* A number of one launch; NaN: it did not end well, or has none. */
-static double launch_number(const struct assay__launch *launch, const char *name)
-{
-    const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
-                                                   : NULL;
-    return launch->state == ASSAY__TRIAL_OK && m && m->state != ASSAY_UNAVAILABLE && m->value > 0
-               ? m->value
-               : (double)NAN;
+        j->reason = launches ? assay__arena_printf(arena, "interrupted after %zu launch%s",
+                                                   launches, launches == 1 ? "" : "es")
+                             : "interrupted before it was measured";
+    return j->reason ? 0 : ASSAY_ENOMEM;
 }
 
 double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
                                   size_t *count, bool *direct)
 {
     bool rate = goal == ASSAY__SWEEP_THROUGHPUT;
-    const char *name = rate ? "throughput.inferences" : "energy.inference.gross";
     double *costs = assay__trial_medians(trial, count);
     double batch = rate && trial->batch > 0 ? (double)trial->batch : 1;
-    size_t known = 0, used = 0;
+    size_t known = 0;
     *direct = goal == ASSAY__SWEEP_LATENCY;
     if (!costs || *direct) return costs;
-    for (size_t i = 0; i < trial->launch_count; i++)
-        known += isfinite(launch_number(&trial->launches[i], name));
-    *direct = known == *count && known > 0;
-    for (size_t i = 0; *direct && i < trial->launch_count; i++) {
-        double value = launch_number(&trial->launches[i], name);
-        if (isfinite(value)) costs[used++] = rate ? 1 / value : value;
+    double *values = assay__trial_values(
+        trial, rate ? "throughput.inferences" : "energy.inference.gross", &known, NULL);
+    if (!values) {
+        free(costs);
+        return NULL;
     }
-    for (size_t i = 0; i < *count; i++)
+    *direct = known == *count && known > 0;
+    for (size_t i = 0; i < *count; i++) {
+        if (*direct) costs[i] = rate ? 1 / values[i] : values[i];
         costs[i] /= batch;
+    }
+    free(values);
     return costs;
 }
 
-/* Between which costs its launches lie. Where only medians of an unknown batch are there, the
- * trial's own throughput gives the scale. */
+/* What medians of an unknown batch are multiplied by: the trial's own throughput gives the scale.
+ */
+static double scale_of(const struct assay__trial *trial, const struct assay__judged *j, bool direct)
+{
+    return direct || trial->batch > 0 ? 1 : 1 / (j->throughput.value * j->latency.value);
+}
+
+/* Between which costs its launches lie. */
 static int fill_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
                       struct assay__sweep_point *point)
 {
@@ -267,7 +237,7 @@ static int fill_costs(const struct assay__trial *trial, enum assay__sweep_goal g
     point->cost_low = point->cost_high = NAN;
     if (!costs) return ASSAY_ENOMEM;
     assay__stats_sort(costs, count);
-    double scale = direct || trial->batch > 0 ? 1 : 1 / (point->throughput * point->latency_s);
+    double scale = scale_of(trial, &point->judged, direct);
     if (count && (direct || goal != ASSAY__SWEEP_ENERGY)) {
         point->cost_low = costs[0] * scale;
         point->cost_high = costs[count - 1] * scale;
@@ -281,26 +251,41 @@ static int fill_costs(const struct assay__trial *trial, enum assay__sweep_goal g
 static int fill_merits(const struct assay__trial *trial, struct assay__arena *arena,
                        struct assay__sweep_point *point)
 {
-    size_t count = 0, costs_count = 0;
+    const struct assay__judged *j = &point->judged;
+    size_t count = j->median_count, costs_count = 0;
     bool direct = false;
-    double *medians = assay__trial_medians(trial, &count),
-           *costs = assay__sweep_launch_costs(trial, ASSAY__SWEEP_THROUGHPUT, &costs_count,
+    double *costs = assay__sweep_launch_costs(trial, ASSAY__SWEEP_THROUGHPUT, &costs_count,
                                               &direct),
            *merits = assay__arena_array(arena, count + 1, sizeof *merits);
-    int code = medians && costs && merits ? 0 : ASSAY_ENOMEM;
-    double scale = direct || trial->batch > 0 ? 1 : 1 / (point->throughput * point->latency_s);
+    int code = costs && merits ? 0 : ASSAY_ENOMEM;
+    double scale = scale_of(trial, j, direct);
     point->merits = merits;
     point->merit_count = count == costs_count && scale > 0 ? count : 0;
     for (size_t i = 0; i < point->merit_count && !code; i++)
-        merits[i] = 1 / (costs[i] * scale * medians[i]);
+        merits[i] = 1 / (costs[i] * scale * j->medians_s[i]);
     if (!code) assay__stats_sort(merits, point->merit_count);
     if (!code) assay__stats_sort(costs, costs_count);
     bool ranged = !code && costs_count && isfinite(scale);
     point->sample_low_s = ranged ? costs[0] * scale : NAN;
     point->sample_high_s = ranged ? costs[costs_count - 1] * scale : NAN;
-    free(medians);
     free(costs);
     return code;
+}
+
+/* The median of the launches' medians, the least and the greatest of them. */
+static int fill_latency(struct assay__sweep_point *point)
+{
+    const struct assay__judged *j = &point->judged;
+    double *sorted = malloc((j->median_count + 1) * sizeof *sorted);
+    if (!sorted) return ASSAY_ENOMEM;
+    memcpy(sorted, j->medians_s, j->median_count * sizeof *sorted);
+    assay__stats_sort(sorted, j->median_count);
+    bool any = j->median_count > 0;
+    point->judged.latency.value = any ? assay__stats_median(sorted, j->median_count) : NAN;
+    point->low_s = any ? sorted[0] : NAN;
+    point->high_s = any ? sorted[j->median_count - 1] : NAN;
+    free(sorted);
+    return 0;
 }
 
 static int fill_point(const struct assay_profile *profile, size_t index,
@@ -308,39 +293,20 @@ static int fill_point(const struct assay_profile *profile, size_t index,
                       struct assay__sweep_point *point)
 {
     const struct assay__trial *trial = &profile->trials[index];
-    double samples = assay__trial_known(trial, "throughput.samples");
-    size_t count = 0;
-    double *medians = assay__trial_medians(trial, &count);
-    if (!medians) return ASSAY_ENOMEM;
-    assay__stats_sort(medians, count);
     *point = (struct assay__sweep_point){
-        .trial = index,
-        .label = assay__trial_option(trial, "label"),
         .device = trial->device ? trial->device : "",
         .device_class = assay__trial_option(trial, ASSAY__SWEEP_CLASS),
-        .software = strcmp(assay__trial_option(trial, "role"), "software") == 0,
-        .reason = trial->reason ? trial->reason : "",
-        .latency_s = count ? assay__stats_median(medians, count) : NAN,
-        .low_s = count ? medians[0] : NAN,
-        .high_s = count ? medians[count - 1] : NAN,
-        .throughput = isfinite(samples) ? samples
-                                        : assay__trial_known(trial, "throughput.inferences"),
         .slo_s = assay__trial_known(trial, limits->slo_metric),
-        .p99_s = assay__trial_known(trial, "latency.p99"),
-        .memory_bytes = assay__trial_known(trial, "memory.peak.worker"),
-        .energy_j = assay__trial_known(trial, "energy.inference.gross"),
-        .bandwidth = assay__trial_known(trial, "memory.bandwidth"),
-        .utilization = assay__trial_known(trial, "compute.utilization"),
-        .rate = assay__trial_known(trial, "compute.rate"),
-        .nonfinite = assay__trial_known(trial, "outputs.nonfinite"),
-        .drift = assay__trial_known(trial, "drift.relative_l2"),
         .efficiency = NAN,
         .sequence = 1,
     };
-    free(medians);
-    int code = fill_costs(trial, limits->goal, point);
+    int code = assay__judged_read(profile, index, arena, &point->judged);
+    if (code) return code;
+    point->software = strcmp(point->judged.role, "software") == 0;
+    code = fill_latency(point);
+    if (!code) code = fill_costs(trial, limits->goal, point);
     if (!code) code = fill_merits(trial, arena, point);
-    if (!code) code = judge_state(trial, count, arena, point);
+    if (!code) code = judge_state(trial, arena, &point->judged);
     if (!code) code = judge_outputs(drift_limit(profile), arena, point);
     return code ? code : apply_limits(trial, limits, arena, point);
 }
@@ -384,13 +350,14 @@ static void fill_efficiency(struct assay__sweep *sweep)
         size_t least = point->base = i;
         if (axis == SIZE_MAX) continue;
         for (size_t k = 0; k < sweep->count; k++)
-            if (sweep->points[k].usable && assay__sweep_same_but(sweep, axis, i, k) &&
-                (!sweep->points[least].usable ||
+            if (sweep->points[k].judged.usable && assay__sweep_same_but(sweep, axis, i, k) &&
+                (!sweep->points[least].judged.usable ||
                  assay__sweep_number(sweep->points[k].values[axis]) <
                      assay__sweep_number(sweep->points[least].values[axis])))
                 least = k;
         point->base = least;
-        point->efficiency = point->throughput / sweep->points[least].throughput /
+        point->efficiency = point->judged.throughput.value /
+                            sweep->points[least].judged.throughput.value /
                             (assay__sweep_number(point->values[axis]) /
                              assay__sweep_number(sweep->points[least].values[axis]));
     }
@@ -445,7 +412,7 @@ int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_
             continue;
         struct assay__sweep_point *point = &out->points[out->count++];
         if (fill_point(profile, i, limits, arena, point)) return ASSAY_ENOMEM;
-        assay__axes_read(&out->axes, point->label, point->values, arena);
+        assay__axes_read(&out->axes, point->judged.label, point->values, arena);
     }
     fill_efficiency(out);
     count_tokens(out, limits->goal);

@@ -7,9 +7,7 @@
 #ifndef ASSAY_JUDGE_SWEEP_H
 #define ASSAY_JUDGE_SWEEP_H
 
-#include "base/arena.h"
-#include "base/stats.h"
-#include "profile/profile.h"
+#include "judge/judged.h"
 
 #define ASSAY__SWEEP_AXES 8
 #define ASSAY__SWEEP_CONFIRM "confirm" /* role of a trial that confirms */
@@ -27,19 +25,6 @@ struct assay__sweep_limits {
     const char *slo;        /* as it was asked for: "p99=20ms"; "" or NULL none */
 };
 
-/* The numbers of a point, in the order of the table. */
-enum assay__sweep_column {
-    ASSAY__SWEEP_P50,
-    ASSAY__SWEEP_P99,
-    ASSAY__SWEEP_RATE, /* samples/s, else inferences/s */
-    ASSAY__SWEEP_MEMORY,
-    ASSAY__SWEEP_JOULES,
-    ASSAY__SWEEP_BANDWIDTH,
-    ASSAY__SWEEP_UTILIZATION,
-    ASSAY__SWEEP_FLOPS,
-    ASSAY__SWEEP_COLUMNS
-};
-
 /* What varies: "threads", "batch". */
 struct assay__axes {
     const char *names[ASSAY__SWEEP_AXES];
@@ -47,30 +32,20 @@ struct assay__axes {
 };
 
 struct assay__sweep_point {
-    size_t trial;
-    const char *label;
+    /* the latency is the median of the launches' medians; the reason also which limit it breaks */
+    struct assay__judged judged;
     const char *values[ASSAY__SWEEP_AXES]; /* by axis; "" where the label does not say */
     const char *device, *device_class;     /* class "" unknown */
     bool software;                         /* measured, never recommended */
-    bool usable;
-    bool sound;         /* usable, and nothing is known against its outputs */
-    const char *reason; /* why not, or which limit it breaks; "" */
-    const char *lost;   /* usable, but it lost launches: how many and why; "" */
-    bool within;        /* sound and within the limits */
-    double nonfinite;   /* numbers of its own outputs that are NaN or infinite; NaN unknown */
-    /* relative L2 of its outputs from the reference's; NaN not compared, or unknown */
-    double drift;
-    double latency_s, low_s,
-        high_s;        /* median of the launches' medians, least and greatest of them */
-    double throughput; /* samples/s, else inferences/s */
-    double cost_low,
-        cost_high; /* least and greatest cost of its launches, by the goal; NaN unknown */
-    double sample_low_s,
-        sample_high_s;    /* least and greatest time per sample of its launches; NaN unknown */
-    const double *merits; /* of its launches, sorted: samples/s over seconds of latency */
+    bool sound;                            /* usable, and nothing is known against its outputs */
+    bool within;                           /* sound and within the limits */
+    double low_s, high_s;                  /* least and greatest of the launches' medians */
+    double cost_low, cost_high; /* min and max cost of its launches, by the goal; NaN unknown */
+    double sample_low_s, sample_high_s; /* min and max time per sample of its launches; NaN */
+    const double *merits;               /* of its launches, sorted: samples/s over s of latency */
     size_t merit_count;
     double sequence; /* tokens of a sample, where several sequence lengths are compared; else 1 */
-    double slo_s, p99_s, memory_bytes, energy_j, bandwidth, utilization, rate; /* NaN unknown */
+    double slo_s;    /* NaN unknown */
     /* throughput over that of `base`, over the ratio of their batch (else threads); NaN */
     double efficiency;
     size_t base; /* the point with the smallest batch, all else alike */
@@ -129,10 +104,6 @@ int assay__sweep_slo_check(const char *text, struct assay_error *error);
 /** A budget of memory with its unit, "500MB": 0, or ASSAY_EINVAL with what is wrong with it, for
  *  people. */
 int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_error *error);
-/** The number of a column; NaN unknown. */
-double assay__sweep_value(const struct assay__sweep_point *point, enum assay__sweep_column column);
-/** The metric behind a column, for the reason why it is unknown. */
-const char *assay__sweep_metric(enum assay__sweep_column column);
 /** The configuration matrix of the NCP guides can be shown: both device and optimisation are
  *  axes. */
 bool assay__sweep_is_matrix(const struct assay__sweep *sweep);

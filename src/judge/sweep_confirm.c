@@ -20,7 +20,7 @@ struct arm {
 static size_t point_of(const struct assay__sweep *sweep, const char *label)
 {
     for (size_t i = 0; i < sweep->count; i++)
-        if (strcmp(sweep->points[i].label, label) == 0) return i;
+        if (strcmp(sweep->points[i].judged.label, label) == 0) return i;
     return SIZE_MAX;
 }
 
@@ -63,8 +63,8 @@ static const char *say(const struct assay__sweep *sweep, const struct assay__swe
                                                 : "time per sample"
                            : "latency (not every launch has an energy)";
     const struct assay__ratio *r = &sweep->confirmation.ratio;
-    const char *first = sweep->points[arms[0].point].label,
-               *second = sweep->points[arms[1].point].label;
+    const char *first = sweep->points[arms[0].point].judged.label,
+               *second = sweep->points[arms[1].point].judged.label;
     if (!r->ci.known && !isfinite(r->p_value))
         return assay__arena_printf(arena,
                                    "%s against %s: %zu and %zu launches succeeded, a test needs at "

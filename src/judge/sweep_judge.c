@@ -24,9 +24,11 @@
 
 double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal)
 {
-    if (goal == ASSAY__SWEEP_LATENCY) return point->latency_s;
-    if (goal == ASSAY__SWEEP_ENERGY) return point->energy_j / point->sequence;
-    return point->throughput > 0 ? 1 / (point->throughput * point->sequence) : NAN;
+    if (goal == ASSAY__SWEEP_LATENCY) return point->judged.latency.value;
+    if (goal == ASSAY__SWEEP_ENERGY) return point->judged.energy.value / point->sequence;
+    return point->judged.throughput.value > 0
+               ? 1 / (point->judged.throughput.value * point->sequence)
+               : NAN;
 }
 
 const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__sweep_goal goal)
@@ -122,7 +124,7 @@ static double excess(const struct assay__sweep_point *point,
     double most = NAN;
     if (limits->slo_metric) most = point->slo_s / limits->slo_s;
     if (isfinite(limits->memory_bytes)) {
-        double memory = point->memory_bytes / limits->memory_bytes;
+        double memory = point->judged.memory.value / limits->memory_bytes;
         most = limits->slo_metric ? (most > memory ? most : memory) : memory;
         if (limits->slo_metric && !isfinite(point->slo_s)) most = NAN;
     }
@@ -145,11 +147,12 @@ static const char *say_nearest(const struct assay__sweep *sweep,
     }
     if (nearest == SIZE_MAX)
         return assay__arena_printf(arena, "no point is known to be within the limits: %s: %s",
-                                   sweep->points[unknown].label, sweep->points[unknown].reason);
+                                   sweep->points[unknown].judged.label,
+                                   sweep->points[unknown].judged.reason);
     const struct assay__sweep_point *point = &sweep->points[nearest];
     char value[64], allowed[64];
     bool latency = limits->slo_metric && excess(point, limits) == point->slo_s / limits->slo_s;
-    assay__text_scaled(value, sizeof value, latency ? point->slo_s : point->memory_bytes,
+    assay__text_scaled(value, sizeof value, latency ? point->slo_s : point->judged.memory.value,
                        latency ? "s" : "B");
     assay__text_scaled(allowed, sizeof allowed, latency ? limits->slo_s : limits->memory_bytes,
                        latency ? "s" : "B");
@@ -157,8 +160,9 @@ static const char *say_nearest(const struct assay__sweep *sweep,
     return assay__arena_printf(
         arena,
         "no point is within the limits; the closest is %s: %s is %s, the limit is %s (%.*f %s)",
-        point->label, latency ? limits->slo_metric : "memory", value, allowed, over < 10 ? 1 : 0,
-        over < 2 ? (over - 1) * 100 : over, over < 2 ? "% over" : "times as much");
+        point->judged.label, latency ? limits->slo_metric : "memory", value, allowed,
+        over < 10 ? 1 : 0, over < 2 ? (over - 1) * 100 : over,
+        over < 2 ? "% over" : "times as much");
 }
 
 /* Everything that ran gave outputs that cannot be used: the first of them, and what may be the
@@ -166,12 +170,13 @@ static const char *say_nearest(const struct assay__sweep *sweep,
 static const char *say_unsound(const struct assay__sweep *sweep, struct assay__arena *arena)
 {
     size_t first = 0;
-    while (first + 1 < sweep->count && !sweep->points[first].usable)
+    while (first + 1 < sweep->count && !sweep->points[first].judged.usable)
         first++;
     return assay__arena_printf(arena,
                                "no point can be recommended: %s: %s (inputs are random unless real "
                                "ones are given)",
-                               sweep->points[first].label, sweep->points[first].reason);
+                               sweep->points[first].judged.label,
+                               sweep->points[first].judged.reason);
 }
 
 static const char *say_best(const struct assay__sweep *sweep,
@@ -180,20 +185,21 @@ static const char *say_best(const struct assay__sweep *sweep,
     const char *goal = assay__sweep_goal_name(sweep, limits->goal);
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
     size_t first = 0; /* nothing is as good as what gave wrong outputs */
-    while (sweep->points[first].usable && !sweep->points[first].sound)
+    while (sweep->points[first].judged.usable && !sweep->points[first].sound)
         first++;
     const struct assay__sweep_point *base = &sweep->points[first];
     double gain = assay__sweep_cost(base, limits->goal) / assay__sweep_cost(best, limits->goal);
     if (sweep->best == 0)
-        return assay__arena_printf(arena, "best %s: %s, the first point", goal, best->label);
+        return assay__arena_printf(arena, "best %s: %s, the first point", goal, best->judged.label);
     if (gain < HARDLY && base != best)
         return assay__arena_printf(arena, "best %s: %s, less than 0.5 %% better than %s", goal,
-                                   best->label, base->label);
+                                   best->judged.label, base->judged.label);
     if (!isfinite(gain) || base == best)
-        return assay__arena_printf(arena, "best %s: %s", goal, best->label);
+        return assay__arena_printf(arena, "best %s: %s", goal, best->judged.label);
     static const char *const better[] = {"that of", "as fast as", "as efficient as"};
-    return assay__arena_printf(arena, "best %s: %s, %s × %s %s", goal, best->label,
-                               assay__digits(gain, 3).text, better[limits->goal], base->label);
+    return assay__arena_printf(arena, "best %s: %s, %s × %s %s", goal, best->judged.label,
+                               assay__digits(gain, 3).text, better[limits->goal],
+                               base->judged.label);
 }
 
 static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
@@ -202,7 +208,7 @@ static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limit
     size_t usable = 0, sound = 0, within = 0, software = 0;
     for (size_t i = 0; i < sweep->count; i++) {
         software += sweep->points[i].within && sweep->points[i].software;
-        usable += sweep->points[i].usable;
+        usable += sweep->points[i].judged.usable;
         sound += sweep->points[i].sound;
         within += sweep->points[i].within;
     }
@@ -306,7 +312,7 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
                 arena,
                 "unknown: %s has fewer than two launches, too few to judge a "
                 "step by",
-                points[path[i]].label);
+                points[path[i]].judged.label);
     for (; at + 1 < count; at++) {
         if (step_of(&points[path[at]], &points[path[at + 1]], &step)) return NULL;
         if (step != STEP_UP) break;
@@ -316,14 +322,15 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
             arena,
             "unknown: between %s and %s the launches vary too much to tell whether throughput or "
             "latency grew by the larger factor; 10 launches each would help",
-            points[path[at]].label, points[path[at + 1]].label);
+            points[path[at]].judged.label, points[path[at + 1]].judged.label);
     for (size_t later = at + 1; later < count; later++) {
         if (step_of(&points[path[at]], &points[path[later]], &step)) return NULL;
         if (step == STEP_UP)
             return assay__arena_printf(arena,
                                        "unknown: the step after %s does not pay off, but %s again "
                                        "has more throughput for its latency",
-                                       points[path[at]].label, points[path[later]].label);
+                                       points[path[at]].judged.label,
+                                       points[path[later]].judged.label);
     }
     sweep->knee = path[at];
     return assay__arena_printf(
@@ -331,7 +338,7 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
         at ? "%s: up to there each step raised throughput by a larger factor than latency"
            : "%s, the smallest: the next step already raises latency by a larger factor than "
              "throughput",
-        points[path[at]].label);
+        points[path[at]].judged.label);
 }
 
 static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
@@ -366,7 +373,9 @@ static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
     for (size_t i = 0; i < sweep->count; i++) {
         if (!sweep->points[i].sound || !assay__sweep_same_but(sweep, axis, like, i)) continue;
         points++;
-        if (top == SIZE_MAX || sweep->points[i].throughput > sweep->points[top].throughput) top = i;
+        if (top == SIZE_MAX ||
+            sweep->points[i].judged.throughput.value > sweep->points[top].judged.throughput.value)
+            top = i;
     }
     if (sweep->scaled == SIZE_MAX) sweep->scaled = top;
     if (top == SIZE_MAX || points < 2) return 0;
@@ -377,16 +386,17 @@ static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
             sweep->axes.names[axis], a->values[axis], sweep->axes.names[axis], b->values[axis]);
         return sweep->gain ? 0 : ASSAY_ENOMEM;
     }
-    sweep->gain = a->base == top || a->throughput < HARDLY * b->throughput
-                      ? assay__arena_printf(arena, "nothing gives %s throughput than %s %s",
-                                            a->base == top ? "more" : "0.5 % more",
-                                            sweep->axes.names[axis], b->values[axis])
-                      : assay__arena_printf(
-                            arena, "%s %s gives %s × the throughput of %s %s at %s × its latency",
-                            sweep->axes.names[axis], a->values[axis],
-                            assay__digits(a->throughput / b->throughput, 3).text,
-                            sweep->axes.names[axis], b->values[axis],
-                            assay__digits(a->latency_s / b->latency_s, 3).text);
+    sweep->gain =
+        a->base == top || a->judged.throughput.value < HARDLY * b->judged.throughput.value
+            ? assay__arena_printf(arena, "nothing gives %s throughput than %s %s",
+                                  a->base == top ? "more" : "0.5 % more", sweep->axes.names[axis],
+                                  b->values[axis])
+            : assay__arena_printf(
+                  arena, "%s %s gives %s × the throughput of %s %s at %s × its latency",
+                  sweep->axes.names[axis], a->values[axis],
+                  assay__digits(a->judged.throughput.value / b->judged.throughput.value, 3).text,
+                  sweep->axes.names[axis], b->values[axis],
+                  assay__digits(a->judged.latency.value / b->judged.latency.value, 3).text);
     return sweep->gain ? 0 : ASSAY_ENOMEM;
 }
 

@@ -17,8 +17,8 @@ const char *assay__sweep_compiled(const struct assay__sweep *sweep, size_t point
 const char *assay__sweep_accelerated(const struct assay__sweep_point *point)
 {
     if (!*point->device_class)
-        return !*point->device || !point->usable    ? "?"
-               : assay__build_on_cpu(point->device) ? "no"
-                                                    : "yes";
+        return !*point->device || !point->judged.usable ? "?"
+               : assay__build_on_cpu(point->device)     ? "no"
+                                                        : "yes";
     return strcmp(point->device_class, "cpu") == 0 ? "no" : "yes";
 }

@@ -52,7 +52,7 @@ static int read_grid(const struct assay__tune_result *out, struct assay__arena *
         words[a].name = names[n];
         grid->axes[a] = (struct assay__tune_axis){.ordered = is_ordered(names[n])};
         for (size_t i = 0; i < out->count; i++) {
-            const char *word = assay__tune_label_value(out->rows[i].label, names[n], arena);
+            const char *word = assay__tune_label_value(out->rows[i].judged.label, names[n], arena);
             if (!word) return ASSAY_ENOMEM;
             if (*word) put_word(grid, words, a, word);
         }
@@ -134,7 +134,7 @@ static int measured_part(const struct assay_profile *profile, const struct assay
     }
     for (size_t i = 0; i < out->count && !code; i++) {
         const struct assay__tune_row *row = &out->rows[i];
-        if (point_of(grid, words, row->label, arena) != changed) continue;
+        if (point_of(grid, words, row->judged.label, arena) != changed) continue;
         if (i == out->start && isfinite(row->ratio.ratio)) found = row->ratio;
         if (!isfinite(found.ratio)) found.ratio = row->cost / out->rows[out->best].cost;
     }
@@ -153,11 +153,11 @@ static const char *objection_to(const struct assay__tune_result *out, const char
 {
     const char *reason = "";
     for (size_t i = 0; i < out->count; i++) {
-        const char *own = assay__tune_label_value(out->rows[i].label, axis, arena);
+        const char *own = assay__tune_label_value(out->rows[i].judged.label, axis, arena);
         if (!own) return NULL;
         if (strcmp(own, value) != 0) continue;
         if (out->rows[i].allowed) return "";
-        if (!*reason) reason = out->rows[i].reason;
+        if (!*reason) reason = out->rows[i].judged.reason;
     }
     return reason;
 }
@@ -174,8 +174,8 @@ int assay__tune_find_parts(const struct assay_profile *profile, struct assay__ar
     if (!code) code = observe(profile, out, &grid, words, arena, &seen, &count);
     out->parts = assay__arena_array(arena, ASSAY__TUNE_AXES, sizeof *out->parts);
     if (code || !out->parts || !count) return !out->parts ? ASSAY_ENOMEM : code;
-    size_t best = point_of(&grid, words, out->rows[out->best].label, arena),
-           start = point_of(&grid, words, out->rows[out->start].label, arena);
+    size_t best = point_of(&grid, words, out->rows[out->best].judged.label, arena),
+           start = point_of(&grid, words, out->rows[out->start].judged.label, arena);
     struct assay__surrogate surrogate = assay__surrogate_start(&grid);
     double *scratch = malloc(count * sizeof *scratch);
     code = scratch ? 0 : ASSAY_ENOMEM;

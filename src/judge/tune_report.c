@@ -35,31 +35,22 @@ const char *assay__tune_label_value(const char *label, const char *axis, struct 
 /* --- costs ------------------------------------------------------------------------------------ */
 
 /* Energies of the good launches; of the trial where a sensor was too slow for one launch. */
-static void read_energies(const struct assay__trial *trial, double *costs, size_t *count)
+static double *energies(const struct assay__trial *trial, size_t *count)
 {
-    size_t room = *count;
-    *count = 0;
-    for (size_t i = 0; i < trial->launch_count && *count < room; i++) {
-        const struct assay__launch *launch = &trial->launches[i];
-        const struct assay_metric *m = launch->metrics && launch->state == ASSAY__TRIAL_OK
-                                           ? assay_metrics_get(launch->metrics,
-                                                               "energy.inference.gross")
-                                           : NULL;
-        if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value)) costs[(*count)++] = m->value;
-    }
+    double *values = assay__trial_values(trial, "energy.inference.gross", count, NULL);
     double whole = assay__trial_known(trial, "energy.inference.gross");
-    if (!*count && room && isfinite(whole)) costs[(*count)++] = whole;
+    if (values && !*count && assay__trial_good_launches(trial) && isfinite(whole))
+        values[(*count)++] = whole;
+    return values;
 }
 
-/* Costs of the good launches, sorted; free() them. NULL: out of memory. */
 double *assay__tune_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
                           size_t *count)
 {
     bool direct = false;
-    double *costs = goal == ASSAY__SWEEP_THROUGHPUT
-                        ? assay__sweep_launch_costs(trial, goal, count, &direct)
-                        : assay__trial_medians(trial, count);
-    if (costs && goal == ASSAY__SWEEP_ENERGY) read_energies(trial, costs, count);
+    double *costs = goal == ASSAY__SWEEP_ENERGY
+                        ? energies(trial, count)
+                        : assay__sweep_launch_costs(trial, goal, count, &direct);
     if (costs) assay__stats_sort(costs, *count);
     return costs;
 }
@@ -90,14 +81,6 @@ enum assay__tune_fate assay__tune_fate(const struct assay__trial *trial)
     return strcmp(role, "ablation") == 0 ? ASSAY__FATE_ABLATION : ASSAY__FATE_DROPPED;
 }
 
-static size_t good_launches(const struct assay__trial *trial)
-{
-    size_t good = 0;
-    for (size_t i = 0; i < trial->launch_count; i++)
-        good += trial->launches[i].state == ASSAY__TRIAL_OK;
-    return good;
-}
-
 /* Which of two trials of one label says more: finalist, then search, then ablation; a later one of
  * the same kind when it has more good launches (one whose launch was lost is repeated in
  * another). */
@@ -106,8 +89,8 @@ static bool says_more(const struct assay_profile *profile, size_t than, size_t t
     static const int worth[] = {0, 1, 0, 2};
     int a = worth[assay__tune_fate(&profile->trials[than])],
         b = worth[assay__tune_fate(&profile->trials[trial])];
-    return b > a || (b == a && good_launches(&profile->trials[trial]) >
-                                   good_launches(&profile->trials[than]));
+    return b > a || (b == a && assay__trial_good_launches(&profile->trials[trial]) >
+                                   assay__trial_good_launches(&profile->trials[than]));
 }
 
 static int collect(const struct assay_profile *profile, struct assay__arena *arena,
@@ -120,22 +103,23 @@ static int collect(const struct assay_profile *profile, struct assay__arena *are
         const char *label = assay__trial_option(trial, "label");
         enum assay__tune_fate fate = assay__tune_fate(trial);
         size_t at = 0;
-        while (at < out->count && strcmp(out->rows[at].label, label) != 0)
+        while (at < out->count && strcmp(out->rows[at].judged.label, label) != 0)
             at++;
         struct assay__tune_row *row = &out->rows[at];
         if (at == out->count) {
-            *row = (struct assay__tune_row){.label = label, .trial = i, .ratio = untested};
+            *row = (struct assay__tune_row){.judged = {.label = label, .trial = i},
+                                            .ratio = untested};
             assay__axes_read(&out->axes, label, row->values, arena);
             out->count++;
-        } else if (says_more(profile, row->trial, i)) {
-            row->trial = i;
+        } else if (says_more(profile, row->judged.trial, i)) {
+            row->judged.trial = i;
         }
         const char *role = assay__trial_option(trial, "role");
         row->start = row->start || strcmp(role, "start") == 0;
         row->searched = row->searched ||
                         (fate != ASSAY__FATE_ABLATION && strcmp(role, "refused") != 0);
         out->refused += strcmp(role, "refused") == 0;
-        if (fate == ASSAY__FATE_DROPPED) row->search_launches += good_launches(trial);
+        if (fate == ASSAY__FATE_DROPPED) row->search_launches += assay__trial_good_launches(trial);
         *(fate == ASSAY__FATE_FINALIST   ? &out->final_launches
           : fate == ASSAY__FATE_ABLATION ? &out->ablation_launches
                                          : &out->search_launches) += trial->launch_count;
@@ -156,7 +140,7 @@ static const char *wrong_outputs(const struct assay__trial *trial,
     if (assay__trial_known(trial, "drift.nonfinite") > 0) return not_numbers;
     if (isfinite(out->drift_limit) && assay__trial_known(trial, "outputs.nonfinite") > 0)
         return not_numbers; /* in the reference as well, or it is the reference */
-    return row->drift > out->drift_limit ? "its outputs drift beyond the limit" : "";
+    return row->judged.drift.value > out->drift_limit ? "its outputs drift beyond the limit" : "";
 }
 
 /* Why a configuration that ran may not be advised; "" it may. */
@@ -169,46 +153,35 @@ static const char *objection(const struct assay__trial *trial, const struct assa
     if (limits->slo_metric && !(slo <= limits->slo_s))
         return isfinite(slo) ? "latency beyond the limit"
                              : "the limited percentile is not known: run longer";
-    if (isfinite(limits->memory_bytes) && !(row->memory_bytes <= limits->memory_bytes))
-        return isfinite(row->memory_bytes) ? "memory beyond the budget" : "its memory is not known";
+    if (isfinite(limits->memory_bytes) && !(row->judged.memory.value <= limits->memory_bytes))
+        return isfinite(row->judged.memory.value) ? "memory beyond the budget"
+                                                  : "its memory is not known";
     return wrong_outputs(trial, row, out);
 }
 
-/* The number, and how it is known; NaN unknown. */
-static double known(const struct assay__trial *trial, const char *name, enum assay_state *state)
+static int fill_row(const struct assay_profile *profile, struct assay__arena *arena,
+                    struct assay__tune_row *row, const struct assay__tune_result *out)
 {
-    const struct assay_metric *m = trial->metrics ? assay_metrics_get(trial->metrics, name) : NULL;
-    *state = m ? m->state : ASSAY_UNAVAILABLE;
-    return assay__trial_known(trial, name);
-}
-
-static int fill_row(const struct assay_profile *profile, struct assay__tune_row *row,
-                    const struct assay__tune_result *out)
-{
-    const struct assay__trial *trial = &profile->trials[row->trial];
+    struct assay__judged *j = &row->judged;
+    const struct assay__trial *trial = &profile->trials[j->trial];
     size_t count = 0;
+    if (assay__judged_read(profile, j->trial, arena, j)) return ASSAY_ENOMEM;
     double *costs = assay__tune_costs(trial, out->goal, &count);
     if (!costs) return ASSAY_ENOMEM;
     row->cost = assay__stats_median(costs, count);
     free(costs);
-    row->launches = good_launches(trial);
-    row->fate = row->launches ? assay__tune_fate(trial) : ASSAY__FATE_FAILED;
+    row->launches = assay__trial_good_launches(trial);
+    j->usable = row->launches > 0;
+    row->fate = j->usable ? assay__tune_fate(trial) : ASSAY__FATE_FAILED;
     row->software = strcmp(assay__trial_option(trial, "software"), "yes") == 0;
-    row->latency_s = known(trial, "latency.p50", &row->latency_state);
-    row->throughput = known(trial, "throughput.samples", &row->throughput_state);
-    if (!isfinite(row->throughput))
-        row->throughput = known(trial, "throughput.inferences", &row->throughput_state);
     if (out->goal == ASSAY__SWEEP_THROUGHPUT && trial->batch > 0 && row->cost > 0)
-        row->throughput = 1 /
-                          row->cost; /* what it is judged by: the middle of its launches' rates */
-    row->memory_bytes = known(trial, "memory.peak.worker", &row->memory_state);
-    row->energy_j = assay__trial_known(trial, "energy.inference.gross");
-    row->drift = assay__trial_known(trial, "drift.relative_l2");
-    row->reason = row->launches                     ? objection(trial, row, out)
-                  : trial->reason && *trial->reason ? trial->reason
-                                                    : "no launch was made";
-    row->allowed = row->launches && !*row->reason;
-    if (row->allowed && !isfinite(row->cost)) row->reason = unknown_cost;
+        j->throughput.value = 1 / row->cost; /* what it is judged by: the median launch's rate */
+    if (j->usable)
+        j->reason = objection(trial, row, out);
+    else if (!*j->reason)
+        j->reason = "no launch was made";
+    row->allowed = j->usable && !*j->reason;
+    if (row->allowed && !isfinite(row->cost)) j->reason = unknown_cost;
     row->allowed = row->allowed && isfinite(row->cost);
     return 0;
 }
@@ -218,10 +191,10 @@ static int fill_row(const struct assay_profile *profile, struct assay__tune_row 
 /* a is at least as good in all that is known of both, and better in one. */
 static bool dominates(const struct assay__tune_row *a, const struct assay__tune_row *b)
 {
-    const double pairs[][2] = {{a->latency_s, b->latency_s},
-                               {-a->throughput, -b->throughput},
-                               {a->memory_bytes, b->memory_bytes},
-                               {a->energy_j, b->energy_j}};
+    const double pairs[][2] = {{a->judged.latency.value, b->judged.latency.value},
+                               {-a->judged.throughput.value, -b->judged.throughput.value},
+                               {a->judged.memory.value, b->judged.memory.value},
+                               {a->judged.energy.value, b->judged.energy.value}};
     bool better = false;
     for (size_t i = 0; i < 4; i++) {
         if (pairs[i][0] > pairs[i][1]) return false;
@@ -253,10 +226,11 @@ static double excess(const struct assay_profile *profile, const struct assay__tu
 {
     const struct assay__sweep_limits *limits = &out->limits;
     double slo = limits->slo_metric
-                     ? assay__trial_known(&profile->trials[row->trial], limits->slo_metric) /
+                     ? assay__trial_known(&profile->trials[row->judged.trial], limits->slo_metric) /
                            limits->slo_s
                      : 0,
-           memory = isfinite(limits->memory_bytes) ? row->memory_bytes / limits->memory_bytes : 0;
+           memory = isfinite(limits->memory_bytes) ? row->judged.memory.value / limits->memory_bytes
+                                                   : 0;
     *latency = slo >= memory;
     return isnan(slo) || isnan(memory) ? (double)NAN : fmax(slo, memory);
 }
@@ -273,7 +247,7 @@ static const char *say_nearest(const struct assay_profile *profile,
         bool own = false;
         const struct assay__tune_row *row = &out->rows[i];
         if (!row->launches || row->software ||
-            *wrong_outputs(&profile->trials[row->trial], row, out))
+            *wrong_outputs(&profile->trials[row->judged.trial], row, out))
             continue; /* nor would it be advised within the limits */
         double over = excess(profile, out, row, &own);
         if (!(over > 1 && over < least)) continue;
@@ -291,7 +265,7 @@ static const char *say_nearest(const struct assay_profile *profile,
         arena,
         "no configuration that ran is within the limits; the closest is %s: %s is %s, the limit is "
         "%s (%s %s)",
-        nearest->label, latency ? limits->slo_metric : "memory", value, most,
+        nearest->judged.label, latency ? limits->slo_metric : "memory", value, most,
         assay__digits(least < 2 ? (least - 1) * 100 : least, 3).text,
         least < 2 ? "% over" : "times as much");
 }
@@ -308,9 +282,9 @@ static const char *why_none(const struct assay_profile *profile,
         if (!row->launches) continue;
         if (!first) first = row;
         ran++;
-        broken += strcmp(row->reason, not_numbers) == 0;
+        broken += row->judged.reason == not_numbers;
         software += row->software;
-        unknown += row->reason == unknown_cost;
+        unknown += row->judged.reason == unknown_cost;
     }
     if (!ran) return "no configuration could be measured";
     if (broken == ran)
@@ -324,7 +298,7 @@ static const char *why_none(const struct assay_profile *profile,
     const char *nearest = say_nearest(profile, out, arena);
     if (!nearest || *nearest) return nearest;
     return assay__arena_printf(arena, "no configuration that ran can be recommended: %s: %s",
-                               first->label, first->reason);
+                               first->judged.label, first->judged.reason);
 }
 
 /* The allowed row of the least cost; of the finalists only, unless `any`. */
@@ -374,7 +348,7 @@ static int is_unbeaten(const struct assay_profile *profile, const struct assay__
         struct assay__ratio ratio = untested;
         if (!other->allowed || other->fate != ASSAY__FATE_FINALIST || !(other->cost < row->cost))
             continue;
-        code = assay__tune_test(profile, out->goal, other->trial, row->trial, &ratio);
+        code = assay__tune_test(profile, out->goal, other->judged.trial, row->judged.trial, &ratio);
         *unbeaten = ratio.p_value >= 0.05; /* not where it is unknown */
     }
     return code;
@@ -385,15 +359,15 @@ static int is_unbeaten(const struct assay_profile *profile, const struct assay__
 static int prefer_usual(const struct assay_profile *profile, struct assay__tune_result *out)
 {
     if (out->best == SIZE_MAX || out->start == SIZE_MAX) return 0;
-    const char *start = out->rows[out->start].label;
+    const char *start = out->rows[out->start].judged.label;
     size_t best = out->best;
     bool lossy = false, unbeaten = false;
-    size_t least = changes(out->rows[best].label, start, &lossy);
+    size_t least = changes(out->rows[best].judged.label, start, &lossy);
     int code = is_unbeaten(profile, out, &out->rows[best], &unbeaten);
     for (size_t i = 0; i < out->count && unbeaten && !code; i++) {
         const struct assay__tune_row *row = &out->rows[i];
         bool own_lossy = false, eligible = false;
-        size_t own = changes(row->label, start, &own_lossy);
+        size_t own = changes(row->judged.label, start, &own_lossy);
         bool nearer = own != least         ? own < least
                       : own_lossy != lossy ? lossy
                                            : row->cost < out->rows[best].cost;
@@ -423,7 +397,8 @@ static int find_best(const struct assay_profile *profile, struct assay__tune_res
     for (size_t i = 0; i < out->count && !code; i++) {
         struct assay__tune_row *row = &out->rows[i];
         if (row == best || row->fate != best->fate || !isfinite(row->cost)) continue;
-        code = assay__tune_test(profile, out->goal, best->trial, row->trial, &row->ratio);
+        code = assay__tune_test(profile, out->goal, best->judged.trial, row->judged.trial,
+                                &row->ratio);
         row->alike = out->tested && row->allowed && !(row->ratio.p_value < 0.05);
         if (isnan(row->ratio.p_value) && out->goal == ASSAY__SWEEP_ENERGY) out->tested = false;
     }
@@ -450,9 +425,9 @@ static int say_unconfirmed(struct assay__tune_result *out, struct assay__arena *
     }
     if (!top) return 0;
     out->unconfirmed = assay__arena_printf(
-        arena, "%s looked %s × %s the best in %zu launch%s of the %s, not confirmed%s", top->label,
-        assay__digits(best->cost / top->cost, 3).text, better_words[out->goal], top->launches,
-        top->launches == 1 ? "" : "es",
+        arena, "%s looked %s × %s the best in %zu launch%s of the %s, not confirmed%s",
+        top->judged.label, assay__digits(best->cost / top->cost, 3).text, better_words[out->goal],
+        top->launches, top->launches == 1 ? "" : "es",
         top->fate == ASSAY__FATE_ABLATION ? "variations of the best" : "search",
         count > 1 ? "; so did others" : "");
     return out->unconfirmed ? 0 : ASSAY_ENOMEM;
@@ -477,7 +452,7 @@ static int say_why(const struct assay_profile *profile, struct assay__tune_resul
     else if (start && !start->launches)
         snprintf(gain, sizeof gain,
                  "; the defaults did not run, so it is not shown to be better than they are");
-    else if (start && !start->allowed && strcmp(start->reason, not_numbers) == 0)
+    else if (start && !start->allowed && start->judged.reason == not_numbers)
         snprintf(gain, sizeof gain, "; the outputs of the defaults are NaN or infinite");
     else if (start && isfinite(start->ratio.ratio) && start->ratio.ci.known)
         snprintf(gain, sizeof gain,
@@ -537,7 +512,7 @@ int assay__tune_result(const struct assay_profile *profile, struct assay__arena 
                                           : NAN;
     int code = collect(profile, arena, out);
     for (size_t i = 0; i < out->count && !code; i++) {
-        code = fill_row(profile, &out->rows[i], out);
+        code = fill_row(profile, arena, &out->rows[i], out);
         if (out->rows[i].start) out->start = i;
         out->configurations += out->rows[i].searched;
         out->failed += out->rows[i].searched && out->rows[i].fate == ASSAY__FATE_FAILED;

@@ -7,9 +7,6 @@
 #define ASSAY_JUDGE_TUNE_REPORT_H
 
 #include "judge/sweep.h"
-#include "base/arena.h"
-#include "base/stats.h"
-#include "profile/profile.h"
 
 enum assay__tune_fate {
     ASSAY__FATE_FAILED,   /* no launch went well: reason */
@@ -19,18 +16,16 @@ enum assay__tune_fate {
 };
 
 struct assay__tune_row {
-    const char *label;
+    /* of the trial that counts: finalist, else the search's; usable: it has a good launch; the
+     * reason also why it may not be recommended */
+    struct assay__judged judged;
     const char *values[ASSAY__SWEEP_AXES]; /* by axis; "" where the label does not say */
-    size_t trial;                          /* the one that counts: finalist, else the search's */
     enum assay__tune_fate fate;
-    size_t search_launches, launches; /* good ones: of the search; of `trial` */
+    size_t search_launches, launches; /* good ones: of the search; of the trial */
     bool start, software;
-    bool searched;      /* has a trial that is no ablation's, and was not refused from the start */
-    bool allowed;       /* may be advised: ran, within the limits, drift within its own */
-    const char *reason; /* why not; "" */
-    double cost;        /* median over the launches, of what the goal is about; NaN */
-    double latency_s, throughput, memory_bytes, energy_j, drift; /* NaN unknown */
-    enum assay_state latency_state, throughput_state, memory_state;
+    bool searched; /* has a trial that is no ablation's, and was not refused from the start */
+    bool allowed;  /* may be recommended: ran, within the limits, drift within its own */
+    double cost;   /* median over the launches, of what the goal is about; NaN */
     /* no other of two launches or more is better in one thing and as good in the rest */
     bool front;
     struct assay__ratio ratio; /* its cost / the best's; NaN where it was not tested */

@@ -69,17 +69,17 @@ static int read_settings(const struct assay_profile *profile,
                          struct settings *s)
 {
     const struct assay__tune_row *row = &result->rows[result->best];
-    const struct assay__trial *trial = &profile->trials[row->trial];
+    const struct assay__trial *trial = &profile->trials[row->judged.trial];
     const char *device = trial->device ? trial->device : "cpu", *slash = strchr(device, '/'),
                *name = slash ? slash + 1 : device, *colon = strchr(name, ':');
     size_t length = colon ? (size_t)(colon - name) : strlen(name);
     *s = (struct settings){
         .device = device,
-        .precision = assay__tune_label_value(row->label, "precision", arena),
-        .opt = setting(trial, row->label, "opt", arena),
-        .threads = setting(trial, row->label, "threads", arena),
-        .spinning = setting(trial, row->label, "spinning", arena),
-        .batch = assay__tune_label_value(row->label, "batch", arena),
+        .precision = assay__tune_label_value(row->judged.label, "precision", arena),
+        .opt = setting(trial, row->judged.label, "opt", arena),
+        .threads = setting(trial, row->judged.label, "threads", arena),
+        .spinning = setting(trial, row->judged.label, "spinning", arena),
+        .batch = assay__tune_label_value(row->judged.label, "batch", arena),
         .model = profile->model.path ? profile->model.path : "",
         .provider = "",
         .build = slash ? assay__arena_strndup(arena, device, (size_t)(slash - device)) : "",

@@ -146,7 +146,7 @@ static void too_few_launches_give_no_verdict(void)
     add(profile, "b", "", 50, 4);
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK(all.rows[1].verdict == ASSAY__VERDICT_NONE);
-    CHECK(strstr(all.rows[1].reason, "at least 5 launches") != NULL);
+    CHECK(strstr(all.rows[1].judged.reason, "at least 5 launches") != NULL);
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == SIZE_MAX);
     assay__arena_free(arena);
     assay_profile_close(profile);
@@ -164,9 +164,9 @@ static void a_failed_trial_is_a_row_with_its_reason(void)
     add(profile, "gpu", "", 20, 10);
     CHECK(assay__comparison(profile, arena, &all) == 0);
     CHECK(all.reference == 1); /* the one that was to be it did not run */
-    CHECK_STR(all.rows[0].role, "");
-    CHECK(!all.rows[0].usable);
-    CHECK_STR(all.rows[0].reason, "the provider refuses the model");
+    CHECK_STR(all.rows[0].judged.role, "");
+    CHECK(!all.rows[0].judged.usable);
+    CHECK_STR(all.rows[0].judged.reason, "the provider refuses the model");
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 2);
     assay__arena_free(arena);
     assay_profile_close(profile);
@@ -376,13 +376,13 @@ static void one_lost_launch_leaves_the_others(void)
     lose(add(profile, "a", "reference", 50, 9), 3);
     add(profile, "b", "", 100, 9);
     CHECK(assay__comparison(profile, arena, &all) == 0);
-    CHECK(all.reference == 0 && all.rows[0].usable);
-    CHECK_STR(all.rows[0].reason, "some launches failed"); /* and it is said */
+    CHECK(all.reference == 0 && all.rows[0].judged.usable);
+    CHECK_STR(all.rows[0].judged.reason, "some launches failed"); /* and it is said */
     CHECK(all.rows[1].verdict == ASSAY__VERDICT_SLOWER);
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
     lose(&profile->trials[0], 8); /* the last one, alone */
     CHECK(assay__comparison(profile, arena, &all) == 0);
-    CHECK(all.rows[0].usable);
+    CHECK(all.rows[0].judged.usable);
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -397,7 +397,7 @@ static void a_trial_that_was_ended_is_not_judged(void)
     lose(gone, 7);
     lose(gone, 8); /* two in a row */
     CHECK(assay__comparison(profile, arena, &all) == 0);
-    CHECK(!all.rows[1].usable && all.recommendations[ASSAY__FOR_LATENCY].row == 0);
+    CHECK(!all.rows[1].judged.usable && all.recommendations[ASSAY__FOR_LATENCY].row == 0);
     struct assay__trial *few = add(profile, "few", "", 50, 5);
     lose(few, 1); /* four are left */
     struct assay__trial *slow = add(profile, "slow", "", 50, 7);
@@ -405,7 +405,7 @@ static void a_trial_that_was_ended_is_not_judged(void)
     slow->options = asked; /* 7 of 9: its last one took too long */
     lose(slow, 6);
     CHECK(assay__comparison(profile, arena, &all) == 0);
-    CHECK(!all.rows[2].usable && !all.rows[3].usable);
+    CHECK(!all.rows[2].judged.usable && !all.rows[3].judged.usable);
     CHECK(all.recommendations[ASSAY__FOR_LATENCY].row == 0);
     assay__arena_free(arena);
     assay_profile_close(profile);

@@ -194,10 +194,12 @@ static void test_shown_and_judged_are_one_number(void)
     CHECK_INT(assay__comparison(both, arena, &all), 0);
     const struct assay__comparison_row *row = &all.rows[1];
     CHECK(row->energy_by_launch && all.rows[0].energy_by_launch);
-    CHECK_NEAR(row->energy_j, 1e-3 * (1 + 0.001 * 1.5), 1e-12); /* of -3 … 4, 30 and 30 */
+    CHECK_NEAR(row->judged.energy.value, 1e-3 * (1 + 0.001 * 1.5),
+               1e-12); /* of -3 … 4, 30 and 30 */
     CHECK_NEAR(row->energy_ratio, row->energy.ratio, 1e-12);
-    CHECK_NEAR(row->energy_ratio, row->energy_j / all.rows[0].energy_j, 1e-12);
-    CHECK_NEAR(row->tops_per_watt, 2e9 / row->energy_j / 1e12, 1e-9);
+    CHECK_NEAR(row->energy_ratio, row->judged.energy.value / all.rows[0].judged.energy.value,
+               1e-12);
+    CHECK_NEAR(row->judged.tops_per_watt.value, 2e9 / row->judged.energy.value / 1e12, 1e-9);
     /* every format has that number */
     both->command = "compare";
     static const char *const formats[] = {"text", "markdown", "json", "csv"};

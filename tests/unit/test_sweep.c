@@ -83,7 +83,7 @@ static void limits_hold(void)
     struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, "latency.p99", 0.020, NAN, NULL};
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == 1); /* 18 ms; batch 4 has 24 */
-    CHECK(sweep.points[2].sound && !sweep.points[2].within && *sweep.points[2].reason);
+    CHECK(sweep.points[2].sound && !sweep.points[2].within && *sweep.points[2].judged.reason);
     limits = (struct assay__sweep_limits){ASSAY__SWEEP_THROUGHPUT, NULL, NAN, 4e6, NULL};
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == 2);
@@ -164,8 +164,8 @@ static void a_failed_point_is_a_result(void)
         profile->trials[3].launches[l].state = ASSAY__TRIAL_FAILED;
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == 4);
-    CHECK(!sweep.points[3].usable);
-    CHECK_STR(sweep.points[3].reason, "worker ran out of memory");
+    CHECK(!sweep.points[3].judged.usable);
+    CHECK_STR(sweep.points[3].judged.reason, "worker ran out of memory");
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -183,15 +183,15 @@ static void a_lost_launch_is_said(void)
     trial->reason = "1 of 3 launches failed; launch 2: killed";
     trial->launches[1].state = ASSAY__TRIAL_FAILED;
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
-    CHECK(sweep.best == 3 && sweep.points[3].usable && sweep.points[3].within);
-    CHECK_HAS(sweep.points[3].lost, "1 of 3 launches failed; launch 2: killed");
-    CHECK_HAS(sweep.points[3].lost, " 2");
-    CHECK_STR(sweep.points[3].reason, "");
-    CHECK_STR(sweep.points[2].lost, "");
+    CHECK(sweep.best == 3 && sweep.points[3].judged.usable && sweep.points[3].within);
+    CHECK_HAS(sweep.points[3].judged.lost, "1 of 3 launches failed; launch 2: killed");
+    CHECK_HAS(sweep.points[3].judged.lost, " 2");
+    CHECK_STR(sweep.points[3].judged.reason, "");
+    CHECK_STR(sweep.points[2].judged.lost, "");
     trial->launches[2].state = ASSAY__TRIAL_FAILED; /* one left, and two failures in a row */
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
-    CHECK(sweep.best == 4 && !sweep.points[3].usable);
-    CHECK_STR(sweep.points[3].reason, "1 of 3 launches failed; launch 2: killed");
+    CHECK(sweep.best == 4 && !sweep.points[3].judged.usable);
+    CHECK_STR(sweep.points[3].judged.reason, "1 of 3 launches failed; launch 2: killed");
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -299,11 +299,11 @@ static void wrong_outputs_do_not_win(void)
     set_option(profile, profile->trials, ASSAY__SWEEP_DRIFT_LIMIT, "0.01");
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == 2);
-    CHECK(sweep.points[3].usable && !sweep.points[3].sound && !sweep.points[3].within);
-    CHECK_HAS(sweep.points[3].reason, "4 ");
-    CHECK_HAS(sweep.points[3].reason, "NaN");
-    CHECK_HAS(sweep.points[4].reason, "0.02");
-    CHECK_HAS(sweep.points[4].reason, "0.01");
+    CHECK(sweep.points[3].judged.usable && !sweep.points[3].sound && !sweep.points[3].within);
+    CHECK_HAS(sweep.points[3].judged.reason, "4 ");
+    CHECK_HAS(sweep.points[3].judged.reason, "NaN");
+    CHECK_HAS(sweep.points[4].judged.reason, "0.02");
+    CHECK_HAS(sweep.points[4].judged.reason, "0.01");
     CHECK_HAS(sweep.gain, "2.5 ×");
     CHECK_HAS(sweep.gain, "1.6 ×");
     add_metric(profile, 0, "outputs.nonfinite", 1); /* no measure for the others */
@@ -364,7 +364,7 @@ static void software_does_not_win(void)
     set_option(profile, &profile->trials[1], "role", "software");
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == 0);
-    CHECK(sweep.points[1].software && sweep.points[1].usable);
+    CHECK(sweep.points[1].software && sweep.points[1].judged.usable);
     profile->trials[0].state = ASSAY__TRIAL_SKIPPED; /* nothing else ran */
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == SIZE_MAX && sweep.next == SIZE_MAX);
@@ -414,9 +414,9 @@ static void a_part_is_used(void)
     profile->trials[4].launch_count = 0;
     CHECK(assay__sweep(profile, &limits, arena, &sweep) == 0);
     CHECK(sweep.best == 3);
-    CHECK_STR(sweep.points[3].reason, "interrupted after 3 launches");
-    CHECK(!sweep.points[4].usable);
-    CHECK_STR(sweep.points[4].reason, "interrupted before it was measured");
+    CHECK_STR(sweep.points[3].judged.reason, "interrupted after 3 launches");
+    CHECK(!sweep.points[4].judged.usable);
+    CHECK_STR(sweep.points[4].judged.reason, "interrupted before it was measured");
     profile->trials[4].launch_count = 3; /* to be freed */
     assay__arena_free(arena);
     assay_profile_close(profile);

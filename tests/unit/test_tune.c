@@ -327,11 +327,11 @@ static void test_result(void)
     CHECK(result.best != SIZE_MAX && result.start != SIZE_MAX);
     const struct assay__tune_row *best = &result.rows[result.best],
                                  *start = &result.rows[result.start];
-    CHECK_STR(best->label, "precision=float32 opt=basic threads=2");
+    CHECK_STR(best->judged.label, "precision=float32 opt=basic threads=2");
     CHECK_INT(best->fate, ASSAY__FATE_FINALIST);
     CHECK_INT(best->search_launches, 2);
     CHECK(result.tested && result.confirmed);
-    CHECK_STR(start->label, "precision=float32 opt=all threads=4");
+    CHECK_STR(start->judged.label, "precision=float32 opt=all threads=4");
     CHECK(start->ratio.p_value < 0.05 && !start->alike);
     CHECK(fabs(start->ratio.ratio - 2) < 0.01);
     /* 7 labels; the one that was only an ablation is no configuration tried */
@@ -345,9 +345,11 @@ static void test_result(void)
     CHECK(result.elapsed_s == 28 && result.budget_s == 30);
     for (size_t i = 0; i < result.count; i++) {
         const struct assay__tune_row *row = &result.rows[i];
-        bool drifted = strstr(row->label, "int8") != NULL;
-        CHECK_INT(row->alike, strcmp(row->label, "precision=float32 opt=basic threads=1") == 0);
-        if (drifted) CHECK(!row->allowed && !row->front && strstr(row->reason, "drift") != NULL);
+        bool drifted = strstr(row->judged.label, "int8") != NULL;
+        CHECK_INT(row->alike,
+                  strcmp(row->judged.label, "precision=float32 opt=basic threads=1") == 0);
+        if (drifted)
+            CHECK(!row->allowed && !row->front && strstr(row->judged.reason, "drift") != NULL);
     }
     /* opt was measured by an ablation, threads only believed */
     CHECK_INT(result.part_count, 2);
@@ -369,7 +371,7 @@ static void test_drift_allowed(void)
         profile->trials[i].option_count--; /* without drift_limit */
     put_trial(profile, "finalist", "precision=int8-dynamic opt=all threads=1", 0.004, 5, 0.2);
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.rows[result.best].label, "precision=int8-dynamic opt=all threads=1");
+    CHECK_STR(result.rows[result.best].judged.label, "precision=int8-dynamic opt=all threads=1");
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -423,10 +425,11 @@ static void test_gain_is_of_rates(void)
     CHECK(result.best != SIZE_MAX && result.start != SIZE_MAX);
     const struct assay__tune_row *best = &result.rows[result.best],
                                  *start = &result.rows[result.start];
-    CHECK_STR(best->label, "threads=1 batch=8");
-    CHECK_NEAR(best->throughput, 8 * 60 * 1.002, 1e-6); /* the middle of five */
-    CHECK_NEAR(start->throughput, 90 * 1.002, 1e-6);
-    CHECK_NEAR(start->ratio.ratio, best->throughput / start->throughput, 1e-9);
+    CHECK_STR(best->judged.label, "threads=1 batch=8");
+    CHECK_NEAR(best->judged.throughput.value, 8 * 60 * 1.002, 1e-6); /* the middle of five */
+    CHECK_NEAR(start->judged.throughput.value, 90 * 1.002, 1e-6);
+    CHECK_NEAR(start->ratio.ratio, best->judged.throughput.value / start->judged.throughput.value,
+               1e-9);
     CHECK_HAS(result.why, "5.33 ×");
     CHECK_HAS(result.why, "(95 %: 5.3");
     CHECK_HAS(result.unconfirmed, "threads=2 batch=8 ");
@@ -489,12 +492,12 @@ static void test_not_numbers(void)
     assay_metrics_measured(profile->trials[0].metrics, "outputs.nonfinite", 4, "", "");
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
     CHECK_INT(result.best, SIZE_MAX);
-    CHECK(!result.rows[0].allowed && strstr(result.rows[0].reason, "NaN") != NULL);
+    CHECK(!result.rows[0].allowed && strstr(result.rows[0].judged.reason, "NaN") != NULL);
     CHECK_HAS(result.why, "NaN");
     put_trial(profile, "search", "precision=float32 threads=1", 0.002, 2, 0);
     assay_metrics_measured(profile->trials[1].metrics, "outputs.nonfinite", 0, "", "");
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.rows[result.best].label, "precision=float32 threads=1");
+    CHECK_STR(result.rows[result.best].judged.label, "precision=float32 threads=1");
     CHECK_HAS(result.why, "NaN");
     CHECK(strstr(result.why, "×") == NULL); /* nothing is faster than what gave wrong outputs */
     CHECK_INT(result.part_count, 1); /* four threads are no rival: there is no factor of them */
@@ -502,7 +505,7 @@ static void test_not_numbers(void)
     for (size_t i = 0; i < 2; i++)
         profile->trials[i].option_count--; /* --allow-drift */
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.rows[result.best].label, "precision=float32 threads=4");
+    CHECK_STR(result.rows[result.best].judged.label, "precision=float32 threads=4");
     assay__arena_free(arena);
     assay_profile_close(profile);
 }
@@ -538,7 +541,7 @@ static void test_untested_part(void)
     put_trial(profile, "finalist", "opt=all threads=1", 0.0100, 2, 0);
     put_trial(profile, "finalist", "opt=all threads=2", 0.0107, 2, 0);
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.rows[result.best].label, "opt=all threads=1");
+    CHECK_STR(result.rows[result.best].judged.label, "opt=all threads=1");
     CHECK(!result.tested && !result.confirmed);
     CHECK_HAS(result.why, "1.07 ×");
     CHECK_INT(result.part_count, 1);
@@ -574,7 +577,7 @@ static void test_tested_not_confirmed(void)
     put_trial(profile, "finalist", "opt=all threads=2", 0.010001, 5, 0);
     put_trial(profile, "finalist", "opt=all threads=1", 0.010, 5, 0);
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.rows[result.best].label, "opt=all threads=2");
+    CHECK_STR(result.rows[result.best].judged.label, "opt=all threads=2");
     CHECK_HAS(result.why, "the defaults");
     CHECK_STR(result.unconfirmed, "");
     CHECK(result.tested && !result.confirmed);
@@ -595,14 +598,14 @@ static void test_nearest_of_ties(void)
     put_trial(profile, "finalist", "precision=int8-weights opt=basic threads=1", 0.010, 5, 0.001);
     put_trial(profile, "finalist", "precision=int8-weights opt=all threads=1", 0.010001, 5, 0.001);
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.rows[result.best].label, "precision=int8-weights opt=all threads=1");
+    CHECK_STR(result.rows[result.best].judged.label, "precision=int8-weights opt=all threads=1");
     put_trial(profile, "finalist", "precision=float32 opt=basic threads=1", 0.010002, 5, 0);
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.rows[result.best].label, "precision=float32 opt=basic threads=1");
+    CHECK_STR(result.rows[result.best].judged.label, "precision=float32 opt=basic threads=1");
     put_trial(profile, "finalist", "precision=float32 opt=all threads=1", 0.0102, 5,
               0); /* slower */
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.rows[result.best].label, "precision=float32 opt=basic threads=1");
+    CHECK_STR(result.rows[result.best].judged.label, "precision=float32 opt=basic threads=1");
     CHECK_STR(result.unconfirmed, "");
     CHECK(result.tested && result.confirmed);
     /* set back alone it makes no difference: said, and only of that setting */
@@ -627,13 +630,13 @@ static void test_repeated(void)
         assay__trial_launch(profile, &profile->trials[0])->state = ASSAY__TRIAL_FAILED;
     put_trial(profile, "search", "opt=all threads=1", 0.012, 2, 0);
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.rows[result.best].label, "opt=all threads=1");
+    CHECK_STR(result.rows[result.best].judged.label, "opt=all threads=1");
     CHECK_INT(result.failed, 1);
     CHECK(!result.confirmed);
     CHECK(strstr(result.why, "×") == NULL);
     put_trial(profile, "start", "opt=all threads=2", 0.010, 1, 0);
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
-    CHECK_STR(result.rows[result.best].label, "opt=all threads=2");
+    CHECK_STR(result.rows[result.best].judged.label, "opt=all threads=2");
     CHECK_INT(result.failed, 0);
     CHECK_INT(result.configurations, 2);
     assay__arena_free(arena);

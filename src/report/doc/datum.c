@@ -64,6 +64,16 @@ struct assay__datum assay__datum_metric(const struct assay_metric *metric)
     return value;
 }
 
+struct assay__datum assay__datum_judged(const struct assay__number *number)
+{
+    struct assay__datum value = assay__datum_metric(number->metric);
+    value.unit = NULL;
+    if (!isfinite(number->value)) return value;
+    if (!number->metric || number->metric->state == ASSAY_UNAVAILABLE) value.state = ASSAY_DERIVED;
+    value.number = number->value;
+    return value;
+}
+
 static bool is_number(const struct assay__datum *value)
 {
     return value->kind == ASSAY__DATUM_NUMBER && value->state != ASSAY_UNAVAILABLE &&
@@ -180,13 +190,6 @@ void assay__print_shape(struct assay__buf *out, const struct assay__tensor_info 
         else
             assay__buf_puts(out, *symbol ? symbol : "?");
     }
-}
-
-const struct assay_metric *assay__trial_metric(const struct assay__trial *trial, const char *name)
-{
-    const struct assay_metric *metric = trial->metrics ? assay_metrics_get(trial->metrics, name)
-                                                       : NULL;
-    return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value) ? metric : NULL;
 }
 
 struct assay__launch_counts assay__launch_counts(const struct assay__launch *launch)

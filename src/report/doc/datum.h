@@ -5,7 +5,7 @@
 #define ASSAY_REPORT_DOC_DATUM_H
 
 #include "base/buf.h"
-#include "profile/profile.h"
+#include "judge/judged.h"
 
 /* Units beside the base units of design.md section 3, for what is no metric. */
 #define ASSAY__UNIT_COUNT "count"           /* 1,234,567 */
@@ -43,6 +43,8 @@ struct assay__datum assay__datum_number(double number, const char *unit, enum as
 struct assay__datum assay__datum_count(double count);
 /** NULL: not known. */
 struct assay__datum assay__datum_metric(const struct assay_metric *metric);
+/** The number with its metric's name, state, source and note; in the unit of its column. */
+struct assay__datum assay__datum_judged(const struct assay__number *number);
 /** Not known, with the reason. */
 struct assay__datum assay__datum_unknown(const char *why);
 /** A word that judges: pass, warn or fail. */
@@ -57,8 +59,6 @@ void assay__datum_print(struct assay__buf *out, const struct assay__datum *value
 /* --- numbers as people read them -----------------------------------------------------------------
  */
 
-/** Metric of that name that has a value, or NULL. */
-const struct assay_metric *assay__trial_metric(const struct assay__trial *trial, const char *name);
 /** "cfc", "cfc and lora", "cfc and 3 more models". Unescaped. */
 void assay__print_model_names(struct assay__buf *out, const struct assay_profile *profile);
 /** The shortest decimal form that reads back as the same number; nothing for a non-finite one. */

@@ -30,8 +30,9 @@ static const struct {
 
 static double value_of(const struct assay__sweep_point *p, int quantity)
 {
-    if (!p->usable) return NAN;
-    const double values[QUANTITIES] = {p->throughput, p->latency_s, p->energy_j, p->bandwidth};
+    if (!p->judged.usable) return NAN;
+    const double values[QUANTITIES] = {p->judged.throughput.value, p->judged.latency.value,
+                                       p->judged.energy.value, p->judged.bandwidth.value};
     return values[quantity];
 }
 
@@ -104,7 +105,7 @@ static bool fill_line(const struct assay__sweep *sweep, size_t axis, int quantit
     for (size_t k = 0; k < count; k++) {
         const struct assay__sweep_point *p = &sweep->points[places[k].point];
         x[k] = places[k].x, y[k] = value_of(p, quantity);
-        if (quantity == LATENCY && p->usable) low[k] = p->low_s, high[k] = p->high_s;
+        if (quantity == LATENCY && p->judged.usable) low[k] = p->low_s, high[k] = p->high_s;
         if (places[k].point == sweep->best) flags[k] = ASSAY__POINT_MARKED;
     }
     *out = (struct assay__figure_series){.name = rest,
@@ -208,7 +209,7 @@ static bool fill_bars(const struct assay__sweep *sweep, int quantity, struct ass
     if (!y || !names || !flags || !figure->series) return false;
     for (size_t i = 0; i < sweep->count; i++) {
         y[i] = value_of(&sweep->points[i], quantity);
-        names[i] = sweep->points[i].label;
+        names[i] = sweep->points[i].judged.label;
         if (i == sweep->best) flags[i] = ASSAY__POINT_MARKED;
     }
     figure->series[0] = (struct assay__figure_series){

@@ -98,7 +98,7 @@ static const struct quantity compared[] = {
 
 static double compared_value(const struct assay__comparison_row *row, size_t quantity)
 {
-    return quantity == 0 ? row->latency_s : quantity == 1 ? row->throughput : row->energy_j;
+    return quantity == 0 ? row->judged.latency.value : quantity == 1 ? row->judged.throughput.value : row->judged.energy.value;
 }
 
 static int make_compared(const struct assay_profile *profile, const struct assay__comparison *all,
@@ -110,13 +110,13 @@ static int make_compared(const struct assay_profile *profile, const struct assay
     if (!bars_new(&b, all->count, arena)) return assay__figure_no_memory(error);
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *row = &all->rows[i];
-        b.names[i] = row->label;
+        b.names[i] = row->judged.label;
         b.values[0][i] = compared_value(row,
                                         quantity); /* also what was measured before it failed */
         b.known += isfinite(b.values[0][i]);
         if (i == all->reference) b.flags[i] = ASSAY__POINT_MARKED;
-        if (quantity == 0 && isfinite(row->latency_s) &&
-            !spread_of(&profile->trials[row->trial], &b.low[i], &b.high[i]))
+        if (quantity == 0 && isfinite(row->judged.latency.value) &&
+            !spread_of(&profile->trials[row->judged.trial], &b.low[i], &b.high[i]))
             return assay__figure_no_memory(error);
     }
     if (!b.known) return ASSAY_ENOTFOUND;
@@ -245,7 +245,7 @@ static int mark_best(struct assay__study *study, const struct assay__comparison 
     if (strcmp(study->profile->command, "sweep") != 0) return 0;
     const struct assay__sweep *sweep = assay__study_sweep(study);
     for (size_t i = 0; i < all->count && sweep->best < sweep->count; i++) {
-        if (all->rows[i].trial != sweep->points[sweep->best].trial) continue;
+        if (all->rows[i].judged.trial != sweep->points[sweep->best].judged.trial) continue;
         flags[i] = ASSAY__POINT_MARKED;
         names[i] = assay__arena_printf(arena, "best: %s", names[i]);
         *best = true;
@@ -277,9 +277,9 @@ int assay__figure_pareto(struct assay__study *study, const struct assay__trial *
     if (!x || !y || !front_x || !front_y || !names || !flags || !points || !series)
         return assay__figure_no_memory(error);
     for (size_t i = 0; i < all->count; i++) {
-        names[i] = all->rows[i].label;
-        if (!all->rows[i].usable) continue;
-        x[i] = all->rows[i].latency_s, y[i] = all->rows[i].throughput;
+        names[i] = all->rows[i].judged.label;
+        if (!all->rows[i].judged.usable) continue;
+        x[i] = all->rows[i].judged.latency.value, y[i] = all->rows[i].judged.throughput.value;
         known += isfinite(x[i]) && isfinite(y[i]);
     }
     if (part || known < 2)

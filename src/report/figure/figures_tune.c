@@ -12,7 +12,7 @@
 static bool is_common(const struct assay__tune_result *result, const char *word, size_t length)
 {
     for (size_t i = 0; i < result->count; i++) {
-        const char *at = result->rows[i].label;
+        const char *at = result->rows[i].judged.label;
         bool found = false;
         while (!found && *at) {
             size_t own = strcspn(at, " ");
@@ -58,10 +58,11 @@ static bool fill_points(const struct assay__tune_result *result, bool front,
     if (!x || !y || !names || !flags) return false;
     for (size_t i = 0; i < result->count; i++) {
         const struct assay__tune_row *row = &result->rows[i];
-        if (row->front != front || !isfinite(row->latency_s) || !isfinite(row->throughput))
+        if (row->front != front || !isfinite(row->judged.latency.value) ||
+            !isfinite(row->judged.throughput.value))
             continue;
-        x[count] = row->latency_s, y[count] = row->throughput;
-        names[count] = short_label(result, row->label, arena);
+        x[count] = row->judged.latency.value, y[count] = row->judged.throughput.value;
+        names[count] = short_label(result, row->judged.label, arena);
         if (names[count] && i == result->best) {
             flags[count] = ASSAY__POINT_MARKED;
             names[count] = assay__arena_printf(arena, "best: %s", names[count]);

@@ -64,30 +64,30 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
 {
     const struct assay__comparison_row *row = &all->rows[i];
     assay__json_object(w);
-    assay__json_put_integer(w, "trial", profile->trials[row->trial].id);
-    assay__json_put_string(w, "label", row->label);
-    assay__json_put_string(w, "device", profile->trials[row->trial].device);
-    assay__json_put_text(w, "role", i == all->reference ? "reference" : row->role);
+    assay__json_put_integer(w, "trial", profile->trials[row->judged.trial].id);
+    assay__json_put_string(w, "label", row->judged.label);
+    assay__json_put_string(w, "device", profile->trials[row->judged.trial].device);
+    assay__json_put_text(w, "role", i == all->reference ? "reference" : row->judged.role);
     if (row->batch > 0)
         assay__json_put_integer(w, "batch", row->batch);
     else
         assay__json_put_null(w, "batch");
-    assay__json_put_bool(w, "usable", row->usable);
-    assay__json_put_text(w, "reason", row->reason);
-    assay__json_put_number(w, "latency_s", row->latency_s);
-    assay__json_put_number(w, "throughput_per_s", row->throughput);
-    assay__json_put_number(w, "energy_j", row->energy_j);
+    assay__json_put_bool(w, "usable", row->judged.usable);
+    assay__json_put_text(w, "reason", row->judged.reason);
+    assay__json_put_number(w, "latency_s", row->judged.latency.value);
+    assay__json_put_number(w, "throughput_per_s", row->judged.throughput.value);
+    assay__json_put_number(w, "energy_j", row->judged.energy.value);
     assay__json_put_text(w, "energy_of",
-                         !isfinite(row->energy_j) ? ""
-                         : row->energy_by_launch  ? "median over launches"
-                                                  : "all windows");
+                         !isfinite(row->judged.energy.value) ? ""
+                         : row->energy_by_launch             ? "median over launches"
+                                                             : "all windows");
     assay__json_put_number(w, "energy_ratio", row->energy_ratio);
-    assay__json_put_number(w, "memory_bytes", row->memory_bytes);
-    assay__json_put_number(w, "device_memory_bytes", row->device_memory_bytes);
-    assay__json_put_number(w, "latency_p99_s", row->latency_p99_s);
-    assay__json_put_number(w, "power_w", row->power_w);
-    assay__json_put_number(w, "tops_per_watt", row->tops_per_watt);
-    assay__json_put_number(w, "score", row->score);
+    assay__json_put_number(w, "memory_bytes", row->judged.memory.value);
+    assay__json_put_number(w, "device_memory_bytes", row->judged.device_memory.value);
+    assay__json_put_number(w, "latency_p99_s", row->judged.p99.value);
+    assay__json_put_number(w, "power_w", row->judged.power.value);
+    assay__json_put_number(w, "tops_per_watt", row->judged.tops_per_watt.value);
+    assay__json_put_number(w, "score", row->judged.score.value);
     assay__json_put_number(w, "speedup", row->speed.ratio);
     assay__json_put_number(w, "speedup_low", row->speed.ci.low);
     assay__json_put_number(w, "speedup_high", row->speed.ci.high);
@@ -101,7 +101,7 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
     assay__json_put_number(w, "energy_p_value", row->energy.p_value);
     assay__json_put_text(w, "energy_reason", row->energy_reason);
     assay__json_put_text(w, "not_advised", row->unadvised);
-    put_drift(w, &profile->trials[row->trial]);
+    put_drift(w, &profile->trials[row->judged.trial]);
     put_placement(w, row);
     assay__json_object_end(w);
 }
@@ -113,7 +113,7 @@ static void put_recommendations(struct assay__json_writer *w, const struct assay
     for (size_t i = 0; i < ASSAY__FOR_COUNT; i++) {
         size_t row = all->recommendations[i].row;
         assay__json_put_text(w, assay__goal_name((enum assay__goal_kind)i),
-                             row == SIZE_MAX ? "" : all->rows[row].label);
+                             row == SIZE_MAX ? "" : all->rows[row].judged.label);
     }
     assay__json_key(w, "why");
     assay__json_object(w);

@@ -10,8 +10,8 @@ static void put_point(struct assay__json_writer *w, const struct assay_profile *
                       const struct assay__sweep *sweep, const struct assay__sweep_point *p)
 {
     assay__json_object(w);
-    assay__json_put_integer(w, "trial", profile->trials[p->trial].id);
-    assay__json_put_string(w, "label", p->label);
+    assay__json_put_integer(w, "trial", profile->trials[p->judged.trial].id);
+    assay__json_put_string(w, "label", p->judged.label);
     assay__json_key(w, "values");
     assay__json_object(w);
     for (size_t a = 0; a < sweep->axes.count; a++)
@@ -20,24 +20,25 @@ static void put_point(struct assay__json_writer *w, const struct assay_profile *
     assay__json_put_string(w, "device", p->device);
     assay__json_put_text(w, "class", p->device_class);
     assay__json_put_bool(w, "software", p->software);
-    assay__json_put_bool(w, "usable", p->usable);
+    assay__json_put_bool(w, "usable", p->judged.usable);
     assay__json_put_bool(w, "within_limits", p->within);
-    assay__json_put_text(w, "reason", p->reason);
-    assay__json_put_text(w, "lost", p->lost);
+    assay__json_put_text(w, "reason", p->judged.reason);
+    assay__json_put_text(w, "lost", p->judged.lost);
     assay__json_put_bool(w, "outputs_sound", p->sound);
-    assay__json_put_number(w, "outputs_nonfinite", p->nonfinite);
-    assay__json_put_number(w, "drift_relative_l2", p->drift);
-    assay__json_put_number(w, "latency_s", p->latency_s);
+    assay__json_put_number(w, "outputs_nonfinite", p->judged.own_nonfinite.value);
+    assay__json_put_number(w, "drift_relative_l2", p->judged.drift.value);
+    assay__json_put_number(w, "latency_s", p->judged.latency.value);
     assay__json_put_number(w, "latency_low_s", p->low_s);
     assay__json_put_number(w, "latency_high_s", p->high_s);
-    assay__json_put_number(w, "latency_p99_s", p->p99_s);
-    assay__json_put_number(w, "throughput_per_s", p->throughput);
-    if (sweep->per_token) assay__json_put_number(w, "tokens_per_s", p->throughput * p->sequence);
-    assay__json_put_number(w, "memory_bytes", p->memory_bytes);
-    assay__json_put_number(w, "energy_j", p->energy_j);
-    assay__json_put_number(w, "bandwidth", p->bandwidth);
-    assay__json_put_number(w, "utilization", p->utilization);
-    assay__json_put_number(w, "flops_per_s", p->rate);
+    assay__json_put_number(w, "latency_p99_s", p->judged.p99.value);
+    assay__json_put_number(w, "throughput_per_s", p->judged.throughput.value);
+    if (sweep->per_token)
+        assay__json_put_number(w, "tokens_per_s", p->judged.throughput.value * p->sequence);
+    assay__json_put_number(w, "memory_bytes", p->judged.memory.value);
+    assay__json_put_number(w, "energy_j", p->judged.energy.value);
+    assay__json_put_number(w, "bandwidth", p->judged.bandwidth.value);
+    assay__json_put_number(w, "utilization", p->judged.utilization.value);
+    assay__json_put_number(w, "flops_per_s", p->judged.compute.value);
     assay__json_put_number(w, "scaling_efficiency", p->efficiency);
     assay__json_object_end(w);
 }
@@ -45,7 +46,7 @@ static void put_point(struct assay__json_writer *w, const struct assay_profile *
 static void put_label(struct assay__json_writer *w, const char *key,
                       const struct assay__sweep *sweep, size_t point)
 {
-    assay__json_put_text(w, key, point == SIZE_MAX ? "" : sweep->points[point].label);
+    assay__json_put_text(w, key, point == SIZE_MAX ? "" : sweep->points[point].judged.label);
 }
 
 static void put_pairs(struct assay__json_writer *w, const struct assay__sweep *sweep)
@@ -53,14 +54,14 @@ static void put_pairs(struct assay__json_writer *w, const struct assay__sweep *s
     assay__json_key(w, "not_apart");
     assay__json_array(w);
     for (size_t i = 0; i < sweep->alike_count; i++)
-        assay__json_string(w, sweep->points[sweep->alike[i]].label);
+        assay__json_string(w, sweep->points[sweep->alike[i]].judged.label);
     assay__json_array_end(w);
     assay__json_key(w, "not_separated");
     assay__json_array(w);
     for (size_t i = 0; i < sweep->pair_count; i++) {
         assay__json_array(w);
-        assay__json_string(w, sweep->points[sweep->pairs[i].a].label);
-        assay__json_string(w, sweep->points[sweep->pairs[i].b].label);
+        assay__json_string(w, sweep->points[sweep->pairs[i].a].judged.label);
+        assay__json_string(w, sweep->points[sweep->pairs[i].b].judged.label);
         assay__json_array_end(w);
     }
     assay__json_array_end(w);
@@ -94,14 +95,14 @@ static void put_matrix(struct assay__json_writer *w, const struct assay__sweep *
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *p = &sweep->points[i];
         assay__json_object(w);
-        assay__json_put_string(w, "label", p->label);
+        assay__json_put_string(w, "label", p->judged.label);
         assay__json_put_string(w, "compiled", assay__sweep_compiled(sweep, i));
         assay__json_put_string(w, "accelerator", assay__sweep_accelerated(p));
         assay__json_put_string(w, "device", p->device);
-        assay__json_put_number(w, "tflops", p->rate / 1e12);
-        assay__json_put_number(w, "bandwidth_gb_s", p->bandwidth / 1e9);
-        assay__json_put_number(w, "utilization", p->utilization);
-        assay__json_put_text(w, "reason", p->usable ? "" : p->reason);
+        assay__json_put_number(w, "tflops", p->judged.compute.value / 1e12);
+        assay__json_put_number(w, "bandwidth_gb_s", p->judged.bandwidth.value / 1e9);
+        assay__json_put_number(w, "utilization", p->judged.utilization.value);
+        assay__json_put_text(w, "reason", p->judged.usable ? "" : p->judged.reason);
         assay__json_object_end(w);
     }
     assay__json_array_end(w);

@@ -18,20 +18,20 @@ static void put_row(struct assay__json_writer *w, const struct assay_profile *pr
 {
     static const char *const fates[] = {"failed", "dropped", "ablation", "finalist"};
     assay__json_object(w);
-    assay__json_put_string(w, "label", row->label);
-    assay__json_put_integer(w, "trial", profile->trials[row->trial].id);
+    assay__json_put_string(w, "label", row->judged.label);
+    assay__json_put_integer(w, "trial", profile->trials[row->judged.trial].id);
     assay__json_put_string(w, "fate", fates[row->fate]);
     assay__json_put_bool(w, "start", row->start);
     assay__json_put_bool(w, "allowed", row->allowed);
-    assay__json_put_text(w, "reason", row->reason);
+    assay__json_put_text(w, "reason", row->judged.reason);
     assay__json_put_integer(w, "search_launches", (int64_t)row->search_launches);
     assay__json_put_integer(w, "launches", (int64_t)row->launches);
     assay__json_put_number(w, "cost", row->cost);
-    assay__json_put_number(w, "latency_s", row->latency_s);
-    assay__json_put_number(w, "throughput_per_s", row->throughput);
-    assay__json_put_number(w, "memory_bytes", row->memory_bytes);
-    assay__json_put_number(w, "energy_j", row->energy_j);
-    assay__json_put_number(w, "drift_relative_l2", row->drift);
+    assay__json_put_number(w, "latency_s", row->judged.latency.value);
+    assay__json_put_number(w, "throughput_per_s", row->judged.throughput.value);
+    assay__json_put_number(w, "memory_bytes", row->judged.memory.value);
+    assay__json_put_number(w, "energy_j", row->judged.energy.value);
+    assay__json_put_number(w, "drift_relative_l2", row->judged.drift.value);
     assay__json_put_bool(w, "pareto", row->front);
     assay__json_put_bool(w, "not_apart", row->alike);
     put_ratio(w, &row->ratio);
@@ -68,7 +68,7 @@ static void put_labels(struct assay__json_writer *w, const char *key,
     assay__json_array(w);
     for (size_t i = 0; i < result->count; i++)
         if (front ? result->rows[i].front : result->rows[i].alike)
-            assay__json_string(w, result->rows[i].label);
+            assay__json_string(w, result->rows[i].judged.label);
     assay__json_array_end(w);
 }
 
@@ -96,9 +96,9 @@ void assay__json_tune(struct assay__json_writer *w, struct assay__study *study)
     assay__json_object(w);
     assay__json_put_string(w, "goal", goals[result->goal]);
     assay__json_put_text(w, "best",
-                         result->best != SIZE_MAX ? result->rows[result->best].label : "");
+                         result->best != SIZE_MAX ? result->rows[result->best].judged.label : "");
     assay__json_put_text(w, "start",
-                         result->start != SIZE_MAX ? result->rows[result->start].label : "");
+                         result->start != SIZE_MAX ? result->rows[result->start].judged.label : "");
     assay__json_put_bool(w, "tested", result->tested);
     assay__json_put_bool(w, "confirmed", result->confirmed);
     assay__json_put_string(w, "why", result->why);

@@ -74,19 +74,6 @@ struct view {
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-/* The row's number with the state, source and reason of the metric it is of. */
-static void put_metric(struct view *v, const struct assay__trial *trial, double number,
-                       const char *name, const char *other)
-{
-    const struct assay_metric *m = assay__trial_metric(trial, name);
-    if (!m && other) m = assay__trial_metric(trial, other);
-    if (!m && trial->metrics) m = assay_metrics_get(trial->metrics, name);
-    struct assay__datum value = assay__datum_metric(m);
-    value.unit = NULL;
-    if (assay__datum_is_known(&value)) value.number = number;
-    assay__table_cell(v->table, value);
-}
-
 /* "=1.34 × (1.31 to 1.36)" */
 static void put_ratio(struct view *v, const struct assay__ratio *r, double plain, const char *why)
 {
@@ -101,18 +88,13 @@ static void put_ratio(struct view *v, const struct assay__ratio *r, double plain
     assay__table_number(v->table, r->ci.high, ASSAY_DERIVED);
 }
 
-static void put_numbers(struct view *v, const struct assay__comparison_row *r,
-                        const struct assay__trial *t)
+static void put_numbers(struct view *v, const struct assay__judged *j)
 {
-    put_metric(v, t, r->latency_s, "latency.p50", NULL);
-    put_metric(v, t, r->latency_p99_s, "latency.p99", NULL);
-    put_metric(v, t, r->throughput, "throughput.samples", "throughput.inferences");
-    put_metric(v, t, r->memory_bytes, "memory.peak.worker", NULL);
-    put_metric(v, t, r->device_memory_bytes, "memory.peak.device", NULL);
-    put_metric(v, t, r->power_w, "power.average", NULL);
-    put_metric(v, t, r->energy_j, "energy.inference.gross", NULL);
-    put_metric(v, t, r->tops_per_watt, "efficiency.tops_per_watt", NULL);
-    put_metric(v, t, r->score, "score.efficiency", NULL);
+    const struct assay__number *const numbers[] = {
+        &j->latency, &j->p99,    &j->throughput,    &j->memory, &j->device_memory,
+        &j->power,   &j->energy, &j->tops_per_watt, &j->score};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        assay__table_cell(v->table, assay__datum_judged(numbers[i]));
 }
 
 static void put_speed(struct view *v, const struct assay__comparison_row *r)
@@ -125,17 +107,24 @@ static void put_speed(struct view *v, const struct assay__comparison_row *r)
     put_ratio(v, &r->energy, r->energy_ratio, NULL);
 }
 
+static void put_metric(struct view *v, const struct assay__trial *t, const char *name)
+{
+    struct assay__number number = {assay__trial_known(t, name),
+                                   t->metrics ? assay_metrics_get(t->metrics, name) : NULL};
+    assay__table_cell(v->table, assay__datum_judged(&number));
+}
+
 static void put_outputs(struct view *v, const struct assay__comparison_row *r,
                         const struct assay__trial *t)
 {
     double cosine = assay__trial_known(t, "drift.cosine");
     struct assay__datum value = assay__datum_number(cosine, NULL, ASSAY_DERIVED);
     if (isfinite(cosine)) value.text = assay__doc_printf(v->doc, "=%.6f", cosine);
-    put_metric(v, t, assay__trial_known(t, "drift.max_absolute"), "drift.max_absolute", NULL);
-    put_metric(v, t, assay__trial_known(t, "drift.relative_l2"), "drift.relative_l2", NULL);
+    put_metric(v, t, "drift.max_absolute");
+    assay__table_cell(v->table, assay__datum_judged(&r->judged.drift));
     assay__table_cell(v->table, value);
-    put_metric(v, t, assay__trial_known(t, "drift.top1"), "drift.top1", NULL);
-    assay__table_number(v->table, r->nonfinite, ASSAY_MEASURED);
+    put_metric(v, t, "drift.top1");
+    assay__table_number(v->table, r->judged.nonfinite.value, ASSAY_MEASURED);
 }
 
 static void put_nodes(struct view *v, const struct assay__fallback *f)
@@ -173,21 +162,21 @@ static const char *goals_of(const struct view *v, size_t row)
 static void put_row(struct view *v, size_t i)
 {
     const struct assay__comparison_row *r = &v->all->rows[i];
-    const struct assay__trial *t = &v->profile->trials[r->trial];
+    const struct assay__trial *t = &v->profile->trials[r->judged.trial];
     bool best = v->all->recommendations[ASSAY__FOR_LATENCY].row == i;
-    assay__table_row(v->table, (best ? ASSAY__ROW_BEST : 0) | (r->usable ? 0 : ASSAY__ROW_FAULT),
+    assay__table_row(v->table, (best ? ASSAY__ROW_BEST : 0) | (r->judged.usable ? 0 : ASSAY__ROW_FAULT),
                      NULL);
     assay__table_number(v->table, t->id, ASSAY_MEASURED);
-    assay__table_text(v->table, r->label);
+    assay__table_text(v->table, r->judged.label);
     assay__table_text(v->table, t->device);
-    assay__table_text(v->table, i == v->all->reference ? "reference" : r->role);
-    assay__table_text(v->table, r->usable ? "yes" : "no");
-    put_numbers(v, r, t);
+    assay__table_text(v->table, i == v->all->reference ? "reference" : r->judged.role);
+    assay__table_text(v->table, r->judged.usable ? "yes" : "no");
+    put_numbers(v, &r->judged);
     put_speed(v, r);
     put_outputs(v, r, t);
     put_nodes(v, &r->fallback);
     assay__table_text(v->table, goals_of(v, i));
-    assay__table_text(v->table, r->reason);
+    assay__table_text(v->table, r->judged.reason);
     assay__table_text(v->table, r->unadvised);
 }
 
@@ -213,15 +202,15 @@ static void add_warnings(struct view *v)
     for (size_t i = 0; i < v->all->count; i++) {
         const struct assay__comparison_row *r = &v->all->rows[i];
         const struct assay__fallback *f = &r->fallback;
-        if (r->own_nonfinite > 0 && i == v->all->reference)
+        if (r->judged.own_nonfinite.value > 0 && i == v->all->reference)
             assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
-                                "%s: %.0f of its own values are NaN or infinite.", r->label,
-                                r->own_nonfinite);
-        if (r->usable && assay__fallback_is_total(f))
+                                "%s: %.0f of its own values are NaN or infinite.", r->judged.label,
+                                r->judged.own_nonfinite.value);
+        if (r->judged.usable && assay__fallback_is_total(f))
             assay__doc_sentence(v->doc, ASSAY__TONE_WARN,
                                 "%s: none of the %.0f nodes ran on it, all on %s: this row is no "
                                 "measurement of the device.",
-                                r->label, f->elsewhere,
+                                r->judged.label, f->elsewhere,
                                 *f->provider ? f->provider : "another provider");
     }
 }
@@ -237,13 +226,13 @@ static void add_placement(struct view *v)
             assay__buf_printf(&text, "%s%s", k ? ", " : "", f->names[k]);
         if (f->name_count > NAMED) assay__buf_printf(&text, " and %zu more", f->name_count - NAMED);
         if (text.length && !assay__fallback_is_total(f))
-            assay__doc_point(v->doc, "%s: %s ran %s", v->all->rows[i].label, f->provider,
+            assay__doc_point(v->doc, "%s: %s ran %s", v->all->rows[i].judged.label, f->provider,
                              text.data);
         if (f->inferred > 0)
             assay__doc_point(v->doc,
                              "%s: %.0f of its nodes by exclusion: the record leaves out what the "
                              "provider runs in another layout",
-                             v->all->rows[i].label, f->inferred);
+                             v->all->rows[i].judged.label, f->inferred);
         if (text.failed) v->doc->failed = true;
         assay__buf_free(&text);
     }
@@ -253,15 +242,15 @@ static void add_placement(struct view *v)
 static void add_notes(struct view *v)
 {
     for (size_t i = 0; i < v->all->count; i++) {
-        const struct assay__trial *trial = &v->profile->trials[v->all->rows[i].trial];
+        const struct assay__trial *trial = &v->profile->trials[v->all->rows[i].judged.trial];
         for (size_t n = 0; n < trial->note_count; n++) {
             bool said = false;
             for (size_t k = 0; k < i && !said; k++) {
-                const struct assay__trial *other = &v->profile->trials[v->all->rows[k].trial];
+                const struct assay__trial *other = &v->profile->trials[v->all->rows[k].judged.trial];
                 for (size_t m = 0; m < other->note_count; m++)
                     said |= strcmp(other->notes[m], trial->notes[n]) == 0;
             }
-            if (!said) assay__doc_point(v->doc, "%s: %s", v->all->rows[i].label, trial->notes[n]);
+            if (!said) assay__doc_point(v->doc, "%s: %s", v->all->rows[i].judged.label, trial->notes[n]);
         }
     }
 }

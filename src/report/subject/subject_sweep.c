@@ -61,24 +61,20 @@ struct view {
 /* --- the table -------------------------------------------------------------------------------- */
 
 /* Nothing of a point that did not run. */
-static void put(struct view *v, const struct assay__sweep_point *p, struct assay__datum value)
+static void put(struct view *v, const struct assay__judged *j, struct assay__datum value)
 {
-    assay__table_cell(v->table, p->usable ? value : assay__datum_none());
+    assay__table_cell(v->table, j->usable ? value : assay__datum_none());
 }
 
-/* The point's number with the state, source and reason of the metric it is of. */
-static void put_metric(struct view *v, const struct assay__sweep_point *p,
-                       enum assay__sweep_column column)
+static void put_number(struct view *v, const struct assay__judged *j,
+                       const struct assay__number *number)
 {
-    const struct assay__trial *trial = &v->profile->trials[p->trial];
-    const struct assay_metric *m = column == ASSAY__SWEEP_RATE
-                                       ? assay__trial_metric(trial, "throughput.samples")
-                                       : NULL;
-    if (!m && trial->metrics) m = assay_metrics_get(trial->metrics, assay__sweep_metric(column));
-    struct assay__datum value = assay__datum_metric(m);
-    value.unit = NULL;
-    if (assay__datum_is_known(&value)) value.number = assay__sweep_value(p, column);
-    put(v, p, value);
+    put(v, j, assay__datum_judged(number));
+}
+
+static void put_derived(struct view *v, const struct assay__judged *j, double number)
+{
+    put(v, j, assay__datum_number(number, NULL, ASSAY_DERIVED));
 }
 
 static const char *mark_of(const struct assay__sweep *sweep, size_t i)
@@ -91,46 +87,49 @@ static const char *mark_of(const struct assay__sweep *sweep, size_t i)
 
 static const char *state_of(const struct assay__sweep_point *p)
 {
-    return !p->usable ? "failed" : p->within ? "ok" : p->sound ? "beyond limits" : "wrong outputs";
+    return !p->judged.usable ? "failed"
+           : p->within       ? "ok"
+           : p->sound        ? "beyond limits"
+                             : "wrong outputs";
 }
 
 static void put_row(struct view *v, size_t i)
 {
     const struct assay__sweep *sweep = v->sweep;
     const struct assay__sweep_point *p = &sweep->points[i];
+    const struct assay__judged *j = &p->judged;
     const char *mark = mark_of(sweep, i);
     bool matrix = assay__sweep_is_matrix(sweep);
     assay__table_row(v->table,
-                     (i == sweep->best ? ASSAY__ROW_BEST : 0) | (p->usable ? 0 : ASSAY__ROW_FAULT),
+                     (i == sweep->best ? ASSAY__ROW_BEST : 0) | (j->usable ? 0 : ASSAY__ROW_FAULT),
                      NULL);
-    assay__table_number(v->table, v->profile->trials[p->trial].id, ASSAY_MEASURED);
-    assay__table_text(v->table, p->label);
+    assay__table_number(v->table, v->profile->trials[j->trial].id, ASSAY_MEASURED);
+    assay__table_text(v->table, j->label);
     for (size_t a = 0; a < v->axes; a++)
         assay__table_text(v->table, p->values[a]);
     assay__table_text(v->table, p->device);
-    put_metric(v, p, ASSAY__SWEEP_P50);
-    put_metric(v, p, ASSAY__SWEEP_P99);
-    put_metric(v, p, ASSAY__SWEEP_RATE);
-    put(v, p, assay__datum_number(p->throughput / v->most_per_s, NULL, ASSAY_DERIVED));
-    put_metric(v, p, ASSAY__SWEEP_MEMORY);
-    put_metric(v, p, ASSAY__SWEEP_JOULES);
+    put_number(v, j, &j->latency);
+    put_number(v, j, &j->p99);
+    put_number(v, j, &j->throughput);
+    put_derived(v, j, j->throughput.value / v->most_per_s);
+    put_number(v, j, &j->memory);
+    put_number(v, j, &j->energy);
     assay__table_text(v->table, matrix ? assay__sweep_compiled(sweep, i) : NULL);
     assay__table_text(v->table, matrix ? assay__sweep_accelerated(p) : NULL);
-    put_metric(v, p, ASSAY__SWEEP_BANDWIDTH);
-    put_metric(v, p, ASSAY__SWEEP_UTILIZATION);
-    put_metric(v, p, ASSAY__SWEEP_FLOPS);
-    put(v, p, assay__datum_number(p->efficiency, NULL, ASSAY_DERIVED));
+    put_number(v, j, &j->bandwidth);
+    put_number(v, j, &j->utilization);
+    put_number(v, j, &j->compute);
+    put_derived(v, j, p->efficiency);
     assay__table_text(v->table, mark);
     assay__table_text(v->table, state_of(p));
-    assay__table_text(v->table, *p->reason ? p->reason : p->lost);
+    assay__table_text(v->table, *j->reason ? j->reason : j->lost);
     assay__table_text(v->table, *mark         ? mark
                                 : !p->within  ? state_of(p)
                                 : p->software ? "software"
                                               : NULL);
-    double tokens_per_s = sweep->per_token ? p->throughput * p->sequence : (double)NAN;
-    put(v, p, assay__datum_number(tokens_per_s, NULL, ASSAY_DERIVED));
-    put(v, p, assay__datum_number(p->low_s, NULL, ASSAY_MEASURED));
-    put(v, p, assay__datum_number(p->high_s, NULL, ASSAY_MEASURED));
+    put_derived(v, j, sweep->per_token ? j->throughput.value * p->sequence : (double)NAN);
+    put(v, j, assay__datum_number(p->low_s, NULL, ASSAY_MEASURED));
+    put(v, j, assay__datum_number(p->high_s, NULL, ASSAY_MEASURED));
 }
 
 static void add_table(struct view *v)
@@ -142,8 +141,8 @@ static void add_table(struct view *v)
     v->axes = count - COLUMN_COUNT;
     bool matrix = assay__sweep_is_matrix(sweep);
     for (size_t i = 0; i < sweep->count; i++)
-        if (sweep->points[i].throughput > v->most_per_s)
-            v->most_per_s = sweep->points[i].throughput;
+        if (sweep->points[i].judged.throughput.value > v->most_per_s)
+            v->most_per_s = sweep->points[i].judged.throughput.value;
     v->table = assay__doc_table(v->doc,
                                 &(struct assay__table){.name = "sweep",
                                                        .caption = "The points of the sweep",
@@ -167,10 +166,10 @@ static void add_faults(struct view *v)
     }
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *p = &sweep->points[i];
-        const char *kind = !p->usable ? "not run" : p->within ? NULL : state_of(p);
-        faults[i] = (struct assay__fault){kind, p->label, p->reason};
-        faults[sweep->count + i] = (struct assay__fault){*p->lost ? "lost" : NULL, p->label,
-                                                         p->lost};
+        const char *kind = !p->judged.usable ? "not run" : p->within ? NULL : state_of(p);
+        faults[i] = (struct assay__fault){kind, p->judged.label, p->judged.reason};
+        faults[sweep->count + i] = (struct assay__fault){*p->judged.lost ? "lost" : NULL,
+                                                         p->judged.label, p->judged.lost};
     }
     assay__point_faults(v->doc, faults, 2 * sweep->count);
 }
@@ -183,7 +182,8 @@ static void add_tied(struct view *v)
     struct assay__buf tied = {0}, pairs = {0};
     size_t others = 0;
     for (size_t i = 0; i < sweep->alike_count; i++)
-        assay__buf_printf(&tied, "%s%s", i ? ", " : "", sweep->points[sweep->alike[i]].label);
+        assay__buf_printf(&tied, "%s%s", i ? ", " : "",
+                          sweep->points[sweep->alike[i]].judged.label);
     if (tied.length)
         assay__buf_puts(&tied, ": not distinguishable from the best, launches overlap");
     if (tied.length && !sweep->confirmation.asked)
@@ -192,7 +192,7 @@ static void add_tied(struct view *v)
         const struct assay__sweep_pair *pair = &sweep->pairs[i];
         if (pair->a == sweep->best || pair->b == sweep->best || others++ >= PAIRS_NAMED) continue;
         assay__buf_printf(&pairs, "%s%s and %s", others > 1 ? "; " : "",
-                          sweep->points[pair->a].label, sweep->points[pair->b].label);
+                          sweep->points[pair->a].judged.label, sweep->points[pair->b].judged.label);
     }
     if (others > PAIRS_NAMED)
         assay__buf_printf(&pairs, "; and %zu more pairs", others - PAIRS_NAMED);
@@ -210,10 +210,11 @@ static void add_scaling(struct view *v)
     assay__doc_fact(v->doc, "scaling");
     if (assay__sweep_overlap(from, to))
         assay__doc_item_text(v->doc, "%s is not distinguishable from %s: their launches overlap",
-                             to->label, from->label);
+                             to->judged.label, from->judged.label);
     else
         assay__doc_item_text(v->doc, "%s %% of linear from %s to %s",
-                             assay__digits(to->efficiency * 100, 3).text, from->label, to->label);
+                             assay__digits(to->efficiency * 100, 3).text, from->judged.label,
+                             to->judged.label);
 }
 
 static void add_wall(struct view *v)
@@ -238,7 +239,7 @@ static void add_verdict(struct view *v)
     const struct assay__sweep *sweep = v->sweep;
     bool software = false;
     for (size_t i = 0; i < sweep->count; i++)
-        software |= sweep->points[i].software && sweep->points[i].usable;
+        software |= sweep->points[i].software && sweep->points[i].judged.usable;
     assay__doc_section(v->doc,
                        &(struct assay__heading){.id = "sweep-verdict", .title = "What it says"});
     assay__doc_fact_text(v->doc, "best", sweep->why);

@@ -57,18 +57,11 @@ static const struct assay__tune_row *best_of(const struct assay__tune_result *re
 
 /* --- configurations --------------------------------------------------------------------------- */
 
-/* The row's number with the state, source and reason of the metric it is of. */
-static void put_metric(struct view *v, const struct assay__tune_row *row, double number,
-                       const char *name, const char *other)
+/* Nothing of a configuration that did not run. */
+static void put_number(struct view *v, const struct assay__judged *j,
+                       const struct assay__number *number)
 {
-    const struct assay__trial *trial = &v->profile->trials[row->trial];
-    const struct assay_metric *m = assay__trial_metric(trial, name);
-    if (!m && other) m = assay__trial_metric(trial, other);
-    if (!m && trial->metrics) m = assay_metrics_get(trial->metrics, name);
-    struct assay__datum value = assay__datum_metric(m);
-    value.unit = NULL;
-    if (assay__datum_is_known(&value)) value.number = number;
-    assay__table_cell(v->table, row->launches ? value : assay__datum_none());
+    assay__table_cell(v->table, j->usable ? assay__datum_judged(number) : assay__datum_none());
 }
 
 /* "=1.25 × (1.21 to 1.3)" */
@@ -100,7 +93,7 @@ static void put_marks(struct view *v, size_t i)
                                              : "");
     assay__table_text(v->table, row->front ? "yes" : "no");
     assay__table_text(v->table, state_of(row));
-    assay__table_text(v->table, row->reason);
+    assay__table_text(v->table, row->judged.reason);
     assay__table_text(v->table, best            ? "best"
                                 : !row->allowed ? state_of(row)
                                 : row->alike    ? "tied"
@@ -112,22 +105,23 @@ static void put_row(struct view *v, size_t i, size_t axes)
 {
     static const char *const fates[] = {"failed", "dropped", "ablation", "finalist"};
     const struct assay__tune_row *row = &v->result->rows[i];
+    const struct assay__judged *j = &row->judged;
     const struct assay__ratio *r = &row->ratio;
     unsigned flags = (i == v->result->best ? ASSAY__ROW_BEST : 0) |
                      (row->fate == ASSAY__FATE_FAILED ? ASSAY__ROW_FAULT : 0);
     bool tested = isfinite(r->ratio) && r->ci.known;
     assay__table_row(v->table, flags, NULL);
-    assay__table_number(v->table, v->profile->trials[row->trial].id, ASSAY_MEASURED);
-    assay__table_text(v->table, row->label);
+    assay__table_number(v->table, v->profile->trials[row->judged.trial].id, ASSAY_MEASURED);
+    assay__table_text(v->table, row->judged.label);
     for (size_t a = 0; a < axes; a++)
         assay__table_text(v->table, row->values[a]);
     assay__table_text(v->table, fates[row->fate]);
     assay__table_number(v->table, (double)row->launches, ASSAY_MEASURED);
-    put_metric(v, row, row->latency_s, "latency.p50", NULL);
-    put_metric(v, row, row->throughput, "throughput.samples", "throughput.inferences");
-    put_metric(v, row, row->memory_bytes, "memory.peak.worker", NULL);
-    put_metric(v, row, row->energy_j, "energy.inference.gross", NULL);
-    put_metric(v, row, row->drift, "drift.relative_l2", NULL);
+    put_number(v, j, &j->latency);
+    put_number(v, j, &j->throughput);
+    put_number(v, j, &j->memory);
+    put_number(v, j, &j->energy);
+    put_number(v, j, &j->drift);
     assay__table_cell(v->table, isfinite(r->ratio) ? ratio_of(v->doc, r->ratio, r, ASSAY_DERIVED)
                                                    : assay__datum_none());
     assay__table_number(v->table, tested ? r->ci.low : (double)NAN, ASSAY_DERIVED);
@@ -197,8 +191,8 @@ static void add_faults(struct view *v)
     if (!faults) v->doc->failed = true;
     for (size_t i = 0; faults && i < result->count; i++) {
         const struct assay__tune_row *row = &result->rows[i];
-        faults[i] = (struct assay__fault){row->allowed ? NULL : state_of(row), row->label,
-                                          row->reason};
+        faults[i] = (struct assay__fault){row->allowed ? NULL : state_of(row), row->judged.label,
+                                          row->judged.reason};
     }
     if (faults) assay__point_faults(v->doc, faults, result->count);
 }
@@ -208,10 +202,10 @@ static void add_faults(struct view *v)
 static void add_drift(struct view *v)
 {
     const struct assay__tune_row *best = best_of(v->result);
-    if (!best || !isfinite(best->drift)) return;
+    if (!best || !isfinite(best->judged.drift.value)) return;
     assay__doc_fact(v->doc, "drift");
     assay__doc_item_text(v->doc, "=%.2g relative L2 of the best's outputs against float32",
-                         best->drift);
+                         best->judged.drift.value);
     if (isfinite(v->result->drift_limit))
         assay__doc_item_text(v->doc, "the limit is %s",
                              assay__digits(v->result->drift_limit, 3).text);
@@ -265,11 +259,11 @@ static void add_best(struct view *v)
     const struct assay__tune_result *result = v->result;
     const struct assay__tune_row *best = best_of(result);
     struct assay__buf tied = {0};
-    assay__doc_fact_text(v->doc, "best", best ? best->label : "none");
+    assay__doc_fact_text(v->doc, "best", best ? best->judged.label : "none");
     assay__doc_fact_text(v->doc, "why", result->why);
     for (size_t i = 0; i < result->count; i++)
         if (result->rows[i].alike)
-            assay__buf_printf(&tied, "%s%s", tied.length ? "; " : "", result->rows[i].label);
+            assay__buf_printf(&tied, "%s%s", tied.length ? "; " : "", result->rows[i].judged.label);
     assay__doc_fact_text(v->doc, "tied with it", assay__doc_take(v->doc, &tied));
     assay__doc_fact_text(v->doc, "unconfirmed", result->unconfirmed);
     add_drift(v);
