@@ -17,11 +17,11 @@ struct assay_report_options {
     int top; /* layers shown in text and Markdown; 0: 20; -1: all */
     /* csv: "metrics" | "layers" | "layer-times" | "peak" | "steps" | "groups" | "launches" |
      * "samples" | "series" | "spans" | "allocations" | "counters" | "ceilings" | "sweep" |
-     * "comparison" | "tune"; NULL: metrics */
+     * "comparison" | "tune" | "findings" | "requirements"; NULL: metrics */
     const char *table;
     /* "basic": verdicts, score, three recommendations; "detailed": and bottlenecks, opportunities,
-     * environment. Text, Markdown and HTML then show only this, JSON adds it, the other formats have
-     * one form. NULL: the whole profile */
+     * environment. Text, Markdown and HTML then show only this, JSON adds it, the other formats
+     * have one form. NULL: the whole profile */
     const char *detail;
     bool full;          /* text: folded details and every row of every table too */
     const char *unfold; /* text: the last line where details were left out; NULL: none */

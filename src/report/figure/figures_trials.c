@@ -98,7 +98,9 @@ static const struct quantity compared[] = {
 
 static double compared_value(const struct assay__comparison_row *row, size_t quantity)
 {
-    return quantity == 0 ? row->judged.latency.value : quantity == 1 ? row->judged.throughput.value : row->judged.energy.value;
+    return quantity == 0   ? row->judged.latency.value
+           : quantity == 1 ? row->judged.throughput.value
+                           : row->judged.energy.value;
 }
 
 static int make_compared(const struct assay_profile *profile, const struct assay__comparison *all,

@@ -90,9 +90,9 @@ static void put_ratio(struct view *v, const struct assay__ratio *r, double plain
 
 static void put_numbers(struct view *v, const struct assay__judged *j)
 {
-    const struct assay__number *const numbers[] = {
-        &j->latency, &j->p99,    &j->throughput,    &j->memory, &j->device_memory,
-        &j->power,   &j->energy, &j->tops_per_watt, &j->score};
+    const struct assay__number *const numbers[] = {&j->latency, &j->p99,           &j->throughput,
+                                                   &j->memory,  &j->device_memory, &j->power,
+                                                   &j->energy,  &j->tops_per_watt, &j->score};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         assay__table_cell(v->table, assay__datum_judged(numbers[i]));
 }
@@ -164,8 +164,8 @@ static void put_row(struct view *v, size_t i)
     const struct assay__comparison_row *r = &v->all->rows[i];
     const struct assay__trial *t = &v->profile->trials[r->judged.trial];
     bool best = v->all->recommendations[ASSAY__FOR_LATENCY].row == i;
-    assay__table_row(v->table, (best ? ASSAY__ROW_BEST : 0) | (r->judged.usable ? 0 : ASSAY__ROW_FAULT),
-                     NULL);
+    assay__table_row(
+        v->table, (best ? ASSAY__ROW_BEST : 0) | (r->judged.usable ? 0 : ASSAY__ROW_FAULT), NULL);
     assay__table_number(v->table, t->id, ASSAY_MEASURED);
     assay__table_text(v->table, r->judged.label);
     assay__table_text(v->table, t->device);
@@ -246,11 +246,13 @@ static void add_notes(struct view *v)
         for (size_t n = 0; n < trial->note_count; n++) {
             bool said = false;
             for (size_t k = 0; k < i && !said; k++) {
-                const struct assay__trial *other = &v->profile->trials[v->all->rows[k].judged.trial];
+                const struct assay__trial *other =
+                    &v->profile->trials[v->all->rows[k].judged.trial];
                 for (size_t m = 0; m < other->note_count; m++)
                     said |= strcmp(other->notes[m], trial->notes[n]) == 0;
             }
-            if (!said) assay__doc_point(v->doc, "%s: %s", v->all->rows[i].judged.label, trial->notes[n]);
+            if (!said)
+                assay__doc_point(v->doc, "%s: %s", v->all->rows[i].judged.label, trial->notes[n]);
         }
     }
 }

@@ -42,7 +42,8 @@ static void add_joint_verdict(struct assay__doc *doc, struct assay__study *study
     if (strcmp(command, "compare") == 0) {
         const struct assay__comparison *all = assay__study_comparison(study);
         const struct assay__recommendation *r = &all->recommendations[ASSAY__FOR_LATENCY];
-        if (r->why) add_verdict(doc, r->row < all->count ? all->rows[r->row].judged.label : NULL, r->why);
+        if (r->why)
+            add_verdict(doc, r->row < all->count ? all->rows[r->row].judged.label : NULL, r->why);
     } else if (strcmp(command, "sweep") == 0) {
         const char *why = assay__study_sweep(study)->why;
         if (*why)
@@ -50,7 +51,8 @@ static void add_joint_verdict(struct assay__doc *doc, struct assay__study *study
                                 why + 1);
     } else if (strcmp(command, "tune") == 0) {
         const struct assay__tune_result *tune = assay__study_tune(study);
-        add_verdict(doc, tune->best < tune->count ? tune->rows[tune->best].judged.label : NULL, tune->why);
+        add_verdict(doc, tune->best < tune->count ? tune->rows[tune->best].judged.label : NULL,
+                    tune->why);
     }
 }
 
