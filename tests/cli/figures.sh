@@ -44,7 +44,7 @@ expect_has layers.svg "/a.0.conv/Conv"
 expect_has sweep.svg "against threads"
 
 # what the profile does not have
-expect_error 1 "no figure 'power': no sensor was read: --power reads the sensors" "$ASSAY" report run.assay --svg power
+expect_error 1 "no figure 'power': no sensor was read" "$ASSAY" report run.assay --svg power
 expect_error 1 "no figure 'roofline':" "$ASSAY" report run.assay --svg roofline -o no.svg
 [ ! -e no.svg ] || fail "a figure that is not there left a file"
 expect_error 1 "no figure 'sweep': this profile is not of a sweep" "$ASSAY" report run.assay --chart sweep
