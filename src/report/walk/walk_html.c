@@ -19,7 +19,7 @@ struct walk {
     struct assay__html page;
     struct assay__buf *body;
     const struct assay__doc *doc;
-    int depth;
+    int depth, sections;   /* open sections and folds; of these sections */
     unsigned views[OPEN];  /* of the sections around */
     const char *open_list; /* "</dl>\n" of facts that are not ended yet; NULL */
 };
@@ -337,7 +337,7 @@ static void begin_section(struct walk *w, const struct assay__heading *h)
         assay__html_text(w->body, h->title);
         assay__buf_puts(w->body, "</a></h2>\n");
     } else {
-        int level = w->depth < 3 ? w->depth + 2 : 4;
+        int level = w->sections < 4 ? w->sections + 2 : 6; /* a fold has no heading */
         assay__buf_puts(w->body, "<div class=\"part\"");
         if (*id) assay__buf_printf(w->body, " id=\"%s\"", id);
         assay__buf_printf(w->body, ">\n<h%d>", level);
@@ -420,6 +420,7 @@ static void put_blocks(struct walk *w)
         if (block->kind == ASSAY__BLOCK_END && w->depth > 0) {
             if (--w->depth == 0) put_marks(w);
             if (w->depth < OPEN) assay__buf_puts(w->body, ends[open[w->depth]]);
+            w->sections -= w->depth < OPEN && open[w->depth] != 2;
             continue;
         }
         put_block(w, block);
@@ -428,6 +429,7 @@ static void put_blocks(struct walk *w)
             open[w->depth] = fold ? 2 : w->depth || !block->heading.id ? 1 : 0;
             if (fold) w->views[w->depth] = w->depth ? w->views[w->depth - 1] : 1;
         }
+        w->sections += w->depth < OPEN && !fold;
         w->depth++;
     }
     close_list(w);
