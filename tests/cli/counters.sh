@@ -12,7 +12,7 @@ expect_equal "$(value hardware.cache_misses)" null
 
 # A run with --counters has them too, and one without says how to get them.
 expect_exit 0 "$ASSAY" run --engine fake --counters --iters 100 --script "steady=100us;counts=cycles:4000"
-expect_has out "cycles                        4.00 k"
+grep -Eq '^  cycles +4,000 ' out || fail "the cycles are not shown"
 expect_exit 0 "$ASSAY" run --engine fake --iters 100 --script "steady=100us;counts=cycles:4000"
 expect_not out "Counters "
 

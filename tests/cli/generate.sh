@@ -14,7 +14,8 @@ wrong "1000001 is not between 1 and 1000000" --generate 1000001
 script='steady=1ms;decode=100us'
 expect_exit 0 "$ASSAY" run -q --engine fake --script "$script" --generate 8 --iters 20 --layers=off
 expect_has out "One inference is a generation (a prompt of 32, then 8 tokens) and takes 1.70"
-expect_has out "generation  ttft 1.00 ms · itl 100 µs"
+grep -Eq '^  the first token \(TTFT\) +1\.00 ms +— +—$' out || fail "the time to the first token"
+grep -Eq '^  each further token \(ITL\) +100 µs +100 µs +—$' out || fail "the time between tokens"
 expect_not out "token_ids"
 expect_exit 0 "$ASSAY" run -q --engine fake --script "$script" --generate 8 --iters 20 --json -o g.assay
 python3 "$ROOT/tests/schema_check.py" run out || fail "the JSON is not as promised"

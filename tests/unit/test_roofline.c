@@ -5,7 +5,9 @@
 
 #include "base/file.h"
 #include "cost/roofline.h"
+#include "report/figure/figure.h"
 #include "subject_fixture.h"
+#include "text_lines.h"
 
 #include <assay/assay.h>
 
@@ -513,15 +515,57 @@ static struct assay_profile *pictured(void)
     return p;
 }
 
+/* The picture alone. */
+static void check_picture(const char *name, const struct assay_profile *p, int columns, bool ascii)
+{
+    struct assay__study *study = NULL;
+    struct assay__arena *arena = assay__arena_new();
+    struct assay__figure figure;
+    struct assay__buf out = {0};
+    struct assay__page page = {.out = &out, .columns = columns, .ascii = ascii};
+    CHECK_INT(assay__study_new(p, &study), 0);
+    CHECK_INT(assay__figure_row_find("roofline")->make(study, p->trials, 0, arena, &figure, NULL),
+              0);
+    assay__figure_text(&page, &figure);
+    if (ascii) assay__page_to_ascii(&out, 0);
+    check_golden(name, out.data);
+    assay__buf_free(&out);
+    assay__arena_free(arena);
+    assay__study_free(study);
+}
+
 static void test_golden(void)
 {
     struct assay_profile *p = pictured();
-    char *text = draw(p, 80, false);
-    check_golden("roofline.txt", text);
+    check_picture("roofline.txt", p, 80, false);
+    check_picture("roofline-ascii.txt", p, 60, true);
+    assay_profile_close(p);
+}
+
+/* Beside the picture: its letters, the numbers, the roofs. */
+static void test_tables(void)
+{
+    static const char *const rows[] = {
+        " 80.5 % is bound by compute, 19.1 % is bound by memory, 0.366 % is of unknown bound.",
+        " 20.4 ms instead of 27.2 ms (75 %).",
+        " A layer1/layer1.0/a_rather_long_scope/conv2 54.9 % =1,333 =80.0 G =100 G =80.0 % compute",
+        " C fc 18.3 % =0.5 =4.00 G =5.13 G =78.0 % memory dram ",
+        " D fast 1.83 % =100 =200 G =100 G =200 % compute",
+        " transpose 0.732 % =0 — — =60.0 % memory l3",
+        " 0.366 % — — — — unknown",
+        " G add 0.0110 % =0.0833 =3.33 M =16.7 G =0.0200 % overhead",
+        " float32 100 GFLOP/s compute.float32.one-core",
+        " l2 100 GB/s 1.05 MB bandwidth.l2.read.one-core",
+        " weights from dram read 10.0 GB/s bandwidth.dram.read.one-core",
+        " 2 layers are faster than their roof",
+        " 1 layer of unknown bound",
+    };
+    struct assay_profile *p = pictured();
+    char *text = draw(p, 200, false), *whole = flat(text);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_HAS(whole, rows[i]);
     free(text);
-    text = draw(p, 60, true);
-    check_golden("roofline-ascii.txt", text);
-    free(text);
+    free(whole);
     assay_profile_close(p);
 }
 
@@ -628,6 +672,7 @@ int main(int argc, char **argv)
         {"no_ceilings", test_no_ceilings},
         {"metrics", test_metrics},
         {"golden", test_golden},
+        {"tables", test_tables},
         {"widths", test_widths},
         {"absurd", test_absurd},
         {"sum", test_sum},

@@ -52,8 +52,7 @@ static void check_last_resort(double (*script_of)(double t), const char *reason)
     CHECK_NEAR(value("energy.inference.net"), 40 * LENGTH / 800, 1e-9);
     CHECK_HAS(get("power.average")->note, "system; the whole machine's, as nothing tells");
     CHECK_HAS(get("power.average")->note, reason);
-    check_page("the whole machine's, as nothing tells the processor's own (package: ",
-               NULL);
+    check_page("the whole machine's, as nothing tells the processor's own (package: ", NULL);
     done();
 }
 
@@ -132,7 +131,9 @@ static void test_short_idle(void)
     CHECK_NEAR(value("power.idle.package"), 20, 1e-9);
     CHECK_HAS(get("power.idle.package")->note, "shorter than 10 update periods of the source (0.5");
     CHECK_HAS(get("energy.inference.net")->note, "package, idle: shorter than 10 update periods");
-    check_page("idle: before the first launch; shorter than 10 update periods of the source (0.5 s)", NULL);
+    check_page(
+        "idle: before the first launch; shorter than 10 update periods of the source (0.5 s)",
+        NULL);
     done();
 }
 
@@ -199,8 +200,7 @@ static void test_clock_went_away(void)
     channel("clock.mean", "clock", "cpu", "Hz", clock_gone_at_4s);
     measure("cpu", NULL);
     compute();
-    check_page("not watched throughout: the CPU clock (text instead of a number)",
-               "none seen");
+    check_page("not watched throughout: the CPU clock (text instead of a number)", "none seen");
     done();
 }
 

@@ -90,8 +90,8 @@ static const struct assay__column phase_columns[] = {
     {NULL, "bytes", "B", 0, 0, 0, 0},
     {NULL, "freed", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
     {NULL, "freed bytes", "B", 0, 4, 0, 0},
-    {NULL, "live at its end", "B", 0, 0, 0, 0},
-    {NULL, "live at most", "B", 0, 2, 0, 0},
+    {NULL, "live", "B", 0, 0, 0, 0},
+    {NULL, "peak live", "B", 0, 2, 0, 0},
 };
 #define PHASE_COLUMNS (sizeof phase_columns / sizeof phase_columns[0])
 
@@ -159,10 +159,13 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
 {
     const struct assay__allocations *a = &trial->allocations;
     const struct assay_metric *bytes = assay__trial_metric(trial, "memory.allocated");
+    const struct assay_metric *count = assay__trial_metric(trial, "memory.allocations");
+    bool one = count && count->value == 1;
     assay__doc_fact(doc, "inference");
     add_metric(doc, trial, "memory.allocations",
-               "allocations of a warm one, by malloc and its relatives");
-    if (bytes) add_metric(doc, trial, "memory.allocated", "asked for by them");
+               one ? "allocation of a warm one, by malloc and its relatives"
+                   : "allocations of a warm one, by malloc and its relatives");
+    if (bytes) add_metric(doc, trial, "memory.allocated", "asked for by it");
     add_growth(doc, trial);
     assay__doc_fact(doc, "heap");
     add_metric(doc, trial, "memory.heap.peak", "live at most, as asked for");
@@ -182,44 +185,56 @@ static void add_facts(struct assay__doc *doc, const struct assay__trial *trial)
 
 /* --- by size and by caller -------------------------------------------------------------------- */
 
+/* The first numbers are per inference, of a phase that has any, else in all. */
 static const struct assay__column size_columns[] = {
     {NULL, "phase", NULL, 0, 2, 0, 0},
     {NULL, "size", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "allocations", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {NULL, "bytes", "B", 0, 3, 0, 0},
-    {NULL, "per inference", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "bytes per inference", "B", 0, 1, 0, 0},
+    {NULL, "allocations", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {NULL, "bytes", "B", 0, 0, 0, 0},
     {NULL, "bar", "ratio", 0, 4, ASSAY__COLUMN_BAR, 0},
+    {NULL, "in all", ASSAY__UNIT_COUNT, 0, 5, 0, 0},
+    {NULL, "bytes in all", "B", 0, 5, 0, 0},
 };
 #define SIZE_COLUMNS (sizeof size_columns / sizeof size_columns[0])
 
 static const struct assay__column site_columns[] = {
     {NULL, "phase", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "allocations", ASSAY__UNIT_COUNT, 0, 3, 0, 0},
-    {NULL, "bytes", "B", 0, 3, 0, 0},
-    {NULL, "per inference", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
-    {NULL, "bytes per inference", "B", 0, 1, 0, 0},
+    {NULL, "allocations", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+    {NULL, "bytes", "B", 0, 0, 0, 0},
     {NULL, "live", "B", 0, 0, 0, 0},
+    {NULL, "in all", ASSAY__UNIT_COUNT, 0, 5, 0, 0},
+    {NULL, "bytes in all", "B", 0, 5, 0, 0},
     {NULL, "from, innermost first", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_CODE, 0},
 };
 #define SITE_COLUMNS (sizeof site_columns / sizeof site_columns[0])
 
-/* Inferences of the phase; NaN: it has none. */
-static double runs_of(const struct assay__allocations *a, const char *phase)
+/* What people look for: the warm phase, else the last that allocated; NULL: none did. */
+static const struct assay__allocation_phase *first_phase(const struct assay__allocations *a)
 {
+    const struct assay__allocation_phase *shown = NULL;
     for (size_t i = 0; i < a->phase_count; i++)
-        if (strcmp(a->phases[i].name, phase) == 0 && a->phases[i].inferences > 0)
-            return (double)a->phases[i].inferences;
-    return NAN;
+        if (a->phases[i].count > 0 && !(shown && strcmp(shown->name, "warm") == 0))
+            shown = &a->phases[i];
+    return shown;
 }
 
-/* What people look for: the warm phase, else the last that allocated; "" none did. */
-static const char *first_phase(const struct assay__allocations *a)
+/* Rows of the phase that people look for, per inference; or those of the others, in all. */
+struct choice {
+    const char *phase;
+    bool others;
+    double runs; /* NaN: in all */
+};
+
+static bool is_chosen(const struct choice *choice, const char *phase)
 {
-    const char *shown = "";
-    for (size_t i = 0; i < a->phase_count; i++)
-        if (a->phases[i].count > 0 && strcmp(shown, "warm") != 0) shown = a->phases[i].name;
-    return shown;
+    return (strcmp(phase, choice->phase) != 0) == choice->others;
+}
+
+static void put_counts(struct assay__table *t, double count, double bytes, double runs)
+{
+    bool each = isfinite(runs);
+    assay__table_number(t, each ? count / runs : count, each ? ASSAY_DERIVED : ASSAY_MEASURED);
+    assay__table_number(t, each ? bytes / runs : bytes, each ? ASSAY_DERIVED : ASSAY_MEASURED);
 }
 
 /* "64 B", "1 KiB": the limits are powers of two. */
@@ -237,25 +252,8 @@ static const char *range_text(struct assay__doc *doc, const struct assay__alloca
     char low[64], high[64];
     size_text(low, sizeof low, c->low_bytes);
     size_text(high, sizeof high, c->high_bytes);
-    return isfinite(c->high_bytes) ? assay__doc_printf(doc, "%s to below %s", low, high)
+    return isfinite(c->high_bytes) ? assay__doc_printf(doc, "%s to %s", low, high)
                                    : assay__doc_printf(doc, "%s and more", low);
-}
-
-static void put_class(struct assay__doc *doc, struct assay__table *t,
-                      const struct assay__allocations *a, const struct assay__allocation_class *c,
-                      double most)
-{
-    double runs = runs_of(a, c->phase);
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, c->phase);
-    assay__table_text(t, range_text(doc, c));
-    put_numbers(t, (const double[]){c->count, c->bytes}, 2);
-    for (int k = 0; k < 2; k++)
-        if (isfinite(runs))
-            assay__table_number(t, (k ? c->bytes : c->count) / runs, ASSAY_DERIVED);
-        else
-            assay__table_skip(t, 1);
-    assay__table_number(t, c->count / most, ASSAY_MEASURED);
 }
 
 static double most_of(const struct assay__allocations *a, const char *phase)
@@ -267,67 +265,73 @@ static double most_of(const struct assay__allocations *a, const char *phase)
     return most > 0 ? most : 1;
 }
 
-/* Of the phase that people look for, or of the others. */
-static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a, bool others)
+static void add_sizes(struct assay__doc *doc, const struct assay__allocations *a,
+                      const struct choice *choice)
 {
-    const char *first = first_phase(a);
     struct assay__table *t = NULL;
     for (size_t i = 0; i < a->class_count; i++) {
         const struct assay__allocation_class *c = &a->classes[i];
-        if ((strcmp(c->phase, first) != 0) != others) continue;
+        if (!is_chosen(choice, c->phase)) continue;
         if (!t)
             t = assay__doc_table(doc,
                                  &(struct assay__table){.caption = "Allocations by size",
                                                         .more = "sizes",
                                                         .limit = SIZE_MAX},
                                  size_columns, SIZE_COLUMNS);
-        put_class(doc, t, a, c, most_of(a, c->phase));
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, c->phase);
+        assay__table_text(t, range_text(doc, c));
+        put_counts(t, c->count, c->bytes, choice->runs);
+        assay__table_number(t, c->count / most_of(a, c->phase), ASSAY_MEASURED);
+        if (isfinite(choice->runs)) put_counts(t, c->count, c->bytes, NAN);
     }
 }
 
-static void put_site(struct assay__table *t, const struct assay__allocations *a,
-                     const struct assay__allocation_site *s)
+static void add_sites(struct assay__doc *doc, const struct assay__allocations *a,
+                      const struct choice *choice)
 {
-    double runs = runs_of(a, s->phase);
-    assay__table_row(t, 0, NULL);
-    assay__table_text(t, s->phase);
-    put_numbers(t, (const double[]){s->count, s->bytes}, 2);
-    for (int k = 0; k < 2; k++)
-        if (isfinite(runs))
-            assay__table_number(t, (k ? s->bytes : s->count) / runs, ASSAY_DERIVED);
-        else
-            assay__table_skip(t, 1);
-    assay__table_number(t, s->live_bytes, ASSAY_MEASURED);
-    assay__table_text(t, s->site);
-}
-
-static void add_sites(struct assay__doc *doc, const struct assay__allocations *a, bool others)
-{
-    const char *first = first_phase(a);
     struct assay__table *t = NULL;
     for (size_t i = 0; i < a->site_count; i++) {
-        if ((strcmp(a->sites[i].phase, first) != 0) != others) continue;
+        const struct assay__allocation_site *s = &a->sites[i];
+        if (!is_chosen(choice, s->phase)) continue;
         if (!t)
             t = assay__doc_table(
                 doc, &(struct assay__table){.caption = "Allocations by caller", .more = "callers"},
                 site_columns, SITE_COLUMNS);
-        put_site(t, a, &a->sites[i]);
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, s->phase);
+        put_counts(t, s->count, s->bytes, choice->runs);
+        assay__table_number(t, s->live_bytes, ASSAY_MEASURED);
+        if (isfinite(choice->runs))
+            put_counts(t, s->count, s->bytes, NAN);
+        else
+            assay__table_skip(t, 2);
+        assay__table_text(t, s->site);
     }
 }
 
 static void add_details(struct assay__doc *doc, const struct assay__allocations *a)
 {
-    assay__doc_section(doc, &(struct assay__heading){.title = "Allocations by size"});
-    add_sizes(doc, a, false);
+    const struct assay__allocation_phase *first = first_phase(a);
+    if (!first) return;
+    bool each = first->inferences > 0;
+    struct choice chosen = {first->name, false, each ? (double)first->inferences : (double)NAN},
+                  others = {first->name, true, NAN};
+    const char *remark = assay__doc_printf(
+        doc, each ? "phase %s, per inference" : "phase %s, in all", first->name);
+    assay__doc_section(doc,
+                       &(struct assay__heading){.title = "Allocations by size", .remark = remark});
+    add_sizes(doc, a, &chosen);
     assay__doc_end(doc);
-    assay__doc_section(doc, &(struct assay__heading){.title = "Allocations by caller",
-                                                     .remark = "live: at the end of the phase"});
-    add_sites(doc, a, false);
+    remark = assay__doc_printf(doc, "%s; live: at its end", remark);
+    assay__doc_section(
+        doc, &(struct assay__heading){.title = "Allocations by caller", .remark = remark});
+    add_sites(doc, a, &chosen);
     assay__doc_end(doc);
     assay__doc_fold(doc, &(struct assay__heading){.title = "Allocations of the other phases",
-                                                  .remark = "by size and by caller"});
-    add_sizes(doc, a, true);
-    add_sites(doc, a, true);
+                                                  .remark = "in all, by size and by caller"});
+    add_sizes(doc, a, &others);
+    add_sites(doc, a, &others);
     assay__doc_end(doc);
 }
 
@@ -337,10 +341,12 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     const struct assay__allocations *a = &trial->allocations;
     (void)study;
     if (!a->reason) return; /* not asked for */
-    assay__doc_section(doc, &(struct assay__heading){.id = "allocations",
-                                                     .title = "Allocations",
-                                                     .remark = "counted in a launch of its own",
-                                                     .views = ASSAY__VIEW_MACHINE});
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "allocations",
+                                      .title = "Allocations",
+                                      .remark = "counted in a launch of its own; live: at "
+                                                "the end of the phase",
+                                      .views = ASSAY__VIEW_MACHINE});
     assay__doc_sentence(doc, ASSAY__TONE_NOTE, "%s", a->reason);
     if (a->phase_count) {
         add_phases(doc, a);

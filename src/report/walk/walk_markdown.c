@@ -8,6 +8,7 @@
  *
  * Folds are <details>. Figures are left out: a forge shows no picture that a file carries. */
 #include "report/walk/html_text.h"
+#include "report/walk/markdown_text.h"
 #include "report/walk/walk.h"
 
 #include "base/text.h"
@@ -43,7 +44,7 @@ static bool is_reference(const char *start, const char *c)
     return c - start == 2 || !isalnum((unsigned char)c[-3]);
 }
 
-static void put_text(struct assay__buf *out, const char *text)
+void assay__markdown_text(struct assay__buf *out, const char *text)
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text ? text : "");
@@ -96,7 +97,7 @@ static void put_value(struct assay__buf *out, const struct assay__datum *value,
 {
     struct assay__buf text = {0};
     assay__datum_print(&text, value, column ? column->unit : NULL, column ? column->factor : 0);
-    put_text(out, text.data);
+    assay__markdown_text(out, text.data);
     if (text.failed) out->failed = true;
     assay__buf_free(&text);
 }
@@ -105,7 +106,7 @@ static void put_sentence(struct walk *w, const struct assay__block *block)
 {
     bool strong = block->tone == ASSAY__TONE_ALERT || block->tone == ASSAY__TONE_WARN;
     assay__buf_puts(w->out, strong ? "\n**" : "\n");
-    put_text(w->out, block->text);
+    assay__markdown_text(w->out, block->text);
     assay__buf_puts(w->out, strong ? "**\n" : "\n");
 }
 
@@ -114,7 +115,7 @@ static void put_fact(struct walk *w, const struct assay__fact *fact)
     if (!w->in_facts) assay__buf_puts(w->out, "\n| | |\n|---|---|\n");
     w->in_facts = true;
     assay__buf_puts(w->out, "| ");
-    put_text(w->out, fact->label);
+    assay__markdown_text(w->out, fact->label);
     assay__buf_puts(w->out, " | ");
     for (size_t i = 0; i < fact->count; i++) {
         const struct assay__item *item = &fact->items[i];
@@ -122,17 +123,17 @@ static void put_fact(struct walk *w, const struct assay__fact *fact)
                        !assay__datum_is_known(&item->value);
         if (i) assay__buf_puts(w->out, " · ");
         if (item->name) {
-            put_text(w->out, item->name);
+            assay__markdown_text(w->out, item->name);
             assay__buf_putc(w->out, ' ');
         }
         put_value(w->out, &item->value, NULL);
         if (unknown && item->value.note && *item->value.note) {
             assay__buf_putc(w->out, ' ');
-            put_text(w->out, item->value.note);
+            assay__markdown_text(w->out, item->value.note);
         }
         if (item->after) {
             assay__buf_putc(w->out, ' ');
-            put_text(w->out, item->after);
+            assay__markdown_text(w->out, item->after);
         }
     }
     assay__buf_puts(w->out, " |\n");
@@ -143,7 +144,7 @@ static void put_list(struct walk *w, const struct assay__list *list)
     assay__buf_putc(w->out, '\n');
     for (size_t i = 0; i < list->count; i++) {
         assay__buf_puts(w->out, "- ");
-        put_text(w->out, list->items[i]);
+        assay__markdown_text(w->out, list->items[i]);
         assay__buf_putc(w->out, '\n');
     }
 }
@@ -158,7 +159,7 @@ static void put_code(struct walk *w, const struct assay__code *code)
     }
     if (code->title) {
         assay__buf_puts(w->out, "\n**");
-        put_text(w->out, code->title);
+        assay__markdown_text(w->out, code->title);
         assay__buf_puts(w->out, "**\n");
     }
     assay__buf_putc(w->out, '\n');
@@ -192,7 +193,7 @@ static void put_head(struct walk *w, const struct assay__table *table)
     for (size_t c = 0; c < table->column_count; c++) {
         if (!is_shown(table, c)) continue;
         assay__buf_putc(w->out, ' ');
-        put_text(w->out, table->columns[c].title);
+        assay__markdown_text(w->out, table->columns[c].title);
         assay__buf_puts(w->out, " |");
     }
     assay__buf_puts(w->out, "\n|");
@@ -245,14 +246,14 @@ static void put_gaps(struct walk *w, const struct assay__table *table)
     if (count) assay__buf_putc(w->out, '\n');
     for (size_t i = 0; i < count; i++) {
         assay__buf_puts(w->out, "- — ");
-        put_text(w->out, gaps[i].columns);
+        assay__markdown_text(w->out, gaps[i].columns);
         if (*gaps[i].rows) {
             assay__buf_puts(w->out, " (");
-            put_text(w->out, gaps[i].rows);
+            assay__markdown_text(w->out, gaps[i].rows);
             assay__buf_putc(w->out, ')');
         }
         assay__buf_puts(w->out, ": ");
-        put_text(w->out, gaps[i].why);
+        assay__markdown_text(w->out, gaps[i].why);
         assay__buf_putc(w->out, '\n');
     }
     assay__arena_free(arena);
@@ -291,7 +292,7 @@ static void put_table(struct walk *w, const struct assay__table *table)
         if (!part || (table->part_count && !assay__walk_has_columns(part))) continue;
         if (table->part_count && i) {
             assay__buf_puts(w->out, "\n**");
-            put_text(w->out, table->parts[i].title);
+            assay__markdown_text(w->out, table->parts[i].title);
             assay__buf_puts(w->out, "**\n");
         }
         put_part(w, part);
@@ -308,11 +309,11 @@ static void put_heading(struct walk *w, const struct assay__heading *heading)
     assay__buf_putc(w->out, '\n');
     assay__buf_repeat(w->out, "#", (size_t)(w->depth < DEEPEST ? w->depth + 1 : DEEPEST + 1));
     assay__buf_putc(w->out, ' ');
-    put_text(w->out, heading->title);
+    assay__markdown_text(w->out, heading->title);
     assay__buf_putc(w->out, '\n');
     if (!heading->remark) return;
     assay__buf_putc(w->out, '\n');
-    put_text(w->out, heading->remark);
+    assay__markdown_text(w->out, heading->remark);
     assay__buf_putc(w->out, '\n');
 }
 
@@ -371,7 +372,7 @@ int assay__walk_markdown(const struct assay__doc *doc, const struct assay_report
             : options->top                    ? (size_t)options->top
                                               : TOP;
     assay__buf_puts(out, "# ");
-    put_text(out, doc->title);
+    assay__markdown_text(out, doc->title);
     assay__buf_putc(out, '\n');
     put_blocks(&w);
     return 0;

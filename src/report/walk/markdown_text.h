@@ -1,0 +1,9 @@
+/* markdown_text.h - text within Markdown, escaped as walk_markdown.c says. */
+#ifndef ASSAY_REPORT_WALK_MARKDOWN_TEXT_H
+#define ASSAY_REPORT_WALK_MARKDOWN_TEXT_H
+
+#include "base/buf.h"
+
+void assay__markdown_text(struct assay__buf *out, const char *text);
+
+#endif
