@@ -8,6 +8,7 @@
 #include "cli/doctor.h"
 #include "probe/live.h"
 #include "probe/sysfs.h"
+#include "report/json/json_head.h"
 #include "report/walk/text_page.h"
 #include "run/devices.h"
 #include "run/locate.h"
@@ -302,7 +303,7 @@ static void render_json(struct assay__buf *out, const struct assay__diagnosis *a
 {
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
-    assay__render_json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
+    assay__json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "doctor");
     assay__json_key(w, "checks");
     assay__json_array(w);

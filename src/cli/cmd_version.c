@@ -2,7 +2,7 @@
  * milliseconds. */
 #include "base/json.h"
 #include "cli/cli.h"
-#include "report/render.h"
+#include "report/json/json_head.h"
 
 #include <assay/api.h>
 
@@ -17,7 +17,7 @@ static int run(struct assay__invocation *invocation)
     if (o->json) {
         struct assay__json_writer w;
         assay__json_start(&w, &out, true);
-        assay__render_json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
+        assay__json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
         assay__json_object_end(&w);
         assay__buf_putc(&out, '\n');
     } else {

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/device_list.h"
 #include "report/ceilings.h"
+#include "report/json/json_head.h"
 #include "report/topology.h"
 
 #include <math.h>
@@ -104,7 +105,7 @@ void assay__devices_json(struct assay__buf *out, const struct assay__found *foun
 {
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
-    assay__render_json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
+    assay__json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "devices");
     assay__json_put_bool(w, "interrupted", found->interrupted);
     assay__json_key(w, "devices");

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "probe/capture.h"
+#include "report/json/json_head.h"
 #include "report/walk/text_page.h"
 
 #include <assay/profile.h>
@@ -14,7 +15,7 @@ static void render_json(struct assay__buf *out, const char *folder,
 {
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
-    assay__render_json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
+    assay__json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "doctor");
     assay__json_key(w, "capture");
     assay__json_object(w);

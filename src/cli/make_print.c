@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/make.h"
-#include "report/render.h"
+#include "report/json/json_head.h"
 #include "zoo/zoo.h"
 
 #include <assay/api.h>
@@ -209,7 +209,7 @@ void assay__make_json(struct assay__buf *out, const struct assay__made *made)
 {
     struct assay__json_writer w;
     assay__json_start(&w, out, true);
-    assay__render_json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
+    assay__json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(&w, "command", "make");
     assay__json_key(&w, "model");
     assay__json_object(&w);
@@ -276,7 +276,7 @@ void assay__make_list_json(struct assay__buf *out)
     const struct assay__zoo_entry *entry;
     struct assay__json_writer w;
     assay__json_start(&w, out, true);
-    assay__render_json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
+    assay__json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(&w, "command", "make");
     assay__json_key(&w, "zoo");
     assay__json_array(&w);

@@ -3,6 +3,7 @@
 #ifndef ASSAY_REPORT_FIGURE_CHART_H
 #define ASSAY_REPORT_FIGURE_CHART_H
 
+#include "profile/profile.h"
 #include "report/walk/text_page.h"
 
 struct assay__chart {

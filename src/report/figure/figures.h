@@ -3,6 +3,7 @@
 #ifndef ASSAY_REPORT_FIGURE_FIGURES_H
 #define ASSAY_REPORT_FIGURE_FIGURES_H
 
+#include "report/doc/datum.h"
 #include "report/figure/figure.h"
 
 typedef int assay__figure_fn(struct assay__study *study, const struct assay__trial *trial,
@@ -39,10 +40,6 @@ int assay__figure_tune_front(struct assay__study *study, struct assay__arena *ar
  *  live_bytes is borrowed. ASSAY_ENOTFOUND: fewer than two are known. */
 int assay__figure_live(struct assay__arena *arena, const double *live_bytes, size_t count,
                        struct assay__figure *figure, size_t *peak, struct assay_error *error);
-/** The latency histogram in at most `columns` bins. profile NULL: nobody reads the title. */
-int assay__figure_latency_in(const struct assay_profile *profile, const struct assay__trial *trial,
-                             size_t columns, struct assay__arena *arena,
-                             struct assay__figure *figure, struct assay_error *error);
 /** Layers that the roofline shows at most, the slowest that have a place in it … */
 #define ASSAY__ROOFLINE_POINTS 24
 /** … which is where it computes and moves something, in numbers that a machine could have. */

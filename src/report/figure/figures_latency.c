@@ -174,15 +174,15 @@ static const char *folded(const struct bins *b, const double *sorted, size_t cou
 {
     struct assay__buf text = {0};
     if (b->below) {
-        assay__render_count(&text, (int64_t)b->below);
+        assay__print_count(&text, (int64_t)b->below);
         assay__buf_puts(&text, " faster, down to ");
-        assay__render_ns(&text, sorted[0]);
+        assay__print_ns(&text, sorted[0]);
     }
     if (b->above) {
         if (b->below) assay__buf_puts(&text, "; ");
-        assay__render_count(&text, (int64_t)b->above);
+        assay__print_count(&text, (int64_t)b->above);
         assay__buf_puts(&text, " slower, up to ");
-        assay__render_ns(&text, sorted[count - 1]);
+        assay__print_ns(&text, sorted[count - 1]);
     }
     if (text.length) assay__buf_printf(&text, "%s (outside the picture)", percentiles);
     const char *note = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
@@ -206,7 +206,7 @@ static void add_marks(const struct assay__trial *trial, double median_ns,
     figure->marks[figure->mark_count++] = (struct assay__figure_mark){true, median_ns * 1e-9,
                                                                       "p50"};
     for (size_t i = 1; i < 3; i++) {
-        const struct assay_metric *metric = assay__render_known(trial, names[i][0]);
+        const struct assay_metric *metric = assay__trial_metric(trial, names[i][0]);
         if (!metric) continue;
         if (metric->value < bins->x[0] || metric->value > bins->x[bins->count])
             assay__buf_printf(beyond, ", %s at %s", names[i][1],
@@ -251,11 +251,12 @@ static int make_histogram(const struct assay__trial *trial, const double *sorted
                                                                 : assay__figure_no_memory(error);
 }
 
-int assay__figure_latency_in(const struct assay_profile *profile, const struct assay__trial *trial,
-                             size_t columns, struct assay__arena *arena,
-                             struct assay__figure *figure, struct assay_error *error)
+int assay__figure_latency(struct assay__study *study, const struct assay__trial *trial, size_t part,
+                          struct assay__arena *arena, struct assay__figure *figure,
+                          struct assay_error *error)
 {
     size_t count = 0;
+    if (part) return assay_error_set(error, ASSAY_ENOTFOUND, "there is one histogram");
     double *sorted = collect(trial, &count);
     struct bins *b = calloc(1, sizeof *b);
     int code;
@@ -265,25 +266,15 @@ int assay__figure_latency_in(const struct assay_profile *profile, const struct a
         code = assay_error_set(error, ASSAY_ENOTFOUND,
                                "%zu samples are too few for a histogram (at least %d)", count,
                                LEAST_SAMPLES);
-    else if (!fill(b, sorted, count, columns))
+    else if (!fill(b, sorted, count, SVG_BINS))
         code = assay_error_set(error, ASSAY_ENOTFOUND,
                                "all samples are alike: there is nothing to tell apart");
     else
         code = make_histogram(trial, sorted, count, b, arena, figure, error);
-    if (!code)
-        figure->title = profile ? assay__figure_title(arena, profile, trial, "Latency") : "Latency";
+    if (!code) figure->title = assay__figure_title(arena, study->profile, trial, "Latency");
     free(b);
     free(sorted);
     return code;
-}
-
-int assay__figure_latency(struct assay__study *study, const struct assay__trial *trial, size_t part,
-                          struct assay__arena *arena, struct assay__figure *figure,
-                          struct assay_error *error)
-{
-    const struct assay_profile *profile = study->profile;
-    if (part) return assay_error_set(error, ASSAY_ENOTFOUND, "there is one histogram");
-    return assay__figure_latency_in(profile, trial, SVG_BINS, arena, figure, error);
 }
 
 /* --- every sample ----------------------------------------------------------------------------- */
@@ -366,7 +357,7 @@ static void describe_samples(const struct placed *p, const struct assay__trial *
         assay__figure_scaled(arena, (double)(p->counts[PLAIN] + p->counts[OUTLIER]), "count"),
         assay__figure_scaled(arena, p->median * 1e-9, "s"), trial->launch_count,
         trial->launch_count == 1 ? "" : "es", warm, outliers, p->counts[OUTLIER] == 1 ? "" : "s");
-    const struct assay_metric *warmup = assay__render_known(trial, "latency.warmup");
+    const struct assay_metric *warmup = assay__trial_metric(trial, "latency.warmup");
     double prerun = warmup ? warmup->value : 0; /* less those found in the data */
     for (size_t i = 0; i < trial->launch_count; i++)
         prerun -= trial->launches[i].sample_count ? (double)trial->launches[i].warmup : 0;

@@ -3,6 +3,8 @@
  * stand beside the layers as the profile has them. */
 #include "report/figure/figures.h"
 
+#include "report/subject/layer_list.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@ static bool is_timed(const struct assay__layer *layer)
 static int no_layers(const struct assay__trial *trial, struct assay_error *error)
 {
     const char *reason = trial->layers.reason && trial->layers.reason[0] ? trial->layers.reason
-                         : *assay__render_option(trial, "generate")
+                         : *assay__trial_option(trial, "generate")
                              ? "layers are not timed while it generates"
                              : "no layers were timed; run with --layers";
     if (trial->layers.count) reason = "no layer has a time";
@@ -58,14 +60,14 @@ static void fill_bars(struct bars *b, const struct assay__layers *layers, const 
         const struct assay__layer *layer = &layers->items[order[i]];
         if (!is_timed(layer)) continue;
         b->values[b->count] = layer->time_ns * 1e-9;
-        b->names[b->count] = assay__render_layer_title(layer);
+        b->names[b->count] = assay__layer_title(layer);
         b->links[b->count] = assay__arena_printf(arena, "#layer-%d", layer->index);
         b->count++;
     }
     if (shown < layers->count) {
         const char *more = assay__arena_printf(arena, "%zu more layers", layers->count - shown);
         add_rest(b, more ? more : "more layers",
-                 assay__render_layer_sum(layers, order, shown, layers->count));
+                 assay__layer_sum(layers, order, shown, layers->count));
     }
     add_rest(b, "engine per run", layers->engine_ns);
     add_rest(b, "unattributed", layers->unattributed_ns);
@@ -75,7 +77,7 @@ static void describe_bars(const struct assay__trial *trial, const struct bars *b
                           struct assay__arena *arena, struct assay__figure *figure)
 {
     struct assay__buf text = {0};
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     assay__buf_printf(&text, "%zu layers", trial->layers.count);
     if (p50)
         assay__buf_printf(&text, " of a median latency of %s",
@@ -96,7 +98,7 @@ int assay__figure_layers(struct assay__study *study, const struct assay__trial *
     const struct assay_profile *profile = study->profile;
     const struct assay__layers *layers = &trial->layers;
     if (part || !count_timed(layers)) return no_layers(trial, error);
-    size_t *order = assay__render_layer_order(layers);
+    size_t *order = assay__layer_order(layers);
     if (!order) return assay__figure_no_memory(error);
     size_t shown = layers->count <= SHOWN + 1 ? layers->count : SHOWN, room = shown + 3;
     struct bars b = {.values = assay__figure_values(arena, room),
@@ -131,7 +133,7 @@ int assay__figure_layers(struct assay__study *study, const struct assay__trial *
  * "/layer1.0.conv2". */
 static const char *leaf_name(const struct assay__layer *layer, struct assay__arena *arena)
 {
-    const char *title = assay__render_layer_title(layer), *last = strrchr(title, '/');
+    const char *title = assay__layer_title(layer), *last = strrchr(title, '/');
     if (!last || last == title || strncmp(last + 1, layer->op, strlen(layer->op)) != 0)
         return title;
     return assay__arena_strndup(arena, title, (size_t)(last - title));

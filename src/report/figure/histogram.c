@@ -126,18 +126,3 @@ void assay__text_histogram(struct assay__page *page, const struct assay__figure 
         draw_row(page, &d, row);
     draw_axis(page, &d);
 }
-
-void assay__page_histogram(struct assay__page *page, const struct assay__trial *trial)
-{
-    struct assay__figure figure;
-    struct assay__arena *arena = assay__arena_new();
-    int code = arena ? assay__figure_latency_in(NULL, trial, columns_of(page), arena, &figure, NULL)
-                     : ASSAY_ENOMEM;
-    if (code == ASSAY_ENOMEM) page->out->failed = true;
-    if (!code) {
-        assay__buf_putc(page->out, '\n');
-        assay__text_histogram(page, &figure);
-        if (figure.note[0]) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", figure.note);
-    }
-    assay__arena_free(arena);
-}

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "experiment/verify.h"
 #include "report/json/json_parts.h"
-#include "report/render.h"
 
 #include <math.h>
 
@@ -86,7 +85,7 @@ void assay__json_advice(struct assay__buf *out, const struct assay__advice *advi
 {
     struct assay__json_writer writer, *w = &writer;
     assay__json_start(w, out, true);
-    assay__render_json_head(w, advice->profile->assay_version, advice->profile->schema);
+    assay__json_head(w, advice->profile->assay_version, advice->profile->schema);
     assay__json_put_string(w, "command", "advise");
     put_head(w, advice);
     assay__json_key(w, "summary");
@@ -108,7 +107,7 @@ void assay__json_rules(struct assay__buf *out)
     struct assay__json_writer writer, *w = &writer;
     const struct assay__rule *rule;
     assay__json_start(w, out, true);
-    assay__render_json_head(w, ASSAY_VERSION_STRING, ASSAY_SCHEMA_VERSION);
+    assay__json_head(w, ASSAY_VERSION_STRING, ASSAY_SCHEMA_VERSION);
     assay__json_put_string(w, "command", "advise");
     assay__json_key(w, "rules");
     assay__json_array(w);

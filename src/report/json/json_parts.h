@@ -3,12 +3,8 @@
 #ifndef ASSAY_REPORT_JSON_JSON_PARTS_H
 #define ASSAY_REPORT_JSON_JSON_PARTS_H
 
-#include "base/json.h"
 #include "judge/study.h"
-
-/** Opens the object that every JSON document of ours is, with its first member: "assay":
- *  {"version", "schema"}. */
-void assay__json_head(struct assay__json_writer *w, const char *version, int schema);
+#include "report/json/json_head.h"
 
 /** Members of a trial: "series", "spans", "allocations", "allocations_reason", "counters". */
 void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *trial);

@@ -2,7 +2,7 @@
 #ifndef ASSAY_REPORT_WALK_TEXT_PAGE_H
 #define ASSAY_REPORT_WALK_TEXT_PAGE_H
 
-#include "report/render.h"
+#include "base/buf.h"
 
 #define ASSAY__PAGE_MIN_COLUMNS 40
 #define ASSAY__PAGE_NBSP "\xc2\xa0" /* holds words together in wrapped text; printed as a space */
@@ -55,13 +55,5 @@ void assay__page_fit(struct assay__page *page, const char *text, int columns, in
 void assay__page_fit_middle(struct assay__page *page, const char *text, int columns);
 /** Replaces what is not ASCII from `start` on, column by column. */
 void assay__page_to_ascii(struct assay__buf *out, size_t start);
-
-/** The head of the report: title, alerts, model, machine. */
-void assay__page_header(struct assay__page *page, const struct assay_profile *profile);
-/** Commands whose subject is all trials together: what each would say alone is in the other
- *  formats. */
-bool assay__page_is_joint(const char *command);
-void assay__page_histogram(struct assay__page *page, const struct assay__trial *trial);
-void assay__page_layers(struct assay__page *page, const struct assay__trial *trial);
 
 #endif
