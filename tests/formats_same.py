@@ -248,7 +248,7 @@ def main():
     if text is None:
         print(f"{' '.join(command)}: {error}")
         return 1
-    markdown = Markdown(run(command, "--format", "markdown", "--top", "0")[0] or "")
+    markdown = Markdown(run(command, "--format", "markdown", "--full")[0] or "")
     page = Page(run(command, "--format", "html")[0] or "")
     if not markdown.tables and not markdown.facts:
         faults.append("the Markdown has neither tables nor facts")

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """page_check.py - checks a page of `assay report` without a browser: well-formed, self-contained, its policy right, its data the report's.
 
-    page_check.py PAGE [--json REPORT.json] [--sections a,b,c] [--without d,e]
+    page_check.py PAGE [--json REPORT.json] [--no-data] [--sections a,b,c] [--without d,e]
+
+--no-data: of a document that is about no profile, whose page carries no data.
 
 Status 1 with one line per fault.
 """
@@ -149,6 +151,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("page")
     parser.add_argument("--json")
+    parser.add_argument("--no-data", action="store_true")
     parser.add_argument("--sections", default="")
     parser.add_argument("--without", default="")
     options = parser.parse_args()
@@ -159,7 +162,7 @@ def main():
     page.close()
     check_structure(page, text)
     check_policy(page)
-    for key in ("style::", "script::", "script:application/json:assay-data"):
+    for key in ("style::", "script::") + (() if options.no_data else ("script:application/json:assay-data",)):
         if key not in page.raw:
             page.faults.append(f"no {key}")
     for key, raw in page.raw.items():

@@ -71,7 +71,7 @@ void assay__buf_repeat(struct assay__buf *buf, const char *text, size_t count)
         buf->failed = true;
         return;
     }
-    if (!reserve(buf, total)) return;
+    if (!total || !reserve(buf, total)) return; /* room alone would leave it without its NUL */
     for (size_t i = 0; i < count; i++)
         assay__buf_add(buf, text, length);
 }

@@ -34,9 +34,9 @@ static const struct assay__option options[] = {
     {"timeout", 0, ASSAY__OPTION_DURATION, AT(timeout_s), "TIME",
      "Give up a device that takes longer to answer (default 300 s).", NULL, NULL, 0.001, 86400,
      false},
-    {"format", 'f', ASSAY__OPTION_CHOICE, AT(model.format), "FORMAT", "Format (default text).",
-     FORMATS, NULL, 0, 0, false},
-    {"table", 0, ASSAY__OPTION_CHOICE, AT(model.table), "TABLE",
+    {"format", 'f', ASSAY__OPTION_CHOICE, AT(model.render.format), "FORMAT",
+     "Format (default text).", FORMATS, NULL, 0, 0, false},
+    {"table", 0, ASSAY__OPTION_CHOICE, AT(model.render.table), "TABLE",
      "Table of the CSV format (default items).", "items|chips|partitions", NULL, 0, 0, false},
     {"library", 0, ASSAY__OPTION_STRING, AT(library), "PATH",
      "ONNX Runtime library, or its folder, to ask.", NULL, NULL, 0, 0, false},
@@ -108,7 +108,7 @@ static int run(struct assay__invocation *invocation)
     struct assay__buf out = {0};
     struct assay_report_options view;
     int status = check_usage(o);
-    if (!status) status = assay__model_view("check", &o->model, FORMATS, &view);
+    if (!status) status = assay__model_view(invocation, FORMATS, &view);
     if (status) return status;
     view.full |= o->all;
     assay__catch_interrupts();

@@ -8,6 +8,7 @@
 #include "cli/doctor.h"
 #include "probe/live.h"
 #include "probe/sysfs.h"
+#include "report/json/json_head.h"
 #include "report/walk/text_page.h"
 #include "run/devices.h"
 #include "run/locate.h"

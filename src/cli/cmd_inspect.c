@@ -14,24 +14,23 @@
 struct inspect_options {
     struct assay__model_flags model; /* first: the shared rows write it */
     const char *sort;
-    int64_t top;
     bool dot, layers;
 };
 
 #define AT(member) offsetof(struct inspect_options, member)
 
 static const struct assay__option options[] = {
-    {"top", 0, ASSAY__OPTION_INTEGER, AT(top), "N",
+    {"top", 0, ASSAY__OPTION_INTEGER, AT(model.render.top), "N",
      "Layers shown in text and Markdown (default 12; 0 shows all).", NULL, NULL, 0, 1e6, false},
     {"layers", 0, ASSAY__OPTION_FLAG, AT(layers), NULL, "Show all layers; the same as --top 0.",
      NULL, NULL, 0, 0, false},
     {"sort", 0, ASSAY__OPTION_CHOICE, AT(sort), "BY", "What makes a layer large (default flops).",
      "flops|bytes|memory", NULL, 0, 0, false},
-    {"format", 'f', ASSAY__OPTION_CHOICE, AT(model.format), "FORMAT",
+    {"format", 'f', ASSAY__OPTION_CHOICE, AT(model.render.format), "FORMAT",
      "Format (default text); of two models all but dot.", FORMATS, NULL, 0, 0, false},
     {"dot", 0, ASSAY__OPTION_FLAG, AT(dot), NULL,
      "Print the graph for Graphviz; the same as --format dot.", NULL, NULL, 0, 0, false},
-    {"table", 0, ASSAY__OPTION_CHOICE, AT(model.table), "TABLE",
+    {"table", 0, ASSAY__OPTION_CHOICE, AT(model.render.table), "TABLE",
      "Table of the CSV format (default layers); of two models layers, operators, parameters or "
      "totals.",
      "layers|operators|parameters|metrics|values|compressed|tensors|groups|steps|unknown|totals",
@@ -48,31 +47,30 @@ static int exclude(const char *one, const char *other)
 static int check(const struct assay__invocation *invocation)
 {
     const struct inspect_options *o = invocation->options;
+    const struct assay__render_options *render = &o->model.render;
     int status = assay__shape_check("inspect", &o->model.dims, &o->model.shapes);
     if (status) return status;
-    if (o->model.json && o->dot) return exclude("--json", "--dot");
-    if (o->dot && o->model.format && strcmp(o->model.format, "dot") != 0)
+    if (render->json && o->dot) return exclude("--json", "--dot");
+    if (o->dot && render->format && strcmp(render->format, "dot") != 0)
         return exclude("--dot", "another --format");
-    if (o->layers && assay__option_given(invocation, "top") && o->top)
+    if (o->layers && assay__option_given(invocation, "top") && render->top)
         return exclude("--layers", "--top");
     return 0;
 }
 
 /* How it is shown; 0 or ASSAY__EXIT_USAGE. */
-static int view_of(const struct assay__invocation *invocation, struct assay_report_options *view)
+static int view_of(struct assay__invocation *invocation, struct assay_report_options *view)
 {
-    const struct inspect_options *o = invocation->options;
-    struct assay__model_flags flags = o->model;
+    struct inspect_options *o = invocation->options;
     bool two = invocation->argument_count == 2;
-    if (o->dot) flags.format = "dot";
-    int status = assay__model_view("inspect", &flags, two ? FORMATS_OF_TWO : FORMATS, view);
+    if (o->dot) o->model.render.format = "dot";
+    if (!assay__option_given(invocation, "top")) o->model.render.top = o->layers ? -1 : TOP_DEFAULT;
+    int status = assay__model_view(invocation, two ? FORMATS_OF_TWO : FORMATS, view);
     if (status) return status;
     if (two && strcmp(view->format, "dot") == 0) {
         assay__say("inspect: the graph for Graphviz is of one model, not of two");
         return ASSAY__EXIT_USAGE;
     }
-    view->top = assay__option_given(invocation, "top") ? (int)o->top : TOP_DEFAULT;
-    if (o->layers || view->top == 0) view->top = -1;
     return 0;
 }
 

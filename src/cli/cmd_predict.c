@@ -20,7 +20,7 @@
 struct predict_options {
     struct assay__model_flags model; /* first: the shared rows write it */
     const char *chip, *unit, *precision;
-    int64_t top, launches;
+    int64_t launches;
     double time_s;
     bool validate, calibrate, whole, chips, quiet;
 };
@@ -50,11 +50,11 @@ static const struct assay__option options[] = {
      "Calibrate: undisturbed launches of each model (default 3).", NULL, NULL, 1, 100, false},
     {"time", 't', ASSAY__OPTION_DURATION, AT(time_s), "TIME",
      "Calibrate: measuring time of each launch (default 0.3s).", NULL, NULL, 0.01, 60, false},
-    {"top", 0, ASSAY__OPTION_INTEGER, AT(top), "N",
+    {"top", 0, ASSAY__OPTION_INTEGER, AT(model.render.top), "N",
      "Layers shown (default 10; 0 shows none, -1 all).", NULL, NULL, -1, 1e6, false},
-    {"format", 'f', ASSAY__OPTION_CHOICE, AT(model.format), "FORMAT", "Format (default text).",
-     FORMATS, NULL, 0, 0, false},
-    {"table", 0, ASSAY__OPTION_CHOICE, AT(model.table), "TABLE",
+    {"format", 'f', ASSAY__OPTION_CHOICE, AT(model.render.format), "FORMAT",
+     "Format (default text).", FORMATS, NULL, 0, 0, false},
+    {"table", 0, ASSAY__OPTION_CHOICE, AT(model.render.table), "TABLE",
      "Table of the CSV format: units (default) or layers; of --chips chips; of --validate "
      "validation (default), errors or excluded.",
      "units|layers|chips|validation|errors|excluded", NULL, 0, 0, false},
@@ -184,10 +184,10 @@ static int predict_model(const struct assay__invocation *invocation, struct assa
     struct predicting p = {.invocation = invocation, .arena = arena};
     struct assay_error error = {0};
     struct assay__buf out = {0};
-    bool layers = !assay__option_given(invocation, "top") || o->top != 0;
+    bool given = assay__option_given(invocation, "top"), layers = !given || o->model.render.top;
     int status = assay__predict_targets(arena, o->chip, o->unit, &p.targets);
     if (status) return status;
-    view->top = assay__option_given(invocation, "top") ? (int)o->top : TOP_DEFAULT;
+    if (!given) view->top = TOP_DEFAULT;
     int code = open_model(&p, &error);
     status = code ? 0 : check_owned(&p);
     if (!status) {
@@ -334,7 +334,7 @@ static int run(struct assay__invocation *invocation)
     const struct predict_options *o = invocation->options;
     struct assay_report_options view;
     int status = check(invocation);
-    if (!status) status = assay__model_view("predict", &o->model, FORMATS, &view);
+    if (!status) status = assay__model_view(invocation, FORMATS, &view);
     if (status) return status;
     if (o->chips) return list_chips(o, &view);
     struct assay__arena *arena = assay__arena_new();

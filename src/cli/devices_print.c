@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/device_list.h"
 #include "report/ceilings.h"
+#include "report/json/json_head.h"
 #include "report/topology.h"
 #include "report/json/json_head.h"
 

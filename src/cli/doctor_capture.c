@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "probe/capture.h"
+#include "report/json/json_head.h"
 #include "report/walk/text_page.h"
 #include "report/json/json_head.h"
 

@@ -11,19 +11,11 @@
 
 const struct assay__option assay__model_rows[] = {
     ASSAY__SHAPE_ROWS,
-    {"json", 0, ASSAY__OPTION_FLAG, AT(json), NULL, "Print JSON; the same as --format json.", NULL,
-     NULL, 0, 0, false},
-    {"full", 0, ASSAY__OPTION_FLAG, AT(full), NULL, "Text: show every row and all details.", NULL,
-     NULL, 0, 0, false},
+    {"json", 0, ASSAY__OPTION_FLAG, AT(render.json), NULL, "Print JSON; the same as --format json.",
+     NULL, NULL, 0, 0, false},
+    ASSAY__TEXT_ROWS,
     {"output", 'o', ASSAY__OPTION_STRING, AT(output), "FILE",
      "Write to FILE instead of stdout; its extension chooses the format unless --format does.",
-     NULL, NULL, 0, 0, false},
-    {"columns", 0, ASSAY__OPTION_INTEGER, AT(columns), "N",
-     "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 200, false},
-    {"ascii", 0, ASSAY__OPTION_FLAG, AT(ascii), NULL,
-     "Draw with ASCII characters only (so without a UTF-8 locale anyway).", NULL, NULL, 0, 0,
-     false},
-    {"no-color", 0, ASSAY__OPTION_FLAG, AT(no_color), NULL, "No colours (NO_COLOR does the same).",
      NULL, NULL, 0, 0, false},
     {0},
 };
@@ -68,32 +60,17 @@ static const char *format_of(const char *path, const char *formats)
     return extension && is_among(formats, extension, strlen(extension)) ? extension : "text";
 }
 
-int assay__model_view(const char *command, const struct assay__model_flags *flags,
-                      const char *formats, struct assay_report_options *view)
+int assay__model_view(const struct assay__invocation *invocation, const char *formats,
+                      struct assay_report_options *view)
 {
-    const char *format = flags->json     ? "json"
-                         : flags->format ? flags->format
-                         : flags->output ? format_of(flags->output, formats)
-                                         : "text";
-    if (flags->json && flags->format && strcmp(flags->format, "json") != 0) {
-        assay__say("%s: --json and --format %s exclude each other", command, flags->format);
-        return ASSAY__EXIT_USAGE;
-    }
-    if (flags->table && strcmp(format, "csv") != 0) {
-        assay__say("%s: --table is for --format csv", command);
-        return ASSAY__EXIT_USAGE;
-    }
-    struct assay__text_style style = assay__text_style_of(flags->ascii, flags->no_color,
-                                                          flags->columns, flags->output != NULL);
-    *view = (struct assay_report_options){.size = sizeof *view,
-                                          .format = format,
-                                          .table = flags->table,
-                                          .full = flags->full,
-                                          .unfold = "--full shows all details",
-                                          .ascii = style.ascii,
-                                          .color = style.color,
-                                          .columns = style.columns};
-    return 0;
+    const struct assay__model_flags *flags = invocation->options; /* the first member */
+    struct assay__render_options render = flags->render;
+    if (!render.format && !render.json && flags->output)
+        render.format = format_of(flags->output, formats);
+    if (!render.format) render.format = render.json ? "json" : "text";
+    if (assay__option_given(invocation, "top") && render.top == 0) render.top = -1;
+    *view = assay__report_options_of(&render, flags->output != NULL);
+    return assay__render_check(invocation->command->name, &render);
 }
 
 int assay__model_named(const char *name, struct assay__model **model, bool *zoo,

@@ -4,10 +4,8 @@
 #ifndef ASSAY_CLI_MODEL_COMMAND_H
 #define ASSAY_CLI_MODEL_COMMAND_H
 
-#include "cli/cli.h"
+#include "cli/render_options.h"
 #include "model/inputs/inputs.h"
-
-#include <assay/report.h>
 
 /** Rows for the shape of the inputs, in every command that takes a model; AT(member) is the place
  *  of `batch`, `seq`, `dims`, `shapes`. */
@@ -26,10 +24,10 @@
 
 struct assay__model_flags {
     const char *output;
-    const char *format, *table; /* each command has rows of its own: what there is differs */
-    int64_t batch, seq, columns;
+    int64_t batch, seq;
     struct assay__option_list dims, shapes;
-    bool json, full, ascii, no_color;
+    /* each command has rows of its own for `format` and `table`: what there is differs */
+    struct assay__render_options render;
 };
 
 extern const struct assay__option assay__model_rows[];
@@ -42,8 +40,8 @@ struct assay__workload_options assay__model_workload(const struct assay__model_f
 /** How the report is shown. Its format is one of `formats` ("text|json|…"): what --json or --format
  *  say, else what the name of --output ends in, else text. 0, or ASSAY__EXIT_USAGE after one line
  *  on stderr. */
-int assay__model_view(const char *command, const struct assay__model_flags *flags,
-                      const char *formats, struct assay_report_options *view);
+int assay__model_view(const struct assay__invocation *invocation, const char *formats,
+                      struct assay_report_options *view);
 /** Opens the model of the name. What is there and cannot be read (a folder, a device) is no
  *  misspelled command: ASSAY_EIO. */
 int assay__model_named(const char *name, struct assay__model **model, bool *zoo,

@@ -29,6 +29,21 @@ export ASSAY_FAKE_DEVICES="cpu;gpu:0;npu=refused"
 ASSAY_FAKE_ASSIGNMENT=Relu golden device.txt 0 check mlp.onnx --target gpu:0 --engine fake --batch 4
 golden no-device.txt 4 check mlp.onnx --target npu --engine fake --batch 4
 
+# one document: every view says the same, and programs have its tables
+for target in "--target ane" "--target gpu:0 --engine fake" "--target npu --engine fake"; do
+    ASSAY_FAKE_ASSIGNMENT=Relu python3 "$ROOT/tests/formats_same.py" "$ASSAY" check mlp.onnx $target || fail "$target: the views differ"
+done
+ASSAY_FAKE_ASSIGNMENT=Relu expect_exit 0 "$ASSAY" check mlp.onnx --target gpu:0 --engine fake --format csv
+expect_has out "fallback,warning,act,Relu,"
+ASSAY_FAKE_ASSIGNMENT=Relu expect_exit 0 "$ASSAY" check mlp.onnx --target gpu:0 --engine fake --format csv --table partitions
+expect_lines out 4
+expect_exit 0 "$ASSAY" check mlp.onnx --target ane --format csv --table chips
+expect_has out "M1,warn,0,0,1,1"
+expect_exit 0 "$ASSAY" check mlp.onnx --target ane -o page.html
+python3 "$ROOT/tests/page_check.py" page.html --no-data --sections summary,warnings --without errors || fail "the page is not well made"
+expect_exit 0 "$ASSAY" check mlp.onnx --target ane -o by-name.xml
+grep -q '<testsuite' by-name.xml || fail "by-name.xml is no JUnit"
+
 # gated by the generation
 expect_exit 0 "$ASSAY" check gpt2:layers=1,width=64,heads=2,vocab=20000 --target ane --batch 1 --seq 4 --json
 python3 "$ROOT/tests/schema_check.py" check out || fail "not the promised shape"

@@ -63,7 +63,7 @@ expect_equal "$(json_get out '.unknown_operators[0].op')" Frobnicate
 expect_equal "$(json_get out '.unknown_operators[0].count')" 2
 expect_equal "$(json_get out '.metrics["compute.flops"].value')" null
 expect_equal "$(json_get out '.layers[1].flops')" null
-for format in text dot csv markdown; do
+for format in text dot csv markdown html; do
     expect_exit 0 "$ASSAY" inspect unknown.onnx --format $format
     if LC_ALL=C grep -q "$(printf '\033')" out; then fail "$format lets an escape through"; fi
     if grep -q "$(printf '\342\200\256')" out; then fail "$format lets a direction override through"; fi
@@ -84,6 +84,19 @@ expect_has out "not_there.bin"
 expect_exit 0 "$ASSAY" inspect sequence_input.onnx
 expect_has out "inputs are left as the file has them"
 
+# one document: every view says the same; the name of a file chooses the format
+for model in mlp external sequence_input; do
+    python3 "$ROOT/tests/formats_same.py" "$ASSAY" inspect $model.onnx || fail "$model: the views differ"
+done
+python3 "$ROOT/tests/formats_same.py" "$ASSAY" inspect cfc:seq=4 || fail "cfc: the views differ"
+expect_exit 0 "$ASSAY" inspect mlp.onnx -o page.html
+python3 "$ROOT/tests/page_check.py" page.html --no-data --sections summary,values,totals,operators,parameters,memory,layers --without unknown ||
+    fail "the page is not well made"
+expect_exit 0 "$ASSAY" inspect mlp.onnx -o graph.dot
+cmp -s graph.dot "$ROOT/tests/golden/inspect-mlp.dot" || fail "graph.dot is no graph"
+expect_exit 0 "$ASSAY" inspect mlp.onnx -o by-name.json
+expect_equal "$(json_get by-name.json .model.parameters)" 874
+
 # every table and order
 expect_exit 0 "$ASSAY" inspect mlp.onnx --format csv --table operators
 expect_lines out 4
@@ -91,6 +104,16 @@ expect_exit 0 "$ASSAY" inspect mlp.onnx --format csv --table parameters
 expect_has out "float32,dense,4,874,3496"
 expect_exit 0 "$ASSAY" inspect mlp.onnx --format csv --table metrics
 expect_has out "compute.macs,874,MAC,derived,graph,"
+expect_exit 0 "$ASSAY" inspect mlp.onnx --format csv --table values
+expect_has out "input,x,float32,batch×16,1×16"
+expect_exit 0 "$ASSAY" inspect mlp.onnx --format csv --table unknown # no such operator: the head alone
+expect_lines out 1
+expect_exit 0 "$ASSAY" inspect unknown.onnx --format csv --table unknown
+expect_has out "Frobnicate"
+expect_exit 0 "$ASSAY" inspect cfc:seq=4 --format csv --table groups
+expect_lines out 6
+expect_exit 0 "$ASSAY" inspect cfc:seq=4 --format csv --table steps
+expect_lines out 5
 expect_exit 0 "$ASSAY" inspect mlp.onnx --top 1
 expect_has out "3 more layers"
 expect_exit 0 "$ASSAY" inspect mlp.onnx --layers

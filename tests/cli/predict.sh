@@ -4,14 +4,12 @@
 export XDG_CACHE_HOME=$PWD/cache # no ceilings, no calibration
 
 # an estimate: every unit, or its reason
-expect_exit 0 "$ASSAY" predict resnet50 --chip "M1 Max" --columns 80
+expect_exit 0 "$ASSAY" predict resnet50 --chip "M1 Max" --columns 200
 expect_lines err 0
 expect_has out "~2.08 ms (median error 14 %)"
 expect_has out "9 of 10 within 46 %"
 expect_not out "±"
 expect_not out "does not cover"
-expect_has out "error unknown"
-expect_has out "— no source gives the arithmetic rate of its CPU's matrix units"
 expect_has out "=51.2 MB of weights"
 expect_has out "of 64.0 GB (published): fits"
 expect_has out "not validated"
@@ -26,10 +24,37 @@ done
 expect_exit 0 "$ASSAY" predict mobilenetv2 --chip m1 --ascii
 if LC_ALL=C grep -q '[^ -~]' out; then fail "--ascii is not ASCII"; fi
 
-# a chip's row keeps all its numbers on a narrow page; every page names the version
+# one document: every view says the same
+for page in "resnet50 --chip m1max" "mlp --chip m1 --unit ane" "mlp --chip M5pro" --validate --chips; do
+    python3 "$ROOT/tests/formats_same.py" "$ASSAY" predict $page || fail "$page: the views differ"
+done
+expect_exit 0 "$ASSAY" predict resnet50 --chip m1max -o page.html
+python3 "$ROOT/tests/page_check.py" page.html --no-data --sections units,estimate,operators,trust || fail "the page is not well made"
+expect_exit 0 "$ASSAY" predict resnet50 --chip m1max --format csv
+[ "$(cut -d, -f1 out | tr '\n' ' ')" = "unit ane gpu cpu " ] || fail "the units"
+expect_has out "no source gives the arithmetic rate of its CPU's matrix units"
+expect_exit 0 "$ASSAY" predict resnet50 --chip m1max --format csv --table layers
+python3 - out <<'EOF' || fail "the layers are not those of two units"
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert {r["unit"] for r in rows} == {"ane", "gpu"}
+assert abs(sum(float(r["share"]) for r in rows) - 2) < 1e-6
+EOF
+expect_exit 0 "$ASSAY" predict resnet50 --chip m1max --top 0
+expect_not out "/conv1/Conv"
+expect_exit 0 "$ASSAY" predict --chips --format csv
+expect_has out "M1 Max,409600000000,64000000000,10600000000000,11000000000000,54620000000,1.78,4.4,0.9"
+expect_exit 0 "$ASSAY" predict --validate --format csv
+expect_lines out 34
+expect_exit 0 "$ASSAY" predict --validate --format csv --table excluded
+expect_lines out 6
+expect_has out "training, not inference"
+
+# a chip keeps all its numbers on a narrow page; every page names the version
 version=$("$ASSAY" --version | grep -o '[0-9][0-9.]*[0-9]' | head -n 1)
 expect_exit 0 "$ASSAY" predict --chips --columns 40
-[ "$(tr -s ' ' <out | grep -A1 '^ M1 Max ' | tr -d '\n')" = " M1 Max 409.6 64 10.6 11 54.62 yes" ] || fail "a narrow row lost numbers"
+[ "$(tr -s ' ' <out | grep '^ M1 Max ' | sed 's/^ M1 Max//' | tr -d '\n')" = " 409.6 64 10.6 11 54.62 1.78 4.4 0.9" ] ||
+    fail "a narrow page lost numbers"
 expect_has out "assay $version"
 expect_exit 0 "$ASSAY" predict --validate
 expect_has out "assay $version"
@@ -87,9 +112,9 @@ w8a8=$(latency resnet50 --chip a17pro --unit ane --precision w8a8) b8=$(latency 
 awk "BEGIN { exit !($w8a8 < $w8 && $w8 < $f16 && $f16 < $b8 && $b8 < 8 * $f16) }" || fail "order: $w8a8 $w8 $f16 $b8"
 
 # every number of a chip is missing: a reason each, and status 3
-expect_exit 3 "$ASSAY" predict mobilenetv2 --chip "M5 Pro"
+expect_exit 3 "$ASSAY" predict mobilenetv2 --chip "M5 Pro" --format csv
 expect_has out "Apple does not say how fast its Neural Engine is"
-expect_exit 3 "$ASSAY" predict mobilenetv2 --chip M3pro --unit ane
+expect_exit 3 "$ASSAY" predict mobilenetv2 --chip M3pro --unit ane --columns 200
 expect_has out "no source gives the bandwidth of its Neural Engine"
 
 # 6.2 GB of weights: no weight is made or read
@@ -100,11 +125,9 @@ took=$((($(date +%s%N) - start) / 1000000))
 expect_has out "3.12 GB of weights"
 
 # the published measurements
-expect_exit 0 "$ASSAY" predict --validate
-expect_has out "one chip out     median 12.6 %"
-expect_has out "one model out    median 14.3 %"
-expect_has out "beside the"
-expect_has out "training, not inference"
+expect_exit 0 "$ASSAY" predict --validate --format csv --table errors
+grep -q '^one chip left out,0.12[56][0-9]*,0.456[0-9]*,26$' out || fail "the errors with a chip left out"
+grep -q '^one model left out,0.143[0-9]*,0.3[23][0-9]*,26$' out || fail "the errors with a model left out"
 expect_exit 0 "$ASSAY" predict --validate --json
 python3 - out <<'EOF' || fail "not the promised validation"
 import json, sys

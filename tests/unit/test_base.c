@@ -54,6 +54,8 @@ static void test_arena(void)
 static void test_buf(void)
 {
     struct assay__buf buf = {0};
+    assay__buf_repeat(&buf, "ab", 0);
+    CHECK(!buf.data || !*buf.data); /* nothing, or a string */
     for (int i = 0; i < 1000; i++)
         assay__buf_printf(&buf, "%d,", i);
     CHECK_INT(buf.length, 10 * 2 + 90 * 3 + 900 * 4);

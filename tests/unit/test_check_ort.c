@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "engine/ort/ort_abi.h"
-#include "report/check.h"
+#include "report/report_model.h"
 #include "run/assignment.h"
 
 #include <unistd.h>
@@ -304,22 +304,54 @@ static void test_junit(void)
 {
     struct assay__check *check = ask("Tanh", 0);
     struct assay__buf out = {0};
-    struct assay__check_view view = {.format = "junit", .name = "a<b>&\"c\x01", .columns = 80};
-    CHECK_INT(assay__check_render(check, &view, &out, &error), 0);
+    check->name = "a<b>&\"c\x01";
+    assay__check_junit(check, false, &out);
     CHECK_HAS(out.data, "a&lt;b&gt;&amp;&quot;c");
     CHECK(!strchr(out.data, '\x01'));
     CHECK_HAS(out.data, "failures=\"0\"");
     assay__buf_clear(&out);
-    view.strict = true;
-    CHECK_INT(assay__check_render(check, &view, &out, &error), 0);
+    assay__check_junit(check, true, &out);
     CHECK_HAS(out.data, "failures=\"1\"");
     assay__buf_free(&out);
     assay__check_free(check);
     check = ask("old", 0);
-    CHECK_INT(assay__check_render(check, &view, &out, &error), 0);
+    assay__check_junit(check, true, &out);
     CHECK_HAS(out.data, "skipped=\"1\"");
     CHECK_HAS(out.data, "<skipped message=\"this build of the fake engine cannot say");
     assay__buf_free(&out);
+    assay__check_free(check);
+}
+
+/* The rows of a table that programs read. */
+static void check_csv(const struct assay__check *check, const char *table, const char *rows)
+{
+    const struct assay_report_options csv = {.size = sizeof csv, .format = "csv", .table = table};
+    struct assay__buf out = {0};
+    CHECK_INT(assay__check_report(check, false, &csv, &out, &error), 0);
+    const char *head = strchr(out.data, '\n');
+    CHECK(head);
+    CHECK_STR(head + 1, rows);
+    assay__buf_free(&out);
+}
+
+static void test_tables(void)
+{
+    struct assay__check *check = ask("Tanh", 0);
+    const struct assay_report_options text = {.size = sizeof text, .columns = 40, .top = 1};
+    const struct assay_report_options other = {.size = sizeof other, .format = "dot"};
+    struct assay__buf out = {0};
+    check_csv(check, "partitions",
+              "1,2,1088,,MatMul,Relu\n0,1,64,256,Tanh,Tanh\n1,2,384,256,Softmax,Exp\n");
+    check_csv(check, "chips", "");
+    CHECK_INT(assay__check_report(check, false, &text, &out, &error), 0);
+    CHECK_HAS(out.data, "[fallback]");
+    CHECK_HAS(out.data, "4 of 5 nodes");
+    CHECK_INT(assay__check_report(check, false, &other, &out, &error), ASSAY_EINVAL);
+    assay__buf_free(&out);
+    assay__check_free(check);
+    check = ask("", 0); /* nothing to say: the tables have their heads all the same */
+    check_csv(check, "items", "");
+    check_csv(check, "partitions", "");
     assay__check_free(check);
 }
 
@@ -350,6 +382,7 @@ int main(int argc, char **argv)
         {"ort_profile", test_ort_profile},
         {"no_node", test_no_node},
         {"junit", test_junit},
+        {"tables", test_tables},
     };
     setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

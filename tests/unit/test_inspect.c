@@ -1,10 +1,10 @@
-/* test_inspect.c - the document of inspect and the difference of two: matching is a longest
+/* test_inspect.c - what inspect says of a model and the difference of two: matching is a longest
  * common subsequence, checked against the plain recursion on random chains, and what was matched,
  * added and removed adds up. */
 #include "harness.h"
 
 #include "base/stats.h"
-#include "report/inspect_diff.h"
+#include "inspect/inspect_diff.h"
 #include "zoo/model_open.h"
 
 #include <math.h>
@@ -105,7 +105,7 @@ static void test_names_match_what_is_left(void)
 
 /* x is 2x3 float32: every value has 24 bytes, and each node's input and output are alive
  * together. */
-static void test_document(void)
+static void test_layers(void)
 {
     struct assay__inspect *doc = chain("abc", "n");
     CHECK_INT((int)doc->layer_count, 3);
@@ -118,10 +118,9 @@ static void test_document(void)
     CHECK(peak);
     CHECK_INT(peak->state, ASSAY_DERIVED);
     CHECK(peak->value == 48);
-    size_t *order = assay__inspect_order(doc, ASSAY__SORT_BYTES);
+    size_t *order = assay__inspect_order(doc, ASSAY__SORT_BYTES, doc->arena);
     CHECK(order);
     CHECK(order[0] == 0 && order[1] == 1 && order[2] == 2); /* equal weights: execution order */
-    free(order);
     assay__inspect_free(doc);
 }
 
@@ -145,7 +144,7 @@ int main(int argc, char **argv)
     static const struct harness_test tests[] = {
         {"matching_is_the_longest", test_matching_is_the_longest},
         {"names_match_what_is_left", test_names_match_what_is_left},
-        {"document", test_document},
+        {"layers", test_layers},
         {"open", test_open},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "report/walk/markdown_text.h"
 #include "report/walk/text_page.h"
+#include "report/walk/walk.h"
 
 #include <assay/assay.h>
 
@@ -388,10 +389,17 @@ static void test_a_lost_launch_is_a_note(void)
 
 static void check_markdown(const char *text, const char *expected)
 {
-    struct assay__buf out = {0};
-    assay__markdown_text(&out, text);
-    CHECK_STR(out.data, expected);
+    const struct assay_report_options view = {.size = sizeof view};
+    struct assay__buf out = {0}, wanted = {0};
+    struct assay__doc *doc;
+    CHECK_INT(assay__doc_new(&doc), 0);
+    assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "%s", text);
+    CHECK_INT(assay__walk_markdown(doc, &view, &out, NULL), 0);
+    assay__buf_printf(&wanted, "# \n\n%s\n", expected);
+    CHECK_STR(out.data, wanted.data);
+    assay__doc_free(doc);
     assay__buf_free(&out);
+    assay__buf_free(&wanted);
 }
 
 /* A sign that is code begins no mention and no reference; what is none of both stays as it is. */
@@ -408,7 +416,7 @@ static void test_mentions(void)
     add(p, "reference", "@a <b>#12", 0.002, "");
     add(p, "", "npu", 0.001, "");
     char *text = render(p, (struct assay_report_options){.format = "markdown"});
-    CHECK_HAS(text, "<summary>Trial 1: ok, <code>@</code>a &lt;b&gt;<code>#</code>12</summary>");
+    CHECK_HAS(text, "<summary>Trial 1: <code>@</code>a &lt;b&gt;<code>#</code>12: ok</summary>");
     CHECK(strstr(text, "@a") == NULL && strstr(text, "#12") == NULL);
     assay_free(text);
     assay_profile_close(p);

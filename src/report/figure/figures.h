@@ -3,6 +3,7 @@
 #ifndef ASSAY_REPORT_FIGURE_FIGURES_H
 #define ASSAY_REPORT_FIGURE_FIGURES_H
 
+#include "report/doc/datum.h"
 #include "report/figure/figure.h"
 
 typedef int assay__figure_fn(struct assay__study *study, const struct assay__trial *trial,

@@ -5,6 +5,8 @@
 #include "report/figure/figures.h"
 #include "report/subject/layer_list.h"
 
+#include "report/subject/layer_list.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * null. */
 #include "report/report_model.h"
 
-#include "report/json/json_parts.h"
+#include "report/json/json_head.h"
 
 #include <assay/profile.h>
 #include <math.h>

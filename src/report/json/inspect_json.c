@@ -3,7 +3,7 @@
  * keeps the names of the file, and stands only where it differs. */
 #include "report/json/inspect_json.h"
 
-#include "report/json/json_parts.h"
+#include "report/json/json_head.h"
 #include "report/report_model.h"
 
 #include <assay/profile.h>

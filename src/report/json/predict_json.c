@@ -1,6 +1,6 @@
 /* predict_json.c - the chips that predict knows, and measurements against predictions, as JSON. A
  * number of a chip stands with its source; one that no source gives is null, with the reason. */
-#include "report/json/json_parts.h"
+#include "report/json/json_head.h"
 #include "report/report_model.h"
 
 #include <assay/assay.h>

@@ -80,6 +80,10 @@ static void add_verdict(struct assay__doc *doc, const struct assay__check *check
     put_share(&text, check);
     assay__buf_putc(&text, '.');
     assay__doc_sentence(doc, tones[check->verdict], "%s", assay__doc_take(doc, &text));
+    if (*check->unasked)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                            "The list of devices shows which can be asked here, and what the "
+                            "others lack.");
 }
 
 /* --- what was asked --------------------------------------------------------------------------- */
@@ -401,23 +405,20 @@ static void add_map(struct assay__doc *doc, const struct assay__check *check)
     assay__doc_end(doc);
 }
 
-/* What the whole rests on. */
-static void add_notes(struct assay__doc *doc, const struct assay__check *check)
+static void add_basis(struct assay__doc *doc, const struct assay__check *check)
 {
+    assay__doc_section(doc, &(struct assay__heading){.id = "basis", .title = "What this rests on"});
     if (check->partitions.inferred)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
                             "By exclusion: ONNX Runtime's record leaves out what this provider "
                             "takes in another layout. The %zu nodes that it names for no other "
                             "provider are counted as this one's.",
                             check->partitions.inferred);
-    if (*check->unasked)
-        assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "The list of devices shows which can be asked here, and what the "
-                            "others lack.");
     if (check->chip_count)
         assay__doc_sentence(doc, ASSAY__TONE_NOTE,
-                            "From published sources; nothing here was run on a Mac. Core ML "
-                            "decides: look at its compute plan there.");
+                            "Published sources; nothing here was run on a Mac. Core ML decides: "
+                            "look at its compute plan there.");
+    assay__doc_end(doc);
 }
 
 int assay__check_document(const struct assay__check *check, struct assay__doc **made)
@@ -443,6 +444,6 @@ int assay__check_document(const struct assay__check *check, struct assay__doc **
         assay__doc_table(doc, &(struct assay__table){.name = "items"}, item_columns,
                          sizeof item_columns / sizeof item_columns[0]);
     add_map(doc, check);
-    add_notes(doc, check);
+    add_basis(doc, check);
     return 0;
 }

@@ -135,16 +135,16 @@ static void add_parameters(struct assay__doc *doc, const struct assay__inspect_d
 static const struct assay__column layer_columns[] = {
     {"change", NULL, NULL, 0, 0, 0, 0},
     {"name", "layer", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {NULL, "operator", NULL, 0, 2, 0, 0}, /* of both where they differ: "Relu → Tanh" */
+    {NULL, "operator", NULL, 0, 2, 0, 0}, /* of both where they differ: "Relu to Tanh" */
     {NULL, "output", NULL, 0, 3, 0, 0},
     {"first_op", NULL, NULL, 0, 0, 0, 0},
     {"second_op", NULL, NULL, 0, 0, 0, 0},
     {"first_output", NULL, NULL, 0, 0, 0, 0},
     {"second_output", NULL, NULL, 0, 0, 0, 0},
-    {"first_flops", "FLOPs", "FLOP", 0, 0, 0, 0},
-    {"second_flops", "→ FLOPs", "FLOP", 0, 0, 0, 0},
-    {"first_bytes", "bytes", "B", 0, 1, 0, 0},
-    {"second_bytes", "→ bytes", "B", 0, 1, 0, 0},
+    {"first_flops", "first FLOPs", "FLOP", 0, 0, 0, 0},
+    {"second_flops", "second FLOPs", "FLOP", 0, 0, 0, 0},
+    {"first_bytes", "first bytes", "B", 0, 1, 0, 0},
+    {"second_bytes", "second bytes", "B", 0, 1, 0, 0},
 };
 
 /* A layer of one side; op NULL: that side has none. */
@@ -168,11 +168,11 @@ static struct side side_of(struct assay__doc *doc, const struct assay__inspect *
     return side;
 }
 
-/* "a", or "a → b" */
+/* "a", or "a to b" */
 static const char *joined(struct assay__doc *doc, const char *a, const char *b)
 {
     if (!a || !b) return a ? a : b;
-    return strcmp(a, b) == 0 ? a : assay__doc_printf(doc, "%s → %s", a, b);
+    return strcmp(a, b) == 0 ? a : assay__doc_printf(doc, "%s to %s", a, b);
 }
 
 static void put_pair(struct assay__table *t, const struct assay__inspect_diff *diff,

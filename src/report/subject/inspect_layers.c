@@ -85,21 +85,23 @@ void assay__inspect_add_memory(struct assay__doc *doc, const struct assay__inspe
     const struct assay_metric *peak = assay_metrics_get(inspect->metrics,
                                                         "memory.activation.predicted");
     bool known = isfinite(live->peak_bytes) && live->peak_position < inspect->layer_count;
-    const char *at = NULL;
     assay__doc_section(
         doc, &(struct assay__heading){.id = "memory",
                                       .title = "Memory",
                                       .remark = "live activations in order of execution, without "
                                                 "weights"});
     if (inspect->layer_count) add_picture(doc, inspect);
+    assay__doc_fact(doc, "peak");
     if (known) {
         const struct assay__inspect_layer *layer = &inspect->layers[live->peak_position];
-        at = assay__doc_printf(
-            doc, "while layer %zu, %s (%s), runs; alive then:", live->peak_position, layer->name,
-            assay__doc_op(doc, layer->node->domain, layer->node->op));
+        assay__doc_item_after(
+            doc, NULL, assay__datum_metric(peak),
+            assay__doc_printf(
+                doc, "while layer %zu, %s (%s), runs; alive then:", live->peak_position,
+                layer->name, assay__doc_op(doc, layer->node->domain, layer->node->op)));
+    } else if (inspect->layer_count) {
+        assay__doc_item(doc, NULL, assay__datum_unknown(peak ? peak->note : NULL));
     }
-    assay__doc_fact(doc, "peak");
-    if (inspect->layer_count) assay__doc_item_after(doc, NULL, assay__datum_metric(peak), at);
     put_tensors(doc, inspect, known);
     assay__doc_end(doc);
 }

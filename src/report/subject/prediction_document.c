@@ -114,9 +114,9 @@ static void add_metrics(struct assay__doc *doc, const struct assay__trial *trial
         if (m) assay__doc_item_after(doc, NULL, assay__datum_metric(m), items[i].after);
         any |= m != NULL;
     }
-    if (!any)
-        assay__doc_item(doc, NULL,
-                        assay__datum_metric(assay_metrics_get(trial->metrics, items[0].name)));
+    if (any) return;
+    const struct assay_metric *first = assay_metrics_get(trial->metrics, items[0].name);
+    assay__doc_item(doc, NULL, assay__datum_unknown(first ? first->note : NULL));
 }
 
 static void add_memory(struct assay__doc *doc, const struct assay__trial *trial)

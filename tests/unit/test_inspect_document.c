@@ -1,9 +1,9 @@
-/* test_inspect_words.c - what inspect says adds up: the nodes that the totals leave out are those
- * that it lists, by FLOPs and by bytes, and the rows under the peak sum to it, bodies included. */
+/* test_inspect_document.c - what inspect says adds up in every view of its document: the nodes that
+ * the totals leave out are those that it lists, by FLOPs and by bytes, and the rows under the peak
+ * sum to it, bodies included. */
 #include "flow_fixture.h"
 
-#include "base/json.h"
-#include "report/inspect.h"
+#include "report/report_model.h"
 
 #include <assay/metric.h>
 
@@ -18,19 +18,40 @@ static struct assay__inspect *inspect(struct assay__model *model)
     return doc;
 }
 
-static char *rendered(const struct assay__inspect *doc, const char *format)
+static char *rendered(const struct assay__inspect *doc, const char *format, const char *table)
 {
-    const struct assay__inspect_view view = {.format = format, .columns = 200, .top = -1};
+    const struct assay_report_options view = {
+        .size = sizeof view, .format = format, .table = table, .columns = 200, .top = -1};
     struct assay__buf out = {0};
     struct assay_error error = {0};
-    CHECK_INT(assay__inspect_render(doc, &view, &out, &error), 0);
+    CHECK_INT(assay__inspect_report(doc, ASSAY__SORT_FLOPS, &view, &out, &error), 0);
     CHECK(out.data);
     return out.data;
 }
 
-static void has(const struct assay__inspect *doc, const char *format, const char *text)
+/* The rows of a table that programs read. */
+static void check_csv(const struct assay__inspect *doc, const char *table, const char *rows)
 {
-    char *all = rendered(doc, format);
+    char *all = rendered(doc, "csv", table), *head = strchr(all, '\n');
+    CHECK(head);
+    CHECK_STR(head + 1, rows);
+    free(all);
+}
+
+/* In views that people read as they are. */
+static void has(const struct assay__inspect *doc, const char *text)
+{
+    static const char *const formats[] = {"text", "markdown"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        char *all = rendered(doc, formats[i], NULL);
+        CHECK_HAS(all, text);
+        free(all);
+    }
+}
+
+static void has_json(const struct assay__inspect *doc, const char *text)
+{
+    char *all = rendered(doc, "json", NULL);
     CHECK_HAS(all, text);
     free(all);
 }
@@ -58,10 +79,11 @@ static void test_both(void)
     cost_node(model, "", "NonZero x -> c", "");
     cost_node(model, "", "Relu x -> d", "");
     struct assay__inspect *doc = inspect(model);
-    has(doc, "text",
-        "2 of 4 nodes have no known FLOPs and 2 no known bytes (Frob: no cost row, NoSuch:");
-    has(doc, "text", "the totals leave out 3 nodes");
-    has(doc, "text", "NonZero × 1: depends on the data (bytes; FLOPs are known)");
+    has(doc, "2 of 4 nodes have no known FLOPs and 2 no known bytes");
+    has(doc, "the totals leave out 3 nodes");
+    check_csv(doc, "unknown",
+              "Frob,,1,1,1,no cost row\nNoSuch,,1,1,0,no cost row\n"
+              "NonZero,,1,0,1,depends on the data\n");
     CHECK_STR(note(doc, "compute.flops"),
               "2 of 4 nodes have no known FLOPs (Frob: no cost row, NoSuch: no cost row)");
     CHECK_STR(note(doc, "memory.read"),
@@ -76,10 +98,12 @@ static void test_bytes_alone(void)
     cost_node(model, "", "NonZero x[10] -> c", "");
     cost_node(model, "", "Relu x -> d", "");
     struct assay__inspect *doc = inspect(model);
-    has(doc, "text",
-        "0 parameters: 10 FLOP per inference, 100 % of them in 1 Relu. 1 of 2 nodes has no known "
-        "bytes (NonZero: depends on the data): the totals leave it out.");
-    has(doc, "text", "compute     =10 FLOP");
+    has(doc, "0 parameters: 10 FLOP per inference, 100 % of them in 1 Relu. 1 of 2 nodes ");
+    has(doc, "=10 FLOP");
+    char *all = rendered(doc, "text", NULL);
+    CHECK(!strstr(all, "at least 10 FLOP"));
+    CHECK_HAS(all, "(at least 40 B)"); /* the Relu's */
+    free(all);
     CHECK_INT(state(doc, "compute.flops"), ASSAY_DERIVED);
     CHECK_INT(state(doc, "memory.read"), ASSAY_UNAVAILABLE);
     CHECK_HAS(note(doc, "compute.intensity"), "no known bytes");
@@ -92,8 +116,8 @@ static void test_same(void)
     cost_node(model, "", "Frob x[10] -> a", "");
     cost_node(model, "", "Frob a -> b", "");
     struct assay__inspect *doc = inspect(model);
-    has(doc, "text",
-        "2 of 2 nodes have no known cost (Frob × 2: no cost row): the totals leave them out.");
+    has(doc, "2 of 2 nodes have no known cost (Frob × 2: no cost row)");
+    check_csv(doc, "unknown", "Frob,,2,2,2,no cost row\n");
     assay__inspect_free(doc);
 }
 
@@ -107,16 +131,22 @@ static void test_bodies(void)
         sum += live->tensors[live->peak_tensors[i]].bytes;
     CHECK_NEAR(sum, live->peak_bytes, 0);
     CHECK_NEAR(live->peak_body_bytes, 65, 0);
-    has(doc, "text", "65 B  inside the body of '");
-    has(doc, "json", "\"inside_bodies_bytes\": 65,");
+    char *all = rendered(doc, "csv", "tensors");
+    double listed = 0;
+    for (const char *row = strchr(all, '\n'); row && row[1]; row = strchr(row + 1, '\n'))
+        listed += strtod(strchr(row, ',') + 1, NULL);
+    CHECK_NEAR(listed, live->peak_bytes, 0);
+    free(all);
+    has(doc, "65 B");
+    has_json(doc, "\"inside_bodies_bytes\": 65,");
     assay__inspect_free(doc);
     struct assay__model *model = fixture_model(17);
     cost_node(model, "", "Relu x[10] -> d", "");
     doc = inspect(model);
-    char *all = rendered(doc, "text");
-    CHECK(!strstr(all, "inside the body"));
-    free(all);
-    has(doc, "json", "\"inside_bodies_bytes\": 0,");
+    check_csv(doc, "tensors", "x,40,float32,10,0,0\nd,40,float32,10,0,0\n");
+    check_csv(doc, "unknown", ""); /* none: the head alone */
+    check_csv(doc, "groups", "");
+    has_json(doc, "\"inside_bodies_bytes\": 0,");
     assay__inspect_free(doc);
 }
 
