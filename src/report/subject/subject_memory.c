@@ -165,13 +165,14 @@ static void add_readings(struct assay__doc *doc, const struct assay__trial *tria
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct assay__series_info *series = series_of(trial, rows[i][0]);
         if (!series) continue;
+        bool few = series->count < 2, said = *series->note;
         if (series->state == ASSAY_UNAVAILABLE)
             assay__doc_item(doc, rows[i][1], assay__datum_unknown(series->note));
-        else if (series->count < 2)
+        else if (few || said)
             assay__doc_item(doc, rows[i][1],
-                            assay__datum_unknown("the run was too short for two readings"));
-        else if (*series->note)
-            assay__doc_item(doc, rows[i][1], assay__datum_text(series->note));
+                            assay__datum_text(assay__doc_printf(
+                                doc, "%s%s%s", series->note, few && said ? "; " : "",
+                                few ? "the run was too short for two readings" : "")));
     }
 }
 
