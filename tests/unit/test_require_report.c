@@ -48,7 +48,7 @@ static void test_score(void)
 static char *render(const char *format, const char *detail)
 {
     struct assay_report_options options = {
-        .size = sizeof options, .format = format, .detail = detail, .columns = 100};
+        .size = sizeof options, .format = format, .detail = detail, .columns = 80};
     struct assay_error error = {0};
     char *text = NULL;
     int code = assay_report(profile, &options, &text, NULL, &error);
@@ -63,12 +63,11 @@ static void test_reports(void)
     CHECK_INT(assay__require_apply(profile, trial, assay__require_preset("m1")), 0);
     char *text = render("text", NULL);
     CHECK_HAS(text, "m1: minimum NOT MET, target NOT MET.\n");
-    CHECK_HAS(text, "\n  compute      =1.00 TFLOP/s  2.00 TFLOP/s  =50.0 %  fail     3.00 TFLOP/s  "
-                    "=33.3 %  fail\n");
-    CHECK_HAS(text,
-              "\n  bandwidth        =100 GB/s     50.0 GB/s   =200 %  pass        70.0 GB/s   "
-              "=143 %  pass\n");
-    CHECK_HAS(text, "now 1; the table's is 32");
+    CHECK_HAS(text, "\n  compute      =1.00 TFLOP/s  2.00 TFLOP/s  =50.0 %  fail\n");
+    CHECK_HAS(text, "\n  bandwidth        =100 GB/s     50.0 GB/s   =200 %  pass\n");
+    CHECK_HAS(text, "\n  compute      3.00 TFLOP/s  =33.3 %  fail\n");
+    CHECK_HAS(text, "\n  bandwidth       70.0 GB/s   =143 %  pass\n");
+    CHECK_HAS(text, "now 1; the table's");
     CHECK_HAS(text,
               "score       — of 100 · speed =40.0 of 40 · TOPS/W — of 40 · memory =5.0 of 20\n");
     CHECK_HAS(text, "GB/s (exceeded here: another device, or caches)");
@@ -85,8 +84,8 @@ static void test_reports(void)
     CHECK_HAS(text, "Disturbances");
     assay_free(text);
     text = render("markdown", NULL);
-    CHECK_HAS(text, "| compute | =1.00 TFLOP/s | 2.00 TFLOP/s | =50.0 % | fail | 3.00 TFLOP/s | "
-                    "=33.3 % | fail |");
+    CHECK_HAS(text, "| compute | =1.00 TFLOP/s | 2.00 TFLOP/s | =50.0 % | fail |\n");
+    CHECK_HAS(text, "| compute | 3.00 TFLOP/s | =33.3 % | fail |\n");
     assay_free(text);
     struct assay_report_options csv = {
         .size = sizeof csv, .format = "csv", .table = "requirements", .detail = "basic"};

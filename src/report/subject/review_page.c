@@ -8,20 +8,24 @@
 
 /* --- requirements ----------------------------------------------------------------------------- */
 
+enum { MINIMUM = 1, TARGET };
+
+static const struct assay__heading parts[] = {{.title = "Minimum"}, {.title = "Target"}};
+
 const struct assay__column assay__requirement_columns[ASSAY__REQUIREMENT_COLUMNS] = {
     {"trial", NULL, ASSAY__UNIT_COUNT, 0, 0, 0, 0},
     {"name", NULL, NULL, 0, 0, 0, 0},
     {"metric", NULL, NULL, 0, 0, 0, 0},
     {NULL, "requirement", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"value", "measured", "", 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {"value", "measured", "", 0, 0, ASSAY__COLUMN_KEEP, MINIMUM},
     {"unit", NULL, NULL, 0, 0, 0, 0},
     {"state", NULL, NULL, 0, 0, 0, 0},
-    {"minimum", "minimum", "", 0, 0, 0, 0},
-    {"minimum_ratio", "reached", "ratio", 0, 1, 0, 0},
-    {"minimum_verdict", "verdict", NULL, 0, 0, 0, 0},
-    {"target", "target", "", 0, 0, 0, 0},
-    {"target_ratio", "reached", "ratio", 0, 1, 0, 0},
-    {"target_verdict", "verdict", NULL, 0, 0, 0, 0},
+    {"minimum", "minimum", "", 0, 0, 0, MINIMUM},
+    {"minimum_ratio", "reached", "ratio", 0, 0, 0, MINIMUM},
+    {"minimum_verdict", "verdict", NULL, 0, 0, 0, MINIMUM},
+    {"target", "target", "", 0, 0, 0, TARGET},
+    {"target_ratio", "reached", "ratio", 0, 0, 0, TARGET},
+    {"target_verdict", "verdict", NULL, 0, 0, 0, TARGET},
     {"reason", NULL, NULL, 0, 0, 0, 0},
     {"recommendation", NULL, NULL, 0, 0, 0, 0},
 };
@@ -76,7 +80,9 @@ void assay__add_requirements(struct assay__doc *doc, const struct assay__trial *
         doc,
         &(struct assay__table){.name = "requirements",
                                .caption = "Measured against minimum and target",
-                               .limit = SIZE_MAX},
+                               .limit = SIZE_MAX,
+                               .parts = parts,
+                               .part_count = sizeof parts / sizeof *parts},
         assay__requirement_columns, ASSAY__REQUIREMENT_COLUMNS);
     for (size_t i = 0; i < j->count; i++)
         put_requirement(t, trial, &j->rows[i]);
