@@ -236,6 +236,9 @@ static void arrange(struct layout *l)
     drop_columns(l, SPARE);
     shrink_names(l, narrow ? NAME_LEAST : NAME_FAIR);
     drop_columns(l, 1);
+    for (size_t c = 0; c < l->table->column_count; c++) /* they have the room of what gave way */
+        if (l->places[c] == COLUMN && l->table->columns[c].flags & ASSAY__COLUMN_NAME)
+            l->widths[c] = natural_width(l, c);
     shrink_names(l, narrow ? NAME_NARROW : NAME_LEAST);
     if (used_width(l) <= room(l)) stretch_bar(l);
 }
