@@ -415,21 +415,18 @@ static void an_interval_is_seen_to_exclude_one(void)
 {
     static const struct {
         double ratio, low, high;
-        const char *text;
+        int digits;
     } rows[] = {
-        {1.00021, 1.00012, 1.0004, "1.0002 × (1.0001 to 1.0004)"},
-        {0.999997, 0.999995, 0.999998, "0.999997 × (0.999995 to 0.999998)"},
-        {1.34, 1.31, 1.36, "1.34 × (1.31 to 1.36)"},
-        {1.0002, 0.9999, 1.0003, "1 × (1 to 1)"}, /* nothing is claimed */
+        {1.00021, 1.00012, 1.0004, 5},
+        {0.999997, 0.999995, 0.999998, 6},
+        {1.34, 1.31, 1.36, 3},
+        {1.0002, 0.9999, 1.0003, 3}, /* nothing is claimed */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct assay__diff_delta d = assay__diff_no_delta("");
-        struct assay__buf text = {0};
         d.ratio = rows[i].ratio;
         d.ci = (struct assay__interval){rows[i].low, rows[i].high, true};
-        assay__diff_ratio_words(&text, &d);
-        CHECK_STR(text.data, rows[i].text);
-        assay__buf_free(&text);
+        CHECK_INT(assay__diff_digits(&d), rows[i].digits);
     }
 }
 
