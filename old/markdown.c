@@ -382,35 +382,6 @@ static void put_trial(struct assay__buf *out, const struct assay_profile *profil
     if (folded) assay__buf_puts(out, "\n</details>\n");
 }
 
-static void put_finding(struct assay__buf *out, const struct assay__finding *f)
-{
-    assay__buf_puts(out, "- **");
-    assay__markdown_text(out, f->severity);
-    assay__buf_puts(out, "**: ");
-    assay__markdown_text(out, f->title);
-    assay__buf_puts(out, f->advice && *f->advice ? " → " : "");
-    assay__markdown_text(out, f->advice);
-    if (f->state && strcmp(f->state, "verified") == 0 && isfinite(f->verified_gain)) {
-        assay__buf_printf(out, "; verified: %s × ", assay__digits(f->verified_gain, 3).text);
-        assay__markdown_text(out, assay__gain_words(f->verified_of));
-        assay__buf_printf(out, " (%s to %s)", assay__digits(f->verified_low, 3).text,
-                          assay__digits(f->verified_high, 3).text);
-    } else if (f->state && strcmp(f->state, "withdrawn") == 0) {
-        assay__buf_puts(out, "; withdrawn: ");
-        assay__markdown_text(out, f->reason);
-    } else if (isfinite(f->expected_gain)) {
-        assay__buf_printf(out, "; at most %s%s × (not tried)",
-                          assay__markdown_mark(assay__render_gain_state(f)),
-                          assay__digits(f->expected_gain, 3).text);
-    }
-    assay__buf_putc(out, '\n');
-    for (size_t i = 0; i < f->evidence_count; i++) {
-        assay__buf_puts(out, "  - ");
-        assay__markdown_text(out, f->evidence[i]);
-        assay__buf_putc(out, '\n');
-    }
-}
-
 int assay__report_markdown(const struct assay_profile *profile,
                            const struct assay_report_options *options, struct assay__buf *out,
                            struct assay_error *error)
