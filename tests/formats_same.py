@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""formats_same.py ASSAY ARGUMENT…: whether a command says the same in every view of its document.
+"""formats_same.py [--without REGEX] ASSAY ARGUMENT…: whether a command says the same in every view of its document.
 
 Runs ASSAY ARGUMENT… as text (as wide as it gets, everything unfolded), Markdown, HTML and CSV, and checks that
 - every row of every Markdown table is a row of the page's tables, in order, and a line of the text, with the same cells;
 - every fact, sentence and point of the Markdown is in the page and in the text;
 - every number of a page's table stands in the CSV table that the page names, in a row with the same numbers.
-Prints each fault; exit status 1 if there is one.
+What REGEX matches is taken out first: what each run measures anew. Prints each fault; exit status 1 if there is one.
 """
 import csv
 import html.parser
@@ -147,11 +147,14 @@ class Page(html.parser.HTMLParser):
 # --- the checks ---------------------------------------------------------------------------------------------------
 
 
+WITHOUT = None
+
+
 def run(command, *options):
     done = subprocess.run([*command, *options], capture_output=True, text=True)
     if done.returncode not in (0, 1, 3, 4):
         return None, done.stderr
-    return done.stdout, done.stderr
+    return re.sub(WITHOUT, "", done.stdout) if WITHOUT else done.stdout, done.stderr
 
 
 def without_bars(row, bars):
@@ -243,7 +246,10 @@ def check_csv(command, page, faults):
 
 
 def main():
+    global WITHOUT
     command, faults = sys.argv[1:], []
+    if command[0] == "--without":
+        WITHOUT, command = command[1], command[2:]
     text, error = run(command, "--format", "text", "--columns", "1000", "--full")
     if text is None:
         print(f"{' '.join(command)}: {error}")

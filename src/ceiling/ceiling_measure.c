@@ -79,6 +79,12 @@ void assay__survey_measured(struct assay__ceiling *row, const struct assay__rate
     row->source = "clock";
 }
 
+double assay__ceiling_spread(const struct assay__ceiling *row)
+{
+    if (row->state == ASSAY_UNAVAILABLE || !(row->value > 0)) return NAN;
+    return (row->high - row->low) / row->value;
+}
+
 const struct assay__ceiling *assay__ceilings_find(const struct assay__ceilings *set,
                                                   const char *name)
 {

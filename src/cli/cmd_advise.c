@@ -127,34 +127,15 @@ static int check(const struct assay__invocation *invocation, bool profile)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* The document, or what the JSON writer has put into out, on stdout. Both are freed. */
-static int print_document(const struct assay__render_options *render, struct assay__doc *doc,
-                          struct assay__buf *out)
-{
-    struct assay_report_options wanted = assay__report_options_of(render, false);
-    struct assay_error error = {0};
-    int code = doc ? assay__document_write(doc, &wanted, out, &error) : 0;
-    assay__doc_free(doc);
-    if (!code) return assay__print(out);
-    assay__buf_free(out);
-    assay__fail(code, &error);
-    return ASSAY__EXIT_FAILED;
-}
-
-static bool wants_json(const struct assay__render_options *r)
-{
-    return r->json || (r->format && strcmp(r->format, "json") == 0);
-}
-
 static int list_rules(const struct advise_options *o)
 {
     struct assay__buf out = {0};
     struct assay__doc *doc = NULL;
-    if (wants_json(&o->run.render))
+    if (assay__wants_json(&o->run.render))
         assay__json_rules(&out);
     else if (assay__rules_document(&doc))
         return assay__fail(ASSAY_ENOMEM, NULL);
-    return print_document(&o->run.render, doc, &out);
+    return assay__print_document(&o->run.render, doc, &out);
 }
 
 static int print_advice(const struct advise_options *o, const struct assay__advice *advice,
@@ -162,11 +143,11 @@ static int print_advice(const struct advise_options *o, const struct assay__advi
 {
     struct assay__buf out = {0};
     struct assay__doc *doc = NULL;
-    if (wants_json(&o->run.render))
+    if (assay__wants_json(&o->run.render))
         assay__json_advice(&out, advice);
     else if (assay__advice_document(advice, &doc))
         return assay__fail(ASSAY_ENOMEM, NULL);
-    int status = print_document(&o->run.render, doc, &out);
+    int status = assay__print_document(&o->run.render, doc, &out);
     int written = profile ? assay__report_file_write(profile, &o->run.render, o->run.report,
                                                      o->run.quiet)
                           : 0;

@@ -1,7 +1,8 @@
 /* cmd_devices.c - assay devices: the processors of this machine, what every build of an engine
  * offers on them, what is missing and why, and, when asked, measured ceilings. Also keeps the
- * user's list of builds. devices_find.c does the work, devices_print.c shows it. */
+ * user's list of builds. devices_find.c does the work. */
 #include "cli/device_list.h"
+#include "cli/render_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,30 +20,33 @@ static int check(const struct assay__devices_flags *o)
         assay__say("devices: --engine: there is no engine '%s'", o->engine);
         return ASSAY__EXIT_USAGE;
     }
+    const struct assay__render_options *r = &o->render;
     if ((o->add.count || o->remove.count) &&
-        (o->json || o->ceilings || o->ort.count || o->device)) {
+        (r->json || r->format || r->table || o->ceilings || o->ort.count || o->device)) {
         assay__say("devices: --add-ort and --remove-ort edit the list and show nothing: give them "
                    "alone");
         return ASSAY__EXIT_USAGE;
     }
-    return 0;
+    return assay__render_check("devices", r);
 }
 
 static int run(struct assay__invocation *invocation)
 {
-    const struct assay__devices_flags *o = invocation->options;
+    struct assay__devices_flags *o = invocation->options;
     struct assay__found found = {0};
     struct assay__buf out = {0};
+    struct assay__doc *doc = NULL;
     int status = check(o);
     if (status) return status;
     if (o->add.count || o->remove.count) return assay__devices_edit(o);
+    assay__render_top(invocation, &o->render);
     status = assay__devices_find(o, &found);
     if (!status) {
-        if (o->json)
+        if (assay__wants_json(&o->render))
             assay__devices_json(&out, &found);
-        else
-            assay__devices_text(&out, &found, (int)o->columns, o->ascii);
-        status = assay__print(&out);
+        else if (assay__devices_document(&found, &doc))
+            out.failed = true;
+        status = assay__print_document(&o->render, doc, &out);
         if (!status && found.interrupted) {
             assay__say("interrupted: what was found until then is shown");
             status = ASSAY__EXIT_INTERRUPTED;
@@ -83,12 +87,7 @@ static const struct assay__option options[] = {
      0, 0, false},
     {"quiet", 'q', ASSAY__OPTION_FLAG, AT(quiet), NULL,
      "No progress on stderr; errors are still said.", NULL, NULL, 0, 0, false},
-    {"columns", 0, ASSAY__OPTION_INTEGER, AT(columns), "N",
-     "Width of the text (default: the terminal's, else 80).", NULL, NULL, 40, 200, false},
-    {"ascii", 0, ASSAY__OPTION_FLAG, AT(ascii), NULL,
-     "Draw with ASCII characters only (so without a UTF-8 locale anyway).", NULL, NULL, 0, 0,
-     false},
-    {"json", 0, ASSAY__OPTION_FLAG, AT(json), NULL, "Print JSON.", NULL, NULL, 0, 0, false},
+    ASSAY__RENDER_ROWS(ASSAY__VIEW_NAMES_AND("|json"), ASSAY__DEVICES_TABLES),
     {0},
 };
 

@@ -3,16 +3,12 @@
  * row of the table below; those that look at switches of the kernel are in doctor_system.c. Exit
  * status 0: the doctor advises, it does not judge. */
 #include "base/clock.h"
-#include "base/json.h"
-#include "cli/cli.h"
 #include "cli/doctor.h"
+#include "cli/render_options.h"
 #include "probe/live.h"
 #include "probe/sysfs.h"
-#include "report/json/json_head.h"
-#include "report/walk/text_page.h"
 #include "run/devices.h"
 #include "run/locate.h"
-#include "report/json/json_head.h"
 
 #include <assay/engine.h>
 #include <math.h>
@@ -22,22 +18,20 @@
 #define OBSERVE_NS 200000000u /* steal and load of others are looked at for 0.2 s */
 
 struct doctor_options {
-    bool json;
+    struct assay__render_options render;
     const char *capture;
 };
-
-static const char *const verdict_names[] = {"good", "warning", "missing", "unknown"};
 
 static void check_virtual(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     const char *kind = p->machine.virtualized;
     if (!kind || !*kind) {
-        d->verdict = ASSAY__VERDICT_UNKNOWN;
-        assay__buf_puts(&d->says, "whether this is a virtual machine cannot be told");
+        d->health = ASSAY__HEALTH_UNKNOWN;
+        assay__buf_puts(&d->says, "it is not known whether this is a virtual machine");
     } else if (strcmp(kind, "none") == 0) {
         assay__buf_puts(&d->says, "this is not a virtual machine");
     } else {
-        d->verdict = ASSAY__VERDICT_WARNING;
+        d->health = ASSAY__HEALTH_WARNING;
         assay__buf_printf(
             &d->says,
             "this is a virtual machine (%s): neighbours take time unseen, counters and "
@@ -52,7 +46,7 @@ static void check_virtual(const struct assay__patient *p, struct assay__diagnosi
 static void check_container(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     if (!p->machine.container || !*p->machine.container) {
-        assay__buf_puts(&d->says, "no container was recognised");
+        assay__buf_puts(&d->says, "no container was detected");
         return;
     }
     assay__buf_printf(&d->says,
@@ -64,7 +58,7 @@ static void check_governor(const struct assay__patient *p, struct assay__diagnos
 {
     const char *governor = p->machine.governor;
     if (!governor || !*governor) {
-        d->verdict = ASSAY__VERDICT_UNKNOWN;
+        d->health = ASSAY__HEALTH_UNKNOWN;
         assay__buf_puts(&d->says,
                         "the CPU's frequency governor cannot be read: clock changes stay unseen");
         assay__buf_puts(&d->advice,
@@ -72,7 +66,7 @@ static void check_governor(const struct assay__patient *p, struct assay__diagnos
     } else if (strcmp(governor, "performance") == 0) {
         assay__buf_puts(&d->says, "the frequency governor is 'performance'");
     } else {
-        d->verdict = ASSAY__VERDICT_WARNING;
+        d->health = ASSAY__HEALTH_WARNING;
         assay__buf_printf(&d->says, "the frequency governor is '%s': the clock follows the load",
                           governor);
         assay__buf_puts(&d->advice,
@@ -83,7 +77,7 @@ static void check_governor(const struct assay__patient *p, struct assay__diagnos
 static void check_load(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     if (!p->after.load_known) {
-        d->verdict = ASSAY__VERDICT_UNKNOWN;
+        d->health = ASSAY__HEALTH_UNKNOWN;
         assay__buf_puts(&d->says, "the load of this machine cannot be read");
         return;
     }
@@ -98,8 +92,8 @@ static void check_load(const struct assay__patient *p, struct assay__diagnosis *
                               busy / (busy + idle) * 100);
     }
     if (p->after.load_1min > 0.25 * threads) {
-        d->verdict = ASSAY__VERDICT_WARNING;
-        assay__buf_puts(&d->advice, "stop what else is running, or wait until it ends");
+        d->health = ASSAY__HEALTH_WARNING;
+        assay__buf_puts(&d->advice, "stop other work, or wait until it ends");
     }
 }
 
@@ -107,7 +101,7 @@ static void check_steal(const struct assay__patient *p, struct assay__diagnosis 
 {
     if (!p->before.steal_known || !p->after.steal_known || !p->before.cpu_known ||
         !p->after.cpu_known) {
-        d->verdict = ASSAY__VERDICT_UNKNOWN;
+        d->health = ASSAY__HEALTH_UNKNOWN;
         assay__buf_puts(&d->says, "steal time cannot be read");
         return;
     }
@@ -115,15 +109,14 @@ static void check_steal(const struct assay__patient *p, struct assay__diagnosis 
     double total = steal + p->after.cpu_busy_s - p->before.cpu_busy_s + p->after.cpu_idle_s -
                    p->before.cpu_idle_s;
     if (!(total > 0)) {
-        d->verdict = ASSAY__VERDICT_UNKNOWN;
-        assay__buf_puts(&d->says,
-                        "steal time cannot be told: the counters of CPU time do not move");
+        d->health = ASSAY__HEALTH_UNKNOWN;
+        assay__buf_puts(&d->says, "steal time is not known: the counters of CPU time do not move");
         return;
     }
     double share = steal / total;
     assay__buf_printf(&d->says, "steal time %.1f %% over 0.2 s", share * 100);
     if (share > 0.01) {
-        d->verdict = ASSAY__VERDICT_WARNING;
+        d->health = ASSAY__HEALTH_WARNING;
         assay__buf_puts(&d->advice,
                         "the hypervisor gives this machine's CPUs to others: use a quieter host");
     }
@@ -132,14 +125,14 @@ static void check_steal(const struct assay__patient *p, struct assay__diagnosis 
 static void check_quota(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     if (!p->after.cgroup_known) {
-        d->verdict = ASSAY__VERDICT_UNKNOWN;
+        d->health = ASSAY__HEALTH_UNKNOWN;
         assay__buf_puts(&d->says, "CPU limits of the control group cannot be read");
     } else if (p->after.cgroup_throttled_ns > 0 && p->after.cgroup_throttled_ns < 50000000) {
         assay__buf_puts(
             &d->says,
             "the control group was held back for less than 0.1 s so far by its CPU limit");
     } else if (p->after.cgroup_throttled_ns > 0) {
-        d->verdict = ASSAY__VERDICT_WARNING;
+        d->health = ASSAY__HEALTH_WARNING;
         assay__buf_printf(&d->says,
                           "the control group was held back for %.1f s so far by its CPU limit",
                           (double)p->after.cgroup_throttled_ns / 1e9);
@@ -153,7 +146,7 @@ static void check_cpus(const struct assay__patient *p, struct assay__diagnosis *
 {
     int threads = p->machine.threads, cores = p->machine.cores;
     if (!*p->allowed) {
-        d->verdict = ASSAY__VERDICT_UNKNOWN;
+        d->health = ASSAY__HEALTH_UNKNOWN;
         assay__buf_puts(&d->says, "which CPUs this process may use cannot be read");
     } else {
         assay__buf_printf(&d->says, "this process may use CPU %s", p->allowed);
@@ -167,7 +160,7 @@ static void check_cpus(const struct assay__patient *p, struct assay__diagnosis *
 static void check_thermal(const struct assay__patient *p, struct assay__diagnosis *d)
 {
     if (!p->after.throttle_known && !p->after.temperature_known) {
-        d->verdict = ASSAY__VERDICT_UNKNOWN;
+        d->health = ASSAY__HEALTH_UNKNOWN;
         assay__buf_puts(
             &d->says,
             "neither temperature nor thermal throttling can be read: throttling stays unseen");
@@ -179,7 +172,7 @@ static void check_thermal(const struct assay__patient *p, struct assay__diagnosi
     if (p->after.throttle_known && p->after.throttle_count) {
         assay__buf_printf(&d->says, "throttled by heat %llu times since boot",
                           (unsigned long long)p->after.throttle_count);
-        d->verdict = ASSAY__VERDICT_WARNING;
+        d->health = ASSAY__HEALTH_WARNING;
         assay__buf_puts(&d->advice, "better cooling, or rests between runs");
     } else {
         assay__buf_puts(&d->says, p->after.throttle_known ? "never throttled by heat since boot"
@@ -195,7 +188,7 @@ static void check_clock(const struct assay__patient *p, struct assay__diagnosis 
     assay__buf_printf(&d->says, "a clock read costs %.0f ns, the smallest step is %.0f ns", read_ns,
                       step_ns);
     if (read_ns > 200) {
-        d->verdict = ASSAY__VERDICT_WARNING;
+        d->health = ASSAY__HEALTH_WARNING;
         assay__buf_puts(&d->advice,
                         "the clock is slow (a system call?): echo tsc | sudo tee "
                         "/sys/devices/system/clocksource/clocksource0/current_clocksource");
@@ -230,7 +223,7 @@ static void check_engine(const struct assay__patient *p, struct assay__diagnosis
         assay__buf_printf(&d->says, "ONNX Runtime is %s", cpu.library);
         return;
     }
-    d->verdict = ASSAY__VERDICT_MISSING;
+    d->health = ASSAY__HEALTH_MISSING;
     assay__buf_printf(&d->says, "ONNX Runtime cannot be used: %s",
                       code && error.message[0] ? error.message
                       : *cpu.reason            ? cpu.reason
@@ -248,7 +241,7 @@ static void check_worker(const struct assay__patient *p, struct assay__diagnosis
         assay__buf_printf(&d->says, "the worker is %s", path);
         return;
     }
-    d->verdict = ASSAY__VERDICT_MISSING;
+    d->health = ASSAY__HEALTH_MISSING;
     assay__buf_printf(&d->says, "the worker program is missing: %s", error.message);
     assay__buf_puts(&d->advice, "keep assay-worker beside assay, or set ASSAY_WORKER to its path");
 }
@@ -266,7 +259,7 @@ static void check_memory(const struct assay__patient *p, struct assay__diagnosis
             &d->says,
             "memory of the worker is read as resident set size (shared pages count fully)");
     } else {
-        d->verdict = ASSAY__VERDICT_MISSING;
+        d->health = ASSAY__HEALTH_MISSING;
         assay__buf_puts(&d->says,
                         "memory of a process cannot be read: memory metrics will be unavailable");
         assay__buf_puts(&d->advice, "sudo mount -t proc proc /proc");
@@ -299,47 +292,6 @@ static const struct {
 };
 #define CHECK_COUNT (sizeof checks / sizeof checks[0])
 
-static void render_json(struct assay__buf *out, const struct assay__diagnosis *all,
-                        const struct assay__patient *patient)
-{
-    struct assay__json_writer writer, *w = &writer;
-    assay__json_start(w, out, true);
-    assay__json_head(w, assay_version(), ASSAY_SCHEMA_VERSION);
-    assay__json_put_string(w, "command", "doctor");
-    assay__json_key(w, "checks");
-    assay__json_array(w);
-    for (size_t i = 0; i < CHECK_COUNT; i++) {
-        assay__json_object(w);
-        assay__json_put_string(w, "id", checks[i].id);
-        assay__json_put_string(w, "verdict", verdict_names[all[i].verdict]);
-        assay__json_put_string(w, "finding", all[i].says.data);
-        assay__json_put_string(w, "advice", all[i].advice.length ? all[i].advice.data : NULL);
-        assay__json_object_end(w);
-    }
-    assay__json_array_end(w);
-    assay__doctor_probes_json(w, patient);
-    assay__json_object_end(w);
-    assay__buf_putc(out, '\n');
-}
-
-static void render_text(struct assay__buf *out, const struct assay__diagnosis *all,
-                        const struct assay__patient *patient)
-{
-    static const char *const marks[] = {"good     ", "WARNING  ", "MISSING  ", "unknown  "};
-    static const enum assay__style styles[] = {ASSAY__STYLE_PLAIN, ASSAY__STYLE_WARN,
-                                               ASSAY__STYLE_WARN, ASSAY__STYLE_PLAIN};
-    struct assay__page page = {
-        .out = out, .columns = assay__stdout_columns(), .color = assay__stdout_color()};
-    for (size_t i = 0; i < CHECK_COUNT; i++) {
-        const struct assay__diagnosis *d = &all[i];
-        assay__page_wrap(&page, styles[d->verdict], marks[d->verdict],
-                         d->says.data ? d->says.data : "");
-        if (d->advice.length)
-            assay__page_wrap(&page, ASSAY__STYLE_PLAIN, "         → ", d->advice.data);
-    }
-    assay__doctor_probes_text(&page, patient);
-}
-
 /* Which CPUs may be used: of a captured machine, by the process that captured it. */
 static void read_allowed(struct assay__patient *patient)
 {
@@ -366,44 +318,51 @@ static int examine(struct assay__arena *arena, struct assay__patient *patient)
     return assay__doctor_probes_open(patient);
 }
 
+static int show(const struct assay__patient *patient, const struct assay__diagnosis *all,
+                const struct assay__render_options *render)
+{
+    struct assay__checkup checkup = {all, CHECK_COUNT, patient->probes, patient->probe_count};
+    struct assay__buf out = {0};
+    struct assay__doc *doc = NULL;
+    if (assay__wants_json(render))
+        assay__doctor_json(&out, &checkup);
+    else if (assay__doctor_document(&checkup, &doc))
+        out.failed = true;
+    return assay__print_document(render, doc, &out);
+}
+
 static int run(struct assay__invocation *invocation)
 {
-    const struct doctor_options *o = invocation->options;
-    if (o->capture) return assay__doctor_capture(o->capture, o->json);
+    struct doctor_options *o = invocation->options;
+    struct assay__patient patient = {0};
+    struct assay__diagnosis all[CHECK_COUNT] = {0};
+    int status = assay__render_check("doctor", &o->render);
+    if (status) return status;
+    assay__render_top(invocation, &o->render);
+    if (o->capture) return assay__doctor_capture(o->capture, &o->render);
     struct assay__arena *arena = assay__arena_new();
-    struct assay__patient patient;
-    struct assay__diagnosis all[CHECK_COUNT];
-    struct assay__buf out = {0};
-    memset(&patient, 0, sizeof patient);
-    memset(all, 0, sizeof all);
-    int status, code = arena ? examine(arena, &patient) : ASSAY_ENOMEM;
-    if (code) {
-        status = assay__fail(code, NULL);
-        goto out;
-    }
-    for (size_t i = 0; i < CHECK_COUNT; i++)
+    int code = arena ? examine(arena, &patient) : ASSAY_ENOMEM;
+    for (size_t i = 0; i < CHECK_COUNT && !code; i++) {
+        all[i].id = checks[i].id;
         checks[i].check(&patient, &all[i]);
-    if (o->json)
-        render_json(&out, all, &patient);
-    else
-        render_text(&out, all, &patient);
+    }
+    status = code ? assay__fail(code, NULL) : show(&patient, all, &o->render);
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         assay__buf_free(&all[i].says);
         assay__buf_free(&all[i].advice);
     }
-    status = assay__print(&out);
-out:
     assay__doctor_probes_close(&patient);
     assay__arena_free(arena);
     return status;
 }
 
+#define AT(member) offsetof(struct doctor_options, member)
+
 static const struct assay__option options[] = {
-    {"capture", 0, ASSAY__OPTION_STRING, offsetof(struct doctor_options, capture), "DIR",
+    {"capture", 0, ASSAY__OPTION_STRING, AT(capture), "DIR",
      "Write the files that describe this machine into the new folder DIR instead.", NULL, NULL, 0,
      0, false},
-    {"json", 0, ASSAY__OPTION_FLAG, offsetof(struct doctor_options, json), NULL, "Print JSON.",
-     NULL, NULL, 0, 0, false},
+    ASSAY__RENDER_ROWS(ASSAY__VIEW_NAMES_AND("|json"), ASSAY__DOCTOR_TABLES),
     {0},
 };
 

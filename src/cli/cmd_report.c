@@ -267,7 +267,7 @@ static int run(struct assay__invocation *invocation)
     if (!status && !o->render.format && !o->render.json && !o->svg && !o->chart)
         status = assay__report_file_ending("report", "--output", o->output);
     if (status) return status;
-    if (assay__option_given(invocation, "top") && o->render.top == 0) o->render.top = -1;
+    assay__render_top(invocation, &o->render);
     if (several && !o->require)
         return assay__report_diff(invocation, &o->render, &o->trials, o->output);
     if (several) return usage("--require judges one profile");

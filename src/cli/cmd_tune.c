@@ -8,6 +8,7 @@
 #include "base/cpu_list.h"
 #include "base/text.h"
 #include "cli/device_words.h"
+#include "cli/render_options.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "model/inputs/inputs.h"
@@ -417,7 +418,7 @@ static int run(struct assay__invocation *invocation)
     if (!status) status = assay__run_check(invocation);
     if (!status) status = check_conflicts(invocation, o);
     if (!status) status = check_limits(o, work);
-    if (assay__option_given(invocation, "top") && o->run.render.top == 0) o->run.render.top = -1;
+    assay__render_top(invocation, &o->run.render);
     if (!status) assay__catch_interrupts();
     if (!status) status = make_space(o, work, invocation->arguments[0]);
     if (!status) status = make_tags(o, work);

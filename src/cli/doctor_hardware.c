@@ -62,10 +62,10 @@ static void describe(struct assay__diagnosis *d, const struct listing *listing)
         add_help(&d->advice, item->help);
     }
     if (wrong) {
-        d->verdict = ASSAY__VERDICT_MISSING;
+        d->health = ASSAY__HEALTH_MISSING;
         return;
     }
-    if (!listing->count) assay__buf_puts(&d->says, "the operating system shows no GPU and no NPU");
+    if (!listing->count) assay__buf_puts(&d->says, "the operating system lists no GPU and no NPU");
     for (size_t i = 0; i < listing->count; i++) {
         assay__buf_puts(&d->says, i ? "; " : "found: ");
         name_item(&d->says, &listing->items[i]);
@@ -83,7 +83,7 @@ void assay__check_drivers(const struct assay__patient *p, struct assay__diagnosi
                    : ASSAY_ENOMEM;
     if (!code) code = listing->code;
     if (code) {
-        d->verdict = ASSAY__VERDICT_UNKNOWN;
+        d->health = ASSAY__HEALTH_UNKNOWN;
         assay__buf_printf(&d->says, "GPUs and NPUs cannot be listed: %s",
                           code == ASSAY_ETIMEOUT ? "a driver did not answer within 20 s"
                                                  : assay_error_text(code));

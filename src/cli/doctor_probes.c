@@ -3,11 +3,9 @@
  * after one that is not counted. Each probe is looked at by a thread of its own, so that one that
  * hangs is a row with that reason. */
 #include "base/clock.h"
-#include "base/json.h"
 #include "cli/doctor.h"
 #include "platform/guard.h"
 #include "probe/probe_open.h"
-#include "report/walk/text_page.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,78 +155,4 @@ double assay__doctor_limit(const struct assay__patient *patient, const char *cha
         }
     }
     return NAN;
-}
-
-/* --- shown ------------------------------------------------------------------------------------ */
-
-void assay__doctor_probes_text(struct assay__page *page, const struct assay__patient *patient)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < patient->probe_count; i++)
-        if (strlen(patient->probes[i].ops->name) > width)
-            width = strlen(patient->probes[i].ops->name);
-    assay__page_heading(page, "Probes", "one read of all channels, median of 20");
-    for (size_t i = 0; i < patient->probe_count; i++) {
-        const struct assay__examined *e = &patient->probes[i];
-        struct assay__buf text = {0}, first = {0};
-        assay__buf_printf(&first, "  %-*s  ", (int)width, e->ops->name);
-        if (e->available_count) {
-            assay__buf_printf(&text, "%zu channel%s", e->available_count,
-                              e->available_count > 1 ? "s" : "");
-            if (e->available_count < e->channel_count)
-                assay__buf_printf(&text, " of %zu", e->channel_count);
-            if (!isnan(e->read_ns))
-                assay__buf_printf(&text, ", %.1f µs a read (slowest %.1f µs)", e->read_ns / 1e3,
-                                  e->slowest_ns / 1e3);
-            else
-                assay__buf_puts(&text, ", a read takes more than 0.2 s");
-            assay__buf_printf(&text, ": %s", e->ops->summary);
-        } else {
-            assay__buf_printf(&text, "— %s", *e->reason ? e->reason : "no reason was given");
-        }
-        assay__page_wrap(page, ASSAY__STYLE_PLAIN, first.data ? first.data : "",
-                         text.data ? text.data : "");
-        assay__buf_free(&text);
-        assay__buf_free(&first);
-    }
-}
-
-static void channels_json(struct assay__json_writer *json, const struct assay__examined *e)
-{
-    assay__json_key(json, "channels");
-    assay__json_array(json);
-    for (size_t i = 0; i < e->channel_count; i++) {
-        const struct assay__channel *c = &e->channels[i];
-        const char *reason = c->available ? e->readings[i].reason : c->reason;
-        assay__json_object(json);
-        assay__json_put_string(json, "name", c->name);
-        assay__json_put_string(json, "unit", c->unit);
-        assay__json_put_text(json, "source", c->source);
-        assay__json_put_bool(json, "available", c->available);
-        assay__json_put_number(json, "value", c->available ? e->readings[i].value : NAN);
-        assay__json_put_text(json, "reason", reason);
-        assay__json_object_end(json);
-    }
-    assay__json_array_end(json);
-}
-
-void assay__doctor_probes_json(struct assay__json_writer *json,
-                               const struct assay__patient *patient)
-{
-    assay__json_key(json, "probes");
-    assay__json_array(json);
-    for (size_t i = 0; i < patient->probe_count; i++) {
-        const struct assay__examined *e = &patient->probes[i];
-        assay__json_object(json);
-        assay__json_put_string(json, "name", e->ops->name);
-        assay__json_put_string(json, "summary", e->ops->summary);
-        assay__json_put_bool(json, "available", e->available_count > 0);
-        assay__json_put_text(json, "reason", e->reason);
-        assay__json_put_number(json, "read_us", e->read_ns / 1e3);
-        assay__json_put_number(json, "slowest_us", e->slowest_ns / 1e3);
-        assay__json_put_integer(json, "reads", e->reads);
-        channels_json(json, e);
-        assay__json_object_end(json);
-    }
-    assay__json_array_end(json);
 }

@@ -16,7 +16,7 @@
 
 static void unknown(struct assay__diagnosis *d, const char *text)
 {
-    d->verdict = ASSAY__VERDICT_UNKNOWN;
+    d->health = ASSAY__HEALTH_UNKNOWN;
     assay__buf_puts(&d->says, text);
 }
 
@@ -75,12 +75,12 @@ void assay__check_limits(const struct assay__patient *p, struct assay__diagnosis
         lift(p, d, "--memory 0 --memory-swap 0", memory_file);
     }
     if (d->says.length) {
-        d->verdict = ASSAY__VERDICT_WARNING;
+        d->health = ASSAY__HEALTH_WARNING;
         assay__buf_puts(&d->says, " by the control group");
     } else if (cpu_known && memory_known) {
         assay__buf_puts(&d->says, "no CPU or memory limit of a control group applies");
     } else {
-        d->verdict = ASSAY__VERDICT_UNKNOWN;
+        d->health = ASSAY__HEALTH_UNKNOWN;
         assay__buf_printf(&d->says, "%s limit of the control group cannot be read",
                           cpu_known      ? "no CPU limit applies; the memory"
                           : memory_known ? "no memory limit applies; the CPU"
@@ -109,16 +109,16 @@ void assay__check_smt(const struct assay__patient *p, struct assay__diagnosis *d
     int threads = p->machine.threads, cores = p->machine.cores;
     if (!assay__sysfs_value(&active, CPU "/smt/active")) {
         if (threads <= 0 || cores <= 0) {
-            unknown(d, "whether cores have several hardware threads (SMT) cannot be told");
+            unknown(d, "it is not known whether cores have several hardware threads (SMT)");
             return;
         }
         active = threads > cores;
     }
     if (active == 0) {
-        assay__buf_puts(&d->says, "one hardware thread per core (SMT is off or not there)");
+        assay__buf_puts(&d->says, "one hardware thread per core (SMT is off or absent)");
         return;
     }
-    d->verdict = ASSAY__VERDICT_WARNING;
+    d->health = ASSAY__HEALTH_WARNING;
     assay__buf_puts(&d->says,
                     "SMT is on: two busy threads of one core slow each other, so a time depends on "
                     "where threads land");
@@ -152,7 +152,7 @@ void assay__check_turbo(const struct assay__patient *p, struct assay__diagnosis 
         assay__buf_puts(&d->says, "turbo (boost) is off: the clock stays at its nominal rate");
         return;
     }
-    d->verdict = ASSAY__VERDICT_WARNING;
+    d->health = ASSAY__HEALTH_WARNING;
     assay__buf_puts(&d->says,
                     "turbo (boost) is on: the clock depends on heat and on how many cores work");
     assay__buf_puts(&d->advice, command);
@@ -186,7 +186,7 @@ void assay__check_swap(const struct assay__patient *p, struct assay__diagnosis *
         assay__buf_puts(&d->says, "none in use");
         return;
     }
-    d->verdict = ASSAY__VERDICT_WARNING;
+    d->health = ASSAY__HEALTH_WARNING;
     assay__buf_printf(&d->says, "%s in use: memory was short, and pages may have to be read back",
                       used);
     assay__buf_puts(&d->advice, "sudo swapoff -a (when free memory holds what is swapped out)");
@@ -204,10 +204,10 @@ void assay__check_perf_events(const struct assay__patient *p, struct assay__diag
     }
     assay__buf_printf(&d->says, "perf_event_paranoid is %.0f: ", level);
     if (level <= 2) {
-        assay__buf_puts(&d->says, "counters of own processes may be read");
+        assay__buf_puts(&d->says, "a process may read its own counters");
         return;
     }
-    d->verdict = ASSAY__VERDICT_MISSING;
+    d->health = ASSAY__HEALTH_MISSING;
     assay__buf_puts(&d->says, "only root may read counters");
     assay__buf_puts(&d->advice, "sudo sysctl kernel.perf_event_paranoid=2");
 }
@@ -230,8 +230,8 @@ void assay__check_pmu(const struct assay__patient *p, struct assay__diagnosis *d
             assay__buf_printf(&d->says, "the processor's counters are there (PMU '%s')", *unit);
             return;
         }
-    d->verdict = ASSAY__VERDICT_MISSING;
-    assay__buf_puts(&d->says, "the processor's counters are not there (no PMU): cycles, "
+    d->health = ASSAY__HEALTH_MISSING;
+    assay__buf_puts(&d->says, "the processor's counters are missing (no PMU): cycles, "
                               "instructions and cache misses will be unavailable");
     const char *virtualized = p->machine.virtualized;
     if (*virtualized && strcmp(virtualized, "none") != 0)

@@ -68,7 +68,7 @@ int assay__model_view(const struct assay__invocation *invocation, const char *fo
     if (!render.format && !render.json && flags->output)
         render.format = format_of(flags->output, formats);
     if (!render.format) render.format = render.json ? "json" : "text";
-    if (assay__option_given(invocation, "top") && render.top == 0) render.top = -1;
+    assay__render_top(invocation, &render);
     *view = assay__report_options_of(&render, flags->output != NULL);
     return assay__render_check(invocation->command->name, &render);
 }

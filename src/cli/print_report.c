@@ -51,6 +51,12 @@ int assay__render_check(const char *command, const struct assay__render_options 
     return ASSAY__EXIT_USAGE;
 }
 
+void assay__render_top(const struct assay__invocation *invocation,
+                       struct assay__render_options *options)
+{
+    if (assay__option_given(invocation, "top") && options->top == 0) options->top = -1;
+}
+
 struct assay_report_options assay__report_options_of(const struct assay__render_options *options,
                                                      bool to_file)
 {
@@ -66,6 +72,23 @@ struct assay_report_options assay__report_options_of(const struct assay__render_
                                          .top = (int)options->top,
                                          .full = options->full,
                                          .unfold = "details are folded: --full shows them"};
+}
+
+bool assay__wants_json(const struct assay__render_options *options)
+{
+    return options->json || (options->format && strcmp(options->format, "json") == 0);
+}
+
+int assay__print_document(const struct assay__render_options *options, struct assay__doc *doc,
+                          struct assay__buf *out)
+{
+    struct assay_report_options wanted = assay__report_options_of(options, false);
+    struct assay_error error = {0};
+    int code = doc ? assay__doc_view(doc, &wanted, out, &error) : 0;
+    assay__doc_free(doc);
+    if (!code) return assay__print(out);
+    assay__buf_free(out);
+    return assay__fail(code, &error);
 }
 
 int assay__render(const struct assay_profile *profile, const struct assay__render_options *options,

@@ -33,8 +33,16 @@
      "No colours (NO_COLOR does the same).", NULL, NULL, 0, 0, false}
 /* clang-format on */
 
+/** --top 0 shows every row; without it the format's default holds. */
+void assay__render_top(const struct assay__invocation *invocation,
+                       struct assay__render_options *options);
 /** What a walker or writer is asked for. to_file: not for a terminal. */
 struct assay_report_options assay__report_options_of(const struct assay__render_options *options,
                                                      bool to_file);
+bool assay__wants_json(const struct assay__render_options *options);
+/** The document on stdout; NULL: what a JSON writer has put into `out`. Both are freed. The exit
+ *  status. */
+int assay__print_document(const struct assay__render_options *options, struct assay__doc *doc,
+                          struct assay__buf *out);
 
 #endif

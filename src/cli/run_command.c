@@ -266,7 +266,7 @@ int assay__run_go(struct assay__invocation *invocation, const struct assay_run_o
                    invocation->command->name);
         return ASSAY__EXIT_USAGE;
     }
-    if (assay__option_given(invocation, "top") && o->render.top == 0) o->render.top = -1;
+    assay__render_top(invocation, &o->render);
     assay__catch_interrupts();
     assay__bar_start(&bar, o->quiet);
     struct assay_run_options asked = *library;

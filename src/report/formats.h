@@ -46,9 +46,6 @@ struct assay__format {
     assay__write_fn *write; /* NULL: it is a view of the document */
 };
 
-/** A document in options->format (NULL: text), which must be a view. 0 or a negative code. */
-int assay__document_write(const struct assay__doc *doc, const struct assay_report_options *options,
-                          struct assay__buf *out, struct assay_error *error);
 /** NULL past the end. */
 const struct assay__format *assay__format_at(size_t index);
 /** NULL: there is none of that name. */

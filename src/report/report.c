@@ -29,19 +29,6 @@ const struct assay__format *assay__format_find(const char *name)
     return NULL;
 }
 
-int assay__document_write(const struct assay__doc *doc, const struct assay_report_options *options,
-                          struct assay__buf *out, struct assay_error *error)
-{
-    const char *name = options->format ? options->format : "text";
-    const struct assay__format *format = assay__format_find(name);
-    if (!format || !format->walk)
-        return assay_error_set(error, ASSAY_EINVAL, "this has no report in the format '%s'", name);
-    int code = format->walk(doc, options, out, error);
-    if (code == ASSAY_ENOMEM || (!code && (out->failed || doc->failed)))
-        code = assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");
-    return code;
-}
-
 const char *assay_report_format(size_t index)
 {
     return index < FORMAT_COUNT ? formats[index].name : NULL;
@@ -79,7 +66,7 @@ int assay__doc_view(const struct assay__doc *doc, const struct assay_report_opti
     const char *name = options->format ? options->format : "text";
     const struct assay__format *format = assay__format_find(name);
     if (!format || !format->walk)
-        return assay_error_set(error, ASSAY_EINVAL, "unknown format '%s' of this report", name);
+        return assay_error_set(error, ASSAY_EINVAL, "this has no report in the format '%s'", name);
     int code = doc->failed ? ASSAY_ENOMEM : format->walk(doc, options, out, error);
     if (code == ASSAY_ENOMEM || out->failed)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory while writing the report");

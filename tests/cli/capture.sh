@@ -50,6 +50,8 @@ if [ "$(id -u)" = 0 ]; then diff here captured || fail "the capture differs"; fi
 expect_exit 0 "$ASSAY" doctor --capture again --json
 expect_equal "$(json_get out .capture.files)" "$(find again -type f | wc -l | tr -d ' ')"
 expect_equal "$(json_get out .capture.folder)" again
+expect_exit 0 "$ASSAY" doctor --capture third --format csv --table written
+python3 -c 'import csv; assert sum(int(row["files"]) for row in csv.DictReader(open("out"))) > 20' || fail "written: $(cat out)"
 # folders that will not do
 expect_error 2 "not empty" "$ASSAY" doctor --capture again
 expect_error 2 "cannot make the folder" "$ASSAY" doctor --capture no/such/folder

@@ -18,7 +18,7 @@ for path in '.ceilings_measurement.measured_at' '.ceilings["compute.float32.one-
     expect_equal "$(json_get out ".devices[0]$path")" "$(json_get first ".devices[0]$path")"
 done
 expect_exit 0 "$ASSAY" devices "${rows[@]}"
-expect_has out "measured $(json_get first .devices[0].ceilings_measurement.measured_at)"
+expect_has out "measured    $(json_get first .devices[0].ceilings_measurement.measured_at)"
 expect_has out "kept since then"
 expect_has out "GFLOP/s"
 expect_exit 0 "$ASSAY" devices "${rows[@]}" --remeasure --json
@@ -32,7 +32,7 @@ expect_has out "not asked for"
 mkdir -p machine/proc
 echo 'processor : 0' >machine/proc/cpuinfo
 ASSAY_FSROOT=$PWD/machine expect_exit 0 "$ASSAY" devices "${rows[@]}"
-expect_has out "ceilings: — ASSAY_FSROOT"
+expect_has out "measured    — ASSAY_FSROOT"
 # the file cannot be written: said, and the values are there
 : >file
 XDG_CACHE_HOME=$PWD/file expect_exit 0 "$ASSAY" devices "${rows[@]}"
@@ -44,12 +44,17 @@ expect_error 2 "--only needs --ceilings" "$ASSAY" devices --only compute
 expect_error 2 "begins with 'nothing'" "$ASSAY" devices --ceilings --only nothing
 # a name that only the CPU has: a device says that it has none, the others are not asked in vain
 ASSAY_FAKE_DEVICES='cpu;gpu:0' expect_exit 0 "$ASSAY" devices --engine fake --ceilings --only latency.l1
-expect_has out "ceilings of gpu:0: — it has no ceiling whose name begins with 'latency.l1'"
-expect_not out "ceilings of gpu:0 ("
+expect_has out "gpu:0       — it has no ceiling whose name begins with 'latency.l1'"
+expect_not out "Ceilings of gpu:0"
 expect_has out "chain through"
 ASSAY_FAKE_DEVICES='cpu;gpu:0' expect_exit 0 "$ASSAY" devices --engine fake --ceilings --only latency.l1 --device gpu:0 --json
 expect_equal "$(json_get out '.devices[0].ceilings_state')" unavailable
 expect_has out "no ceiling whose name begins with"
+# the same in every format, and a line for each ceiling in CSV
+ASSAY_FAKE_DEVICES='cpu;gpu:0' python3 "$ROOT/tests/formats_same.py" "$ASSAY" devices --engine fake --ceilings --only latency.l1 || fail "formats differ"
+ASSAY_FAKE_DEVICES='cpu;gpu:0' expect_exit 0 "$ASSAY" devices --engine fake --ceilings --only latency.l1 --format csv --table ceilings
+expect_lines out 2
+expect_equal "$(tail -n 1 out | cut -d, -f 1,2,4,7)" cpu,latency.l1,s,measured
 # as wide as it is told to be
 for columns in 40 60 80; do
     expect_exit 0 "$ASSAY" devices --engine fake --ceilings --only latency.l1 --columns $columns --ascii
@@ -57,7 +62,7 @@ for columns in 40 60 80; do
         fail "wider than $columns columns: $(cat out)"
     fi
 done
-expect_error 2 "is not between 40 and 200" "$ASSAY" devices --columns 20
+expect_error 2 "is not between 40 and 1000" "$ASSAY" devices --columns 20
 # another machine: no advice that cannot work
 ASSAY_FSROOT=$PWD/machine expect_exit 0 "$ASSAY" devices --engine fake
 expect_not out "measures them"
@@ -77,5 +82,5 @@ for seconds in 2 4 8; do # a busy machine may need longer for the first row
     if grep -q "FLOP/s" out; then break; fi
     expect_has out "interrupted before a row was measured"
 done
-expect_has out "; incomplete"
+expect_has out incomplete
 expect_has out "GFLOP/s"

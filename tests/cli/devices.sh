@@ -19,9 +19,9 @@ expect_equal "$(json_get out '.devices[5].offered')" false
 expect_equal "$(json_get out '.interrupted')" false
 expect_exit 0 "$ASSAY" devices --engine fake --timeout 500ms
 expect_lines err 0
-expect_has out "not in this build: lost, gone"
+expect_has out "Not in this build: lost, gone."
 expect_not out "no such provider" # one line for all of them
-case $(row swift) in *"yes"*"Fake adapter, software"*"the script says so"*) ;; *) fail "$(row swift)" ;; esac
+case $(row swift) in *"yes"*"Fake adapter"*software*"the script says so"*) ;; *) fail "$(row swift)" ;; esac
 case $(row gpu:0) in *"no"*"last words: fake driver of gpu:0: crash"*) ;; *) fail "$(row gpu:0)" ;; esac
 if awk 'length($0) > 80 { wide = 1 } END { exit !wide }' <<<"$(LC_ALL=C.UTF-8 sed 's/[^ -~]/x/g' out)"; then
     fail "wider than 80 columns: $(cat out)"
@@ -30,6 +30,22 @@ expect_exit 0 "$ASSAY" devices --engine fake --device swift --ascii
 expect_has out "swift"
 expect_not out "gpu:0"
 if LC_ALL=C grep -q '[^ -~]' out; then fail "--ascii prints more than ASCII"; fi
+# every format has the same devices; CSV also those that the build lacks
+expect_exit 0 "$ASSAY" devices --engine fake --timeout 500ms --format csv
+python3 - <<'P' || fail "devices as CSV: $(cat out)"
+import csv
+rows = {row["name"]: row for row in csv.DictReader(open("out"))}
+assert list(rows) == ["cpu", "gpu:0", "npu", "gpu:1", "swift", "lost", "gone"], list(rows)
+assert rows["swift"]["software"] == rows["swift"]["available"] == "yes" and rows["swift"]["hardware"] == "Fake adapter"
+assert rows["gpu:1"]["available"] == "no" and rows["gpu:1"]["reason"] == "the script refuses it"
+assert rows["lost"]["offered"] == "no" and rows["cpu"]["offered"] == "yes" and rows["cpu"]["class"] == "cpu"
+P
+ASSAY_FAKE_DEVICES='cpu;gpu:0=refused;swift=software;lost=missing' python3 "$ROOT/tests/formats_same.py" "$ASSAY" devices --engine fake ||
+    fail "formats of the devices differ"
+if [ "$(uname -s)" = Linux ]; then
+    ASSAY_FSROOT=$ROOT/tests/fixtures/fsroot-amdgpu-host python3 "$ROOT/tests/formats_same.py" "$ASSAY" devices --engine fake --device swift ||
+        fail "formats of the GPUs and NPUs differ"
+fi
 expect_error 2 "there is no device 'nothing'" "$ASSAY" devices --engine fake --device nothing
 
 # Ctrl-C: what came until then, and the status that says so
@@ -112,7 +128,9 @@ expect_error 3 "no build of ONNX Runtime is called 'four' (known: two)" "$ASSAY"
 if [ "$(uname -s)" = Linux ]; then
     ASSAY_FSROOT=$ROOT/tests/fixtures/fsroot-intel-npu-laptop expect_exit 0 "$ASSAY" devices --device cpu
     tr -s ' \n' ' ' <out >flat
-    expect_has flat "Intel NPU (Meteor Lake): none that says so; a build with the provider openvino could"
+    expect_has flat "reached by"
+    expect_has flat "Intel NPU (Meteor Lake)"
+    expect_has flat "a build with the openvino provider could"
 fi
 
 # --- a card that NVML tells of: the page and the doctor's --------------------------------------------------

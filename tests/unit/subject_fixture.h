@@ -1,7 +1,8 @@
-/* subject_fixture.h - one subject of a profile's report, alone, as text. */
+/* subject_fixture.h - one subject of a profile's report, alone, or another document in a view. */
 #ifndef ASSAY_TESTS_SUBJECT_FIXTURE_H
 #define ASSAY_TESTS_SUBJECT_FIXTURE_H
 
+#include "report/formats.h"
 #include "report/subject/subjects.h"
 #include "report/walk/walk.h"
 
@@ -9,6 +10,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The document in a view (options.format NULL: text); it is freed. The caller frees the text. */
+static inline char *document_text(struct assay__doc *doc, struct assay_report_options options)
+{
+    struct assay__buf out = {0};
+    options.size = sizeof options;
+    CHECK(!doc->failed);
+    CHECK_INT(assay__doc_view(doc, &options, &out, NULL), 0);
+    assay__doc_free(doc);
+    return out.data ? out.data : strdup("");
+}
 
 /* "" when it says nothing. The caller frees. */
 static inline char *subject_text(const struct assay_profile *profile,

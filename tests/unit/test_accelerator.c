@@ -9,7 +9,8 @@
 #include "ceiling/published.h"
 #include "engine/ort/ort_abi.h"
 #include "harness.h"
-#include "report/ceilings.h"
+#include "report/report_machine.h"
+#include "subject_fixture.h"
 #include "run/worker/job.h"
 
 #include <assay/engine.h>
@@ -434,7 +435,8 @@ static void test_published(void)
     struct device device = {0};
     struct assay__ceilings *set = NULL;
     struct assay__published peak;
-    struct assay__buf text = {0}, json = {0};
+    struct assay__buf json = {0};
+    struct assay__doc *doc = NULL;
     struct assay__json *root = NULL;
     struct assay__json_writer writer;
     CHECK(assay__published_find("NVIDIA H200", "compute.float16.matmul", &peak));
@@ -450,12 +452,15 @@ static void test_published(void)
     struct assay__ceiling_options options = {.only = "compute.float32"};
     CHECK_INT(assay__accelerator_ceilings_get(arena, &machine, &accelerator, &options, &set, NULL),
               0);
-    struct assay__page page = {.out = &text, .columns = 80};
-    assay__ceilings_text(&page, set);
-    CHECK_HAS(text.data, "ceilings of cpu (NVIDIA A10): measured 20");
-    CHECK_HAS(text.data, "float32 matmul");
-    CHECK_HAS(text.data, "  3 % of 31.2 TFLOP/s\n"); /* 1.049 ÷ 31.2 */
-    CHECK_HAS(text.data, "published: NVIDIA A10 data sheet");
+    CHECK_INT(assay__doc_new(&doc), 0);
+    assay__add_ceilings(doc, set, set->device);
+    char *text = document_text(doc, (struct assay_report_options){.columns = 100});
+    CHECK_HAS(text, "Ceilings of cpu  NVIDIA A10\n");
+    CHECK_HAS(text, "float32 matmul");
+    CHECK_HAS(text, "=3.36 %"); /* 1.049 ÷ 31.2 */
+    CHECK_HAS(text, "31.2 TFLOP/s (published)");
+    CHECK_HAS(text, "NVIDIA A10 data sheet");
+    free(text);
     assay__json_start(&writer, &json, true);
     assay__json_object(&writer);
     assay__ceilings_json(&writer, set, "");
@@ -468,7 +473,6 @@ static void test_published(void)
     CHECK_NEAR(assay__json_get_number(published, "value", NAN), 31.2e12, 1);
     CHECK_STR(assay__json_get_string(published, "state", ""), "published");
     CHECK_HAS(assay__json_get_string(published, "source", ""), "NVIDIA A10");
-    assay__buf_free(&text);
     assay__buf_free(&json);
     end();
 }

@@ -7,7 +7,7 @@
 #include "platform/platform.h"
 #include "probe/capture.h"
 #include "probe/probe.h"
-#include "report/topology.h"
+#include "report/report_machine.h"
 
 #include <dirent.h>
 #include <ftw.h>

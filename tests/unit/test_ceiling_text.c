@@ -1,10 +1,11 @@
-/* test_ceiling_text.c - ceilings as text and JSON, from a set made by hand: one core beside all
- * cores, an unavailable row, notes shared by rows, names that try to drive the terminal. Whole
+/* test_ceiling_text.c - ceilings as a document and JSON, from a set made by hand: one core beside
+ * all cores, an unavailable row, notes shared by rows, names that try to drive the terminal. Whole
  * outputs are compared with tests/golden/ceilings.*; ASSAY_BLESS=1 rewrites those files. */
 #include "base/file.h"
 #include "base/json.h"
-#include "harness.h"
-#include "report/ceilings.h"
+#include "report/report_machine.h"
+#include "subject_fixture.h"
+#include "text_lines.h"
 
 #define NEWER "no such instructions: avx512_fp16 has them"
 
@@ -87,51 +88,62 @@ static struct assay__ceilings set_of(void)
                                     .count = 8};
 }
 
-static void check_golden(const char *name, struct assay__buf *out)
+static void check_golden(const char *name, const char *text)
 {
     char path[512], *expected = NULL;
-    CHECK(!out->failed);
     snprintf(path, sizeof path, "%s/tests/golden/%s", ASSAY_TEST_ROOT, name);
     const char *bless = getenv("ASSAY_BLESS");
     if (bless && strcmp(bless, "1") == 0)
-        CHECK_INT(assay__file_write(path, out->data, out->length, NULL), 0);
+        CHECK_INT(assay__file_write(path, text, strlen(text), NULL), 0);
     CHECK_INT(assay__file_read(path, 1 << 20, &expected, NULL, NULL), 0);
-    CHECK_STR(out->data, expected);
+    CHECK_STR(text, expected);
     free(expected);
-    assay__buf_free(out);
+}
+
+/* The set in a view; name NULL: the CPU's. The caller frees. */
+static char *view(const struct assay__ceilings *set, const char *name,
+                  struct assay_report_options options)
+{
+    struct assay__doc *doc = NULL;
+    CHECK_INT(assay__doc_new(&doc), 0);
+    assay__add_ceilings(doc, set, name);
+    assay__add_ceiling_rows(assay__add_ceiling_table(doc), set, name ? name : "cpu");
+    return document_text(doc, options);
 }
 
 static void test_text(void)
 {
     struct assay__ceilings set = set_of();
-    struct assay__buf out = {0};
-    struct assay__page page = {.out = &out, .columns = 100};
-    assay__ceilings_text(&page, &set);
-    check_golden("ceilings.txt", &out);
+    char *text = view(&set, NULL, (struct assay_report_options){.columns = 100});
+    check_golden("ceilings.txt", text);
+    free(text);
+}
+
+/* A line for each row, in base units. */
+static void test_csv(void)
+{
+    struct assay__ceilings set = set_of();
+    set.hardware = "NVIDIA H200";
+    char *text = view(&set, "cuda:0", (struct assay_report_options){.format = "csv"});
+    check_golden("ceilings.csv", text);
+    free(text);
 }
 
 /* No line is wider than the page: the CPU's and a device's, with a published peak and without. */
 static void test_widths(void)
 {
     struct assay__ceilings set = set_of();
-    static const char *const devices[] = {"", "cuda:0"}, *const cards[] = {"", "NVIDIA H200"};
+    static const char *const devices[] = {NULL, "cuda:0"}, *const cards[] = {"", "NVIDIA H200"};
     for (int columns = 40; columns <= 130; columns++)
         for (int i = 0; i < 4; i++) {
-            struct assay__buf out = {0};
-            struct assay__page page = {.out = &out, .columns = columns, .ascii = true};
-            set.device = devices[i % 2];
+            set.device = devices[i % 2] ? devices[i % 2] : "";
             set.hardware = cards[i / 2];
-            assay__ceilings_text(&page, &set);
-            CHECK(strstr(out.data, i % 2 ? "best" : "one core") != NULL);
-            CHECK(strstr(out.data, "120 GFLOP/s") != NULL);
-            assay__page_to_ascii(&out, 0);
-            char *save = NULL;
-            for (char *line = strtok_r(out.data, "\n", &save); line;
-                 line = strtok_r(NULL, "\n", &save)) {
-                if ((int)strlen(line) > columns) printf("  %d: %s\n", columns, line);
-                CHECK((int)strlen(line) <= columns);
-            }
-            assay__buf_free(&out);
+            char *text = view(&set, devices[i % 2],
+                              (struct assay_report_options){.columns = columns, .ascii = true});
+            CHECK(strstr(text, i % 2 ? "best" : "one core") != NULL);
+            CHECK(strstr(text, "120 GFLOP/s") != NULL);
+            check_line_widths(text, columns, "ceilings");
+            free(text);
         }
 }
 
@@ -145,7 +157,8 @@ static void test_json(void)
     assay__ceilings_json(&json, &set, NULL);
     assay__json_object_end(&json);
     assay__buf_putc(&out, '\n');
-    check_golden("ceilings.json", &out);
+    check_golden("ceilings.json", out.data);
+    assay__buf_free(&out);
 }
 
 static void test_json_without(void)
@@ -196,6 +209,7 @@ int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
         {"text", test_text},
+        {"csv", test_csv},
         {"widths", test_widths},
         {"json", test_json},
         {"json_without", test_json_without},

@@ -2,8 +2,9 @@
  * of a fake NVML, each device once, each with what is wrong with it. */
 #include "probe/hardware.h"
 #include "base/json.h"
-#include "report/topology.h"
+#include "report/report_machine.h"
 #include "scratch.h"
+#include "subject_fixture.h"
 
 #include <sys/stat.h>
 
@@ -188,6 +189,16 @@ static void test_nvidia_host(void)
 
 /* --- shown ------------------------------------------------------------------------------------ */
 
+/* The caller frees. */
+static char *view(const struct assay__hardware *shown, size_t number,
+                  struct assay_report_options options)
+{
+    struct assay__doc *doc = NULL;
+    CHECK_INT(assay__doc_new(&doc), 0);
+    assay__add_hardware(doc, shown, number, NULL);
+    return document_text(doc, options);
+}
+
 static void test_shown(void)
 {
     static const struct assay__hardware all[] = {
@@ -196,18 +207,24 @@ static void test_shown(void)
         {"npu", "", "", "", "", 0, "", "", "/sys/class/accel/accel0", "no driver is loaded",
          "sudo modprobe x"}};
     struct assay__buf out = {0};
-    struct assay__page page = {.out = &out, .columns = 80};
-    assay__hardware_text(&page, all, 2);
-    CHECK_STR(out.data,
-              "\nGPUs and NPUs  as the operating system shows them\n"
-              "  gpu         NVIDIA H200 · 151 GB · driver nvidia 580.65.06 · PCI 0000:1a:00.0\n"
-              "              by NVML\n"
-              "  npu         model not told · by /sys/class/accel/accel0\n"
-              "              no driver is loaded\n              → sudo modprobe x\n");
-    assay__buf_clear(&out);
-    assay__hardware_text(&page, NULL, 0);
-    CHECK_HAS(out.data, "none is shown");
-    assay__buf_clear(&out);
+    char *text = view(all, 2, (struct assay_report_options){.columns = 200});
+    CHECK_HAS(text, "\n  gpu    NVIDIA H200 ");
+    CHECK_HAS(text, " 151 GB  nvidia  580.65.06  0000:1a:00.0  NVML\n");
+    CHECK_HAS(text, "\n  npu    model not reported ");
+    CHECK_HAS(text, " /sys/class/accel/accel0 ");
+    CHECK_HAS(text, "no driver is loaded  sudo modprobe x\n");
+    free(text);
+    text = view(all, 2, (struct assay_report_options){.columns = 60});
+    CHECK_HAS(text, "\n      note: no driver is loaded\n      fix: sudo modprobe x\n");
+    free(text);
+    text = view(all, 2, (struct assay_report_options){.format = "csv"});
+    CHECK_HAS(text,
+              "\ngpu,NVIDIA H200,NVIDIA,150754820096,nvidia,580.65.06,0000:1a:00.0,GPU-1,NVML,"
+              ",,\nnpu,,,,,,,,/sys/class/accel/accel0,,no driver is loaded,sudo modprobe x\n");
+    free(text);
+    text = view(NULL, 0, (struct assay_report_options){0});
+    CHECK_HAS(text, "None.");
+    free(text);
     struct assay__json_writer w;
     assay__json_start(&w, &out, false);
     assay__json_object(&w);

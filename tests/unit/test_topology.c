@@ -4,7 +4,8 @@
 #include "platform/topology.h"
 #include "base/json.h"
 #include "platform/platform.h"
-#include "report/topology.h"
+#include "report/report_machine.h"
+#include "subject_fixture.h"
 #include "scratch.h"
 
 #include <sys/stat.h>
@@ -306,12 +307,12 @@ static void test_environment(void)
 
 static const char *text_in(const struct assay__topology *t, uint64_t memory_bytes)
 {
-    static struct assay__buf out;
-    assay__buf_clear(&out);
-    struct assay__page page = {.out = &out, .columns = 80};
-    assay__topology_text(&page, t, memory_bytes);
-    CHECK(!out.failed);
-    return out.data;
+    static char *text;
+    struct assay__doc *doc = NULL;
+    free(text);
+    CHECK_INT(assay__doc_new(&doc), 0);
+    assay__add_topology(doc, t, memory_bytes);
+    return text = document_text(doc, (struct assay_report_options){.columns = 80});
 }
 
 static const char *text_of(const struct assay__topology *t)
@@ -357,16 +358,16 @@ static void test_shown(void)
     CHECK_STR(text_of(&t),
               "\nTopology\n"
               "  processors  1 package · 5 cores · 8 hardware threads\n"
-              "              1 to 2 threads a core (SMT)\n"
-              "  may use     CPU 0-3 · 4 of 8\n"
-              "  kind 1      performance · 3 cores · CPU 0-5 · at most 5.00 GHz\n"
+              "              1 to 2 threads per core (SMT)\n"
+              "  allowed     CPU 0-3 · 4 of 8\n"
+              "  kind 1      performance · 3 cores · CPU 0-5 · max 5.00 GHz\n"
               "  kind 2      efficiency · 2 cores · CPU 6-7\n"
               "  L1d         4 × 48 KiB · shared by 2 hardware threads · 12-way · 64 B lines\n"
-              "  L2          4 × size not told · shared by 2 hardware threads\n"
+              "  L2          4 × size not reported · shared by 2 hardware threads\n"
               "  L3          1 MiB · shared by 8 hardware threads · fully associative\n"
               "              64 B lines\n"
               "  memory 0    4.00 GB · near CPU 0-7\n"
-              "  memory 1    size not told · without processors\n");
+              "  memory 1    size not reported · without processors\n");
     const char *json = json_of(&t);
     CHECK_HAS(json, "\"packages\":1,\"dies\":null,\"cores\":5,\"threads\":8");
     CHECK_HAS(json,
@@ -384,14 +385,13 @@ static void test_memory_remark(void)
     static const struct assay__memory_node nodes[] = {{0, 4000000000, "0-3"}, {1, 660000000, "4"}};
     struct assay__topology t = {
         .reason = "", .allowed = "", .nodes = nodes, .node_count = 2, .threads = 8};
-    CHECK_HAS(text_in(&t, 135000000000),
-              "\n              the nodes tell 4.66 GB of the machine's 135 GB\n");
+    CHECK_HAS(text_in(&t, 135000000000), "report 4.66 GB of the machine's 135 GB.\n");
     CHECK(!strstr(text_in(&t, 0), "of the machine's"));
     CHECK(!strstr(text_in(&t, 5100000000), "of the machine's"));
-    CHECK_HAS(text_in(&t, 5200000000), "the nodes tell 4.66 GB of the machine's 5.20 GB");
-    CHECK_HAS(text_in(&t, 4000000000), "the nodes tell 4.66 GB of the machine's 4.00 GB");
+    CHECK_HAS(text_in(&t, 5200000000), "4.66 GB of the machine's 5.20 GB");
+    CHECK_HAS(text_in(&t, 4000000000), "4.66 GB of the machine's 4.00 GB");
     t.node_count = 1;
-    CHECK_HAS(text_in(&t, 135000000000), "the node tells 4.00 GB of the machine's 135 GB\n");
+    CHECK_HAS(text_in(&t, 135000000000), "reports 4.00 GB of the machine's 135 GB.\n");
 }
 
 static void test_shown_unknown(void)
@@ -404,8 +404,9 @@ static void test_shown_unknown(void)
               "\"threads_per_core\":null,\"allowed_cpus\":null,\"allowed_count\":null,"
               "\"core_kinds\":[],\"caches\":[],\"numa_nodes\":[]}}");
     t.reason = "";
-    CHECK_STR(text_of(&t), "\nTopology\n  processors  not told\n  may use     not told\n"
-                           "  caches      not told\n  memory      not told\n");
+    CHECK_STR(text_of(&t),
+              "\nTopology\n  processors  — not reported\n  allowed     — not reported\n"
+              "  caches      — not reported\n  memory      — not reported\n");
 }
 
 int main(int argc, char **argv)

@@ -102,12 +102,13 @@ struct assay__code {
 /* --- tables ----------------------------------------------------------------------------------- */
 
 enum assay__column_flag {
-    ASSAY__COLUMN_NAME = 1,  /* what the row is called: shortened where there is no room */
-    ASSAY__COLUMN_PROSE = 2, /* may be long: wrapped */
-    ASSAY__COLUMN_SUM = 4,   /* adds up: rows that are left out are told by their sum */
-    ASSAY__COLUMN_BAR = 8,   /* a share from 0 to 1 as a bar; not in Markdown */
-    ASSAY__COLUMN_KEEP = 16, /* shown even when no row has a value */
-    ASSAY__COLUMN_CODE = 32, /* what programs call it: no words to translate or to break */
+    ASSAY__COLUMN_NAME = 1,   /* what the row is called: shortened where there is no room */
+    ASSAY__COLUMN_PROSE = 2,  /* may be long: wrapped */
+    ASSAY__COLUMN_SUM = 4,    /* adds up: rows that are left out are told by their sum */
+    ASSAY__COLUMN_BAR = 8,    /* a share from 0 to 1 as a bar; not in Markdown */
+    ASSAY__COLUMN_KEEP = 16,  /* shown even when no row has a value */
+    ASSAY__COLUMN_CODE = 32,  /* what programs call it: no words to translate or to break */
+    ASSAY__COLUMN_AFTER = 64, /* prose that is read after the row: the first to go below it */
 };
 
 struct assay__column {

@@ -25,7 +25,8 @@ enum {
     BAR_LEAST = 10,
     BAR_MOST = 40,
     PROSE_LEAST = 20, /* room beside the numbers that is worth filling with prose */
-    PROSE_LINES = 6
+    PROSE_LINES = 6,
+    ALL_LINES = 1 << 20
 };
 
 /* How a column is laid out. */
@@ -154,6 +155,11 @@ static bool is_prose(const struct layout *l, size_t column)
     return l->places[column] == COLUMN && l->table->columns[column].flags & ASSAY__COLUMN_PROSE;
 }
 
+static bool is_after(const struct layout *l, size_t column)
+{
+    return l->table->columns[column].flags & ASSAY__COLUMN_AFTER;
+}
+
 /* What prose may take beside the other columns, in equal shares; those that need less leave it to
  * the others. */
 static void share_room(struct layout *l, size_t left, size_t count)
@@ -183,6 +189,9 @@ static void place_prose(struct layout *l)
     for (size_t c = 0; c < l->table->column_count; c++)
         if (is_prose(l, c) && l->table->columns[c].priority && used_width(l) > room(l))
             l->places[c] = DROPPED;
+    if (used_width(l) <= room(l)) return;
+    for (size_t c = 0; c < l->table->column_count; c++)
+        if (is_prose(l, c) && is_after(l, c)) l->places[c] = BELOW;
     for (size_t c = 0; c < l->table->column_count; c++)
         if (is_prose(l, c)) {
             count++;
@@ -428,6 +437,12 @@ static void put_bar_cell(struct layout *l, size_t row, size_t column)
     assay__buf_free(&bar);
 }
 
+/* A table that shows every row shows every word. */
+static size_t prose_lines(const struct layout *l)
+{
+    return l->limit == SIZE_MAX ? ALL_LINES : PROSE_LINES;
+}
+
 /* The lines of a cell that is wrapped to its column; the caller frees the buffer. */
 static void wrap_cell(struct layout *l, const char *text, size_t column, struct assay__buf *out)
 {
@@ -435,7 +450,7 @@ static void wrap_cell(struct layout *l, const char *text, size_t column, struct 
     part.out = out;
     part.color = false;
     part.columns = (int)l->widths[column];
-    assay__page_wrap_lines(&part, ASSAY__STYLE_PLAIN, "", text, PROSE_LINES);
+    assay__page_wrap_lines(&part, ASSAY__STYLE_PLAIN, "", text, prose_lines(l));
 }
 
 /* Line `number` of a wrapped cell, padded; false: it has no such line. */
@@ -462,11 +477,12 @@ static void put_below(struct layout *l, size_t row)
     for (size_t c = 0; c < l->table->column_count; c++) {
         const char *text = text_at(l, row, c);
         if (l->places[c] != BELOW || !*text) continue;
-        const char *named = below > 1 ? assay__arena_printf(l->arena, "%s: %s",
-                                                            l->table->columns[c].title, text)
-                                      : text;
+        const char *named = below > 1 || is_after(l, c)
+                                ? assay__arena_printf(l->arena, "%s: %s",
+                                                      l->table->columns[c].title, text)
+                                : text;
         assay__page_wrap_lines(l->page, ASSAY__STYLE_DIM, "      ", named ? named : text,
-                               PROSE_LINES);
+                               prose_lines(l));
     }
 }
 

@@ -133,6 +133,11 @@ static void put_table(struct walk *w, const struct assay__table *table)
     assay__arena_free(arena);
 }
 
+static bool is_shown_table(const struct assay__block *block)
+{
+    return block->kind == ASSAY__BLOCK_TABLE && !block->table->data && block->table->row_count;
+}
+
 static void draw(void *context, const struct assay__figure *figure)
 {
     struct walk *w = context;
@@ -200,6 +205,8 @@ static void put_blocks(struct walk *w)
         }
         if (block->kind == ASSAY__BLOCK_FACT && (!i || doc->blocks[i - 1].kind != block->kind))
             w->label_width = label_width(doc, i);
+        if (is_shown_table(block) && i && is_shown_table(&doc->blocks[i - 1]))
+            assay__buf_putc(w->page.out, '\n');
         put_block(w, block);
     }
 }

@@ -1,0 +1,68 @@
+/* capture_document.c - what `assay doctor --capture` copied of this machine, and what it could not
+ * copy. */
+#include "report/report_machine.h"
+
+#include "base/text.h"
+
+#include <stdint.h>
+
+static const struct assay__column written_columns[] = {
+    {"folder", "copied", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"files", "files", ASSAY__UNIT_COUNT, 0, 0, 0, 0},
+};
+
+static const struct assay__column fault_columns[] = {
+    {"path", "not copied, or not whole", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"reason", "why", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+};
+
+static void add_written(struct assay__doc *doc, const struct assay__capture *capture)
+{
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.name = "written", .caption = "Copied", .limit = SIZE_MAX},
+        written_columns, sizeof written_columns / sizeof written_columns[0]);
+    for (size_t i = 0; i < capture->group_count; i++) {
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, capture->groups[i].what);
+        assay__table_number(t, (double)capture->groups[i].files, ASSAY_MEASURED);
+    }
+}
+
+static void add_faults(struct assay__doc *doc, const struct assay__capture *capture)
+{
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){.name = "not-written", .caption = "Not copied", .limit = SIZE_MAX},
+        fault_columns, sizeof fault_columns / sizeof fault_columns[0]);
+    for (size_t i = 0; i < capture->fault_count; i++) {
+        assay__table_row(t, 0, NULL);
+        assay__table_text(t, capture->faults[i].path);
+        assay__table_text(t, capture->faults[i].reason);
+    }
+    if (capture->faults_left_out)
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "And %zu more that were not copied.",
+                            capture->faults_left_out);
+}
+
+int assay__capture_document(const struct assay__capture *capture, const char *folder,
+                            struct assay__doc **made)
+{
+    int code = assay__doc_new(made);
+    struct assay__doc *doc = *made;
+    char size[64];
+    if (code) return code;
+    assay__doc_name(doc, "doctor", "This machine as a folder");
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "capture", .title = "Capture", .quiet = true});
+    assay__text_scaled(size, sizeof size, (double)capture->bytes, "B");
+    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%zu file%s, %s, in %s.", capture->files,
+                        capture->files == 1 ? "" : "s", size, folder);
+    assay__doc_sentence(doc, ASSAY__TONE_NOTE,
+                        "The host's name was replaced. Look through the folder before you give it "
+                        "away. ASSAY_FSROOT=%s stands for this machine.",
+                        folder);
+    add_written(doc, capture);
+    add_faults(doc, capture);
+    assay__doc_end(doc);
+    return 0;
+}

@@ -1,0 +1,335 @@
+/* ceiling_list.c - measured ceilings. People read the CPU's with one core beside all cores: a line
+ * is what the two rows share (data type; level and pattern), in the order of the set. Those of a
+ * device stand with the share of the published peak that they reach. CSV has a row per ceiling. */
+#include "report/report_machine.h"
+
+#include "base/text.h"
+#include "ceiling/published.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WIDEST_SPREAD                                                           \
+    9.995 /* beyond it one of many repeats was disturbed: how much says nothing \
+           */
+
+static const char *const kind_names[] = {"compute", "bandwidth", "latency"};
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+static struct assay__datum number(const struct assay__ceiling *row, double value)
+{
+    return assay__datum_number(value, row->unit, row->state);
+}
+
+/* Not known: with the reason. NULL: there is no such row. */
+static struct assay__datum best(const struct assay__ceiling *row)
+{
+    if (!row) return assay__datum_none();
+    return row->state == ASSAY_UNAVAILABLE ? assay__datum_unknown(row->note)
+                                           : number(row, row->value);
+}
+
+static struct assay__datum spread(const struct assay__ceiling *row)
+{
+    double share = row ? assay__ceiling_spread(row) : (double)NAN;
+    if (isnan(share)) return assay__datum_none();
+    struct assay__datum value = assay__datum_number(share, "ratio", ASSAY_MEASURED);
+    if (share > WIDEST_SPREAD) value.text = "> 999 %";
+    return value;
+}
+
+/* What a row is called: "float32", "dram triad". */
+static const char *label(struct assay__doc *doc, const struct assay__ceiling *row)
+{
+    const char *what = row->kind == ASSAY__CEILING_COMPUTE ? row->type : row->level;
+    return assay__doc_printf(doc, "%s%s%s", what, *row->pattern ? " " : "", row->pattern);
+}
+
+/* What it was measured with: the instruction, or the working set. */
+static const char *means(struct assay__doc *doc, const struct assay__ceiling *row)
+{
+    char bytes[64];
+    if (!row || row->state == ASSAY_UNAVAILABLE) return "";
+    if (row->kind == ASSAY__CEILING_LATENCY && row->working_set_bytes) {
+        assay__text_scaled(bytes, sizeof bytes, (double)row->working_set_bytes, "B");
+        return assay__doc_printf(doc, "chain through %s", bytes);
+    }
+    return assay__doc_printf(doc, "%s%s%s", row->simd, *row->simd && *row->variant ? " " : "",
+                             row->variant);
+}
+
+/* --- the CPU's -------------------------------------------------------------------------------- */
+
+struct line {
+    const struct assay__ceiling *first; /* what the line is known by */
+    const struct assay__ceiling *one, *all;
+};
+
+static bool same_line(const struct assay__ceiling *a, const struct assay__ceiling *b)
+{
+    return a->kind == b->kind && strcmp(a->type, b->type) == 0 && strcmp(a->level, b->level) == 0 &&
+           strcmp(a->pattern, b->pattern) == 0;
+}
+
+static bool is_all_cores(const struct assay__ceiling *row)
+{
+    static const char end[] = ".all-cores";
+    size_t length = strlen(row->name), tail = sizeof end - 1;
+    return length >= tail && strcmp(row->name + length - tail, end) == 0;
+}
+
+/* Rows into lines; returns how many. lines has room for one per row. */
+static size_t pair_rows(const struct assay__ceilings *set, struct line *lines)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct assay__ceiling *row = &set->rows[i];
+        struct line *line = NULL;
+        for (size_t k = 0; k < count && !line; k++)
+            if (same_line(lines[k].first, row)) line = &lines[k];
+        if (!line) {
+            line = &lines[count++];
+            *line = (struct line){.first = row};
+        }
+        *(is_all_cores(row) ? &line->all : &line->one) = row;
+    }
+    return count;
+}
+
+static void put_line(struct assay__table *t, const struct line *line)
+{
+    const char *one = means(t->doc, line->one), *all = means(t->doc, line->all);
+    bool differ = *one && *all && strcmp(one, all) != 0;
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, label(t->doc, line->first));
+    assay__table_cell(t, best(line->one));
+    assay__table_cell(t, spread(line->one));
+    assay__table_cell(t, best(line->all));
+    assay__table_cell(t, spread(line->all));
+    assay__table_text(t, differ ? assay__doc_printf(t->doc, "%s | %s", one, all)
+                         : *one ? one
+                                : all);
+}
+
+/* The columns with the kind as the first one's title, in the document. */
+static struct assay__column *columns_for(struct assay__doc *doc, enum assay__ceiling_kind kind,
+                                         const struct assay__column *columns, size_t count)
+{
+    struct assay__column *own = assay__arena_array(doc->arena, count, sizeof *own);
+    if (!own) {
+        doc->failed = true;
+        return NULL;
+    }
+    memcpy(own, columns, count * sizeof *own);
+    own[0].title = kind_names[kind];
+    return own;
+}
+
+static void add_cpu_kind(struct assay__doc *doc, const struct line *lines, size_t count,
+                         enum assay__ceiling_kind kind, const char *all_cores)
+{
+    static const struct assay__column columns[] = {
+        {NULL, "", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+        {NULL, "one core", "FLOP/s", 0, 0, ASSAY__COLUMN_KEEP, 0},
+        {NULL, "spread", "ratio", 0, 2, 0, 0},
+        {NULL, "", "FLOP/s", 0, 0, 0, 0},
+        {NULL, "spread", "ratio", 0, 3, 0, 0},
+        {NULL, "with", NULL, 0, 1, ASSAY__COLUMN_PROSE, 0},
+    };
+    enum { COUNT = sizeof columns / sizeof columns[0], ALL = 3 };
+    struct assay__column *own = columns_for(doc, kind, columns, COUNT);
+    if (!own) return;
+    own[ALL].title = all_cores;
+    for (size_t i = 0; i < count; i++)
+        if (lines[i].first->kind == kind && lines[i].all) own[ALL].flags |= ASSAY__COLUMN_KEEP;
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.caption = kind_names[kind], .limit = SIZE_MAX}, own, COUNT);
+    for (size_t i = 0; i < count; i++)
+        if (lines[i].first->kind == kind) put_line(t, &lines[i]);
+}
+
+static void add_cpu(struct assay__doc *doc, const struct assay__ceilings *set)
+{
+    struct line *lines = assay__arena_array(doc->arena, set->count + 1, sizeof *lines);
+    int threads = 0;
+    if (!lines) {
+        doc->failed = true;
+        return;
+    }
+    size_t count = pair_rows(set, lines);
+    for (size_t i = 0; i < count; i++)
+        if (lines[i].all && lines[i].all->threads > threads) threads = lines[i].all->threads;
+    const char *all = threads ? assay__doc_printf(doc, "all cores (%d)", threads) : "all cores";
+    for (int kind = ASSAY__CEILING_COMPUTE; kind <= ASSAY__CEILING_LATENCY; kind++)
+        add_cpu_kind(doc, lines, count, (enum assay__ceiling_kind)kind, all);
+}
+
+/* --- a device's ------------------------------------------------------------------------------- */
+
+static void put_device_row(struct assay__table *t, const struct assay__ceiling *row,
+                           const char *hardware)
+{
+    struct assay__published peak;
+    bool known = row->state != ASSAY_UNAVAILABLE &&
+                 assay__published_find(hardware, row->name, &peak);
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, label(t->doc, row));
+    assay__table_cell(t, best(row));
+    assay__table_cell(t, isfinite(row->median) ? number(row, row->median) : assay__datum_none());
+    assay__table_cell(t, spread(row));
+    assay__table_cell(t, known ? assay__datum_number(row->value / peak.value, NULL, ASSAY_DERIVED)
+                               : assay__datum_none());
+    assay__table_cell(t, known ? assay__datum_number(peak.value, row->unit, ASSAY_PUBLISHED)
+                               : assay__datum_none());
+    assay__table_text(t, means(t->doc, row));
+}
+
+static void add_device_kind(struct assay__doc *doc, const struct assay__ceilings *set,
+                            enum assay__ceiling_kind kind)
+{
+    static const struct assay__column columns[] = {
+        {NULL, "", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+        {NULL, "best", "FLOP/s", 0, 0, ASSAY__COLUMN_KEEP, 0},
+        {NULL, "median", "FLOP/s", 0, 3, 0, 0},
+        {NULL, "spread", "ratio", 0, 1, 0, 0},
+        {NULL, "of published", "ratio", 0, 1, 0, 0},
+        {NULL, "published peak", "FLOP/s", 0, 2, 0, 0},
+        {NULL, "with", NULL, 0, 4, ASSAY__COLUMN_PROSE, 0},
+    };
+    enum { COUNT = sizeof columns / sizeof columns[0] };
+    struct assay__column *own = columns_for(doc, kind, columns, COUNT);
+    if (!own) return;
+    struct assay__table *t = assay__doc_table(
+        doc, &(struct assay__table){.caption = kind_names[kind], .limit = SIZE_MAX}, own, COUNT);
+    for (size_t i = 0; i < set->count; i++)
+        if (set->rows[i].kind == kind) put_device_row(t, &set->rows[i], set->hardware);
+}
+
+static void add_device(struct assay__doc *doc, const struct assay__ceilings *set)
+{
+    struct assay__published peak;
+    for (int kind = ASSAY__CEILING_COMPUTE; kind <= ASSAY__CEILING_LATENCY; kind++)
+        add_device_kind(doc, set, (enum assay__ceiling_kind)kind);
+    for (size_t i = 0; i < set->count; i++) {
+        if (!assay__published_find(set->hardware, set->rows[i].name, &peak)) continue;
+        assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Published: %s.", peak.source);
+        doc->marks = true; /* shares are derived */
+        return;
+    }
+}
+
+/* --- a set ------------------------------------------------------------------------------------ */
+
+/* Each note once, before it the rows that carry it; reasons stand below the tables already. */
+static void add_notes(struct assay__doc *doc, const struct assay__ceilings *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct assay__ceiling *row = &set->rows[i];
+        bool done = !*row->note || row->state == ASSAY_UNAVAILABLE;
+        for (size_t k = 0; k < i && !done; k++)
+            done = set->rows[k].state != ASSAY_UNAVAILABLE &&
+                   strcmp(set->rows[k].note, row->note) == 0;
+        if (done) continue;
+        struct assay__buf names = {0};
+        for (size_t k = i; k < set->count; k++)
+            if (set->rows[k].state != ASSAY_UNAVAILABLE &&
+                strcmp(set->rows[k].note, row->note) == 0)
+                assay__buf_printf(&names, "%s%s", names.length ? ", " : "", set->rows[k].name);
+        const char *all = assay__doc_take(doc, &names);
+        assay__doc_point(doc, "%s: %s", all, row->note);
+    }
+}
+
+void assay__add_ceilings(struct assay__doc *doc, const struct assay__ceilings *set,
+                         const char *name)
+{
+    const char *hardware = name && set->hardware ? set->hardware : "";
+    const char *title = name ? assay__doc_printf(doc, "Ceilings of %s", name)
+                             : "Ceilings of the CPU";
+    assay__doc_section(
+        doc, &(struct assay__heading){.title = title, .remark = *hardware ? hardware : NULL});
+    assay__doc_fact(doc, "measured");
+    assay__doc_item_text(doc, "%s", *set->measured_at ? set->measured_at : "at an unknown time");
+    assay__doc_item(doc, "in", assay__datum_number(set->duration_s, "s", ASSAY_MEASURED));
+    if (set->from_cache) assay__doc_item_text(doc, "kept since then");
+    if (!set->pinned) assay__doc_item_text(doc, "threads were not pinned to their cores");
+    if (!set->complete) assay__doc_item_text(doc, "incomplete");
+    bool harmless = name && set->complete;
+    assay__doc_sentence(doc, harmless ? ASSAY__TONE_NOTE : ASSAY__TONE_WARN, "%s", set->note);
+    if (name)
+        add_device(doc, set);
+    else
+        add_cpu(doc, set);
+    add_notes(doc, set);
+    assay__doc_end(doc);
+}
+
+/* --- CSV -------------------------------------------------------------------------------------- */
+
+static const struct assay__column data_columns[] = {
+    {.key = "device"},
+    {.key = "name"},
+    {.key = "value"},
+    {.key = "unit"},
+    {.key = "low"},
+    {.key = "high"},
+    {.key = "state"},
+    {.key = "source"},
+    {.key = "note"},
+    {.key = "measured_at"},
+    {.key = "median"},
+    {.key = "spread"},
+    {.key = "repeats"},
+    {.key = "threads"},
+    {.key = "with"},
+    {.key = "working_set_bytes"},
+    {.key = "clock_before_hz"},
+    {.key = "clock_after_hz"},
+    {.key = "published"},
+    {.key = "published_source"},
+};
+
+struct assay__table *assay__add_ceiling_table(struct assay__doc *doc)
+{
+    return assay__doc_table(doc, &(struct assay__table){.name = "ceilings", .data = true},
+                            data_columns, sizeof data_columns / sizeof data_columns[0]);
+}
+
+static void put_data_row(struct assay__table *t, const struct assay__ceilings *set,
+                         const struct assay__ceiling *row, const char *device)
+{
+    struct assay__published peak;
+    bool published = assay__published_find(set->hardware, row->name, &peak);
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, device);
+    assay__table_text(t, row->name);
+    assay__table_number(t, row->value, row->state);
+    assay__table_text(t, row->unit);
+    assay__table_number(t, row->low, row->state);
+    assay__table_number(t, row->high, row->state);
+    assay__table_text(t, assay_state_name(row->state));
+    assay__table_text(t, row->source);
+    assay__table_text(t, row->note);
+    assay__table_text(t, set->measured_at);
+    assay__table_number(t, row->median, row->state);
+    assay__table_number(t, assay__ceiling_spread(row), row->state);
+    assay__table_number(t, row->repeats, ASSAY_MEASURED);
+    assay__table_number(t, row->threads > 0 ? row->threads : (double)NAN, ASSAY_MEASURED);
+    assay__table_text(t, means(t->doc, row));
+    assay__table_number(t, row->working_set_bytes ? (double)row->working_set_bytes : (double)NAN,
+                        ASSAY_MEASURED);
+    assay__table_number(t, row->clock_before_hz, ASSAY_MEASURED);
+    assay__table_number(t, row->clock_after_hz, ASSAY_MEASURED);
+    assay__table_number(t, published ? peak.value : (double)NAN, ASSAY_PUBLISHED);
+    assay__table_text(t, published ? peak.source : "");
+}
+
+void assay__add_ceiling_rows(struct assay__table *table, const struct assay__ceilings *set,
+                             const char *device)
+{
+    for (size_t i = 0; i < set->count; i++)
+        put_data_row(table, set, &set->rows[i], device);
+}

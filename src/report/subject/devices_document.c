@@ -1,0 +1,264 @@
+/* devices_document.c - the machine, how its processors are laid out, its GPUs and NPUs, what every
+ * build of an engine offers on them, and what the devices can do at most. */
+#include "report/report_machine.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+const char *assay__found_hardware(const struct assay__found *found,
+                                  const struct assay_device *device)
+{
+    bool processor = strcmp(device->kind, "cpu") == 0 && device->available;
+    return *device->hardware || !processor ? device->hardware : found->machine.cpu_model;
+}
+
+/* --- the machine ------------------------------------------------------------------------------ */
+
+static double or_nan(double value)
+{
+    return value > 0 ? value : (double)NAN;
+}
+
+static void add_machine(struct assay__doc *doc, const struct assay__found *found)
+{
+    const struct assay__machine *m = &found->machine;
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "machine", .title = "Machine", .quiet = true});
+    if (found->interrupted)
+        assay__doc_sentence(doc, ASSAY__TONE_WARN, "Interrupted: what was found by then is shown.");
+    assay__doc_fact(doc, "processor");
+    if (*m->cpu_model)
+        assay__doc_item_text(doc, "%s", m->cpu_model);
+    else
+        assay__doc_item(doc, NULL, assay__datum_unknown("the system does not name it"));
+    assay__doc_item_text(doc, "%s", m->architecture);
+    assay__doc_fact(doc, "cores");
+    if (m->cores > 0) assay__doc_item_after(doc, NULL, assay__datum_count(m->cores), "cores");
+    if (m->threads > 0)
+        assay__doc_item_after(doc, NULL, assay__datum_count(m->threads), "hardware threads");
+    assay__doc_fact_number(doc, "max clock", or_nan(m->cpu_max_hz), "Hz");
+    assay__doc_fact_text(doc, "governor", m->governor);
+    assay__doc_fact_text(doc, "vector units", m->simd);
+    assay__doc_fact_number(doc, "memory", or_nan((double)m->memory_bytes), "B");
+    assay__doc_fact_text(doc, "virtualised", m->virtualized);
+    assay__doc_fact_text(doc, "container", m->container);
+    assay__doc_end(doc);
+}
+
+/* --- GPUs and NPUs ---------------------------------------------------------------------------- */
+
+/* The provider of ONNX Runtime that is made for a processor; "" none is known. */
+static const char *provider_for(const struct assay__hardware *hardware)
+{
+    static const struct {
+        const char *vendor, *kind, *provider;
+    } rows[] = {{"NVIDIA", "gpu", "cuda"},    {"AMD", "gpu", "migraphx"},
+                {"AMD", "npu", "vitisai"},    {"Intel", "gpu", "openvino"},
+                {"Intel", "npu", "openvino"}, {"Qualcomm", "npu", "qnn"},
+                {"Apple", "gpu", "coreml"},   {"Apple", "npu", "coreml"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].vendor, hardware->vendor) == 0 &&
+            strcmp(rows[i].kind, hardware->kind) == 0)
+            return rows[i].provider;
+    return "";
+}
+
+/* The usable devices whose driver gives the same name; else what could use it. */
+static struct assay__datum reached_by(struct assay__doc *doc, const struct assay__found *found,
+                                      const struct assay__hardware *hardware)
+{
+    struct assay__buf names = {0};
+    const char *provider = provider_for(hardware);
+    for (size_t i = 0; i < found->count && *hardware->name; i++) {
+        const struct assay_device *d = &found->items[i].device;
+        if (d->available && strcmp(d->hardware, hardware->name) == 0)
+            assay__buf_printf(&names, "%s%s", names.length ? ", " : "", found->items[i].name);
+    }
+    const char *all = assay__doc_take(doc, &names);
+    if (*all) return assay__datum_text(all);
+    if (!*provider) return assay__datum_none();
+    return assay__datum_unknown(assay__doc_printf(
+        doc, "no device says that it runs on it; a build with the %s provider could", provider));
+}
+
+static void add_hardware(struct assay__doc *doc, const struct assay__found *found)
+{
+    struct assay__datum *reached = assay__arena_array(doc->arena, found->hardware_count + 1,
+                                                      sizeof *reached);
+    if (!reached) doc->failed = true;
+    for (size_t i = 0; reached && i < found->hardware_count; i++)
+        reached[i] = reached_by(doc, found, &found->hardware[i]);
+    assay__add_hardware(doc, found->hardware, found->hardware_count, reached);
+}
+
+/* --- builds ----------------------------------------------------------------------------------- */
+
+static const struct assay__column columns[] = {
+    {"name", "device", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"class", "class", NULL, 0, 0, 0, 0},
+    {"engine", NULL, NULL, 0, 0, 0, 0},
+    {"build", NULL, NULL, 0, 0, 0, 0},
+    {"available", "usable", NULL, 0, 0, 0, 0},
+    {"reason", "why not", NULL, 0, 0, ASSAY__COLUMN_PROSE, 0},
+    {"hardware", "hardware", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_KEEP, 0},
+    {"software", NULL, NULL, 0, 0, 0, 0},
+    {"note", NULL, NULL, 0, 0, 0, 0},
+    {NULL, "note", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER, 0},
+    {"library", NULL, NULL, 0, 0, 0, 0},
+    {"version", NULL, NULL, 0, 0, 0, 0},
+    {"offered", NULL, NULL, 0, 0, 0, 0},
+};
+
+static const char *yes_or_no(bool is)
+{
+    return is ? "yes" : "no";
+}
+
+/* A device that runs on nothing we know the name of says so; one that cannot be used has none. */
+static struct assay__datum hardware_cell(const struct assay__found *found,
+                                         const struct assay_device *device)
+{
+    const char *hardware = assay__found_hardware(found, device);
+    if (!*hardware && device->available) return assay__datum_unknown("not named");
+    return assay__datum_text(hardware);
+}
+
+static const char *note_of(struct assay__doc *doc, const struct assay_device *d)
+{
+    if (!d->software) return d->note;
+    return assay__doc_printf(doc, "software: it runs on the CPU%s%s%s", *d->note ? " (" : "",
+                             d->note, *d->note ? ")" : "");
+}
+
+static void put_device(struct assay__table *t, const struct assay__found *found,
+                       const struct assay__found_build *build,
+                       const struct assay__found_device *item)
+{
+    const struct assay_device *d = &item->device;
+    bool shown = d->offered || build->count == 1;
+    assay__table_row(t, shown ? 0 : ASSAY__ROW_DATA, NULL);
+    assay__table_text(t, item->name);
+    assay__table_text(t, d->kind);
+    assay__table_text(t, d->engine);
+    assay__table_text(t, build->name);
+    assay__table_text(t, yes_or_no(d->available));
+    assay__table_text(t, d->reason);
+    assay__table_cell(t, hardware_cell(found, d));
+    assay__table_text(t, yes_or_no(d->software));
+    assay__table_text(t, d->note);
+    assay__table_text(t, note_of(t->doc, d));
+    assay__table_text(t, d->library);
+    assay__table_text(t, d->version);
+    assay__table_text(t, yes_or_no(d->offered));
+}
+
+/* "cuda, tensorrt, coreml": names up to the colon, each once. */
+static void add_missing(struct assay__doc *doc, const struct assay__found *found,
+                        const struct assay__found_build *build)
+{
+    struct assay__buf names = {0};
+    for (size_t i = 0; i < build->count; i++) {
+        const struct assay_device *d = &found->items[build->first + i].device;
+        size_t length = strcspn(d->name, ":");
+        bool again = false;
+        if (d->offered) continue;
+        for (size_t k = 0; k < i; k++) {
+            const struct assay_device *other = &found->items[build->first + k].device;
+            again |= !other->offered && strcspn(other->name, ":") == length &&
+                     strncmp(other->name, d->name, length) == 0;
+        }
+        if (!again)
+            assay__buf_printf(&names, "%s%.*s", names.length ? ", " : "", (int)length, d->name);
+    }
+    const char *all = assay__doc_take(doc, &names);
+    if (*all) assay__doc_sentence(doc, ASSAY__TONE_NOTE, "Not in this build: %s.", all);
+}
+
+/* "ONNX Runtime 1.24.1, build two" */
+static const char *build_title(struct assay__doc *doc, const struct assay__found_build *build)
+{
+    const struct assay_engine_ops *engine = assay_engine_find(build->engine);
+    bool ort = engine && strcmp(build->engine, "ort") == 0;
+    return assay__doc_printf(doc, "%s%s%s%s%s", ort ? engine->summary : build->engine,
+                             *build->version ? " " : "", build->version,
+                             *build->name ? ", build " : "", build->name);
+}
+
+static void add_build(struct assay__doc *doc, const struct assay__found *found,
+                      const struct assay__found_build *build)
+{
+    const char *id = assay__doc_printf(doc, "build-%zu", (size_t)(build - found->builds) + 1);
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = id,
+                                      .title = build_title(doc, build),
+                                      .remark = *build->version ? NULL : "version unknown"});
+    assay__doc_fact_text(doc, "library", build->path);
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){
+            .name = "devices", .caption = "Devices", .more = "devices", .limit = SIZE_MAX},
+        columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < build->count; i++)
+        put_device(t, found, build, &found->items[build->first + i]);
+    if (build->count > 1) add_missing(doc, found, build);
+    bool said = build->count == 1 &&
+                strcmp(found->items[build->first].device.reason, build->reason) == 0;
+    if (!said) assay__doc_sentence(doc, ASSAY__TONE_WARN, "%s", build->reason);
+    assay__doc_end(doc);
+}
+
+/* --- ceilings --------------------------------------------------------------------------------- */
+
+/* A usable device beside the CPU was asked too, or would have been. */
+static bool was_asked(const struct assay__found *found, const struct assay__found_device *item)
+{
+    return found->asked && item->device.available && strcmp(item->device.kind, "cpu") != 0;
+}
+
+static void add_no_ceilings(struct assay__doc *doc, const char *device, const char *why)
+{
+    assay__doc_fact(doc, device);
+    assay__doc_item(doc, NULL, assay__datum_unknown(why));
+}
+
+static void add_ceilings(struct assay__doc *doc, const struct assay__found *found)
+{
+    bool others = false;
+    for (size_t i = 0; i < found->count; i++)
+        others |= was_asked(found, &found->items[i]);
+    assay__doc_section(doc, &(struct assay__heading){.id = "ceilings",
+                                                     .title = "Ceilings",
+                                                     .remark = "what the devices do at most"});
+    if (!found->cpu && (found->cpu_asked || !others))
+        add_no_ceilings(doc, others ? "CPU" : "measured", found->why);
+    for (size_t i = 0; i < found->count; i++)
+        if (was_asked(found, &found->items[i]) && !found->items[i].ceilings)
+            add_no_ceilings(doc, found->items[i].name, found->items[i].why);
+    if (found->cpu) assay__add_ceilings(doc, found->cpu, NULL);
+    for (size_t i = 0; i < found->count; i++)
+        if (was_asked(found, &found->items[i]) && found->items[i].ceilings)
+            assay__add_ceilings(doc, found->items[i].ceilings, found->items[i].name);
+    struct assay__table *t = assay__add_ceiling_table(doc);
+    if (found->cpu) assay__add_ceiling_rows(t, found->cpu, "cpu");
+    for (size_t i = 0; i < found->count; i++)
+        if (was_asked(found, &found->items[i]) && found->items[i].ceilings)
+            assay__add_ceiling_rows(t, found->items[i].ceilings, found->items[i].name);
+    assay__doc_end(doc);
+}
+
+int assay__devices_document(const struct assay__found *found, struct assay__doc **made)
+{
+    int code = assay__doc_new(made);
+    struct assay__doc *doc = *made;
+    if (code) return code;
+    assay__doc_name(doc, "devices", "Devices");
+    doc->table = "devices";
+    add_machine(doc, found);
+    assay__add_topology(doc, &found->topology, found->machine.memory_bytes);
+    add_hardware(doc, found);
+    for (size_t i = 0; i < found->build_count; i++)
+        add_build(doc, found, &found->builds[i]);
+    add_ceilings(doc, found);
+    return 0;
+}

@@ -1,0 +1,73 @@
+/* hardware_list.c - the GPUs and NPUs that the operating system lists, whoever can use them: each
+ * with what is wrong with it, and the command that would change that. */
+#include "report/report_machine.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const struct assay__column columns[] = {
+    {"class", "class", NULL, 0, 0, 0, 0},
+    {"name", NULL, NULL, 0, 0, 0, 0},
+    {NULL, "name", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"vendor", NULL, NULL, 0, 0, 0, 0},
+    {"memory_bytes", "memory", "B", 0, 1, 0, 0},
+    {"driver", "driver", NULL, 0, 2, 0, 0},
+    {"driver_version", "version", NULL, 0, 3, 0, 0},
+    {"pci", "PCI", NULL, 0, 5, ASSAY__COLUMN_CODE, 0},
+    {"uuid", NULL, NULL, 0, 0, 0, 0},
+    {"source", "source", NULL, 0, 6, ASSAY__COLUMN_CODE, 0},
+    {"reached_by", "reached by", NULL, 0, 0, ASSAY__COLUMN_KEEP, 0},
+    {"note", "note", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER, 0},
+    {"help", "fix", NULL, 0, 0, ASSAY__COLUMN_PROSE | ASSAY__COLUMN_AFTER, 0},
+};
+
+/* "Intel 0x8086:0xe2ff": the vendor is not said twice. */
+static const char *title_of(struct assay__doc *doc, const struct assay__hardware *item)
+{
+    bool named = *item->vendor && strncmp(item->name, item->vendor, strlen(item->vendor)) == 0;
+    if (!*item->name)
+        return assay__doc_printf(doc, "%s%smodel not reported", item->vendor,
+                                 *item->vendor ? ", " : "");
+    if (named || !*item->vendor) return item->name;
+    return assay__doc_printf(doc, "%s %s", item->vendor, item->name);
+}
+
+static void put_row(struct assay__table *t, const struct assay__hardware *item,
+                    const struct assay__datum *reached)
+{
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, item->kind);
+    assay__table_text(t, item->name);
+    assay__table_text(t, title_of(t->doc, item));
+    assay__table_text(t, item->vendor);
+    if (item->memory_bytes)
+        assay__table_number(t, (double)item->memory_bytes, ASSAY_MEASURED);
+    else
+        assay__table_skip(t, 1);
+    assay__table_text(t, item->driver);
+    assay__table_text(t, item->driver_version);
+    assay__table_text(t, item->pci);
+    assay__table_text(t, item->uuid);
+    assay__table_text(t, item->source);
+    assay__table_cell(t, reached ? *reached : assay__datum_none());
+    assay__table_text(t, item->note);
+    assay__table_text(t, item->help);
+}
+
+void assay__add_hardware(struct assay__doc *doc, const struct assay__hardware *items, size_t count,
+                         const struct assay__datum *reached)
+{
+    assay__doc_section(doc, &(struct assay__heading){.id = "hardware",
+                                                     .title = "GPUs and NPUs",
+                                                     .remark = "as the operating system lists "
+                                                               "them"});
+    struct assay__table *t = assay__doc_table(
+        doc,
+        &(struct assay__table){
+            .name = "hardware", .caption = "GPUs and NPUs", .more = "devices", .limit = SIZE_MAX},
+        columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < count; i++)
+        put_row(t, &items[i], reached ? &reached[i] : NULL);
+    if (!count) assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "None.");
+    assay__doc_end(doc);
+}

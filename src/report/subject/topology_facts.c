@@ -1,0 +1,155 @@
+/* topology_facts.c - how the processors are laid out: packages, cores, kinds of cores, caches,
+ * memory. Sizes of caches are powers of two and are shown as such (KiB, MiB); memory is decimal as
+ * everywhere else. */
+#include "report/report_machine.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MEMORY_WITHIN 0.1 /* the kernel's own memory is counted by some and not by others */
+#define UNKNOWN "not reported"
+
+/* "4 cores"; nothing when there are none. */
+static void add_count(struct assay__doc *doc, int count, const char *what)
+{
+    if (count > 0) assay__doc_item_text(doc, "%d %s%s", count, what, count == 1 ? "" : "s");
+}
+
+static void add_unknown(struct assay__doc *doc, const char *label)
+{
+    assay__doc_fact(doc, label);
+    assay__doc_item(doc, NULL, assay__datum_unknown(UNKNOWN));
+}
+
+static void add_processors(struct assay__doc *doc, const struct assay__topology *t)
+{
+    if (!t->packages && !t->dies && !t->cores && !t->threads) {
+        add_unknown(doc, "processors");
+    } else {
+        assay__doc_fact(doc, "processors");
+        add_count(doc, t->packages, "package");
+        add_count(doc, t->dies, "die");
+        add_count(doc, t->cores, "core");
+        add_count(doc, t->threads, "hardware thread");
+        if (t->threads_per_core > t->least_threads_per_core)
+            assay__doc_item_text(doc, "%d to %d threads per core (SMT)", t->least_threads_per_core,
+                                 t->threads_per_core);
+        else if (t->threads_per_core > 1)
+            assay__doc_item_text(doc, "%d threads per core (SMT)", t->threads_per_core);
+        else if (t->threads_per_core == 1)
+            assay__doc_item_text(doc, "no SMT");
+    }
+    if (!*t->allowed) {
+        add_unknown(doc, "allowed");
+        return;
+    }
+    assay__doc_fact(doc, "allowed");
+    assay__doc_item_text(doc, "CPU %s", t->allowed);
+    if (t->allowed_count > 0 && t->threads > 0)
+        assay__doc_item_text(doc, "%d of %d", t->allowed_count, t->threads);
+}
+
+/* The fastest kind first. */
+static void add_kinds(struct assay__doc *doc, const struct assay__topology *t)
+{
+    for (size_t i = t->kind_count; i-- > 0;) {
+        const struct assay__core_kind *kind = &t->kinds[i];
+        assay__doc_fact(doc, assay__doc_printf(doc, "kind %zu", t->kind_count - i));
+        assay__doc_item_text(doc, "%s", kind->name);
+        add_count(doc, kind->cores, "core");
+        if (*kind->cpus) assay__doc_item_text(doc, "CPU %s", kind->cpus);
+        if (kind->max_hz > 0)
+            assay__doc_item(doc, "max", assay__datum_number(kind->max_hz, "Hz", ASSAY_MEASURED));
+    }
+}
+
+/* "32 KiB"; what is no whole number of them by the general rule. */
+static void print_size(char *out, size_t out_size, uint64_t bytes)
+{
+    if (!bytes)
+        snprintf(out, out_size, "size " UNKNOWN);
+    else if (bytes % (1u << 20) == 0)
+        snprintf(out, out_size, "%llu MiB", (unsigned long long)(bytes >> 20));
+    else if (bytes % 1024 == 0)
+        snprintf(out, out_size, "%llu KiB", (unsigned long long)(bytes >> 10));
+    else
+        assay__text_scaled(out, out_size, (double)bytes, "B");
+}
+
+static void add_cache(struct assay__doc *doc, const struct assay__cache *c)
+{
+    char size[32];
+    const char *side = strcmp(c->kind, "data") == 0          ? "d"
+                       : strcmp(c->kind, "instruction") == 0 ? "i"
+                                                             : "";
+    assay__doc_fact(doc, assay__doc_printf(doc, "L%d%s", c->level, side));
+    print_size(size, sizeof size, c->size_bytes);
+    if (c->count > 1)
+        assay__doc_item_text(doc, "%d × %s", c->count, size);
+    else
+        assay__doc_item_text(doc, "%s", size);
+    if (c->threads > 0)
+        assay__doc_item_text(doc, "%s %d hardware thread%s", c->threads > 1 ? "shared by" : "of",
+                             c->threads, c->threads == 1 ? "" : "s");
+    if (c->ways > 0) assay__doc_item_text(doc, "%d-way", c->ways);
+    if (c->ways < 0) assay__doc_item_text(doc, "fully associative");
+    if (c->line_bytes) assay__doc_item_text(doc, "%u B lines", c->line_bytes);
+}
+
+static void add_memory(struct assay__doc *doc, const struct assay__topology *t)
+{
+    bool several = t->node_count > 1;
+    for (size_t i = 0; i < t->node_count; i++) {
+        const struct assay__memory_node *node = &t->nodes[i];
+        assay__doc_fact(doc,
+                        several ? assay__doc_printf(doc, "memory %d", node->number) : "memory");
+        if (node->memory_bytes)
+            assay__doc_item(doc, NULL,
+                            assay__datum_number((double)node->memory_bytes, "B", ASSAY_MEASURED));
+        else
+            assay__doc_item_text(doc, "size " UNKNOWN);
+        if (!several) assay__doc_item_text(doc, "one NUMA node");
+        if (several && *node->cpus) assay__doc_item_text(doc, "near CPU %s", node->cpus);
+        if (several && !*node->cpus) assay__doc_item_text(doc, "without processors");
+    }
+    if (!t->node_count) add_unknown(doc, "memory");
+}
+
+/* Memory that was added while the machine ran may belong to no node: then the nodes are not the
+ * whole. */
+static void add_memory_remark(struct assay__doc *doc, const struct assay__topology *t,
+                              uint64_t memory_bytes)
+{
+    double nodes = 0, whole = (double)memory_bytes;
+    char part[32], all[32];
+    for (size_t i = 0; i < t->node_count; i++) {
+        if (!t->nodes[i].memory_bytes) return; /* its fact says so */
+        nodes += (double)t->nodes[i].memory_bytes;
+    }
+    if (!(nodes > 0) || !(whole > 0)) return;
+    if (nodes >= (1 - MEMORY_WITHIN) * whole && nodes <= (1 + MEMORY_WITHIN) * whole) return;
+    assay__text_scaled(part, sizeof part, nodes, "B");
+    assay__text_scaled(all, sizeof all, whole, "B");
+    assay__doc_sentence(doc, ASSAY__TONE_NOTE, "The NUMA node%s %s of the machine's %s.",
+                        t->node_count == 1 ? " reports" : "s report", part, all);
+}
+
+void assay__add_topology(struct assay__doc *doc, const struct assay__topology *topology,
+                         uint64_t memory_bytes)
+{
+    assay__doc_section(doc, &(struct assay__heading){.id = "topology", .title = "Topology"});
+    if (*topology->reason) {
+        assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "— %s", topology->reason);
+    } else {
+        add_processors(doc, topology);
+        add_kinds(doc, topology);
+        for (size_t i = 0; i < topology->cache_count; i++)
+            add_cache(doc, &topology->caches[i]);
+        if (!topology->cache_count) add_unknown(doc, "caches");
+        add_memory(doc, topology);
+        add_memory_remark(doc, topology, memory_bytes);
+    }
+    assay__doc_end(doc);
+}
