@@ -3,6 +3,7 @@
 #include "profile/profile.h"
 
 #include "base/stats.h"
+#include "profile/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,44 +24,6 @@ int assay__trial_state_parse(const char *name)
     return -1;
 }
 
-static void environment_init(struct assay__environment *environment)
-{
-    *environment = (struct assay__environment){
-        .host = "",
-        .os = "",
-        .kernel = "",
-        .architecture = "",
-        .cpu_model = "",
-        .virtualized = "",
-        .governor = "",
-        .simd = "",
-        .container = "",
-        .memory_bytes = NAN,
-        .cpu_max_hz = NAN,
-        .l1d_bytes = NAN,
-        .l2_bytes = NAN,
-        .l3_bytes = NAN,
-    };
-}
-
-static void model_init(struct assay__model_info *model)
-{
-    *model = (struct assay__model_info){
-        .name = "",
-        .path = "",
-        .format = "",
-        .fingerprint = "",
-        .sha256 = "",
-        .parameters = -1,
-        .weight_bytes = -1,
-        .node_count = -1,
-        .ir_version = -1,
-        .opset = "",
-        .producer = "",
-        .cell = {.kind = "", .form = "", .steps = -1, .fault = ""},
-    };
-}
-
 struct assay_profile *assay__profile_new(void)
 {
     struct assay__arena *arena = assay__arena_new();
@@ -69,15 +32,13 @@ struct assay_profile *assay__profile_new(void)
         assay__arena_free(arena);
         return NULL;
     }
+    assay__fields_unknown(&assay__stored_profile, profile);
+    assay__fields_unknown(&assay__stored_environment, &profile->environment);
+    assay__fields_unknown(&assay__stored_model, &profile->model);
+    assay__fields_unknown(&assay__stored_cell, &profile->model.cell);
     profile->arena = arena;
     profile->path = "";
     profile->assay_version = ASSAY_VERSION_STRING;
-    profile->schema = ASSAY_SCHEMA_VERSION;
-    profile->command = "";
-    profile->command_line = "";
-    profile->created = "";
-    environment_init(&profile->environment);
-    model_init(&profile->model);
     return profile;
 }
 
@@ -93,20 +54,41 @@ static void *grow(struct assay__arena *arena, void *items, size_t count, size_t 
 
 struct assay__layers assay__layers_unknown(void)
 {
-    return (struct assay__layers){.method = "",
-                                  .reason = "",
-                                  .engine_ns = NAN,
-                                  .unattributed_ns = NAN,
-                                  .scale_factor = NAN,
-                                  .slowdown = NAN,
-                                  .spread = NAN,
-                                  .contention = NAN};
+    struct assay__layers layers = {0};
+    assay__fields_unknown(&assay__stored_layers, &layers);
+    return layers;
+}
+
+struct assay__layer assay__layer_unknown(void)
+{
+    struct assay__layer layer = {0};
+    assay__fields_unknown(&assay__stored_layer, &layer);
+    return layer;
 }
 
 struct assay__peak assay__peak_unknown(void)
 {
-    return (struct assay__peak){
-        .node = "", .op = "", .bytes = NAN, .body_bytes = NAN, .alive = -1, .rest_bytes = NAN};
+    struct assay__peak peak = {0};
+    assay__fields_unknown(&assay__stored_peak, &peak);
+    peak.reason = NULL; /* not looked for */
+    return peak;
+}
+
+struct assay__allocations assay__allocations_unknown(void)
+{
+    struct assay__allocations allocations = {0};
+    assay__fields_unknown(&assay__stored_allocations, &allocations);
+    allocations.reason = NULL; /* not asked for */
+    return allocations;
+}
+
+struct assay__finding assay__finding_tried(const struct assay__finding *finding)
+{
+    struct assay__finding tried = *finding;
+    if (!isfinite(tried.verified_gain))
+        tried.verified_low = tried.verified_high = tried.verified_smallest = tried.verified_energy =
+            tried.verified_energy_low = tried.verified_energy_high = tried.verified_drift = NAN;
+    return tried;
 }
 
 bool assay__layer_interval(const struct assay__layers *layers, const struct assay__layer *layer,
@@ -150,20 +132,12 @@ struct assay__trial *assay__profile_trial(struct assay_profile *profile)
     struct assay__trial *trial = &trials[profile->trial_count++];
     *trial = (struct assay__trial){
         .id = (int)profile->trial_count,
-        .state = ASSAY__TRIAL_RUNNING,
-        .reason = "",
-        .engine = "",
-        .engine_version = "",
-        .engine_library = "",
-        .device = "",
-        .batch = -1,
         .metrics = metrics,
-        .layers = assay__layers_unknown(),
         .peak = assay__peak_unknown(),
-        .stability = {.verdict = "", .more_iterations = -1},
         .allocations = assay__allocations_unknown(),
         .class_counter_note = "",
     };
+    assay__fields_unknown(&assay__stored_trial, trial);
     return trial;
 }
 
@@ -179,16 +153,8 @@ struct assay__launch *assay__trial_launch(struct assay_profile *profile, struct 
     }
     trial->launches = launches;
     struct assay__launch *launch = &launches[trial->launch_count++];
-    *launch = (struct assay__launch){
-        .id = (int)trial->launch_count,
-        .state = ASSAY__TRIAL_RUNNING,
-        .reason = "",
-        .streams = 1,
-        .wall_ns = NAN,
-        .p50_ns = NAN,
-        .log_tail = "",
-        .metrics = metrics,
-    };
+    *launch = (struct assay__launch){.id = (int)trial->launch_count, .metrics = metrics};
+    assay__fields_unknown(&assay__stored_launch, launch);
     return launch;
 }
 
@@ -212,18 +178,6 @@ size_t assay_profile_trials(const struct assay_profile *profile)
 const struct assay_metrics *assay_profile_metrics(const struct assay_profile *profile, size_t trial)
 {
     return profile && trial < profile->trial_count ? profile->trials[trial].metrics : NULL;
-}
-
-struct assay__allocations assay__allocations_unknown(void)
-{
-    return (struct assay__allocations){
-        .growth_bytes = NAN,
-        .growth_low = NAN,
-        .growth_high = NAN,
-        .heap_bytes = NAN,
-        .heap_used_bytes = NAN,
-        .slowdown = NAN,
-    };
 }
 
 int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,
