@@ -575,6 +575,7 @@ const struct assay__probe_ops assay__probe_nvml = {
     .read = nvml_read,
     .close = nvml_close,
     .select = nvml_select,
+    .power_of = "g",
 };
 
 const struct assay__probe_ops assay__probe_nvml_energy = {

@@ -451,4 +451,5 @@ const struct assay__probe_ops assay__probe_powermetrics = {
     .read = powermetrics_read,
     .close = powermetrics_close,
     .own_thread = true, /* the child it starts ends with the thread that started it */
+    .power_of = "cgn",
 };

@@ -53,6 +53,11 @@ static int pressure_open(struct assay__arena *arena, struct assay__probe **probe
                             error);
 }
 
+static const struct assay__capture_files files[] = {
+    {"/proc/pressure", "*", ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_pressure = {
     .name = "pressure",
     .summary = "time tasks waited for CPU, memory and input/output",
@@ -61,4 +66,5 @@ const struct assay__probe_ops assay__probe_pressure = {
     .reason = assay__files_reason,
     .read = assay__files_read,
     .close = assay__files_close,
+    .files = files,
 };

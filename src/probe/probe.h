@@ -1,5 +1,5 @@
-/* probe.h - sensors and counters: one file each, one row each in registry.c. A probe says what it
- * can read here, or why it cannot; a channel that fails in mid-run becomes unavailable with the
+/* probe.h - sensors and counters: one file each, one row each in probes.h. A probe says what it can
+ * read here, or why it cannot; a channel that fails in mid-run becomes unavailable with the
  * reason, and the rest goes on.
  *
  * Rules for every probe: nothing is invented (no default, no zero for unknown); a channel that
@@ -49,6 +49,25 @@ struct assay__probe_reading {
     const char *reason; /* why; static, or lives until the next read of that channel; "" */
 };
 
+/* How `doctor --capture` copies a file. */
+enum assay__capture_as {
+    ASSAY__CAPTURE_COPY,
+    ASSAY__CAPTURE_EMPTY,  /* that it exists is all that counts */
+    ASSAY__CAPTURE_HOST,   /* the host's name, replaced */
+    ASSAY__CAPTURE_MOUNTS, /* lines of control groups only */
+    ASSAY__CAPTURE_MODEL,  /* the line of the model only: others identify this very card */
+    /* the folder is the one in which the probe's channels lie, and all those above it */
+    ASSAY__CAPTURE_CHANNELS,
+    /* no file of the system: what was asked in another way, as a file of ours */
+    ASSAY__CAPTURE_ASKED,
+};
+
+/** Files that are read. '*' stands for any name, in the folder and in the names. */
+struct assay__capture_files {
+    const char *folder, *names; /* names separated by blanks; NULL ends a list */
+    enum assay__capture_as as;
+};
+
 struct assay__probe_ops {
     const char *name;    /* "rapl", "hwmon", "nvml" */
     const char *summary; /* one line for `doctor` */
@@ -72,6 +91,11 @@ struct assay__probe_ops {
     /** (optional) Which channels will be looked at: wanted[0 … channels - 1]. The others need not
      *  be read any more; their readings are NaN. */
     void (*select)(struct assay__probe *probe, const bool *wanted);
+    /** (optional) The kinds of device whose power it could tell, by first letter: "cgn" are CPU,
+     * GPU and NPU. A report of unknown power says why each such probe told none. */
+    const char *power_of;
+    /** (optional) The files it reads beyond those of the machine itself (capture.c). */
+    const struct assay__capture_files *files;
 };
 
 /** The table; NULL past the end. */

@@ -291,6 +291,14 @@ static void uncore_close(struct assay__probe *probe)
         close_channel(probe, i);
 }
 
+static const struct assay__capture_files files[] = {
+    {DEVICES "/*", "type", ASSAY__CAPTURE_COPY},
+    {DEVICES "/uncore_imc*", "cpumask", ASSAY__CAPTURE_COPY},
+    {DEVICES "/uncore_imc*/events", "*", ASSAY__CAPTURE_COPY},
+    {DEVICES "/uncore_imc*/format", "*", ASSAY__CAPTURE_COPY},
+    {NULL, NULL, ASSAY__CAPTURE_COPY},
+};
+
 const struct assay__probe_ops assay__probe_uncore = {
     .name = "uncore",
     .summary = "bytes that the memory controllers read and wrote (perf_event, whole machine)",
@@ -299,4 +307,5 @@ const struct assay__probe_ops assay__probe_uncore = {
     .reason = uncore_reason,
     .read = uncore_read,
     .close = uncore_close,
+    .files = files,
 };

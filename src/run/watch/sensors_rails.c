@@ -442,33 +442,27 @@ static bool explain_candidate(const struct assay__sensors *sensors, struct assay
     return false;
 }
 
-/* The probes that could tell the power of such a device. */
-static const char *const *probes_of(char kind)
+static bool could_tell(const struct assay__probe_ops *ops, char kind)
 {
-    static const char *const of_cpu[] = {"rapl", "hwmon", "powermetrics", "battery", NULL};
-    static const char *const of_gpu[] = {"nvml", "gpu", "powermetrics", "battery", NULL};
-    static const char *const of_npu[] = {"accel", "powermetrics", "battery", NULL};
-    return kind == 'c' ? of_cpu : kind == 'g' ? of_gpu : of_npu;
+    return ops->power_of && strchr(ops->power_of, kind);
 }
 
 static void explain(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    const char *const *wanted = probes_of(rails->kind);
     if (explain_candidate(sensors, rails)) return;
     size_t used = explain_others(sensors, rails), listed = 0;
-    for (; *wanted; wanted++)
-        for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
-            struct assay__probe_cost probe;
-            assay__sampler_probe_cost(sensors->sampler, i, &probe);
-            if (strcmp(probe.ops->name, *wanted) != 0) continue;
-            const char *reason = probe_reason(sensors, &probe);
-            if (strstr(reason, "which is macOS's")) continue; /* another system's: no way to it */
-            int more = snprintf(rails->reason + used, sizeof rails->reason - used, "%s%s: %.*s%s",
-                                listed++ ? "; " : ": ", probe.ops->name, REASON_EACH, reason,
-                                strlen(reason) > REASON_EACH ? "…" : "");
-            used += more > 0 ? (size_t)more : 0;
-            if (used >= sizeof rails->reason) used = sizeof rails->reason - 1;
-        }
+    for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
+        struct assay__probe_cost probe;
+        assay__sampler_probe_cost(sensors->sampler, i, &probe);
+        if (!could_tell(probe.ops, rails->kind)) continue;
+        const char *reason = probe_reason(sensors, &probe);
+        if (strstr(reason, "which is macOS's")) continue; /* another system's: no way to it */
+        int more = snprintf(rails->reason + used, sizeof rails->reason - used, "%s%s: %.*s%s",
+                            listed++ ? "; " : ": ", probe.ops->name, REASON_EACH, reason,
+                            strlen(reason) > REASON_EACH ? "…" : "");
+        used += more > 0 ? (size_t)more : 0;
+        if (used >= sizeof rails->reason) used = sizeof rails->reason - 1;
+    }
 }
 
 /* Whether every rail has an answer; else why not ("" when there is nothing to say). */
@@ -484,13 +478,12 @@ static bool all_answer(const struct assay__sensors *sensors, const struct assay_
         return false;
     }
     if (rails->count) return true;
-    for (const char *const *wanted = probes_of(rails->kind); *wanted && !*why; wanted++)
-        for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
-            struct assay__probe_cost probe;
-            assay__sampler_probe_cost(sensors->sampler, i, &probe);
-            if (probe.blocked && strcmp(probe.ops->name, *wanted) == 0)
-                snprintf(why, size, "%s: %s", probe.ops->name, probe.reason);
-        }
+    for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler) && !*why; i++) {
+        struct assay__probe_cost probe;
+        assay__sampler_probe_cost(sensors->sampler, i, &probe);
+        if (probe.blocked && could_tell(probe.ops, rails->kind))
+            snprintf(why, size, "%s: %s", probe.ops->name, probe.reason);
+    }
     return false;
 }
 
