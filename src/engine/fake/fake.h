@@ -87,4 +87,26 @@ uint64_t assay__fake_generation_step(struct assay_session *session, uint64_t fir
 int assay__fake_tokens(struct assay_session *session, struct assay_token_times *times,
                        struct assay_error *error);
 
+/* --- fake_devices.c, fake_assignment.c -------------------------------------------------------- */
+
+int assay__fake_devices(const char *library, assay_device_fn *found, void *context,
+                        struct assay_error *error);
+int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
+                             assay_device_fn *found, void *context, struct assay_error *error);
+
+bool assay__fake_has_device(const char *name);
+/** What $ASSAY_FAKE_SCRIPTS adds to the script on that device, in the arena; NULL: nothing, or out
+ *  of memory. */
+const char *assay__fake_device_script(const char *device, struct assay__arena *arena);
+/** Its "gone=N:FILE": the N-th opening worked, this one does not. */
+int assay__fake_device_gone(const char *script, struct assay_error *error);
+
+/** Which provider would get which node. */
+int assay__fake_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,
+                           void *context, struct assay_error *error);
+
+/** Tests: told of each step of the fake engine (1) and of each of its layers (its share of a step).
+ *  NULL: nobody. */
+extern void (*assay__fake_step_hook)(double steps);
+
 #endif

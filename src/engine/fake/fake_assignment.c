@@ -5,7 +5,7 @@
  *
  * Instead of a list: "old" (this build cannot say), "refuse" (no session can be made), "nothing"
  * (the record names no node), "crash" (SIGSEGV), "hang". */
-#include "engine/engine.h"
+#include "engine/fake/fake.h"
 
 #include "model/graph.h"
 

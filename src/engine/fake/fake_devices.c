@@ -11,7 +11,7 @@
  * software. log: says an error in the log, then is refused. The class is the part of the name
  * before ':', when it is cpu, gpu or npu, else gpu. "cpu" and every device of the script run
  * models. */
-#include "engine/engine.h"
+#include "engine/fake/fake.h"
 
 #include "base/arena.h"
 #include "base/log.h"

@@ -5,7 +5,7 @@
 #include "run/watch/counters_fake.h"
 
 #include "base/text.h"
-#include "engine/engine.h"
+#include "engine/fake/fake.h"
 #include "probe/perf_event.h"
 
 #include <errno.h>
