@@ -5,6 +5,7 @@
  * ceilings. With --verify it is the first of several arms of one profile: the run without changes
  * and one arm per change follow. Beside a kept profile they stand in a profile of their own that is
  * not kept. */
+#include "cli/commands.h"
 #include "cli/report_file.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"

@@ -6,6 +6,7 @@
 #include "judge/fallback.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "cli/commands.h"
 #include "cli/device_words.h"
 #include "cli/device_list.h"
 #include "cli/run_ceilings.h"

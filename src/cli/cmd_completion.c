@@ -1,7 +1,7 @@
 /* cmd_completion.c - assay completion bash|zsh|fish: a completion script made from the table of
  * commands. Options, their fixed choices and command names are completed; where a profile is read,
  * *.assay and folders; everything else falls back to file names. */
-#include "cli/cli.h"
+#include "cli/commands.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* cmd_devices.c - assay devices: the processors of this machine, what every build of an engine
  * offers on them, what is missing and why, and, when asked, measured ceilings. Also keeps the
  * user's list of builds. devices_find.c does the work, devices_print.c shows it. */
+#include "cli/commands.h"
 #include "cli/device_list.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * status 0: the doctor advises, it does not judge. */
 #include "base/clock.h"
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/doctor.h"
 #include "probe/live.h"
 #include "probe/sysfs.h"

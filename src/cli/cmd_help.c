@@ -1,5 +1,5 @@
 /* cmd_help.c - assay help [COMMAND]. */
-#include "cli/cli.h"
+#include "cli/commands.h"
 
 static int run(struct assay__invocation *invocation)
 {

@@ -2,7 +2,7 @@
  * what the rewrite did to its outputs. Steps are rows of one table and are applied in its order. */
 #include "base/clock.h"
 #include "base/file.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/make.h"
 #include "base/text.h"
 #include "run/activation_range.h"

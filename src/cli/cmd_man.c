@@ -2,7 +2,7 @@
  * assay-<command>.1. No date is written, so that the same program makes the same pages. */
 #include "base/file.h"
 #include "base/utf8.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 
 #include <assay/api.h>
 #include <errno.h>

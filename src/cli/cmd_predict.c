@@ -1,6 +1,7 @@
 /* cmd_predict.c - assay predict: what a chip that is not here would do, by an analytic model, each
  * value with the error that the model was found to have; the measurements that error comes from;
  * and the efficiencies of this machine. */
+#include "cli/commands.h"
 #include "cli/model_command.h"
 
 #include "cli/predict_targets.h"

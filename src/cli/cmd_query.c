@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "profile/store.h"
 
 #include <assay/profile.h>

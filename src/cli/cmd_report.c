@@ -2,7 +2,7 @@
 #include "judge/diff.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/report_several.h"
 #include "cli/report_figure.h"
 #include "cli/report_file.h"

@@ -1,4 +1,5 @@
 /* cmd_run.c - assay run: profile one model on one target and print the report. */
+#include "cli/commands.h"
 #include "cli/require_option.h"
 #include "cli/run_command.h"
 

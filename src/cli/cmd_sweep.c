@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/device_words.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"

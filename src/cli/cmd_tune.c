@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/cpu_list.h"
 #include "base/text.h"
+#include "cli/commands.h"
 #include "cli/device_words.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"

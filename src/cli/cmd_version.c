@@ -1,7 +1,7 @@
 /* cmd_version.c - assay version: nothing is loaded or looked for, so that it answers in a few
  * milliseconds. */
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "report/render.h"
 
 #include <assay/api.h>
