@@ -1,7 +1,7 @@
 /* watch_conclude.c - the last of the watchers, for what needs all the others' metrics: the score,
  * and what the caller of the run wants to conclude before the profile is kept. It watches
  * nothing. */
-#include "run/watch/watch.h"
+#include "run/watch/watchers.h"
 
 #include "cost/score.h"
 

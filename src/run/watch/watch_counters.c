@@ -4,7 +4,7 @@
  * A counter that took turns with others was scaled by enabled / running time: derived, and the note
  * says for how much of the time it really counted. A counter that must move while a processor works
  * (cycles, instructions, branches, CPU time) and does not is a fault, not 0. */
-#include "run/watch/watch.h"
+#include "run/watch/watchers.h"
 
 #include "platform/posix_cpu.h"
 #include "probe/probe.h"

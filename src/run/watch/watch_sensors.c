@@ -10,7 +10,7 @@
  * Not read here: the PCIe link, its traffic (20 ms of waiting for each reading) and the counters of
  * processes, which have a watcher of their own. */
 #include "run/watch/sensors.h"
-#include "run/watch/watch.h"
+#include "run/watch/watchers.h"
 
 #include "base/clock.h"
 
