@@ -1,6 +1,6 @@
 /* rules_bound.c - rules about what bounds the layers: calls, memory, kernels far below their roof,
  * and the operators known for it. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 
