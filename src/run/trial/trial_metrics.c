@@ -1,6 +1,7 @@
 /* trial_metrics.c - the metrics of a trial and of a launch (names and units: base/metric_table.c).
  * What this run cannot know is put as unavailable with the reason, so that a report shows the whole
  * list. */
+#include "base/metric_table.h"
 #include "cost/score.h"
 #include "probe/live.h"
 #include "run/builds.h"
@@ -41,30 +42,22 @@ static const struct metric_row device_breakdown[] = {
     {"latency.postprocess", "not part of the model file: an ONNX model ends at its output tensors"},
 };
 
-static const struct metric_row not_yet[] = {
-    {"compute.utilization", "no compute ceiling of this device was measured"},
-    {"memory.bandwidth_utilization", "no bandwidth ceiling of this device was measured"},
-    {"cache.hit_rate", "no hardware counters were read: --counters reads them"},
-    {"hardware.cycles", "no hardware counters were read: --counters reads them"},
-    {"hardware.instructions", "no hardware counters were read: --counters reads them"},
-    {"hardware.ipc", "no hardware counters were read: --counters reads them"},
-    {"hardware.memory_controller",
-     "no counters of the memory controllers were read: --counters reads them"},
-    {"power.average", "no energy counter or power sensor was read"},
-    {"energy.inference.gross", "no energy counter or power sensor was read"},
-    {"energy.inference.net", "no energy counter or power sensor was read"},
-    {"efficiency.tops_per_watt",
-     "power.average is unavailable: no energy counter or power sensor was read"},
-    {"efficiency.inferences_per_joule",
-     "energy is unavailable: no energy counter or power sensor was read"},
-    {"overhead.sensors", "no sensor was sampled"},
-};
-
 static int put_rows(struct assay_metrics *metrics, const struct metric_row *rows, size_t count)
 {
     int code = 0;
     for (size_t i = 0; i < count && code == 0; i++)
         code = assay_metrics_unavailable(metrics, rows[i].name, rows[i].reason);
+    return code;
+}
+
+/* What every run has, until somebody who can read it puts it anew. */
+static int put_unread(struct assay_metrics *metrics)
+{
+    int code = 0;
+    for (size_t i = 0; i < assay__metric_table_count && code == 0; i++)
+        if (assay__metric_table[i].unread)
+            code = assay_metrics_unavailable(metrics, assay__metric_table[i].name,
+                                             assay__metric_table[i].unread);
     return code;
 }
 
@@ -362,7 +355,7 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     if (code == 0) code = memory(input, used, count, metrics);
     if (code == 0) code = assay__trial_layers(input, assay__trial_p50(used, count));
     if (code == 0) code = overhead(input, used, count, metrics);
-    if (code == 0) code = put_rows(metrics, not_yet, sizeof not_yet / sizeof not_yet[0]);
+    if (code == 0) code = put_unread(metrics);
     if (code == 0) code = assay__score_put(metrics, assay__device_is_host(input->trial->device));
     if (code == 0) code = assay__trial_disturbances(input);
     if (code == 0) code = assay__trial_stability(input);
