@@ -251,12 +251,13 @@ void assay__make_list_text(struct assay__buf *out, int columns)
     const struct assay__zoo_entry *entry;
     size_t room = columns > 40 ? (size_t)columns : 40;
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
-        struct assay__buf words = {0};
+        struct assay__buf words = {0}, line = {0};
         assay__buf_printf(out, "%s\n", entry->name);
         assay__buf_printf(out, "    %s\n", entry->summary);
-        /* parameters wrapped at their commas */
+        assay__zoo_params_line(&line, entry);
+        /* wrapped at the commas */
         size_t used = 0;
-        for (const char *at = entry->parameters; *at;) {
+        for (const char *at = line.data ? line.data : ""; *at;) {
             size_t length = strcspn(at, ",") + (at[strcspn(at, ",")] == ',');
             if (used == 0 || used + length > room) {
                 assay__buf_puts(&words, used ? "\n    " : "    ");
@@ -268,6 +269,7 @@ void assay__make_list_text(struct assay__buf *out, int columns)
         }
         if (words.data) assay__buf_printf(out, "%s\n", words.data);
         assay__buf_free(&words);
+        assay__buf_free(&line);
     }
 }
 
@@ -281,10 +283,13 @@ void assay__make_list_json(struct assay__buf *out)
     assay__json_key(&w, "zoo");
     assay__json_array(&w);
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
+        struct assay__buf line = {0};
+        assay__zoo_params_line(&line, entry);
         assay__json_object(&w);
         assay__json_put_string(&w, "name", entry->name);
         assay__json_put_string(&w, "summary", entry->summary);
-        assay__json_put_string(&w, "parameters", entry->parameters);
+        assay__json_put_string(&w, "parameters", line.data ? line.data : "");
+        assay__buf_free(&line);
         assay__json_object_end(&w);
     }
     assay__json_array_end(&w);

@@ -113,13 +113,3 @@ int assay__zoo_divides(const char *model, const char *divisor_name, int64_t divi
     return assay_error_set(error, ASSAY_EINVAL, "%s: %s=%lld does not divide %s=%lld", model,
                            divisor_name, (long long)divisor, value_name, (long long)value);
 }
-
-int assay__zoo_numbers(struct assay__zoo_params *params, const struct assay__zoo_number *numbers,
-                       size_t count, struct assay_error *error)
-{
-    int code = 0;
-    for (size_t i = 0; i < count && !code; i++)
-        code = assay__zoo_param_int(params, numbers[i].key, numbers[i].otherwise, numbers[i].low,
-                                    numbers[i].high, numbers[i].value, error);
-    return code;
-}
