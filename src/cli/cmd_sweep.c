@@ -13,6 +13,7 @@
 #include "cli/device_words.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
+#include "model/rewrite/rewrites.h"
 #include "profile/profile.h"
 #include "run/builds.h"
 
@@ -49,7 +50,7 @@ static const struct assay__option options[] = {
     ONCE("threads", threads, "LIST", "Threads of the engine."),
     ONCE("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all."),
     ONCE("precision", precision, "LIST",
-         "float32 (the model as it is), float16, int8-weights, int8-dynamic: rewritten copies."),
+         ASSAY__PRECISION_NAMES "; others than float32 are rewritten copies."),
     ONCE("spinning", spinning, "LIST", "on, off: whether the engine's idle threads spin."),
     ONCE("devices", devices, "LIST",
          "Devices: names ('assay devices') or the classes cpu, gpu, npu; with --opt the "

@@ -12,6 +12,7 @@
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "model/inputs/inputs.h"
+#include "model/rewrite/rewrites.h"
 #include "platform/platform.h"
 #include "profile/profile.h"
 #include "run/builds.h"
@@ -55,7 +56,7 @@ static const struct assay__option options[] = {
     ONCE("threads", threads, "LIST", "Threads (default: 1, 2, 4 … to the cores)."),
     ONCE("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all (default: all four)."),
     ONCE("precision", precision, "LIST",
-         "float32, float16, int8-weights, int8-dynamic (default: those that can be made)."),
+         ASSAY__PRECISION_NAMES " (default: those that can be made)."),
     ONCE("spinning", spinning, "LIST",
          "Whether idle threads spin: on, off (default: both on the CPU)."),
     {"trials", 0, ASSAY__OPTION_INTEGER, AT(trials), "N",
@@ -222,8 +223,7 @@ static int read_space(const struct tune_options *o, struct work *work,
     bool named = o->run.device != NULL && strcmp(o->run.device, "cpu") != 0;
     int code = 0, status = read_devices(o, work, &lists[ASSAY__AXIS_DEVICE]);
     if (status) return status;
-    lists[ASSAY__AXIS_PRECISION] = o->precision ? o->precision
-                                                : "float32,float16,int8-weights,int8-dynamic";
+    lists[ASSAY__AXIS_PRECISION] = o->precision ? o->precision : ASSAY__PRECISION_LIST;
     lists[ASSAY__AXIS_OPT] = o->opt ? o->opt : "none,basic,extended,all";
     lists[ASSAY__AXIS_THREADS] = o->threads ? o->threads : named ? NULL : default_threads(o, work);
     lists[ASSAY__AXIS_SPINNING] = o->spinning                   ? o->spinning

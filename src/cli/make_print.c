@@ -15,12 +15,6 @@
 
 #define NAME_COLUMNS 28
 
-/* What a drift of float16 on a CPU does not hold. */
-static const char *const float16_note[] = {
-    "the CPU engine calculates float16 in float32 inside and may drop the roundings between "
-    "operators:",
-    "this drift shows the rounding of weights and of what is stored, not of every operation"};
-
 /* --- text ------------------------------------------------------------------------------------- */
 
 static void put_grouped(struct assay__buf *out, int64_t number)
@@ -97,7 +91,8 @@ static void put_drift(struct assay__buf *out, const struct assay__made *made)
                       "relative L2", "cosine", "top-1 same");
     for (size_t i = 0; i < drift->output_count; i++)
         put_output(out, &drift->outputs[i]);
-    if (made->float16) assay__buf_printf(out, "  %s\n  %s\n", float16_note[0], float16_note[1]);
+    if (made->drift_note)
+        assay__buf_printf(out, "  %s\n  %s\n", made->drift_note[0], made->drift_note[1]);
 }
 
 void assay__make_text(struct assay__buf *out, const struct assay__made *made)
@@ -186,8 +181,8 @@ static void json_drift(struct assay__json_writer *w, const struct assay__made *m
     assay__json_put_string(w, "state", drift ? "measured" : "unavailable");
     assay__json_put_string(w, "reason", drift ? "" : made->drift_reason);
     char note[256] = "";
-    if (drift && made->float16)
-        snprintf(note, sizeof note, "%s %s", float16_note[0], float16_note[1]);
+    if (drift && made->drift_note)
+        snprintf(note, sizeof note, "%s %s", made->drift_note[0], made->drift_note[1]);
     assay__json_put_string(w, "note", note);
     assay__json_put_string(w, "engine", drift ? drift->engine : NULL);
     assay__json_put_string(w, "engine_version", drift ? drift->version : NULL);

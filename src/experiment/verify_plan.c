@@ -71,19 +71,14 @@ int assay__verify_collect(struct assay__verifying *v)
 
 /* --- all that helped -------------------------------------------------------------------------- */
 
-static bool is_precision(enum assay__change_kind kind)
-{
-    return kind == ASSAY__CHANGE_FLOAT16 || kind == ASSAY__CHANGE_WEIGHTS_INT8 ||
-           kind == ASSAY__CHANGE_DYNAMIC_INT8;
-}
-
 /* Two of a kind, two precisions, and sizes that are fixed beside a batch that grows cannot be had
  * at once. */
 static bool exclude(enum assay__change_kind a, enum assay__change_kind b)
 {
     bool sized = a == ASSAY__CHANGE_FIX_DIMS || b == ASSAY__CHANGE_FIX_DIMS,
          batched = a == ASSAY__CHANGE_BATCH || b == ASSAY__CHANGE_BATCH;
-    return a == b || (is_precision(a) && is_precision(b)) || (sized && batched);
+    return a == b || (assay__change_is_precision(a) && assay__change_is_precision(b)) ||
+           (sized && batched);
 }
 
 static bool is_beaten(const struct assay__verifying *v, size_t index)

@@ -25,6 +25,7 @@
  * When only one form of a value was needed it has the value's own name. */
 #include "model/rewrite/rewrite_half.h"
 #include "model/rewrite/rewrite_graph.h"
+#include "model/rewrite/rewrites.h"
 #include "model/tensor_data.h"
 
 #include "base/vec.h"
@@ -703,3 +704,19 @@ int assay__rewrite_float16_within(struct assay__model *model, const struct assay
     free(rewrite.originals);
     return code;
 }
+
+static int apply_float16(struct assay__model *model, const struct assay__rewrite_request *request,
+                         struct assay__rewrite_notes *notes, struct assay_error *error)
+{
+    return assay__rewrite_float16_within(model, request->large, request->largest, notes, error);
+}
+
+const struct assay__rewriter assay__rewriter_float16 = {
+    .step = "float16",
+    .drift_note = {"the CPU engine calculates float16 in float32 inside and may drop the roundings "
+                   "between operators:",
+                   "this drift shows the rounding of weights and of what is stored, not of every "
+                   "operation"},
+    .needs_ranges = true,
+    .apply = apply_float16,
+};
