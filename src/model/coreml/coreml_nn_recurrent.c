@@ -166,7 +166,7 @@ static int cell(struct assay__nn_layer *layer, const struct gates *gates, bool s
     return code ? code : emit_cell(layer, gates, inputs, 6, sequence, 1);
 }
 
-int assay__nn_rnn(struct assay__nn_layer *layer)
+static int map_rnn(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
     const struct gates gates = {1,
@@ -179,7 +179,7 @@ int assay__nn_rnn(struct assay__nn_layer *layer)
     return cell(layer, &gates, assay__nn_int(params, 15, 0) != 0);
 }
 
-int assay__nn_gru(struct assay__nn_layer *layer)
+static int map_gru(struct assay__nn_layer *layer)
 {
     const struct assay__wire_field *params = &layer->params;
     const struct gates gates = {3,
@@ -230,12 +230,20 @@ static int lstm(struct assay__nn_layer *layer, int directions)
                             directions);
 }
 
-int assay__nn_lstm(struct assay__nn_layer *layer)
+static int map_lstm(struct assay__nn_layer *layer)
 {
     return lstm(layer, 1);
 }
 
-int assay__nn_bi_lstm(struct assay__nn_layer *layer)
+static int map_bi_lstm(struct assay__nn_layer *layer)
 {
     return lstm(layer, 2);
 }
+
+const struct assay__nn_row assay__nn_rows_recurrent[] = {
+    {400, "simpleRecurrent", "rnn", true, "", map_rnn},
+    {410, "gru", "gru", true, "", map_gru},
+    {420, "uniDirectionalLSTM", "lstm", true, "", map_lstm},
+    {430, "biDirectionalLSTM", "lstm", true, "", map_bi_lstm},
+    {0},
+};
