@@ -97,9 +97,9 @@ static double own_cpu_s(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static void judge(struct assay__arena *arena, struct assay__ceilings *set,
-                  const struct assay__disturbance *before, const struct assay__disturbance *after,
-                  double own_s)
+static void note_disturbance(struct assay__arena *arena, struct assay__ceilings *set,
+                             const struct assay__disturbance *before,
+                             const struct assay__disturbance *after, double own_s)
 {
     set->steal_share = set->other_share = NAN;
     double busy = after->cpu_busy_s - before->cpu_busy_s;
@@ -167,7 +167,7 @@ static void plan_time(struct assay__survey *survey, uint64_t begin)
     survey->deadline_ns = begin + (uint64_t)(budget_s * 1e9);
 }
 
-static int finish(struct assay__survey *survey, struct assay__ceilings *set, bool stopped)
+static int complete_set(struct assay__survey *survey, struct assay__ceilings *set, bool stopped)
 {
     set->key = assay__ceilings_key(survey->arena, survey->machine);
     set->measured_at = now_text(survey->arena);
@@ -219,11 +219,11 @@ int assay__ceilings_measure(struct assay__arena *arena, const struct assay__mach
     plan_time(&survey, begin);
     code = run_parts(&survey);
     if (code && code != ASSAY_EINTERRUPTED) goto out;
-    int finished = finish(&survey, set, code == ASSAY_EINTERRUPTED);
+    int finished = complete_set(&survey, set, code == ASSAY_EINTERRUPTED);
     if (finished) code = finished;
     if (finished) goto out;
     assay__disturbance_read(&after);
-    judge(arena, set, &before, &after, own_cpu_s() - own_s);
+    note_disturbance(arena, set, &before, &after, own_cpu_s() - own_s);
     if (!set->note[0] && code) set->note = "interrupted: what was measured until then";
     set->duration_s = (double)(assay__now_ns() - begin) / 1e9;
     *out = set;

@@ -58,8 +58,8 @@ static void add_other(struct assay__survey *survey, struct assay__ceiling *row, 
     if (note) row->note = note;
 }
 
-static void keep(struct assay__ceiling *row, const struct assay__flops_kernel *kernel,
-                 const struct assay__rate *rate)
+static void set_ceiling(struct assay__ceiling *row, const struct assay__flops_kernel *kernel,
+                        const struct assay__rate *rate)
 {
     assay__survey_measured(row, rate, kernel->operations);
     row->simd = kernel->simd;
@@ -89,7 +89,7 @@ static int measure_row(struct assay__survey *survey, struct assay__ceiling *row,
         best_rate = rate;
     }
     if (best) {
-        keep(row, best, &best_rate);
+        set_ceiling(row, best, &best_rate);
     } else if (!row->note[0]) {
         const char *why = assay__arena_printf(
             survey->arena,

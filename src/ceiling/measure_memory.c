@@ -91,8 +91,8 @@ size_t assay__survey_memory_slots(const struct assay__survey *survey)
     return slots * ASSAY__SURVEY_CREWS + ASSAY__LEVELS;
 }
 
-static void keep(struct assay__ceiling *row, const struct walk *walk,
-                 const struct assay__rate *rate, double per_step)
+static void set_if_faster(struct assay__ceiling *row, const struct walk *walk,
+                          const struct assay__rate *rate, double per_step)
 {
     if (row->state == ASSAY_MEASURED && rate->high * per_step <= row->high) return;
     assay__survey_measured(row, rate, per_step);
@@ -133,7 +133,7 @@ static int measure_pattern(struct assay__survey *survey, struct walk *walk,
         struct assay__rate rate;
         int code = assay__crew_measure(walk->crew->crew, walk_slices, walk, survey->slot_ns, &rate);
         if (code) return code;
-        keep(row, walk, &rate, (double)walk->slice_bytes * arrays);
+        set_if_faster(row, walk, &rate, (double)walk->slice_bytes * arrays);
     }
     return 0;
 }

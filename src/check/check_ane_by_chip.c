@@ -19,8 +19,8 @@ static void place(const struct assay__check *check, const struct assay__ane_chip
 
 /* The verdict of the items that hold for the chip. Pieces more than one are a warning, as the rule
  * on ping-pong has it. */
-static enum assay__check_verdict judge(const struct assay__check *check,
-                                       const struct assay__ane_chip *chip)
+static enum assay__check_verdict verdict_on(const struct assay__check *check,
+                                            const struct assay__ane_chip *chip)
 {
     enum assay__check_verdict worst = check->partitions.on_segments > 1 ? ASSAY__CHECK_WARN
                                                                         : ASSAY__CHECK_PASS;
@@ -50,7 +50,7 @@ int assay__ane_by_chip(struct assay__check *check, struct assay_error *error)
         check->places = all;
         check->by_chip[i] = (struct assay__check_chip){
             .chip = chip,
-            .verdict = judge(check, chip),
+            .verdict = verdict_on(check, chip),
             .off = check->partitions.off,
             .unknown = check->partitions.unknown,
             .on_segments = check->partitions.on_segments,

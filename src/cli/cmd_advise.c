@@ -425,7 +425,7 @@ static int advise_model(struct assay__invocation *invocation)
     return status;
 }
 
-static int run(struct assay__invocation *invocation)
+static int advise_on_argument(struct assay__invocation *invocation)
 {
     const struct advise_options *o = invocation->options;
     if (o->list) return list_rules(o);
@@ -466,5 +466,5 @@ const struct assay__command assay__command_advise = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct advise_options),
-    .run = run,
+    .run = advise_on_argument,
 };

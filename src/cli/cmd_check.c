@@ -117,7 +117,7 @@ static int status_of(const struct assay__check *check, bool strict)
     }
 }
 
-static int run(struct assay__invocation *invocation)
+static int check_model(struct assay__invocation *invocation)
 {
     const struct check_options *o = invocation->options;
     struct assay__check *check = NULL;
@@ -165,5 +165,5 @@ const struct assay__command assay__command_check = {
     .options = options,
     .shared = assay__model_rows,
     .options_size = sizeof(struct check_options),
-    .run = run,
+    .run = check_model,
 };

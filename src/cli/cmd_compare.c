@@ -341,8 +341,8 @@ static int count_rows(const struct assay_profile *profile, size_t *usable, size_
     return code ? assay__fail(code, NULL) : 0;
 }
 
-static int finish(const struct compare_options *o, struct assay_profile *profile, int code,
-                  const struct assay_error *error)
+static int show_comparison(const struct compare_options *o, struct assay_profile *profile, int code,
+                           const struct assay_error *error)
 {
     size_t usable = 0, lost = 0;
     int status = assay__run_show(&o->run, profile, code, error, &usable);
@@ -376,7 +376,7 @@ static struct assay_run_options whole_of(const struct assay__invocation *invocat
     return whole;
 }
 
-static int run(struct assay__invocation *invocation)
+static int compare_devices(struct assay__invocation *invocation)
 {
     struct compare_options *o = invocation->options;
     struct plan plan = {.arena = assay__arena_new()};
@@ -402,7 +402,7 @@ static int run(struct assay__invocation *invocation)
     if (!code) code = measure(&arms, &plan, o, &whole, &error);
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
     assay__bar_erase(&bar);
-    status = finish(o, profile, code, &error);
+    status = show_comparison(o, profile, code, &error);
     assay_profile_close(profile);
     assay__arms_end(&arms);
 out:
@@ -435,5 +435,5 @@ const struct assay__command assay__command_compare = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct compare_options),
-    .run = run,
+    .run = compare_devices,
 };

@@ -251,7 +251,7 @@ static void put_fish(struct assay__buf *out)
     }
 }
 
-static int run(struct assay__invocation *invocation)
+static int print_completion(struct assay__invocation *invocation)
 {
     static const struct {
         const char *name;
@@ -278,5 +278,5 @@ const struct assay__command assay__command_completion = {
     .examples = "  source <(assay completion bash)\n"
                 "  assay completion zsh > \"${fpath[1]}/_assay\"\n"
                 "  assay completion fish > ~/.config/fish/completions/assay.fish\n",
-    .run = run,
+    .run = print_completion,
 };

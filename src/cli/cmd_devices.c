@@ -29,7 +29,7 @@ static int check(const struct assay__devices_flags *o)
     return 0;
 }
 
-static int run(struct assay__invocation *invocation)
+static int list_devices(struct assay__invocation *invocation)
 {
     const struct assay__devices_flags *o = invocation->options;
     struct assay__found found = {0};
@@ -114,5 +114,5 @@ const struct assay__command assay__command_devices = {
                 "  assay devices --ceilings --only compute --json\n",
     .options = options,
     .options_size = sizeof(struct assay__devices_flags),
-    .run = run,
+    .run = list_devices,
 };

@@ -416,7 +416,7 @@ static int make_model(struct making *make, const char *source)
     return status ? status : printed;
 }
 
-static int run(struct assay__invocation *invocation)
+static int make_or_list(struct assay__invocation *invocation)
 {
     const struct make_options *o = invocation->options;
     const char *source = NULL;
@@ -463,7 +463,7 @@ const struct assay__command assay__command_make = {
     .name = "make",
     .summary = "build a model of the zoo, or rewrite a model, into an ONNX file",
     .arguments = "NAME -o FILE | --from MODEL -o FILE | --list",
-    .min_arguments = 0, /* --list and --from need none; else run() insists */
+    .min_arguments = 0, /* --list and --from need none; else make_or_list() insists */
     .max_arguments = 1,
     .description =
         "Builds NAME, a model of the zoo with parameters (resnet50:batch=8; --list "
@@ -482,5 +482,5 @@ const struct assay__command assay__command_make = {
                 "  assay make --from model.onnx --extract data..relu1,relu2 -o part.onnx\n",
     .options = options,
     .options_size = sizeof(struct make_options),
-    .run = run,
+    .run = make_or_list,
 };

@@ -17,7 +17,7 @@ static const struct assay__option options[] = {
     {0},
 };
 
-static int run(struct assay__invocation *invocation)
+static int measure_memory(struct assay__invocation *invocation)
 {
     const struct memory_options *o = invocation->options;
     int status = assay__run_check(invocation);
@@ -53,5 +53,5 @@ const struct assay__command assay__command_memory = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct memory_options),
-    .run = run,
+    .run = measure_memory,
 };

@@ -299,8 +299,8 @@ static size_t measured(const struct assay_profile *profile, size_t *lost)
     return good + *lost;
 }
 
-static int finish(const struct sweep_options *o, struct assay_profile *profile, int code,
-                  const struct assay_error *error)
+static int show_sweep(const struct sweep_options *o, struct assay_profile *profile, int code,
+                      const struct assay_error *error)
 {
     size_t usable = 0, lost = 0;
     int status = assay__run_show(&o->run, profile, code, error, &usable);
@@ -347,13 +347,13 @@ static int measure(struct assay__invocation *invocation, struct sweep_work *work
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
     assay__bar_erase(&bar);
     if (profile) say_kept(o, work, &tally);
-    status = finish(o, profile, code, &error);
+    status = show_sweep(o, profile, code, &error);
     assay_profile_close(profile);
     assay__arms_end(&arms);
     return status;
 }
 
-static int run(struct assay__invocation *invocation)
+static int sweep_model(struct assay__invocation *invocation)
 {
     struct sweep_options *o = invocation->options;
     uint64_t start_ns = assay__now_ns();
@@ -401,5 +401,5 @@ const struct assay__command assay__command_sweep = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct sweep_options),
-    .run = run,
+    .run = sweep_model,
 };

@@ -350,8 +350,8 @@ static void say_failed(const struct work *work, const struct assay_profile *prof
                    first->reason, result.failed > 1 ? "; the report has the others" : "");
 }
 
-static int finish(const struct tune_options *o, const struct work *work,
-                  const struct assay_profile *profile, int code, const struct assay_error *error)
+static int show_tune(const struct tune_options *o, const struct work *work,
+                     const struct assay_profile *profile, int code, const struct assay_error *error)
 {
     size_t usable = 0;
     int status = assay__run_show(&o->run, profile, code, error, &usable);
@@ -399,13 +399,13 @@ static int measure(struct assay__invocation *invocation, struct work *work)
     int code = assay__tune_measure(&arms, &work->job, &error);
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
     assay__bar_erase(&bar);
-    status = finish(o, work, profile, code, &error);
+    status = show_tune(o, work, profile, code, &error);
     assay_profile_close(profile);
     assay__arms_end(&arms);
     return status;
 }
 
-static int run(struct assay__invocation *invocation)
+static int tune_model(struct assay__invocation *invocation)
 {
     struct tune_options *o = invocation->options;
     struct work *work = calloc(1, sizeof *work);
@@ -450,5 +450,5 @@ const struct assay__command assay__command_tune = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct tune_options),
-    .run = run,
+    .run = tune_model,
 };

@@ -64,9 +64,9 @@ static void place(const struct assay__layer *layer, const struct assay__roof *we
     out->bound = compute_s >= memory_s ? ASSAY__BOUND_COMPUTE : ASSAY__BOUND_MEMORY;
 }
 
-static void judge(const struct assay__roofline *r, struct assay__roofs *roofs,
-                  struct assay__arena *arena, const struct assay__layer *layer,
-                  struct assay__roofline_layer *out)
+static void place_layer(const struct assay__roofline *r, struct assay__roofs *roofs,
+                        struct assay__arena *arena, const struct assay__layer *layer,
+                        struct assay__roofline_layer *out)
 {
     bool timed = layer->state != ASSAY_UNAVAILABLE && layer->time_ns > 0 &&
                  isfinite(layer->time_ns);
@@ -115,7 +115,7 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
         struct assay__roofline_layer *placed = &out->layers[i];
-        judge(out, roofs, arena, layer, placed);
+        place_layer(out, roofs, arena, layer, placed);
         if (out->reason[0]) { /* no ceilings: every layer has the same reason */
             placed->bound = ASSAY__BOUND_UNKNOWN;
             placed->reason = out->reason;

@@ -108,7 +108,7 @@ int assay__diff_digits(const struct assay__diff_delta *delta)
     return digits;
 }
 
-static void judge(const struct assay__ratio *found, struct assay__diff_delta *out)
+static void set_verdict(const struct assay__ratio *found, struct assay__diff_delta *out)
 {
     out->ratio = found->ratio;
     out->ci = found->ci;
@@ -153,7 +153,7 @@ int assay__diff_delta(const struct assay__diff_values *base, const struct assay_
     if (code || !found.ci.known)
         out->reason = "no interval: the rank test has no answer";
     else
-        judge(&found, out);
+        set_verdict(&found, out);
     return 0;
 }
 

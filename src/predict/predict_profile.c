@@ -32,8 +32,8 @@ struct putting {
     int code;
 };
 
-static void put(struct putting *w, const char *name, double value, enum assay_state state,
-                const char *source, const char *note)
+static void put_metric(struct putting *w, const char *name, double value, enum assay_state state,
+                       const char *source, const char *note)
 {
     const struct assay_metric_info *info = assay_metric_lookup(name);
     struct assay_metric metric = {.name = name,
@@ -47,7 +47,7 @@ static void put(struct putting *w, const char *name, double value, enum assay_st
 
 static void estimate(struct putting *w, const char *name, double value)
 {
-    put(w, name, value, ASSAY_ESTIMATED, "model", w->note);
+    put_metric(w, name, value, ASSAY_ESTIMATED, "model", w->note);
 }
 
 static void missing(struct putting *w, const char *name, const char *reason)
@@ -119,11 +119,11 @@ static void put_memory(struct putting *w)
 {
     const struct assay__prediction *p = w->p;
     double needs = p->weight_bytes + p->activation_bytes;
-    put(w, "memory.model", p->weight_bytes, ASSAY_DERIVED, "graph",
-        "weights at the precision of the prediction");
+    put_metric(w, "memory.model", p->weight_bytes, ASSAY_DERIVED, "graph",
+               "weights at the precision of the prediction");
     if (isfinite(p->activation_bytes))
-        put(w, "memory.activation.predicted", p->activation_bytes, ASSAY_DERIVED, "graph",
-            "peak of live activations at the precision of the prediction");
+        put_metric(w, "memory.activation.predicted", p->activation_bytes, ASSAY_DERIVED, "graph",
+                   "peak of live activations at the precision of the prediction");
     else
         missing(w, "memory.activation.predicted", "the size of an activation is not known");
     if (!(w->target->memory_bytes > 0)) {
@@ -131,12 +131,13 @@ static void put_memory(struct putting *w)
         missing(w, "memory.capacity_share", w->target->memory_source);
         return;
     }
-    put(w, "memory.capacity", w->target->memory_bytes,
-        w->target->published ? ASSAY_PUBLISHED : ASSAY_MEASURED,
-        w->target->published ? w->target->memory_source : "machine",
-        w->target->published ? "the largest configuration" : w->target->memory_source);
+    put_metric(w, "memory.capacity", w->target->memory_bytes,
+               w->target->published ? ASSAY_PUBLISHED : ASSAY_MEASURED,
+               w->target->published ? w->target->memory_source : "machine",
+               w->target->published ? "the largest configuration" : w->target->memory_source);
     if (isfinite(needs))
-        put(w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED, "model",
+        put_metric(
+            w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED, "model",
             "(memory.model + memory.activation.predicted) / memory.capacity; what the engine and "
             "the "
             "system take is not in it");
@@ -160,10 +161,11 @@ static void put_power(struct putting *w)
                                            "products; %s; error never validated",
                                            w->target->power_source);
     if (!note) note = "of the unit alone; error never validated";
-    put(w, "power.average", watts, ASSAY_ESTIMATED, "model", note);
-    put(w, "energy.inference.gross", watts * w->p->latency_s, ASSAY_ESTIMATED, "model", note);
-    put(w, "efficiency.tops_per_watt", w->p->flops / w->p->latency_s / 1e12 / watts,
-        ASSAY_ESTIMATED, "model", note);
+    put_metric(w, "power.average", watts, ASSAY_ESTIMATED, "model", note);
+    put_metric(w, "energy.inference.gross", watts * w->p->latency_s, ASSAY_ESTIMATED, "model",
+               note);
+    put_metric(w, "efficiency.tops_per_watt", w->p->flops / w->p->latency_s / 1e12 / watts,
+               ASSAY_ESTIMATED, "model", note);
 }
 
 static void put_rates(struct putting *w, const struct assay__workload *workload)
@@ -180,7 +182,8 @@ static void put_rates(struct putting *w, const struct assay__workload *workload)
             estimate(w, "throughput.tokens",
                      rate * (double)workload->batch * (double)workload->sequence);
     }
-    put(w, "compute.flops", p->flops, ASSAY_DERIVED, "graph", "of operators whose cost is known");
+    put_metric(w, "compute.flops", p->flops, ASSAY_DERIVED, "graph",
+               "of operators whose cost is known");
     estimate(w, "compute.rate", p->flops / p->latency_s);
     estimate(w, "compute.utilization", p->flops / p->latency_s / p->peak_flops);
     if (p->bytes > 0) estimate(w, "compute.intensity", p->flops / p->bytes);

@@ -38,7 +38,7 @@ static int no_memory(struct asking *ask)
 
 /* --- what the child says ---------------------------------------------------------------------- */
 
-static const char *keep(struct asking *ask, const struct assay__json *item)
+static const char *copy_text(struct asking *ask, const struct assay__json *item)
 {
     return assay__arena_strdup(ask->arena, item && item->string ? item->string : "");
 }
@@ -57,8 +57,9 @@ static int hear_nodes(struct asking *ask, const struct assay__json *list)
         if (assay__vec_grow((void **)&ask->nodes, &ask->capacity, count + 1, sizeof *ask->nodes))
             return no_memory(ask);
         struct assay__assigned *node = &ask->nodes[count];
-        *node = (struct assay__assigned){keep(ask, at[0]), keep(ask, at[1]), keep(ask, at[2]),
-                                         keep(ask, at[3]), (size_t)at[4]->integer};
+        *node = (struct assay__assigned){copy_text(ask, at[0]), copy_text(ask, at[1]),
+                                         copy_text(ask, at[2]), copy_text(ask, at[3]),
+                                         (size_t)at[4]->integer};
         if (!node->name || !node->op || !node->domain || !node->provider) return no_memory(ask);
         ask->into->count++;
     }

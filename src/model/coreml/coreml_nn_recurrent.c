@@ -97,7 +97,7 @@ static int prepare(struct assay__nn_layer *layer, const struct gates *gates, con
 }
 
 /* Results of an old network as [N, H]. */
-static int finish(struct assay__nn_layer *layer, const char *const *made, int64_t width)
+static int flatten_results(struct assay__nn_layer *layer, const char *const *made, int64_t width)
 {
     const int64_t shape[2] = {-1, width};
     const char **all = layer->outputs;
@@ -143,7 +143,8 @@ static int emit_cell(struct assay__nn_layer *layer, const struct gates *gates, c
     for (size_t i = 0; i < layer->output_count && !code; i++)
         code = assay__graph_add_value(model, &nn->graph->values, &nn->graph->value_count, made[i],
                                       ASSAY__FLOAT32, i ? 2 : 3, i ? shape + 1 : shape);
-    return code ? assay__nn_done(layer, code) : finish(layer, made, gates->out * directions);
+    return code ? assay__nn_done(layer, code)
+                : flatten_results(layer, made, gates->out * directions);
 }
 
 static bool sizes_fit(const struct gates *gates)

@@ -252,9 +252,9 @@ static bool masked(unsigned mask, size_t i)
 }
 
 /* May this node be calculated in float16? *large: it reads what is too large for it. */
-static int judge(struct half_rewrite *rewrite, struct half_scope *scope,
-                 const struct assay__node *node, const struct assay__half_row *row, bool *yes,
-                 bool *large)
+static int fits_half(struct half_rewrite *rewrite, struct half_scope *scope,
+                     const struct assay__node *node, const struct assay__half_row *row, bool *yes,
+                     bool *large)
 {
     bool some = false, unknown = false;
     *yes = *large = false;
@@ -464,7 +464,7 @@ static int take_node(struct half_rewrite *rewrite, struct half_scope *scope,
     if (assay__node_is(node, "Cast") && node->input_count == 1 && node->output_count == 1 &&
         take_cast(rewrite, scope, node, &code))
         return code;
-    code = judge(rewrite, scope, node, row, &yes, &large);
+    code = fits_half(rewrite, scope, node, row, &yes, &large);
     if (code) return code;
     if (yes && is_angle(scope, node)) {
         rewrite->angle_nodes++;

@@ -229,7 +229,7 @@ static void put_shape(struct assay__shape_state *state, struct assay__buf *buf,
     }
 }
 
-static const char *keep(struct assay__shape_state *state, struct assay__buf *buf)
+static const char *text_in_arena(struct assay__shape_state *state, struct assay__buf *buf)
 {
     const char *text = buf->failed || !buf->data ? NULL
                                                  : assay__arena_strdup(state->arena, buf->data);
@@ -253,7 +253,7 @@ static const char *other_words(struct assay__shape_state *state, const struct as
         put_shape(state, &buf, other, "×");
         if (other->entry.rank > 0) assay__buf_putc(&buf, ')');
     }
-    return keep(state, &buf);
+    return text_in_arena(state, &buf);
 }
 
 void assay__state_conflict(struct assay__shape_state *state, const struct assay__node *node,
@@ -304,7 +304,7 @@ const char *assay__shape_text(struct assay__shape_call *call, size_t i)
     assay__buf_putc(&buf, '[');
     put_shape(call->scope->state, &buf, fact, ", ");
     assay__buf_putc(&buf, ']');
-    const char *text = keep(call->scope->state, &buf);
+    const char *text = text_in_arena(call->scope->state, &buf);
     return text ? text : "?";
 }
 

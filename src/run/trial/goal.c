@@ -52,7 +52,7 @@ static enum assay__decision next_time(const struct assay__goal *goal,
 
 /* Seconds that the summary asks for: warm samples that warm-up took away, then precision. 0:
  * enough. */
-static double judge(const struct assay__goal *goal, const struct assay__taken *taken)
+static double seconds_missing(const struct assay__goal *goal, const struct assay__taken *taken)
 {
     const struct assay__summary *summary = taken->summary;
     double streams = goal->streams, pace = summary->mean / 1e9;
@@ -83,7 +83,7 @@ static enum assay__decision next_default(const struct assay__goal *goal,
                  taken->wall_ns >= ASSAY__GOAL_SECONDS * 1e9;
     if (least) {
         if (!taken->summary) return ASSAY__GOAL_JUDGE;
-        double more = judge(goal, taken);
+        double more = seconds_missing(goal, taken);
         if (more <= 0) return ASSAY__GOAL_STOP;
         window = fmin(fmax(more, window / 4), 4 * window);
     }

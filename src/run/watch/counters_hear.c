@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-static const char *keep(struct assay__arena *arena, const struct assay__json *object,
-                        const char *key)
+static const char *copy_text(struct assay__arena *arena, const struct assay__json *object,
+                             const char *key)
 {
     return assay__arena_strdup(arena, assay__json_get_string(object, key, ""));
 }
@@ -21,9 +21,9 @@ static int hear_event(const struct assay__json *json, struct assay__arena *arena
                       struct assay__counted_event *event, struct assay_error *error)
 {
     *event = (struct assay__counted_event){
-        .name = keep(arena, json, "name"),
-        .source = keep(arena, json, "source"),
-        .reason = keep(arena, json, "reason"),
+        .name = copy_text(arena, json, "name"),
+        .source = copy_text(arena, json, "source"),
+        .reason = copy_text(arena, json, "reason"),
         .grown = assay__json_get_number(json, "grown", NAN),
         .share = assay__json_get_number(json, "share", NAN),
         .wall_ns = assay__json_get_number(json, "wall_ns", NAN),

@@ -69,7 +69,7 @@ static bool is_flat(const int64_t *live_bytes, size_t count)
 }
 
 /* Is it going on, and what would have shown? `thirds`: their slopes, in order. */
-static void judge(const double thirds[3], struct assay__growth *growth)
+static void decide_settled(const double thirds[3], struct assay__growth *growth)
 {
     double sign = growth->bytes < 0 ? -1 : 1;
     double last = sign * thirds[2], before = fmax(sign * thirds[0], sign * thirds[1]);
@@ -107,7 +107,7 @@ int assay__memory_growth(const int64_t *live_bytes, size_t count, struct assay__
     growth->flat = is_flat(live_bytes, count);
     growth->total = (double)(live_bytes[count - 1] - live_bytes[0]);
     growth->every = floor((double)count / STEPS);
-    judge(thirds, growth);
+    decide_settled(thirds, growth);
     free(slopes);
     return 0;
 }

@@ -24,8 +24,8 @@ struct putting {
     int code; /* the first failure; later puts do nothing */
 };
 
-static void put(struct putting *to, const char *name, enum assay_state state, double value,
-                const char *source, const char *note)
+static void put_metric(struct putting *to, const char *name, enum assay_state state, double value,
+                       const char *source, const char *note)
 {
     const struct assay_metric_info *info = assay_metric_lookup(name);
     struct assay_metric metric = {.name = name,
@@ -39,7 +39,7 @@ static void put(struct putting *to, const char *name, enum assay_state state, do
 
 static void put_none(struct putting *to, const char *name, const char *reason)
 {
-    put(to, name, ASSAY_UNAVAILABLE, NAN, "none", reason && *reason ? reason : "not known");
+    put_metric(to, name, ASSAY_UNAVAILABLE, NAN, "none", reason && *reason ? reason : "not known");
 }
 
 static const char *or_text(const char *text, const char *otherwise)
@@ -57,7 +57,7 @@ static void put_rail(struct putting *to, const char *rail, const char *family,
     if (state == ASSAY_UNAVAILABLE || !isfinite(value))
         put_none(to, name, note);
     else
-        put(to, name, state, value, source, note);
+        put_metric(to, name, state, value, source, note);
 }
 
 /* The period of the source that answered; of one that did not, of the rail's first channel. */
@@ -191,7 +191,7 @@ static void put_with(struct putting *to, const char *name, double value, const c
 {
     char note[2600];
     snprintf(note, sizeof note, "%s; %s", formula, total->note);
-    put(to, name, ASSAY_DERIVED, value, "sensors", note);
+    put_metric(to, name, ASSAY_DERIVED, value, "sensors", note);
 }
 
 static void put_net(struct putting *to, const struct total *total)
@@ -248,7 +248,7 @@ static void put_workload(struct putting *to)
     }
     char note[1900];
     snprintf(note, sizeof note, "%s; energy / time of the measured windows", total.note);
-    put(to, "power.average", ASSAY_DERIVED, total.energy_j / total.seconds, "sensors", note);
+    put_metric(to, "power.average", ASSAY_DERIVED, total.energy_j / total.seconds, "sensors", note);
     put_with(to, "energy.inference.gross", total.energy_j / (double)total.completions,
              "energy in the measured windows / inferences", &total);
     put_net(to, &total);
@@ -288,14 +288,14 @@ static void put_channel(struct putting *to, size_t index, const char *name, cons
     snprintf(note, sizeof note, "%s: mean over the measured windows%s%s", series->channel->name,
              *sensed.note ? "; " : "", sensed.note);
     if (sensed.available)
-        put(to, name, ASSAY_MEASURED, sensed.average, series->ops->name, note);
+        put_metric(to, name, ASSAY_MEASURED, sensed.average, series->ops->name, note);
     else
         put_none(to, name, sensed.reason);
     if (!peak_name) return;
     snprintf(note, sizeof note, "%s: greatest sample in the measured windows",
              series->channel->name);
     if (sensed.available && isfinite(sensed.peak))
-        put(to, peak_name, ASSAY_MEASURED, sensed.peak, series->ops->name, note);
+        put_metric(to, peak_name, ASSAY_MEASURED, sensed.peak, series->ops->name, note);
     else
         put_none(to, peak_name, or_text(sensed.reason, "no sample lies in the measured windows"));
 }
@@ -347,8 +347,8 @@ static void put_cost(struct putting *to)
         snprintf(note + used, sizeof note - (size_t)used, "; columns were thinned %u times",
                  cost.thinned);
     add_seldom(to, note, sizeof note);
-    put(to, "overhead.sensors", ASSAY_MEASURED, (double)cost.cpu_ns / (double)cost.wall_ns, "clock",
-        note);
+    put_metric(to, "overhead.sensors", ASSAY_MEASURED, (double)cost.cpu_ns / (double)cost.wall_ns,
+               "clock", note);
 }
 
 int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails)

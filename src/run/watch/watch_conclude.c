@@ -17,8 +17,8 @@ static bool wanted(const struct assay_run_options *options)
     return options->conclude || options->power || options->memory;
 }
 
-static int begin(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
-                 struct assay_error *error)
+static int new_watcher(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
+                       struct assay_error *error)
 {
     struct assay__watcher *w = *watcher = calloc(1, sizeof *w);
     if (!w) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
@@ -27,8 +27,8 @@ static int begin(const struct assay__watch_plan *plan, struct assay__watcher **w
     return 0;
 }
 
-static int finish(struct assay__watcher *w, const struct assay__trial_input *input,
-                  struct assay_error *error)
+static int put_score(struct assay__watcher *w, const struct assay__trial_input *input,
+                     struct assay_error *error)
 {
     const struct assay__trial *trial = input->trial;
     int code = assay__score_put(trial->metrics, assay__device_is_host(trial->device));
@@ -45,7 +45,7 @@ static void end(struct assay__watcher *watcher)
 const struct assay__watcher_ops assay__watch_conclude = {
     .name = "conclude",
     .wanted = wanted,
-    .begin = begin,
-    .finish = finish,
+    .begin = new_watcher,
+    .finish = put_score,
     .free = end,
 };

@@ -63,8 +63,8 @@ static bool wanted(const struct assay_run_options *options)
     return options->counters;
 }
 
-static int begin(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
-                 struct assay_error *error)
+static int open_controllers(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
+                            struct assay_error *error)
 {
     (void)plan;
     struct assay__watcher *w = *watcher = calloc(1, sizeof *w);
@@ -321,8 +321,8 @@ static int put_derived(struct assay__watcher *w)
     return code;
 }
 
-static int finish(struct assay__watcher *w, const struct assay__trial_input *input,
-                  struct assay_error *error)
+static int put_counters(struct assay__watcher *w, const struct assay__trial_input *input,
+                        struct assay_error *error)
 {
     const size_t most = sizeof w->used / sizeof w->used[0];
     w->input = input;
@@ -347,9 +347,9 @@ static void end(struct assay__watcher *watcher)
 const struct assay__watcher_ops assay__watch_counters = {
     .name = "counters",
     .wanted = wanted,
-    .begin = begin,
+    .begin = open_controllers,
     .window_begins = window_begins,
     .window_ends = window_ends,
-    .finish = finish,
+    .finish = put_counters,
     .free = end,
 };

@@ -41,8 +41,8 @@ static bool wanted(const struct assay_run_options *options)
     return options->memory;
 }
 
-static int begin(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
-                 struct assay_error *error)
+static int new_watcher(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
+                       struct assay_error *error)
 {
     *watcher = calloc(1, sizeof **watcher);
     if (!*watcher) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
@@ -161,8 +161,8 @@ static int extra(struct assay__watcher *watcher, const struct assay__request *re
     return code ? assay_error_set(error, code, "out of memory") : 0;
 }
 
-static int finish(struct assay__watcher *watcher, const struct assay__trial_input *input,
-                  struct assay_error *error)
+static int put_memory(struct assay__watcher *watcher, const struct assay__trial_input *input,
+                      struct assay_error *error)
 {
     int code = watcher->failed ? ASSAY_ENOMEM : 0;
     if (code == 0) code = assay__memory_metrics(&watcher->plan, input, &watcher->seen);
@@ -179,12 +179,12 @@ static void end(struct assay__watcher *watcher)
 const struct assay__watcher_ops assay__watch_memory = {
     .name = "memory",
     .wanted = wanted,
-    .begin = begin,
+    .begin = new_watcher,
     .started = started,
     .window_begins = at_window,
     .window_ends = after_window,
     .ended = ended,
     .extra = extra,
-    .finish = finish,
+    .finish = put_memory,
     .free = end,
 };

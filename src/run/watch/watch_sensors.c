@@ -161,8 +161,8 @@ static void end(struct assay__watcher *watcher)
     free(watcher);
 }
 
-static int begin(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
-                 struct assay_error *error)
+static int open_sensors(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
+                        struct assay_error *error)
 {
     const struct assay_run_options *options = plan->options;
     double interval_s = options->interval_s == 0 ? INTERVAL_S : options->interval_s;
@@ -257,8 +257,8 @@ static struct assay__sensor_window *collect(const struct assay__trial_input *inp
     return windows;
 }
 
-static int finish(struct assay__watcher *watcher, const struct assay__trial_input *input,
-                  struct assay_error *error)
+static int put_sensors(struct assay__watcher *watcher, const struct assay__trial_input *input,
+                       struct assay_error *error)
 {
     size_t count = 0;
     assay__sampler_stop(watcher->sampler);
@@ -286,10 +286,10 @@ static int finish(struct assay__watcher *watcher, const struct assay__trial_inpu
 const struct assay__watcher_ops assay__watch_sensors = {
     .name = "sensors",
     .wanted = wanted,
-    .begin = begin,
+    .begin = open_sensors,
     .window_begins = window_begins,
     .ended = ended,
     .extra = extra,
-    .finish = finish,
+    .finish = put_sensors,
     .free = end,
 };
