@@ -1,5 +1,5 @@
-/* advise.c - see advise.h. A rule whose inputs are not all there is not called: what is missing is
- * said instead. */
+/* advise.c - evaluates every rule of the tables over one trial and sorts what was found. A rule
+ * whose inputs are not all there is not called: what is missing is said instead. */
 #include "advise/advise.h"
 
 #include "advise/rules.h"

@@ -1,4 +1,4 @@
-/* device_words.c - see device_words.h. */
+/* device_words.c - turns the words of --devices into a list of devices. */
 #include "cli/device_words.h"
 
 #include <string.h>

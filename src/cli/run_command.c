@@ -1,4 +1,4 @@
-/* run_command.c - see run_command.h. */
+/* run_command.c - the options, checks and output of the commands that run a model. */
 #include "cli/run_command.h"
 
 #include "experiment/config_space.h"

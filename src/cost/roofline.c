@@ -1,7 +1,7 @@
-/* roofline.c - see roofline.h. A layer is bound by the roof whose part of its least time is the
- * longer one (compute at the ridge, where both are the same); it is overhead when it does nothing,
- * or when it is short and far below its roof: its time is then the engine's cost of running any
- * node. */
+/* roofline.c - places every layer of a trial under its roof. A layer is bound by the roof whose
+ * part of its least time is the longer one (compute at the ridge, where both are the same); it is
+ * overhead when it does nothing, or when it is short and far below its roof: its time is then the
+ * engine's cost of running any node. */
 #include "cost/roofline.h"
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* tune.c - see tune.h.
+/* tune.c - chooses the configurations that a tuning tries next.
  *
  * A proposal is the untried point of the largest expected improvement over the best tried one
  * (Jones, Schonlau, Welch, Efficient Global Optimization, 1998), of the belief without noise, times

@@ -1,4 +1,4 @@
-/* tune_session.c - see tune_session.h.
+/* tune_session.c - runs a tuning: launches what the search asks for until the budget is spent.
  *
  * A point has one arm for the search (role "start" or "search"); the finalists have fresh ones
  * (role "finalist"), so that what chose them does not judge them; what the best owes to each

@@ -1,5 +1,5 @@
-/* diff.c - see diff.h: which trial of each profile, how one number is held against another, and the
- * sentences around the rows. */
+/* diff.c - compares several profiles: which trial of each profile, how one number is held against
+ * another, and the sentences around the rows. */
 #include "judge/diff.h"
 
 #include "judge/comparison.h"

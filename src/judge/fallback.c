@@ -1,6 +1,7 @@
-/* fallback.c - see fallback.h. The note of placement.elsewhere is the list itself: "on PROVIDER:
- * name (Op); name (Op)", nodes that compute something first, then those that only make shapes and
- * indices ("name (Op, indices)"), which engines keep on the CPU on purpose. */
+/* fallback.c - puts who ran which node as metrics of a trial, and reads them back. The note of
+ * placement.elsewhere is the list itself: "on PROVIDER: name (Op); name (Op)", nodes that compute
+ * something first, then those that only make shapes and indices ("name (Op, indices)"), which
+ * engines keep on the CPU on purpose. */
 #include "judge/fallback.h"
 
 #include "check/check.h"

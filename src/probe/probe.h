@@ -82,8 +82,8 @@ struct assay__probe_ops {
      *  their reason). No allocation, no blocking beyond the deadline of the sampler. */
     void (*read)(struct assay__probe *probe, struct assay__probe_reading *readings);
     void (*close)(struct assay__probe *probe); /* NULL legal */
-    /** How long `open` may take before it is given up (open.h); 0: 1 s. The library of a driver may
-     *  have to wake its devices. */
+    /** How long `open` may take before it is given up (probe_open.h); 0: 1 s. The library of a
+     * driver may have to wake its devices. */
     uint64_t open_limit_ns;
     /** `open` is about the calling thread (its counters, a program that ends with it): it is never
      *  run on another. */

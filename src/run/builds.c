@@ -1,4 +1,4 @@
-/* builds.c - see builds.h. */
+/* builds.c - reads and writes the user's list of ONNX Runtime builds, and splits device names. */
 #include "run/builds.h"
 
 #include "base/buf.h"

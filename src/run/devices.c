@@ -1,4 +1,4 @@
-/* devices.c - see devices.h. */
+/* devices.c - lists an engine's devices from a child process. */
 #include "run/devices.h"
 
 #include "base/arena.h"

@@ -1,7 +1,7 @@
-/* decoder.c - see decoder.h. Positions come from the length of the past, so that one graph
- * serves any step; the mask is made once and used by every layer. With tied embeddings the
- * logits are a Gemm with the transposed table, so that the file and the session hold the table
- * once. */
+/* decoder.c - builds the inputs, cache and outputs of a decoder. Positions come from the length of
+ * the past, so that one graph serves any step; the mask is made once and used by every layer. With
+ * tied embeddings the logits are a Gemm with the transposed table, so that the file and the session
+ * hold the table once. */
 #include "zoo/decoder.h"
 
 const struct assay__zoo_param assay__decoder_params[] = {

@@ -1,4 +1,4 @@
-/* vision.c - see vision.h.
+/* vision.c - builds the layers that image models share.
  *
  * The scale of weights: convolutions N(0, 2 / fan-in) keep the mean square through a ReLU; a layer
  * that reads a value without an activation before it takes half of that (gain 0.5). Norms have

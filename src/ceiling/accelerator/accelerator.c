@@ -1,6 +1,6 @@
-/* accelerator.c - see accelerator.h: the whole measurement of a device, kept in a file beside the
- * CPU's. The key of the file is the machine's with the device, the engine, its library and what
- * else the caller names (versions, driver, hardware). */
+/* accelerator.c - measures all ceilings of a device and keeps them in a file beside the
+ * CPU's. The key of the file is the machine's with the device,
+ * the engine, its library and what else the caller names (versions, driver, hardware). */
 #include "ceiling/accelerator/accelerator_survey.h"
 
 #include "base/clock.h"

@@ -1,8 +1,9 @@
-/* fake_when.c - see fake_when.h. `when_threads=2:steady=50us` is `steady=50us` in a session of two
- * threads and nothing in another one; the same with `when_batch` (the first dimension of the first
- * input), `when_opt`, `when_spinning` (off) and `when_model` (a part of the model's path). So a
- * test can make a change of the options help, hurt, fail or alter the outputs. An item that is none
- * of these is left as it is: the script's reader refuses it. */
+/* fake_when.c - picks the items of a script that hold for a session's options.
+ * `when_threads=2:steady=50us` is `steady=50us` in a session of two threads and nothing in another
+ * one; the same with `when_batch` (the first dimension of the first input), `when_opt`,
+ * `when_spinning` (off) and `when_model` (a part of the model's path). So a test can make a change
+ * of the options help, hurt, fail or alter the outputs. An item that is none of these is left as it
+ * is: the script's reader refuses it. */
 #include "engine/fake/fake_when.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
-/* arm.c - see arm.h. Everything that can be wrong with the input is found before a worker starts.
+/* arm.c - an arm's life: opened, launched, concluded. Everything that can be wrong with the input
+ * is found before a worker starts.
  *
  * profile->model describes the first arm's model. The functions that describe a model and conclude
  * a trial read and write it there, so while an arm does that, its own description stands in that

@@ -1,5 +1,6 @@
-/* conversation.c - see conversation.h. Every message is checked: an unknown one, one out of turn or
- * one with impossible numbers fails the launch with its reason and nothing else. */
+/* conversation.c - reads a worker's messages during a launch and answers them. Every message is
+ * checked: an unknown one, one out of turn or one with impossible numbers fails the launch with its
+ * reason and nothing else. */
 #include "run/arm/conversation.h"
 
 #include "base/clock.h"

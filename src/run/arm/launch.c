@@ -1,6 +1,6 @@
-/* launch.c - see launch.h; conversation.c reads what the worker says. While a window runs the
- * parent is blocked in poll(); between windows it copies the samples out of the ring, stores them
- * and decides what comes next. */
+/* launch.c - starts a worker, waits for it and says how it ended; conversation.c reads what the
+ * worker says. While a window runs the parent is blocked in poll(); between windows it copies the
+ * samples out of the ring, stores them and decides what comes next. */
 #include "run/arm/launch.h"
 
 #include "base/clock.h"

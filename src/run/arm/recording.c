@@ -1,4 +1,4 @@
-/* recording.c - see recording.h. */
+/* recording.c - begins and ends the profile that a command writes. */
 #include "run/arm/recording.h"
 
 #include "base/clock.h"

@@ -1,6 +1,6 @@
-/* drift.c - see drift.h. Sums are in double precision. Numbers that are infinite or NaN are never
- * averaged away: alike in both they are counted and left out, otherwise the output has no numbers
- * but a sentence. */
+/* drift.c - runs two models on the same inputs and compares their outputs. Sums are in double
+ * precision. Numbers that are infinite or NaN are never averaged away: alike in both they are
+ * counted and left out, otherwise the output has no numbers but a sentence. */
 #include "run/trial/drift.h"
 
 #include "base/file.h"

@@ -1,6 +1,7 @@
-/* goal.c - see goal.h. Windows are bounded by time so that several streams end together and a model
- * that slows down does not stretch them; their length is a tenth of the measurement and at most 1
- * s: samples are persisted between windows, so a killed run loses no more than that. */
+/* goal.c - decides how long the next window is and when a launch has measured enough. Windows are
+ * bounded by time so that several streams end together and a model that slows down does not stretch
+ * them; their length is a tenth of the measurement and at most 1 s: samples are persisted between
+ * windows, so a killed run loses no more than that. */
 #include "run/trial/goal.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* counters_hear.c - see counters.h. A worker is not trusted: what is no number, or not one that a
- * counter can have, is unknown. */
+/* counters_hear.c - reads the worker's message with its counters. A worker is not trusted: what is
+ * no number, or not one that a counter can have, is unknown. */
 #include "run/watch/counters.h"
 
 #include "base/json.h"

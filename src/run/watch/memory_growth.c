@@ -1,9 +1,9 @@
-/* memory_growth.c - see memory_growth.h. The slope is Theil's and Sen's: the median of the slopes
- * of all pairs of marks, which a cache that fills once does not move. Its interval is Sen's (1968):
- * with N = n (n - 1) / 2 pairs and sigma² = n (n - 1) (2 n + 5) / 18, the slopes of rank (N ∓ 1.96
- * sigma) / 2. That takes the marks as independent, which they need not be; so the interval reaches
- * at least twice the quartile range of the marks about the line, over the whole length, to either
- * side. At most 300 evenly spaced marks are used.
+/* memory_growth.c - estimates how much memory grows per inference. The slope is Theil's and Sen's:
+ * the median of the slopes of all pairs of marks, which a cache that fills once does not move. Its
+ * interval is Sen's (1968): with N = n (n - 1) / 2 pairs and sigma² = n (n - 1) (2 n + 5) / 18, the
+ * slopes of rank (N ∓ 1.96 sigma) / 2. That takes the marks as independent, which they need not be;
+ * so the interval reaches at least twice the quartile range of the marks about the line, over the
+ * whole length, to either side. At most 300 evenly spaced marks are used.
  *
  * A leak goes on; a cache or a pool that fills grows too, but less and less. So the marks are cut
  * into thirds, and growth counts as steady only when the last third has at least 2/3 of the slope

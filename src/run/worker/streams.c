@@ -1,6 +1,6 @@
-/* streams.c - see streams.h. A window is a generation: the caller publishes the work and wakes the
- * threads; each warms up, waits until all are ready, then runs its loop. Locks stand only between
- * windows, never inside one. */
+/* streams.c - the threads that keep several requests in flight. A window is a generation: the
+ * caller publishes the work and wakes the threads; each warms up, waits until all are ready, then
+ * runs its loop. Locks stand only between windows, never inside one. */
 #include "run/worker/streams.h"
 
 #include "base/clock.h"
