@@ -188,7 +188,7 @@ static bool numbers_hold(const struct assay__ceiling *row)
            row->value == best && row->repeats > 0 && row->threads >= 0;
 }
 
-static bool words_hold(const struct assay__ceiling *row)
+static bool names_are_valid(const struct assay__ceiling *row)
 {
     const char *unit = row->kind == ASSAY__CEILING_LATENCY       ? "s"
                        : row->kind == ASSAY__CEILING_BANDWIDTH   ? "B/s"
@@ -237,7 +237,7 @@ static bool read_row(const struct assay__json *json, struct assay__ceiling *row)
     };
     bool clocks = (isnan(row->clock_before_hz) || positive(row->clock_before_hz)) &&
                   (isnan(row->clock_after_hz) || positive(row->clock_after_hz));
-    return clocks && words_hold(row) && numbers_hold(row);
+    return clocks && names_are_valid(row) && numbers_hold(row);
 }
 
 static bool read_rows(struct assay__arena *arena, const struct assay__json *json,

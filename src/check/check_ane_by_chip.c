@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static void place(const struct assay__check *check, const struct assay__ane_chip *chip,
-                  const enum assay__place *all, enum assay__place *places)
+static void place_nodes(const struct assay__check *check, const struct assay__ane_chip *chip,
+                        const enum assay__place *all, enum assay__place *places)
 {
     for (size_t i = 0; i < check->model->graph.node_count; i++)
         places[i] = all[i] == ASSAY__PLACE_FOLDED ? ASSAY__PLACE_FOLDED : ASSAY__PLACE_ON;
@@ -44,7 +44,7 @@ int assay__ane_by_chip(struct assay__check *check, struct assay_error *error)
     int code = 0;
     for (size_t i = 0; i < check->chip_count && !code; i++) {
         const struct assay__ane_chip *chip = check->chips[i];
-        place(check, chip, all, places);
+        place_nodes(check, chip, all, places);
         check->places = places;
         code = assay__check_partition(check, "rules", true, error);
         check->places = all;

@@ -116,7 +116,7 @@ static int add_all(struct plan *plan, const struct assay__found *found, const ch
 
 /* Of every word that stands there twice: a device that also belongs to a class of the list is no
  * mistake. */
-static int say_twins(struct assay__arena *arena, const char *list)
+static int say_duplicates(struct assay__arena *arena, const char *list)
 {
     size_t length;
     for (const char *at = list; *at; at += length + (at[length] == ',')) {
@@ -162,8 +162,8 @@ static int add_controls(struct plan *plan, const struct assay__found *found, con
     return status;
 }
 
-static int plan_words(struct plan *plan, const char *list, const struct assay__found *found,
-                      const char *model)
+static int plan_devices(struct plan *plan, const char *list, const struct assay__found *found,
+                        const char *model)
 {
     struct assay__device_words words;
     struct assay_error error = {0};
@@ -173,7 +173,7 @@ static int plan_words(struct plan *plan, const char *list, const struct assay__f
     }
     int code = assay__device_words_read(list, found, plan->arena, &words, &error);
     if (code) return assay__fail(code, &error);
-    int status = say_twins(plan->arena, list);
+    int status = say_duplicates(plan->arena, list);
     for (size_t i = 0; i < words.count && !status; i++) {
         const struct assay__device_word *word = &words.items[i];
         const struct assay__found_device *item = find_device(found, word->name);
@@ -250,7 +250,7 @@ static int make_plan(struct assay__invocation *invocation, struct plan *plan)
         status = find_device(&found, o->run.device) ? plan_models(invocation, plan)
                                                     : say_unknown(o->run.device);
     } else if (!status) {
-        status = o->devices ? plan_words(plan, o->devices, &found, invocation->arguments[0])
+        status = o->devices ? plan_devices(plan, o->devices, &found, invocation->arguments[0])
                             : add_all(plan, &found, invocation->arguments[0]);
         if (!status) choose_reference(plan);
     }
@@ -273,7 +273,7 @@ static int add_ceilings(const struct compare_options *o, const struct plan *plan
 }
 
 /* Who ran the nodes; an interrupt keeps what is there. */
-static int place(struct assay__arms *arms, struct assay_error *error)
+static int put_placements(struct assay__arms *arms, struct assay_error *error)
 {
     int code = 0;
     for (size_t i = 0; i < arms->count && !code; i++) {
@@ -323,7 +323,7 @@ static int measure(struct assay__arms *arms, const struct plan *plan,
     for (size_t i = 0; i < arms->count && !code; i++)
         code = assay__arms_conclude(arms, i, error);
     if (!code && !o->no_drift) code = drift(arms, error);
-    return code || o->no_placement ? code : place(arms, error);
+    return code || o->no_placement ? code : put_placements(arms, error);
 }
 
 /* Rows that could be judged, and of them those that lost a launch. */

@@ -91,7 +91,7 @@ struct making {
     struct assay_error error;
 };
 
-static void tell(struct making *make, const char *phase)
+static void show_phase(struct making *make, const char *phase)
 {
     struct assay_progress progress = {phase, 1, 1, -1};
     assay__bar_update(&make->bar, &progress);
@@ -150,7 +150,7 @@ static int look_at_ranges(struct making *make, struct assay__activation_ranges *
     int code = assay__model_inline(make->model, &make->error); /* their values have names then */
     if (code) return code;
     if (!reason) {
-        tell(make, "looking at ranges");
+        show_phase(make, "looking at ranges");
         code = assay__activation_ranges(make->model, ASSAY__HALF_LARGEST, &workload, &engine,
                                         ranges, &detail);
         if (code == ASSAY_EINTERRUPTED || assay__interrupted)
@@ -196,7 +196,7 @@ static int rewrite_model(struct making *make)
         const struct assay__rewriter *rewriter = assay__rewriter_at(i);
         struct assay__rewrite_request request = {0};
         if (!rewrite_asked(make->options, i, &request)) continue;
-        tell(make, "rewriting");
+        show_phase(make, "rewriting");
         code = rewriter->needs_ranges
                    ? apply_within_ranges(make, rewriter, &request)
                    : rewriter->apply(make->model, &request, &make->notes, &make->error);
@@ -293,7 +293,7 @@ static int check(const struct assay__invocation *invocation, const char **source
 static int open_source(struct making *make, const char *source)
 {
     uint64_t start = assay__now_ns();
-    tell(make, "reading");
+    show_phase(make, "reading");
     int code = assay__model_open(source, &make->model, &make->made.zoo, &make->error);
     make->made.build_s = (double)(assay__now_ns() - start) / 1e9;
     if (code) return code;
@@ -330,7 +330,7 @@ static int write_model(struct making *make)
     struct stat file;
     uint64_t start = assay__now_ns();
     time_t began = time(NULL);
-    tell(make, "writing");
+    show_phase(make, "writing");
     int code = assay__model_write_until(make->model, made->path, &assay__interrupted, &make->error);
     made->write_s = (double)(assay__now_ns() - start) / 1e9;
     if (code) return code;
@@ -379,7 +379,7 @@ static int measure_drift(struct making *make, const char *source)
     }
     struct assay__workload_options workload = {.seed = (uint64_t)make->options->seed};
     struct assay__drift_options run = engine_of(make);
-    tell(make, "comparing outputs");
+    show_phase(make, "comparing outputs");
     int code = original(make, source, path, sizeof path, folder, sizeof folder);
     if (!code)
         code = assay__drift(path, make->made.path, &workload, &run, &make->drift, &make->error);

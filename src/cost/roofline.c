@@ -42,8 +42,8 @@ static const char *not_known(const struct assay__layer *layer, bool timed)
 }
 
 /* intensity, attainable and least time, of a layer whose FLOPs, bytes and roofs are known */
-static void place(const struct assay__layer *layer, const struct assay__roof *weights,
-                  struct assay__roofline_layer *out)
+static void set_least_time(const struct assay__layer *layer, const struct assay__roof *weights,
+                           struct assay__roofline_layer *out)
 {
     double compute_s = layer->flops > 0 ? layer->flops / out->peak->value : 0,
            memory_s = layer->bytes > 0 ? layer->bytes / out->level->value : 0,
@@ -86,7 +86,7 @@ static void place_layer(const struct assay__roofline *r, struct assay__roofs *ro
     else if (layer->bytes > 0 && !out->level)
         out->reason = "no ceiling of the memory is kept";
     if (out->reason[0]) return;
-    place(layer, r->weights, out);
+    set_least_time(layer, r->weights, out);
     out->utilization = out->least_ns / layer->time_ns;
     bool nothing = !(layer->flops > 0) && !(layer->bytes > 0);
     if (nothing ||

@@ -23,7 +23,7 @@ void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size)
 }
 
 /* What is at hand while the metrics of one trial are put. */
-struct putting {
+struct metric_writer {
     struct assay_profile *profile;
     struct assay__trial *trial;
     const struct assay__target *target;
@@ -32,8 +32,8 @@ struct putting {
     int code;
 };
 
-static void put_metric(struct putting *w, const char *name, double value, enum assay_state state,
-                       const char *source, const char *note)
+static void put_metric(struct metric_writer *w, const char *name, double value,
+                       enum assay_state state, const char *source, const char *note)
 {
     const struct assay_metric_info *info = assay_metric_lookup(name);
     struct assay_metric metric = {.name = name,
@@ -45,12 +45,12 @@ static void put_metric(struct putting *w, const char *name, double value, enum a
     if (!w->code) w->code = assay_metrics_put(w->trial->metrics, &metric);
 }
 
-static void estimate(struct putting *w, const char *name, double value)
+static void estimate(struct metric_writer *w, const char *name, double value)
 {
     put_metric(w, name, value, ASSAY_ESTIMATED, "model", w->note);
 }
 
-static void missing(struct putting *w, const char *name, const char *reason)
+static void missing(struct metric_writer *w, const char *name, const char *reason)
 {
     if (!w->code) w->code = assay_metrics_unavailable(w->trial->metrics, name, reason);
 }
@@ -115,7 +115,7 @@ static const char *note_of(struct assay__arena *arena, const struct assay__fit *
                                fit->out.p90 * 100, *uncovered ? "; " : "", uncovered);
 }
 
-static void put_memory(struct putting *w)
+static void put_memory(struct metric_writer *w)
 {
     const struct assay__prediction *p = w->p;
     double needs = p->weight_bytes + p->activation_bytes;
@@ -145,7 +145,7 @@ static void put_memory(struct putting *w)
         missing(w, "memory.capacity_share", "the size of an activation is not known");
 }
 
-static void put_power(struct putting *w)
+static void put_power(struct metric_writer *w)
 {
     static const char *const names[] = {"power.average", "energy.inference.gross",
                                         "efficiency.tops_per_watt"};
@@ -168,7 +168,7 @@ static void put_power(struct putting *w)
                ASSAY_ESTIMATED, "model", note);
 }
 
-static void put_rates(struct putting *w, const struct assay__workload *workload)
+static void put_rates(struct metric_writer *w, const struct assay__workload *workload)
 {
     const struct assay__prediction *p = w->p;
     double rate = 1 / p->latency_s, bandwidth = p->bytes / p->latency_s;
@@ -202,7 +202,7 @@ static const char *layer_name(const struct assay__node *node)
     return node->name && *node->name ? node->name : node->output_count ? node->outputs[0] : "";
 }
 
-static bool put_layer(struct putting *w, const struct assay__node *node,
+static bool put_layer(struct metric_writer *w, const struct assay__node *node,
                       const struct assay__work_item *item, const struct assay__predicted_item *p,
                       struct assay__layer *layer)
 {
@@ -230,7 +230,7 @@ static bool put_layer(struct putting *w, const struct assay__node *node,
     return true;
 }
 
-static void put_layers(struct putting *w, const struct assay__analysis *analysis,
+static void put_layers(struct metric_writer *w, const struct assay__analysis *analysis,
                        const struct assay__work *work, const struct assay__predicted_item *items)
 {
     struct assay__layers *layers = &w->trial->layers;
@@ -255,7 +255,7 @@ static void put_layers(struct putting *w, const struct assay__analysis *analysis
 
 /* --- the trial -------------------------------------------------------------------------------- */
 
-static int put_options(struct putting *w, const struct assay__precision *precision,
+static int put_options(struct metric_writer *w, const struct assay__precision *precision,
                        const struct assay__fit *fit)
 {
     const struct assay__pair options[] = {
@@ -272,7 +272,7 @@ static int put_options(struct putting *w, const struct assay__precision *precisi
     return 0;
 }
 
-static int put_notes(struct putting *w, const struct assay__work *work, const char *uncovered)
+static int put_notes(struct metric_writer *w, const struct assay__work *work, const char *uncovered)
 {
     const struct assay__target *t = w->target;
     const char **notes = assay__arena_array(
@@ -301,7 +301,7 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
                          const struct assay__predicted_item *items,
                          const struct assay__prediction *prediction)
 {
-    struct putting w = {.profile = profile, .target = target, .p = prediction};
+    struct metric_writer w = {.profile = profile, .target = target, .p = prediction};
     w.trial = assay__profile_trial(profile);
     if (!w.trial) return ASSAY_ENOMEM;
     if (!w.trial->metrics) w.trial->metrics = assay_metrics_new();

@@ -159,9 +159,9 @@ static bool channel_value(const struct assay__files_channel *channel, double *va
 
 /* Words for a channel that does not work at open: they name the file unless it
  * is already named. */
-static const char *open_words(struct assay__probe *probe,
-                              const struct assay__files_channel *channel,
-                              const struct assay__files_spec *spec, const char *reason)
+static const char *open_reason(struct assay__probe *probe,
+                               const struct assay__files_channel *channel,
+                               const struct assay__files_spec *spec, const char *reason)
 {
     if (spec->denied && strstr(reason, "permission denied")) return spec->denied;
     for (size_t i = 0; i < channel->file_count; i++)
@@ -203,7 +203,7 @@ void assay__files_add(struct assay__probe *probe, const struct assay__files_spec
         if (!files_take(probe, channel, spec)) return;
         channel->shown.available = channel_value(channel, &value, &reason);
         if (!channel->shown.available)
-            channel->shown.reason = open_words(probe, channel, spec, reason);
+            channel->shown.reason = open_reason(probe, channel, spec, reason);
     }
     probe->channel_count++;
     probe->failed = false;

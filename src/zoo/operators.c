@@ -26,7 +26,7 @@ static const char *begin_rows(struct assay__net *net, struct assay__zoo_params *
 }
 
 /* Makes y the output, of the given dims. */
-static int end(struct assay__net *net, const char *y, const char *dims)
+static int end_with_output(struct assay__net *net, const char *y, const char *dims)
 {
     y = assay__zoo_rename(net, y, "output");
     assay__net_output(net, y, "output", ASSAY__FLOAT32, dims);
@@ -35,8 +35,8 @@ static int end(struct assay__net *net, const char *y, const char *dims)
 
 static int end_rows(struct assay__net *net, const struct rows *size, const char *y)
 {
-    return end(net, y,
-               assay__net_text(net, "%lld,%lld", (long long)size->rows, (long long)size->width));
+    return end_with_output(
+        net, y, assay__net_text(net, "%lld,%lld", (long long)size->rows, (long long)size->width));
 }
 
 static int build_softmax(struct assay__zoo_params *params, struct assay__model *model,
@@ -154,8 +154,8 @@ static int build_matmul(struct assay__zoo_params *params, struct assay__model *m
                                              assay__net_text(&net, "%s%lld,%lld", start,
                                                              (long long)k, (long long)n))
                           : assay__net_weight(&net, "b", 2, dims, 0, 1 / sqrt((double)k));
-    return end(&net, assay__net_2(&net, "MatMul", a, b),
-               assay__net_text(&net, "%s%lld,%lld", start, (long long)m, (long long)n));
+    return end_with_output(&net, assay__net_2(&net, "MatMul", a, b),
+                           assay__net_text(&net, "%s%lld,%lld", start, (long long)m, (long long)n));
 }
 
 static const struct assay__zoo_param matmul_params[] = {
@@ -205,7 +205,7 @@ static int build_attention(struct assay__zoo_params *params, struct assay__model
         mask = assay__zoo_causal_mask(&net, rows, places);
     }
     k = assay__net_transpose(&net, k, across, 4);
-    return end(&net, assay__zoo_attend(&net, q, k, v, mask, dim), short_dims);
+    return end_with_output(&net, assay__zoo_attend(&net, q, k, v, mask, dim), short_dims);
 }
 
 static const struct assay__zoo_param attention_params[] = {

@@ -51,7 +51,7 @@ static const char *class_of(const char *name)
     return "gpu";
 }
 
-static int tell(const char *name, const char *what, assay_device_fn *found, void *context)
+static int report_device(const char *name, const char *what, assay_device_fn *found, void *context)
 {
     misbehave(what, name);
     bool missing = strcmp(what, "missing") == 0, logs = strcmp(what, "log") == 0,
@@ -133,7 +133,7 @@ int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
         struct assay_device next = {
             .name = item, .kind = class_of(item), .engine = "fake", .library = "", .version = "1"};
         if (!*item || (about && about(context, &next) != ASSAY_DEVICE_TRY)) continue;
-        code = tell(item, equals ? equals + 1 : "works", found, context);
+        code = report_device(item, equals ? equals + 1 : "works", found, context);
     }
     free(copy);
     return code;

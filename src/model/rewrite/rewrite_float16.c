@@ -635,7 +635,7 @@ static int apply_renames(void *context, struct assay__graph *graph)
     return 0;
 }
 
-static void tell(const struct half_rewrite *rewrite, struct assay__rewrite_notes *notes)
+static void note_result(const struct half_rewrite *rewrite, struct assay__rewrite_notes *notes)
 {
     if (!rewrite->converted && !rewrite->seen_nodes) {
         assay__rewrite_note(notes,
@@ -697,7 +697,7 @@ int assay__rewrite_float16_within(struct assay__model *model, const struct assay
     if (!code) code = convert_graph(&rewrite, NULL, &model->graph, shapes);
     if (!code) assay__rewrite_each_graph(&model->graph, apply_renames, &rewrite);
     if (!code) assay__rewrite_drop_values(model);
-    if (!code) tell(&rewrite, notes);
+    if (!code) note_result(&rewrite, notes);
     assay__shapes_free(shapes);
     assay__namer_close(&rewrite.namer);
     assay__map_free(rewrite.renames);

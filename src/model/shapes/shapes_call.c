@@ -238,8 +238,8 @@ static const char *text_in_arena(struct assay__shape_state *state, struct assay_
 }
 
 /* The other side in words. */
-static const char *other_words(struct assay__shape_state *state, const struct assay__fact *other,
-                               const char *name)
+static const char *describe_other(struct assay__shape_state *state, const struct assay__fact *other,
+                                  const char *name)
 {
     struct assay__buf buf = {0};
     if (!other) {
@@ -265,7 +265,7 @@ void assay__state_conflict(struct assay__shape_state *state, const struct assay_
                                              .op = node->op,
                                              .producer = maker ? node_label(maker) : name,
                                              .producer_op = maker ? maker->op : ""};
-    conflict.other = other_words(state, other, conflict.producer);
+    conflict.other = describe_other(state, other, conflict.producer);
     conflict.message = assay__arena_strdup(state->arena, message);
     char *text = conflict.other && conflict.message
                      ? assay__arena_printf(state->arena, "%s\n%s\n%s", conflict.node,

@@ -17,15 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct putting {
+struct metric_writer {
     const struct assay__sensors *sensors;
     const struct assay__rails *rails;
     struct assay_metrics *metrics;
     int code; /* the first failure; later puts do nothing */
 };
 
-static void put_metric(struct putting *to, const char *name, enum assay_state state, double value,
-                       const char *source, const char *note)
+static void put_metric(struct metric_writer *to, const char *name, enum assay_state state,
+                       double value, const char *source, const char *note)
 {
     const struct assay_metric_info *info = assay_metric_lookup(name);
     struct assay_metric metric = {.name = name,
@@ -37,7 +37,7 @@ static void put_metric(struct putting *to, const char *name, enum assay_state st
     if (to->code == 0) to->code = assay_metrics_put(to->metrics, &metric);
 }
 
-static void put_none(struct putting *to, const char *name, const char *reason)
+static void put_none(struct metric_writer *to, const char *name, const char *reason)
 {
     put_metric(to, name, ASSAY_UNAVAILABLE, NAN, "none", reason && *reason ? reason : "not known");
 }
@@ -49,7 +49,7 @@ static const char *or_text(const char *text, const char *otherwise)
 
 /* --- every rail ------------------------------------------------------------------------------- */
 
-static void put_rail(struct putting *to, const char *rail, const char *family,
+static void put_rail(struct metric_writer *to, const char *rail, const char *family,
                      enum assay_state state, double value, const char *source, const char *note)
 {
     char name[160];
@@ -61,7 +61,8 @@ static void put_rail(struct putting *to, const char *rail, const char *family,
 }
 
 /* The period of the source that answered; of one that did not, of the rail's first channel. */
-static void put_period(struct putting *to, const char *rail, const struct assay__sensed *sensed)
+static void put_period(struct metric_writer *to, const char *rail,
+                       const struct assay__sensed *sensed)
 {
     if (!sensed->available) {
         put_rail(to, rail, "sensor.period", ASSAY_UNAVAILABLE, NAN, "", sensed->reason);
@@ -77,8 +78,8 @@ static void put_period(struct putting *to, const char *rail, const struct assay_
 
 /* Where a rail has a counter and a power sensor, the second checks the first: "; sampled power says
  * 30.1 W (-0.4 %)". */
-static void add_check(const struct putting *to, const char *rail, const struct assay__sensed *by,
-                      char *note, size_t size)
+static void add_check(const struct metric_writer *to, const char *rail,
+                      const struct assay__sensed *by, char *note, size_t size)
 {
     for (size_t i = 0; i < to->sensors->series_count; i++) {
         const struct assay__series *series = &to->sensors->series[i];
@@ -95,7 +96,7 @@ static void add_check(const struct putting *to, const char *rail, const struct a
     }
 }
 
-static void put_one_rail(struct putting *to, const char *rail)
+static void put_one_rail(struct metric_writer *to, const char *rail)
 {
     struct assay__sensed sensed;
     assay__sensed_rail(to->sensors, rail, &sensed);
@@ -148,7 +149,7 @@ struct total {
     size_t completions;
 };
 
-static void add_up(const struct putting *to, struct total *total)
+static void add_up(const struct metric_writer *to, struct total *total)
 {
     const struct assay__rails *rails = to->rails;
     *total = (struct total){.available = rails->count > 0};
@@ -186,7 +187,7 @@ static void add_up(const struct putting *to, struct total *total)
              *rails->remark ? "; " : "", rails->remark, *said ? "; " : "", said);
 }
 
-static void put_with(struct putting *to, const char *name, double value, const char *formula,
+static void put_with(struct metric_writer *to, const char *name, double value, const char *formula,
                      const struct total *total)
 {
     char note[2600];
@@ -194,7 +195,7 @@ static void put_with(struct putting *to, const char *name, double value, const c
     put_metric(to, name, ASSAY_DERIVED, value, "sensors", note);
 }
 
-static void put_net(struct putting *to, const struct total *total)
+static void put_net(struct metric_writer *to, const struct total *total)
 {
     double net_j = total->energy_j - total->idle_w * total->seconds;
     if (fabs(net_j) < 1e-9 * total->energy_j) net_j = 0; /* rounding is no energy */
@@ -212,7 +213,7 @@ static void put_net(struct putting *to, const struct total *total)
     put_with(to, "energy.inference.net", net_j / (double)total->completions, formula, total);
 }
 
-static void put_tops(struct putting *to, const struct total *total)
+static void put_tops(struct metric_writer *to, const struct total *total)
 {
     const struct assay_metric *flops = assay_metrics_get(to->metrics, "compute.flops");
     char reason[400];
@@ -226,7 +227,7 @@ static void put_tops(struct putting *to, const struct total *total)
     put_none(to, "efficiency.tops_per_watt", reason);
 }
 
-static void put_workload(struct putting *to)
+static void put_workload(struct metric_writer *to)
 {
     static const char *const names[] = {"power.average", "energy.inference.gross",
                                         "energy.inference.net", "efficiency.tops_per_watt",
@@ -260,7 +261,7 @@ static void put_workload(struct putting *to)
 /* --- temperature and clock -------------------------------------------------------------------- */
 
 /* GPUs and NPUs: what stood there before is the CPU's, which did not do the work. */
-static void put_none_of_device(struct putting *to, const char *name, const char *what)
+static void put_none_of_device(struct metric_writer *to, const char *name, const char *what)
 {
     char reason[120];
     if (to->rails->kind == 'c') return; /* what was read around the launches stays */
@@ -268,8 +269,8 @@ static void put_none_of_device(struct putting *to, const char *name, const char 
     put_none(to, name, reason);
 }
 
-static void put_channel(struct putting *to, size_t index, const char *name, const char *peak_name,
-                        const char *what)
+static void put_channel(struct metric_writer *to, size_t index, const char *name,
+                        const char *peak_name, const char *what)
 {
     struct assay__sensed sensed;
     char note[500];
@@ -304,7 +305,7 @@ static void put_channel(struct putting *to, size_t index, const char *name, cons
 
 /* "; energy of gpu0 every 3.07 s: a reading takes 4.60 ms", once for each probe that is read less
  * often than asked. */
-static void add_seldom(const struct putting *to, char *note, size_t size)
+static void add_seldom(const struct metric_writer *to, char *note, size_t size)
 {
     const struct assay__series *last = NULL;
     for (size_t i = 0; i < to->sensors->series_count; i++) {
@@ -323,7 +324,7 @@ static void add_seldom(const struct putting *to, char *note, size_t size)
     }
 }
 
-static void put_cost(struct putting *to)
+static void put_cost(struct metric_writer *to)
 {
     struct assay__sampler_cost cost;
     assay__sampler_cost(to->sensors->sampler, &cost);
@@ -353,7 +354,7 @@ static void put_cost(struct putting *to)
 
 int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails)
 {
-    struct putting to = {sensors, rails, sensors->trial->metrics, 0};
+    struct metric_writer to = {sensors, rails, sensors->trial->metrics, 0};
     const char *rail;
     put_workload(&to);
     for (size_t i = 0; (rail = assay__sensors_rail_at(sensors, i)) != NULL; i++)

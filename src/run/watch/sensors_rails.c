@@ -232,7 +232,7 @@ void assay__sensed_rail(const struct assay__sensors *sensors, const char *rail,
 
 /* --- rails ------------------------------------------------------------------------------------ */
 
-static bool tells_power(const struct assay__channel *channel)
+static bool is_power_channel(const struct assay__channel *channel)
 {
     return strcmp(channel->quantity, "energy") == 0 || strcmp(channel->quantity, "power") == 0;
 }
@@ -242,9 +242,9 @@ const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t 
     for (size_t i = 0; i < sensors->series_count; i++) {
         const struct assay__channel *channel = sensors->series[i].channel;
         bool seen = false;
-        if (!tells_power(channel) || !*channel->rail) continue;
+        if (!is_power_channel(channel) || !*channel->rail) continue;
         for (size_t k = 0; k < i && !seen; k++)
-            seen = tells_power(sensors->series[k].channel) &&
+            seen = is_power_channel(sensors->series[k].channel) &&
                    strcmp(sensors->series[k].channel->rail, channel->rail) == 0;
         if (!seen && index-- == 0) return channel->rail;
     }
@@ -257,7 +257,7 @@ bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *
 {
     for (size_t i = 0; i < sensors->series_count; i++) {
         const struct assay__series *series = &sensors->series[i];
-        if (tells_power(series->channel) && strcmp(series->channel->rail, rail) == 0 &&
+        if (is_power_channel(series->channel) && strcmp(series->channel->rail, rail) == 0 &&
             series->count > 0)
             return true;
     }
@@ -403,7 +403,7 @@ static const char *probe_reason(const struct assay__sensors *sensors,
     const char *reason = NULL;
     for (size_t i = 0; i < sensors->series_count; i++) {
         const struct assay__series *series = &sensors->series[i];
-        if (series->ops != probe->ops || !tells_power(series->channel)) continue;
+        if (series->ops != probe->ops || !is_power_channel(series->channel)) continue;
         if (series->count > 0) return "what it reads is something else's";
         if (!reason) reason = series->channel->reason;
     }
@@ -432,7 +432,7 @@ static bool explain_candidate(const struct assay__sensors *sensors, struct assay
 {
     for (size_t i = 0; rails->count && i < sensors->series_count; i++) {
         const struct assay__series *series = &sensors->series[i];
-        if (!tells_power(series->channel) || !*series->channel->reason ||
+        if (!is_power_channel(series->channel) || !*series->channel->reason ||
             strcmp(series->channel->rail, rails->names[0]) != 0)
             continue;
         snprintf(rails->reason, sizeof rails->reason, "%s: %s", rails->names[0],
@@ -442,7 +442,7 @@ static bool explain_candidate(const struct assay__sensors *sensors, struct assay
     return false;
 }
 
-static bool could_tell(const struct assay__probe_ops *ops, char kind)
+static bool measures_power_of(const struct assay__probe_ops *ops, char kind)
 {
     return ops->power_of && strchr(ops->power_of, kind);
 }
@@ -454,7 +454,7 @@ static void explain(const struct assay__sensors *sensors, struct assay__rails *r
     for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
         struct assay__probe_cost probe;
         assay__sampler_probe_cost(sensors->sampler, i, &probe);
-        if (!could_tell(probe.ops, rails->kind)) continue;
+        if (!measures_power_of(probe.ops, rails->kind)) continue;
         const char *reason = probe_reason(sensors, &probe);
         if (strstr(reason, "which is macOS's")) continue; /* another system's: no way to it */
         int more = snprintf(rails->reason + used, sizeof rails->reason - used, "%s%s: %.*s%s",
@@ -481,7 +481,7 @@ static bool all_answer(const struct assay__sensors *sensors, const struct assay_
     for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler) && !*why; i++) {
         struct assay__probe_cost probe;
         assay__sampler_probe_cost(sensors->sampler, i, &probe);
-        if (probe.blocked && could_tell(probe.ops, rails->kind))
+        if (probe.blocked && measures_power_of(probe.ops, rails->kind))
             snprintf(why, size, "%s: %s", probe.ops->name, probe.reason);
     }
     return false;
@@ -547,8 +547,8 @@ static bool channel_has(const struct assay__series *series, const char *quantity
 }
 
 /* The first channel of the quantity whose name holds the earliest of the words. */
-static size_t by_words(const struct assay__sensors *sensors, const char *quantity,
-                       const char *const *words, const char *rail)
+static size_t find_by_name(const struct assay__sensors *sensors, const char *quantity,
+                           const char *const *words, const char *rail)
 {
     for (; *words; words++)
         for (size_t i = 0; i < sensors->series_count; i++) {
@@ -576,8 +576,8 @@ size_t assay__sensors_temperature(const struct assay__sensors *sensors,
                                          NULL};
     static const char *const any[] = {"", NULL};
     if (rails->kind == 'g')
-        return *rails->gpu ? by_words(sensors, "temperature", any, rails->gpu) : SIZE_MAX;
-    return rails->kind == 'c' ? by_words(sensors, "temperature", of_cpu, NULL) : SIZE_MAX;
+        return *rails->gpu ? find_by_name(sensors, "temperature", any, rails->gpu) : SIZE_MAX;
+    return rails->kind == 'c' ? find_by_name(sensors, "temperature", of_cpu, NULL) : SIZE_MAX;
 }
 
 size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails)
@@ -586,6 +586,6 @@ size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct a
     static const char *const of_gpu[] = {".sm", ".graphics", ".sclk", "", NULL};
     static const char *const of_npu[] = {"clock.accel", NULL};
     if (rails->kind == 'g')
-        return *rails->gpu ? by_words(sensors, "clock", of_gpu, rails->gpu) : SIZE_MAX;
-    return by_words(sensors, "clock", rails->kind == 'c' ? of_cpu : of_npu, NULL);
+        return *rails->gpu ? find_by_name(sensors, "clock", of_gpu, rails->gpu) : SIZE_MAX;
+    return find_by_name(sensors, "clock", rails->kind == 'c' ? of_cpu : of_npu, NULL);
 }

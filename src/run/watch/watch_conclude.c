@@ -37,7 +37,7 @@ static int put_score(struct assay__watcher *w, const struct assay__trial_input *
     return code ? assay_error_set(error, code, "out of memory for the metrics") : 0;
 }
 
-static void end(struct assay__watcher *watcher)
+static void free_watcher(struct assay__watcher *watcher)
 {
     free(watcher);
 }
@@ -47,5 +47,5 @@ const struct assay__watcher_ops assay__watch_conclude = {
     .wanted = wanted,
     .begin = new_watcher,
     .finish = put_score,
-    .free = end,
+    .free = free_watcher,
 };

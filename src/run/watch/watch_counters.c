@@ -337,7 +337,7 @@ static int put_counters(struct assay__watcher *w, const struct assay__trial_inpu
     return code ? assay_error_set(error, code, "out of memory for the counters") : 0;
 }
 
-static void end(struct assay__watcher *watcher)
+static void free_watcher(struct assay__watcher *watcher)
 {
     if (watcher && watcher->controllers) watcher->uncore->close(watcher->controllers);
     if (watcher) assay__arena_free(watcher->arena);
@@ -351,5 +351,5 @@ const struct assay__watcher_ops assay__watch_counters = {
     .window_begins = window_begins,
     .window_ends = window_ends,
     .finish = put_counters,
-    .free = end,
+    .free = free_watcher,
 };

@@ -169,7 +169,7 @@ static int put_memory(struct assay__watcher *watcher, const struct assay__trial_
     return code ? assay_error_set(error, code, "out of memory for the memory's numbers") : 0;
 }
 
-static void end(struct assay__watcher *watcher)
+static void free_watcher(struct assay__watcher *watcher)
 {
     for (int part = 0; part < PARTS; part++)
         assay__sampler_free(watcher->samplers[part]);
@@ -186,5 +186,5 @@ const struct assay__watcher_ops assay__watch_memory = {
     .ended = ended,
     .extra = extra,
     .finish = put_memory,
-    .free = end,
+    .free = free_watcher,
 };

@@ -91,7 +91,7 @@ static bool has_power(struct assay__sampler *sampler)
     return false;
 }
 
-static void tell(const struct assay_run_options *options, double done)
+static void show_progress(const struct assay_run_options *options, double done)
 {
     struct assay_progress progress = {"watching the idle machine", 0, options->launches, done};
     if (options->progress) options->progress(options->progress_context, &progress);
@@ -124,7 +124,7 @@ static void watch_idle(struct assay__watcher *watcher, double seconds)
         }
         uint64_t rest_ns = length_ns - (now_ns - begin_ns);
         struct timespec slice = {0, (long)(rest_ns < SLICE_NS ? rest_ns : SLICE_NS)};
-        tell(options, (double)(now_ns - begin_ns) / (double)length_ns);
+        show_progress(options, (double)(now_ns - begin_ns) / (double)length_ns);
         nanosleep(&slice, NULL);
         now_ns = assay__now_ns();
         stopped = options->interrupt && *options->interrupt;
@@ -154,7 +154,7 @@ static int open_sampler(struct assay__watcher *watcher, double idle_s, struct as
     return code ? code : add_probes(watcher->sampler, error);
 }
 
-static void end(struct assay__watcher *watcher)
+static void free_watcher(struct assay__watcher *watcher)
 {
     if (!watcher) return;
     assay__sampler_free(watcher->sampler);
@@ -187,7 +187,7 @@ static int open_sensors(const struct assay__watch_plan *plan, struct assay__watc
     else if (code == 0 && idle_s > 1e-9)
         watch_idle(made, idle_s);
     if (code)
-        end(made);
+        free_watcher(made);
     else
         *watcher = made;
     return code;
@@ -291,5 +291,5 @@ const struct assay__watcher_ops assay__watch_sensors = {
     .ended = ended,
     .extra = extra,
     .finish = put_sensors,
-    .free = end,
+    .free = free_watcher,
 };
