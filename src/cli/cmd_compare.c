@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/commands.h"
-#include "cli/device_words.h"
+#include "cli/device_selection.h"
 #include "cli/device_list.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
@@ -165,17 +165,17 @@ static int add_controls(struct plan *plan, const struct assay__found *found, con
 static int plan_devices(struct plan *plan, const char *list, const struct assay__found *found,
                         const char *model)
 {
-    struct assay__device_words words;
+    struct assay__device_selection selection;
     struct assay_error error = {0};
     if (!list[strspn(list, ", ")]) {
         assay__say("compare: --devices names none: give names ('assay devices') or cpu, gpu, npu");
         return ASSAY__EXIT_USAGE;
     }
-    int code = assay__device_words_read(list, found, plan->arena, &words, &error);
+    int code = assay__device_selection_read(list, found, plan->arena, &selection, &error);
     if (code) return assay__fail(code, &error);
     int status = say_duplicates(plan->arena, list);
-    for (size_t i = 0; i < words.count && !status; i++) {
-        const struct assay__device_word *word = &words.items[i];
+    for (size_t i = 0; i < selection.count && !status; i++) {
+        const struct assay__selected_device *word = &selection.items[i];
         const struct assay__found_device *item = find_device(found, word->name);
         if (!item && !*word->kind) return say_unknown(word->name);
         status = add(plan, model, word->name, word->name, word->software ? "software" : NULL);

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/device_words.h"
+#include "cli/device_selection.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "model/rewrite/rewrites.h"
@@ -74,8 +74,8 @@ static const struct assay__option options[] = {
 struct sweep_work {
     struct assay__arena *arena;
     struct assay__config_space space;
-    struct assay__device_words words;
-    struct assay__sweep_device devices[ASSAY__DEVICE_WORDS];
+    struct assay__device_selection words;
+    struct assay__sweep_device devices[ASSAY__SELECTED_DEVICES];
     struct assay_profile *kept;
     const char *kind; /* class of the one device when none varies; "" unknown */
     bool software;    /* that one device is emulated */
@@ -99,13 +99,13 @@ static int read_devices(const struct sweep_options *o, struct sweep_work *work)
     struct assay__devices_flags flags = {
         .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet || !o->devices};
     struct assay__found found = {.count = 0};
-    struct assay__device_words one = {.count = 0}, *words = o->devices ? &work->words : &one;
+    struct assay__device_selection one = {.count = 0}, *words = o->devices ? &work->words : &one;
     struct assay_error error = {0};
     work->kind = !o->devices && (!o->run.device || assay__build_on_cpu(o->run.device)) ? "cpu" : "";
     if (*work->kind) return 0; /* known by its name */
     int status = assay__devices_find(&flags, &found);
-    if (!status && assay__device_words_read(o->devices ? o->devices : o->run.device, &found,
-                                            work->arena, words, &error))
+    if (!status && assay__device_selection_read(o->devices ? o->devices : o->run.device, &found,
+                                                work->arena, words, &error))
         status = usage(&error);
     assay__devices_free(&found);
     if (one.count == 1 && !*one.items[0].refusal) work->kind = one.items[0].kind;
@@ -136,7 +136,7 @@ static int apply_preset(struct sweep_options *o, struct sweep_work *work)
 static int read_grid(const struct sweep_options *o, struct sweep_work *work)
 {
     const char *const lists[ASSAY__AXIS_COUNT] = {
-        [ASSAY__AXIS_DEVICE] = o->devices ? assay__device_words_list(&work->words, work->arena)
+        [ASSAY__AXIS_DEVICE] = o->devices ? assay__device_selection_list(&work->words, work->arena)
                                           : NULL,
         [ASSAY__AXIS_PRECISION] = o->precision,
         [ASSAY__AXIS_OPT] = o->opt,
@@ -246,7 +246,7 @@ static int open_kept(const struct sweep_options *o, struct sweep_work *work)
 static int add_ceilings(const struct sweep_options *o, const struct sweep_work *work,
                         struct assay__bar *bar, struct assay_run_options *whole)
 {
-    const char *devices[ASSAY__DEVICE_WORDS] = {whole->device};
+    const char *devices[ASSAY__SELECTED_DEVICES] = {whole->device};
     size_t count = work->words.count ? 0 : 1;
     for (size_t d = 0; d < work->words.count; d++)
         if (!*work->words.items[d].refusal) devices[count++] = work->words.items[d].name;

@@ -8,7 +8,7 @@
 #include "base/cpu_list.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/device_words.h"
+#include "cli/device_selection.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "model/inputs/inputs.h"
@@ -190,15 +190,15 @@ static int read_devices(const struct tune_options *o, struct work *work, const c
 {
     struct assay__devices_flags flags = {
         .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet};
-    struct assay__device_words words = {.count = 0};
+    struct assay__device_selection words = {.count = 0};
     struct assay__found found = {.count = 0};
     struct assay_error error = {0};
     *list = NULL;
     if (!o->devices && (!o->run.device || assay__build_on_cpu(o->run.device))) return 0;
     flags.quiet = flags.quiet || !o->devices;
     int status = assay__devices_find(&flags, &found);
-    if (!status && assay__device_words_read(o->devices ? o->devices : o->run.device, &found,
-                                            work->arena, &words, &error))
+    if (!status && assay__device_selection_read(o->devices ? o->devices : o->run.device, &found,
+                                                work->arena, &words, &error))
         status = usage("tune: --devices: %s", error.message);
     if (!o->devices) { /* one device that is named: whether it is emulated */
         work->job.software[0] = words.count == 1 && words.items[0].software;
@@ -209,7 +209,7 @@ static int read_devices(const struct tune_options *o, struct work *work, const c
         work->job.software[i] = words.items[i].software;
         work->job.refusals[i] = *words.items[i].refusal ? words.items[i].refusal : NULL;
     }
-    if (!status) *list = assay__device_words_list(&words, work->arena);
+    if (!status) *list = assay__device_selection_list(&words, work->arena);
     if (!status && !*list) status = assay__fail(ASSAY_ENOMEM, NULL);
     assay__devices_free(&found);
     return status;

@@ -5,7 +5,7 @@
  * about the sign of a discharge: `status` decides, the size counts. Batteries of mice and headsets
  * (scope "Device") are not ours. Values change every few seconds: the sampler's measured period
  * says so. */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <math.h>

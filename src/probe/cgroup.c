@@ -10,7 +10,7 @@
  * there; the source names the group. Version 1 and hybrid systems keep their controllers elsewhere:
  * then the files are missing and the reason says so. Source: the kernel's cgroup-v2
  * documentation. */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * for some drivers is what was asked for, not what runs. Source: the kernel's cpufreq
  * documentation. */
 #include "probe/cpus.h"
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <stdio.h>

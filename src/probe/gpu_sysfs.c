@@ -13,7 +13,7 @@
  * rc6 is the time that the GPU slept, so 1 - Δrc6/Δt bounds how busy it was. NVIDIA is NVML's: its
  * GPUs are numbered first, so the numbers here begin after them. Source: the kernel's amdgpu, i915
  * and xe documentation. */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/hwmon.h"
 #include "probe/probes.h"
 

@@ -2,7 +2,7 @@
  * interrupts. /proc/pressure/cpu: "some avg10=0.12 avg60=0.10 avg300=0.05 total=2500000", then the
  * same for "full"; total is in microseconds. "some": at least one task waited; "full": all did.
  * Source: the kernel's PSI documentation. */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <string.h>

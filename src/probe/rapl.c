@@ -5,7 +5,7 @@
  * uncore) or beside it (dram): rails must not be summed blindly. The same package may be shown a
  * second time through MMIO (intel-rapl-mmio:N): only used where the first is missing. Since Linux
  * 5.10 only root may read energy_uj. Source: the kernel's power-capping documentation. */
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * and package_throttle_count (the greatest). Source: the kernel's thermal sysfs interface and its
  * x86 ABI. */
 #include "probe/cpus.h"
-#include "probe/files.h"
+#include "probe/file_channels.h"
 #include "probe/probes.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* files.c - probes that are made of files: see files.h. Memory is taken at open; a read touches
- * only the files' own buffers. */
-#include "probe/files.h"
+/* file_channels.c - probes that are made of files: see files.h. Memory is taken at open; a read
+ * touches only the files' own buffers. */
+#include "probe/file_channels.h"
 
 #include "base/vec.h"
 

@@ -1,7 +1,7 @@
-/* cache.c - ceilings kept between runs: one JSON file per machine and user, named by a fingerprint
- * of everything that must be the same for the numbers to hold, which also stands in the file. The
- * file is untrusted: a value that no measurement could have written makes the whole file invalid,
- * and the caller measures again.
+/* ceiling_file.c - ceilings kept between runs: one JSON file per machine and user, named by a
+ * fingerprint of everything that must be the same for the numbers to hold, which also stands in the
+ * file. The file is untrusted: a value that no measurement could have written makes the whole file
+ * invalid, and the caller measures again.
  *
  *   {"assay_ceilings": 1, "key": "…", "measured_at", "note", "device", "hardware", "duration_s",
  *     "steal_share", "other_share", "pinned",

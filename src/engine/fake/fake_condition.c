@@ -1,10 +1,10 @@
-/* fake_when.c - picks the items of a script that hold for a session's options.
+/* fake_condition.c - picks the items of a script that hold for a session's options.
  * `when_threads=2:steady=50us` is `steady=50us` in a session of two threads and nothing in another
  * one; the same with `when_batch` (the first dimension of the first input), `when_opt`,
  * `when_spinning` (off) and `when_model` (a part of the model's path). So a test can make a change
  * of the options help, hurt, fail or alter the outputs. An item that is none of these is left as it
  * is: the script's reader refuses it. */
-#include "engine/fake/fake_when.h"
+#include "engine/fake/fake_condition.h"
 
 #include "base/buf.h"
 
@@ -57,8 +57,8 @@ static void put_item(struct assay__buf *out, const char *item, size_t length,
         assay__buf_printf(out, "%s;", then);
 }
 
-const char *assay__fake_script_when(struct assay__arena *arena,
-                                    const struct assay_session_options *options)
+const char *assay__fake_script_for(struct assay__arena *arena,
+                                   const struct assay_session_options *options)
 {
     const char *script = options->script ? options->script : "";
     if (!strstr(script, "when_")) return script;
