@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/fake/fake_condition.h"
 
 #include <math.h>
 #include <signal.h>

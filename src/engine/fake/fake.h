@@ -77,6 +77,11 @@ struct assay_session {
 int assay__fake_script_parse(struct assay_session *session, const char *script,
                              struct assay_error *error);
 
+/** The script of the options with every `when_WHAT=VALUE:ITEM` replaced by its ITEM or by nothing.
+ *  Never NULL. */
+const char *assay__fake_script_for(struct assay__arena *arena,
+                                   const struct assay_session_options *options);
+
 /** Makes room for the generations that the options ask for; nothing when they ask for none. */
 int assay__fake_generation_open(struct assay_session *session,
                                 const struct assay_session_options *options,

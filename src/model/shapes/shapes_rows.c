@@ -1,4 +1,4 @@
-/* shapes_query.c - from a node to its row in the shape tables: one hash of all tables, made
+/* shapes_rows.c - from a node to its row in the shape tables: one hash of all tables, made
  * once. */
 #include "model/shapes/shape_call.h"
 
