@@ -221,15 +221,9 @@ static const struct assay__zoo_param distilbert_params[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_bert = {
-    .name = "bert",
-    .summary = "BERT, text encoder, 109 M or 335 M parameters",
-    .params = {bert_params},
-    .build = build_bert,
-};
+    "bert", "BERT, text encoder, 109 M or 335 M parameters", {bert_params}, build_bert};
 
-const struct assay__zoo_entry assay__zoo_distilbert = {
-    .name = "distilbert",
-    .summary = "DistilBERT, text encoder, 66 M parameters",
-    .params = {distilbert_params},
-    .build = build_distilbert,
-};
+const struct assay__zoo_entry assay__zoo_distilbert = {"distilbert",
+                                                       "DistilBERT, text encoder, 66 M parameters",
+                                                       {distilbert_params},
+                                                       build_distilbert};

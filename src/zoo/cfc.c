@@ -335,8 +335,7 @@ static const struct assay__zoo_param declared[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_cfc = {
-    .name = "cfc",
-    .summary = "Closed-form continuous-time network, wired as a Neural Circuit Policy or dense",
-    .params = {assay__ncp_wiring_params, declared, assay__ncp_time_params},
-    .build = build,
-};
+    "cfc",
+    "Closed-form continuous-time network, wired as a Neural Circuit Policy or dense",
+    {assay__ncp_wiring_params, declared, assay__ncp_time_params},
+    build};

@@ -92,8 +92,7 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
 }
 
 const struct assay__zoo_entry assay__zoo_efficientnet_b0 = {
-    .name = "efficientnet-b0",
-    .summary = "EfficientNet-B0, image classification, 5.3 M parameters",
-    .params = {assay__vision_params},
-    .build = build,
-};
+    "efficientnet-b0",
+    "EfficientNet-B0, image classification, 5.3 M parameters",
+    {assay__vision_params},
+    build};

@@ -142,8 +142,7 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
 }
 
 const struct assay__zoo_entry assay__zoo_gpt2 = {
-    .name = "gpt2",
-    .summary = "GPT-2, text decoder with a key-value cache, 124 M to 1.5 G parameters",
-    .params = {sizes_param, assay__decoder_params, declared},
-    .build = build,
-};
+    "gpt2",
+    "GPT-2, text decoder with a key-value cache, 124 M to 1.5 G parameters",
+    {sizes_param, assay__decoder_params, declared},
+    build};

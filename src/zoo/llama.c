@@ -248,8 +248,7 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
 }
 
 const struct assay__zoo_entry assay__zoo_llama = {
-    .name = "llama",
-    .summary = "Llama-shaped text decoder (grouped-query attention, RoPE, RMS norm, SwiGLU)",
-    .params = {sizes_param, assay__decoder_params, declared},
-    .build = build,
-};
+    "llama",
+    "Llama-shaped text decoder (grouped-query attention, RoPE, RMS norm, SwiGLU)",
+    {sizes_param, assay__decoder_params, declared},
+    build};

@@ -76,8 +76,4 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
 }
 
 const struct assay__zoo_entry assay__zoo_lora = {
-    .name = "lora",
-    .summary = "Linear layer with a low-rank adapter",
-    .params = {declared},
-    .build = build,
-};
+    "lora", "Linear layer with a low-rank adapter", {declared}, build};

@@ -206,8 +206,7 @@ static const struct assay__zoo_param declared[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_ltc = {
-    .name = "ltc",
-    .summary = "Liquid time-constant network, wired as a Neural Circuit Policy",
-    .params = {assay__ncp_wiring_params, declared, assay__ncp_time_params},
-    .build = build,
-};
+    "ltc",
+    "Liquid time-constant network, wired as a Neural Circuit Policy",
+    {assay__ncp_wiring_params, declared, assay__ncp_time_params},
+    build};

@@ -59,9 +59,4 @@ static const struct assay__zoo_param declared[] = {
     {0},
 };
 
-const struct assay__zoo_entry assay__zoo_mlp = {
-    .name = "mlp",
-    .summary = "Multi-layer perceptron",
-    .params = {declared},
-    .build = build,
-};
+const struct assay__zoo_entry assay__zoo_mlp = {"mlp", "Multi-layer perceptron", {declared}, build};

@@ -155,15 +155,13 @@ static int build_v3_small(struct assay__zoo_params *params, struct assay__model 
 }
 
 const struct assay__zoo_entry assay__zoo_mobilenetv2 = {
-    .name = "mobilenetv2",
-    .summary = "MobileNetV2, image classification, 3.5 M parameters",
-    .params = {assay__vision_params},
-    .build = build_v2,
-};
+    "mobilenetv2",
+    "MobileNetV2, image classification, 3.5 M parameters",
+    {assay__vision_params},
+    build_v2};
 
 const struct assay__zoo_entry assay__zoo_mobilenetv3_small = {
-    .name = "mobilenetv3-small",
-    .summary = "MobileNetV3-Small, image classification, 2.5 M parameters",
-    .params = {assay__vision_params},
-    .build = build_v3_small,
-};
+    "mobilenetv3-small",
+    "MobileNetV3-Small, image classification, 2.5 M parameters",
+    {assay__vision_params},
+    build_v3_small};

@@ -57,11 +57,7 @@ static const struct assay__zoo_param softmax_params[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_softmax = {
-    .name = "softmax",
-    .summary = "Softmax over rows",
-    .params = {softmax_params},
-    .build = build_softmax,
-};
+    "softmax", "Softmax over rows", {softmax_params}, build_softmax};
 
 static int build_layernorm(struct assay__zoo_params *params, struct assay__model *model,
                            struct assay_error *error)
@@ -73,18 +69,14 @@ static int build_layernorm(struct assay__zoo_params *params, struct assay__model
     return end_rows(&net, &size, x);
 }
 
-static const struct assay__zoo_param layernorm_params[] = {
+static const struct assay__zoo_param norm_params[] = {
     {"rows", ASSAY__ZOO_INTEGER, "1024", NULL, 1, MAX_ROWS, "rows of the matrix"},
     {"width", ASSAY__ZOO_INTEGER, "768", NULL, 1, MAX_MATRIX, "columns of the matrix"},
     {0},
 };
 
 const struct assay__zoo_entry assay__zoo_layernorm = {
-    .name = "layernorm",
-    .summary = "LayerNormalization over rows",
-    .params = {layernorm_params},
-    .build = build_layernorm,
-};
+    "layernorm", "LayerNormalization over rows", {norm_params}, build_layernorm};
 
 static int build_rmsnorm(struct assay__zoo_params *params, struct assay__model *model,
                          struct assay_error *error)
@@ -96,18 +88,8 @@ static int build_rmsnorm(struct assay__zoo_params *params, struct assay__model *
     return end_rows(&net, &size, x);
 }
 
-static const struct assay__zoo_param rmsnorm_params[] = {
-    {"rows", ASSAY__ZOO_INTEGER, "1024", NULL, 1, MAX_ROWS, "rows of the matrix"},
-    {"width", ASSAY__ZOO_INTEGER, "768", NULL, 1, MAX_MATRIX, "columns of the matrix"},
-    {0},
-};
-
 const struct assay__zoo_entry assay__zoo_rmsnorm = {
-    .name = "rmsnorm",
-    .summary = "RMS norm over rows, in plain operators",
-    .params = {rmsnorm_params},
-    .build = build_rmsnorm,
-};
+    "rmsnorm", "RMS norm over rows, in plain operators", {norm_params}, build_rmsnorm};
 
 static int build_gelu(struct assay__zoo_params *params, struct assay__model *model,
                       struct assay_error *error)
@@ -129,11 +111,7 @@ static const struct assay__zoo_param gelu_params[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_gelu = {
-    .name = "gelu",
-    .summary = "GELU, in plain operators",
-    .params = {gelu_params},
-    .build = build_gelu,
-};
+    "gelu", "GELU, in plain operators", {gelu_params}, build_gelu};
 
 /* a [batch, m, k] times b: a weight [k, n], or with b=input a second input [batch, k, n].
  * batch=1: matrices. */
@@ -168,11 +146,7 @@ static const struct assay__zoo_param matmul_params[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_matmul = {
-    .name = "matmul",
-    .summary = "Matrix product, m x k by k x n",
-    .params = {matmul_params},
-    .build = build_matmul,
-};
+    "matmul", "Matrix product, m x k by k x n", {matmul_params}, build_matmul};
 
 /* softmax(query key^T / sqrt(dim)) value, per head; causal=1 hides the keys after each query.
  * keys=N: of another length than the queries, whose last query is then at the last key. */
@@ -219,8 +193,7 @@ static const struct assay__zoo_param attention_params[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_attention = {
-    .name = "attention",
-    .summary = "Scaled dot-product attention, in plain operators",
-    .params = {attention_params},
-    .build = build_attention,
-};
+    "attention",
+    "Scaled dot-product attention, in plain operators",
+    {attention_params},
+    build_attention};

@@ -163,16 +163,6 @@ static int build_gru(struct assay__zoo_params *params, struct assay__model *mode
     return build(&r, params, model, error);
 }
 
-const struct assay__zoo_entry assay__zoo_lstm = {
-    .name = "lstm",
-    .summary = "LSTM layers",
-    .params = {declared},
-    .build = build_lstm,
-};
+const struct assay__zoo_entry assay__zoo_lstm = {"lstm", "LSTM layers", {declared}, build_lstm};
 
-const struct assay__zoo_entry assay__zoo_gru = {
-    .name = "gru",
-    .summary = "GRU layers",
-    .params = {declared},
-    .build = build_gru,
-};
+const struct assay__zoo_entry assay__zoo_gru = {"gru", "GRU layers", {declared}, build_gru};

@@ -103,15 +103,13 @@ static int build_resnet50(struct assay__zoo_params *params, struct assay__model 
 }
 
 const struct assay__zoo_entry assay__zoo_resnet18 = {
-    .name = "resnet18",
-    .summary = "ResNet-18, image classification, 11.7 M parameters",
-    .params = {assay__vision_params},
-    .build = build_resnet18,
-};
+    "resnet18",
+    "ResNet-18, image classification, 11.7 M parameters",
+    {assay__vision_params},
+    build_resnet18};
 
 const struct assay__zoo_entry assay__zoo_resnet50 = {
-    .name = "resnet50",
-    .summary = "ResNet-50 v1.5, image classification, 25.6 M parameters",
-    .params = {assay__vision_params},
-    .build = build_resnet50,
-};
+    "resnet50",
+    "ResNet-50 v1.5, image classification, 25.6 M parameters",
+    {assay__vision_params},
+    build_resnet50};

@@ -82,8 +82,7 @@ static const struct assay__zoo_param declared[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_squeezenet = {
-    .name = "squeezenet",
-    .summary = "SqueezeNet 1.0 or 1.1, image classification, 1.2 M parameters",
-    .params = {declared, assay__vision_params},
-    .build = build,
-};
+    "squeezenet",
+    "SqueezeNet 1.0 or 1.1, image classification, 1.2 M parameters",
+    {declared, assay__vision_params},
+    build};

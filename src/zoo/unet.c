@@ -90,8 +90,4 @@ static const struct assay__zoo_param declared[] = {
 };
 
 const struct assay__zoo_entry assay__zoo_unet = {
-    .name = "unet",
-    .summary = "U-Net, image segmentation, 31.0 M parameters",
-    .params = {declared},
-    .build = build,
-};
+    "unet", "U-Net, image segmentation, 31.0 M parameters", {declared}, build};

@@ -140,8 +140,7 @@ static int build(struct assay__zoo_params *params, struct assay__model *model,
 }
 
 const struct assay__zoo_entry assay__zoo_vit = {
-    .name = "vit",
-    .summary = "Vision transformer, image classification, 5.7 M to 304 M parameters",
-    .params = {declared},
-    .build = build,
-};
+    "vit",
+    "Vision transformer, image classification, 5.7 M to 304 M parameters",
+    {declared},
+    build};
