@@ -85,12 +85,13 @@ static bool in_range(const struct assay__field *field, int64_t value)
     return value >= field->least && value <= most;
 }
 
-struct assay__value assay__field_get(const struct assay__field *field, const void *member)
+struct assay__field_value assay__field_get(const struct assay__field *field, const void *member)
 {
-    struct assay__value value = {.kind = ASSAY__VALUE_UNKNOWN};
+    struct assay__field_value value = {.kind = ASSAY__VALUE_UNKNOWN};
     if (field->type == ASSAY__FIELD_TEXT) {
         memcpy(&value.text, member, sizeof value.text);
-        bool known = value.text && (value.text[0] || field->empty == ASSAY__EMPTY_KEPT);
+        bool kept = field->empty == ASSAY__EMPTY_KEPT || field->empty == ASSAY__EMPTY_NULL;
+        bool known = value.text && (value.text[0] || kept);
         if (known) value.kind = ASSAY__VALUE_TEXT;
     } else if (field->type == ASSAY__FIELD_REAL) {
         memcpy(&value.real, member, sizeof value.real);
@@ -115,7 +116,8 @@ static double known_real(const struct assay__field *field, double value)
     return field->range == ASSAY__UNLIMITED ? (double)INFINITY : (double)NAN;
 }
 
-void assay__field_set(const struct assay__field *field, void *member, struct assay__value value)
+void assay__field_set(const struct assay__field *field, void *member,
+                      struct assay__field_value value)
 {
     if (field->type == ASSAY__FIELD_TEXT) {
         const char *unknown = field->empty == ASSAY__EMPTY_NULL ? NULL : "";
@@ -142,7 +144,7 @@ void assay__fields_unknown(const struct assay__table *table, void *element)
     for (size_t i = 0; i < assay__fields_count(table); i++) {
         const struct assay__field *field = assay__fields_at(table, i, &offset);
         if (field->type != ASSAY__FIELD_TEXTS) {
-            assay__field_set(field, (char *)element + offset, (struct assay__value){0});
+            assay__field_set(field, (char *)element + offset, (struct assay__field_value){0});
             continue;
         }
         const char **texts = NULL;
@@ -164,7 +166,7 @@ static void put_texts(struct assay__json_writer *writer, const char *key,
 }
 
 static void put_value(struct assay__json_writer *writer, const struct assay__field *field,
-                      const struct assay__value *value)
+                      const struct assay__field_value *value)
 {
     switch (value->kind) {
     case ASSAY__VALUE_TEXT: assay__json_string(writer, value->text); break;
@@ -189,7 +191,7 @@ static void put_field(struct assay__json_writer *writer, const struct assay__fie
         put_texts(writer, field->json, field, member - field->offset);
         return;
     }
-    struct assay__value value = assay__field_get(field, member);
+    struct assay__field_value value = assay__field_get(field, member);
     assay__json_key(writer, field->json);
     put_value(writer, field, &value);
 }
@@ -239,7 +241,7 @@ void assay__fields_send(struct assay__json_writer *writer, const struct assay__t
             put_texts(writer, field->column, field, member - field->offset);
             continue;
         }
-        struct assay__value value = assay__field_get(field, member);
+        struct assay__field_value value = assay__field_get(field, member);
         struct assay__field plain = *field;
         plain.divisor = 0;
         if (value.kind == ASSAY__VALUE_UNKNOWN) continue;
@@ -263,18 +265,18 @@ static int receive_texts(const struct assay__json *list, struct assay__arena *ar
     return 0;
 }
 
-static struct assay__value value_of(const struct assay__json *json)
+static struct assay__field_value value_of(const struct assay__json *json)
 {
-    struct assay__value value = {.kind = ASSAY__VALUE_UNKNOWN};
+    struct assay__field_value value = {.kind = ASSAY__VALUE_UNKNOWN};
     if (json->kind == ASSAY__JSON_STRING)
-        value = (struct assay__value){.kind = ASSAY__VALUE_TEXT, .text = json->string};
+        value = (struct assay__field_value){.kind = ASSAY__VALUE_TEXT, .text = json->string};
     else if (json->kind == ASSAY__JSON_NUMBER && json->is_integer)
-        value = (struct assay__value){.kind = ASSAY__VALUE_INTEGER, .integer = json->integer};
+        value = (struct assay__field_value){.kind = ASSAY__VALUE_INTEGER, .integer = json->integer};
     else if (json->kind == ASSAY__JSON_NUMBER)
-        value = (struct assay__value){.kind = ASSAY__VALUE_REAL, .real = json->number};
+        value = (struct assay__field_value){.kind = ASSAY__VALUE_REAL, .real = json->number};
     else if (json->kind == ASSAY__JSON_TRUE || json->kind == ASSAY__JSON_FALSE)
-        value = (struct assay__value){.kind = ASSAY__VALUE_INTEGER,
-                                      .integer = json->kind == ASSAY__JSON_TRUE};
+        value = (struct assay__field_value){.kind = ASSAY__VALUE_INTEGER,
+                                            .integer = json->kind == ASSAY__JSON_TRUE};
     return value;
 }
 
@@ -293,7 +295,7 @@ int assay__fields_receive(const struct assay__json *object, const struct assay__
             if (receive_texts(json, arena, field, member - field->offset)) return ASSAY_ENOMEM;
             continue;
         }
-        struct assay__value value = value_of(json);
+        struct assay__field_value value = value_of(json);
         if (value.kind == ASSAY__VALUE_TEXT && field->type == ASSAY__FIELD_TEXT &&
             !(value.text = assay__arena_strdup(arena, value.text)))
             return ASSAY_ENOMEM;

@@ -28,7 +28,7 @@ enum assay__field_empty {
     ASSAY__EMPTY_UNKNOWN, /* unknown everywhere */
     ASSAY__EMPTY_SHOWN,   /* unknown, but "" in JSON */
     ASSAY__EMPTY_KEPT,    /* "" is a value; NULL is unknown */
-    ASSAY__EMPTY_NULL,    /* unknown, and then NULL in memory */
+    ASSAY__EMPTY_NULL,    /* "" is a value; unknown is NULL in memory too */
 };
 
 /** Which numbers read from a file count as known, beside being finite. */
@@ -104,7 +104,7 @@ struct assay__table {
 };
 
 /** A member's value, or that it is unknown. */
-struct assay__value {
+struct assay__field_value {
     enum { ASSAY__VALUE_UNKNOWN, ASSAY__VALUE_INTEGER, ASSAY__VALUE_REAL, ASSAY__VALUE_TEXT } kind;
     int64_t integer;
     double real;
@@ -119,10 +119,11 @@ const struct assay__field *assay__fields_at(const struct assay__table *table, si
 size_t assay__keys_count(const struct assay__table *table);
 
 /** Not for ASSAY__FIELD_TEXTS. */
-struct assay__value assay__field_get(const struct assay__field *field, const void *member);
+struct assay__field_value assay__field_get(const struct assay__field *field, const void *member);
 /** A value that the member cannot hold makes it unknown. Texts are borrowed; an enum takes its
  *  name. */
-void assay__field_set(const struct assay__field *field, void *member, struct assay__value value);
+void assay__field_set(const struct assay__field *field, void *member,
+                      struct assay__field_value value);
 /** Every field unknown. Members without a field stay as they are. */
 void assay__fields_unknown(const struct assay__table *table, void *element);
 

@@ -57,7 +57,7 @@ static void load_dims(struct assay__loader *loader, const struct assay__key keys
         dims[i] = -1;
         symbols[i] = "";
     }
-    struct assay__dim dim;
+    struct assay__axis_row dim;
     struct assay__rows rows = assay__rows_of(loader, &assay__stored_dim, keys, 4, NULL);
     while (assay__rows_read(&rows, &dim)) {
         int64_t axis = assay__rows_position(&rows);

@@ -29,8 +29,8 @@ static void put_tensors(struct assay__writer *w, int64_t trial, const char *role
         const struct assay__tensor_info *tensor = &tensors[i];
         keys[3].number = (int64_t)i;
         for (int axis = 0; tensor->dims && axis < tensor->rank; axis++) {
-            struct assay__dim dim = {tensor->dims[axis],
-                                     tensor->symbols ? tensor->symbols[axis] : NULL};
+            struct assay__axis_row dim = {tensor->dims[axis],
+                                          tensor->symbols ? tensor->symbols[axis] : NULL};
             assay__writer_row(w, &assay__stored_dim, keys, axis, &dim);
         }
     }

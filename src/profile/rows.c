@@ -192,24 +192,24 @@ static const char *copy_text(struct assay__loader *loader, sqlite3_stmt *stateme
     return copy ? copy : "";
 }
 
-static struct assay__value value_at(struct assay__rows *rows, const struct assay__field *field,
-                                    int index)
+static struct assay__field_value value_at(struct assay__rows *rows,
+                                          const struct assay__field *field, int index)
 {
     sqlite3_stmt *statement = rows->statement;
     switch (index < 0 ? SQLITE_NULL : sqlite3_column_type(statement, index)) {
     case SQLITE_INTEGER:
-        return (struct assay__value){.kind = ASSAY__VALUE_INTEGER,
-                                     .integer = sqlite3_column_int64(statement, index)};
+        return (struct assay__field_value){.kind = ASSAY__VALUE_INTEGER,
+                                           .integer = sqlite3_column_int64(statement, index)};
     case SQLITE_FLOAT:
-        return (struct assay__value){.kind = ASSAY__VALUE_REAL,
-                                     .real = sqlite3_column_double(statement, index)};
+        return (struct assay__field_value){.kind = ASSAY__VALUE_REAL,
+                                           .real = sqlite3_column_double(statement, index)};
     case SQLITE_TEXT:
         if (field->type == ASSAY__FIELD_TEXT)
-            return (struct assay__value){.kind = ASSAY__VALUE_TEXT,
-                                         .text = copy_text(rows->loader, statement, index)};
-        return (struct assay__value){.kind = ASSAY__VALUE_TEXT,
-                                     .text = (const char *)sqlite3_column_text(statement, index)};
-    default: return (struct assay__value){.kind = ASSAY__VALUE_UNKNOWN};
+            return (struct assay__field_value){.kind = ASSAY__VALUE_TEXT,
+                                               .text = copy_text(rows->loader, statement, index)};
+        return (struct assay__field_value){
+            .kind = ASSAY__VALUE_TEXT, .text = (const char *)sqlite3_column_text(statement, index)};
+    default: return (struct assay__field_value){.kind = ASSAY__VALUE_UNKNOWN};
     }
 }
 

@@ -155,12 +155,12 @@ const struct assay__table assay__stored_tensor =
           .keys = {"profile", "trial", "role"}, .position = "position");
 
 static const struct assay__field dim_fields[] = {
-    F(assay__dim, size, "size", .unknown = -1),
-    F(assay__dim, symbol, "symbol"),
+    F(assay__axis_row, size, "size", .unknown = -1),
+    F(assay__axis_row, symbol, "symbol"),
 };
 const struct assay__table assay__stored_dim =
-    TABLE(dim_fields, struct assay__dim, "dims", .keys = {"profile", "trial", "role", "tensor"},
-          .position = "axis", .whole = true);
+    TABLE(dim_fields, struct assay__axis_row, "dims",
+          .keys = {"profile", "trial", "role", "tensor"}, .position = "axis", .whole = true);
 
 static const struct assay__field finding_fields[] = {
     SHOWN(assay__finding, id),

@@ -15,7 +15,7 @@ extern const struct assay__table assay__stored_operator;    /* struct assay__ope
 extern const struct assay__table assay__stored_cell;        /* struct assay__cell_info */
 extern const struct assay__table assay__stored_cell_group;  /* struct assay__cell_group */
 extern const struct assay__table assay__stored_tensor;      /* struct assay__tensor_info */
-extern const struct assay__table assay__stored_dim;         /* struct assay__dim */
+extern const struct assay__table assay__stored_dim;         /* struct assay__axis_row */
 extern const struct assay__table assay__stored_note;        /* text */
 extern const struct assay__table assay__stored_finding;     /* struct assay__finding */
 extern const struct assay__table assay__stored_evidence;    /* text */
@@ -43,7 +43,7 @@ extern const struct assay__table assay__stored_class_counters; /* struct assay__
 extern const struct assay__table assay__stored_counter_value;  /* double */
 
 /** An axis of a tensor, as a row. */
-struct assay__dim {
+struct assay__axis_row {
     int64_t size; /* -1 symbolic */
     const char *symbol;
 };

@@ -150,7 +150,7 @@ int assay__writer_check(struct assay__writer *writer, const struct assay__table 
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static int bind_value(sqlite3_stmt *statement, int index, const struct assay__value *value)
+static int bind_value(sqlite3_stmt *statement, int index, const struct assay__field_value *value)
 {
     switch (value->kind) {
     case ASSAY__VALUE_INTEGER: return sqlite3_bind_int64(statement, index, value->integer);
@@ -193,7 +193,7 @@ void assay__writer_row(struct assay__writer *writer, const struct assay__table *
     for (size_t i = 0; i < assay__fields_count(table) && code == SQLITE_OK; i++) {
         const struct assay__field *field = assay__fields_at(table, i, &offset);
         if (!is_stored(field)) continue;
-        struct assay__value value = assay__field_get(field, (const char *)element + offset);
+        struct assay__field_value value = assay__field_get(field, (const char *)element + offset);
         code = bind_value(insert, ++index, &value);
     }
     writer->code = code;

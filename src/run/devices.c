@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "platform/platform.h"
 #include "run/worker/channel.h"
+#include "run/worker/messages.h"
 #include "run/locate.h"
 
 #include <fcntl.h>
@@ -63,21 +64,12 @@ static int report_device(struct listing *list, const struct assay_device *device
 
 /* --- what the child says ---------------------------------------------------------------------- */
 
-static int hear_device(struct listing *list, const struct assay__json *json)
+static int hear_device(struct listing *list, const struct assay__json *json,
+                       struct assay__arena *arena)
 {
-    struct assay_device device = {
-        .name = assay__json_get_string(json, "name", ""),
-        .kind = assay__json_get_string(json, "kind", ""),
-        .engine = assay__json_get_string(json, "engine", ""),
-        .library = assay__json_get_string(json, "library", ""),
-        .available = assay__json_get_bool(json, "available", false),
-        .reason = assay__json_get_string(json, "reason", ""),
-        .version = assay__json_get_string(json, "version", ""),
-        .hardware = assay__json_get_string(json, "hardware", ""),
-        .software = assay__json_get_bool(json, "software", false),
-        .note = assay__json_get_string(json, "note", ""),
-        .offered = assay__json_get_bool(json, "offered", true),
-    };
+    struct assay_device device = {0};
+    if (assay__fields_receive(json, &assay__message_device, arena, &device))
+        return assay_error_set(&list->error, ASSAY_ENOMEM, "out of memory");
     if (!device.name[0])
         return assay_error_set(&list->error, ASSAY_EFORMAT, "the worker told of a nameless device");
     list->next.name = NULL;
@@ -86,19 +78,10 @@ static int hear_device(struct listing *list, const struct assay__json *json)
 
 static int hear_trying(struct listing *list, const struct assay__json *json)
 {
-    list->next = (struct assay_device){
-        .name = assay__arena_strdup(list->arena, assay__json_get_string(json, "name", "")),
-        .kind = assay__arena_strdup(list->arena, assay__json_get_string(json, "kind", "")),
-        .library = assay__arena_strdup(list->arena, assay__json_get_string(json, "library", "")),
-        .version = assay__arena_strdup(list->arena, assay__json_get_string(json, "version", "")),
-        .engine = list->options->engine,
-        .hardware = "",
-        .note = "",
-        .offered = true,
-    };
     list->last_log[0] = '\0';
-    if (!list->next.name || !list->next.kind || !list->next.library || !list->next.version)
+    if (assay__fields_receive(json, &assay__message_device, list->arena, &list->next))
         return assay_error_set(&list->error, ASSAY_ENOMEM, "out of memory");
+    list->next.engine = list->options->engine;
     if (list->options->trying)
         list->options->trying(list->options->trying_context, list->next.name);
     return 0;
@@ -121,7 +104,7 @@ static int hear(struct listing *list, const char *line, size_t length)
     } else if (log) {
         snprintf(list->last_log, sizeof list->last_log, "%s", log);
     } else if (device) {
-        code = hear_device(list, device);
+        code = hear_device(list, device, arena);
     } else if (failed) {
         code = assay_error_set(&list->error,
                                (int)assay__json_get_integer(failed, "code", ASSAY_EENGINE), "%s",

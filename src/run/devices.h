@@ -7,8 +7,7 @@
  *   worker -> {"trying": {name, kind, library, version}}             before each
  *             {"log": "…"}                                           an error that the engine logs
  *               meanwhile
- *             {"device": {name, kind, engine, library, available, reason, version, hardware,
- *               software, note, offered}}
+ *             {"device": {…}}                                        struct assay_device
  *             {"done": true}                                         then it exits
  *             {"error": {"code": -8, "message": "…"}}                instead
  *

@@ -167,7 +167,7 @@ static void test_unknown(void)
         const struct assay__field *field = &thing_fields[i];
         if (field->type == ASSAY__FIELD_TEXTS || field->type == ASSAY__FIELD_BOOL || field->names)
             continue;
-        struct assay__value value = assay__field_get(field, (char *)&t + field->offset);
+        struct assay__field_value value = assay__field_get(field, (char *)&t + field->offset);
         CHECK_INT(value.kind, ASSAY__VALUE_UNKNOWN);
     }
 }
@@ -176,7 +176,7 @@ static void test_set_refuses(void)
 {
     static const struct {
         size_t field;
-        struct assay__value value;
+        struct assay__field_value value;
     } impossible[] = {
         {0, {.kind = ASSAY__VALUE_INTEGER, .integer = 3}},
         {3, {.kind = ASSAY__VALUE_INTEGER, .integer = 10}},
@@ -202,7 +202,7 @@ static void test_set_refuses(void)
     check_unknown(&t);
     /* a whole number is a number */
     assay__field_set(&thing_fields[8], &t.time_ns,
-                     (struct assay__value){.kind = ASSAY__VALUE_INTEGER, .integer = 12});
+                     (struct assay__field_value){.kind = ASSAY__VALUE_INTEGER, .integer = 12});
     CHECK(t.time_ns == 12);
 }
 

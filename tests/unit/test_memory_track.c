@@ -293,13 +293,15 @@ static void test_message(void)
     struct assay__arena *arena = assay__arena_new();
     struct assay__tracked *tracked;
     struct assay_error error = {0};
-    CHECK_INT(read_message("{\"growth\": 1.5, \"growth_low\": 1, \"growth_high\": 2, \"heap\": 10,"
-                           " \"heap_used\": 4, \"marks\": 30, \"phases\": [{\"name\": \"warm\","
-                           " \"inferences\": 30, \"count\": 60, \"bytes\": 90, \"freed_count\": 1,"
-                           " \"freed_bytes\": 2, \"live\": -3, \"peak\": 4}],"
-                           " \"classes\": [{\"phase\": \"warm\", \"class\": 0, \"count\": 1,"
-                           " \"bytes\": 1}, {\"phase\": \"warm\", \"class\": 47, \"count\": 1,"
-                           " \"bytes\": 1}], \"sites\": []}",
+    CHECK_INT(read_message("{\"growth_bytes\": 1.5, \"growth_low_bytes\": 1,"
+                           " \"growth_high_bytes\": 2, \"heap_bytes\": 10,"
+                           " \"heap_used_bytes\": 4, \"marks\": 30, \"phases\": [{\"name\":"
+                           " \"warm\", \"inferences\": 30, \"count\": 60, \"bytes\": 90,"
+                           " \"freed_count\": 1, \"freed_bytes\": 2, \"live_bytes\": -3,"
+                           " \"peak_live_bytes\": 4}], \"classes\": [{\"phase\": \"warm\","
+                           " \"low_bytes\": 0, \"high_bytes\": 2, \"count\": 1, \"bytes\": 1},"
+                           " {\"phase\": \"warm\", \"low_bytes\": 4, \"count\": 1, \"bytes\": 1}],"
+                           " \"sites\": []}",
                            &tracked, arena, &error),
               0);
     CHECK_NEAR(tracked->seen.growth_bytes, 1.5, 0);
@@ -311,12 +313,14 @@ static void test_message(void)
     CHECK_INT(read_message("{}", &tracked, arena, &error), 0); /* nothing told: nothing known */
     CHECK(isnan(tracked->seen.growth_bytes) && tracked->seen.phase_count == 0);
     static const char *const wrong[] = {
-        "{\"growth_low\": 3, \"growth_high\": 2}",
-        "{\"heap\": 1, \"heap_used\": 2}",
+        "{\"growth_low_bytes\": 3, \"growth_high_bytes\": 2}",
+        "{\"heap_bytes\": 1, \"heap_used_bytes\": 2}",
         "{\"phases\": [{\"name\": \"warm\"}]}",
         ("{\"phases\": [{\"name\": \"warm\", \"inferences\": 1, \"count\": -1, \"bytes\": 1,"
          " \"freed_count\": 0, \"freed_bytes\": 0}]}"),
-        "{\"classes\": [{\"phase\": \"warm\", \"class\": 64, \"count\": 1, \"bytes\": 1}]}",
+        ("{\"classes\": [{\"phase\": \"warm\", \"low_bytes\": 4, \"high_bytes\": 2, \"count\": 1,"
+         " \"bytes\": 1}]}"),
+        "{\"classes\": [{\"phase\": \"warm\", \"count\": 1, \"bytes\": 1}]}",
         "{\"sites\": [{\"phase\": \"warm\", \"site\": \"x\", \"count\": 1e30, \"bytes\": 1}]}",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

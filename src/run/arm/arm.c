@@ -61,7 +61,8 @@ static double overhead_s(const struct assay__arm *arm)
 {
     double spent = (double)(arm->building_ns + arm->extra_ns);
     for (size_t i = 0; i < arm->outcome_count; i++)
-        spent += arm->outcomes[i].open_ns + arm->outcomes[i].steps_ns + arm->outcomes[i].layers_ns;
+        spent += arm->outcomes[i].spent.open_ns + arm->outcomes[i].spent.steps_ns +
+                 arm->outcomes[i].spent.layers_ns;
     return ((double)(assay__now_ns() - arm->start_ns) - spent) / 1e9;
 }
 

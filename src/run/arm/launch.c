@@ -36,16 +36,10 @@ static double cpu_seconds(void)
 void assay__outcome_init(struct assay__outcome *outcome)
 {
     *outcome = (struct assay__outcome){
-        .reason = "",
-        .remark = "",
-        .log_tail = "",
-        .facts = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, "", "", "", "", 0, false},
-        .memory = {NAN, NAN, NAN, NAN, NAN, NAN},
-        .layers = assay__layers_unknown(),
-        .open_ns = NAN,
-        .steps_ns = NAN,
-        .layers_ns = NAN,
-    };
+        .reason = "", .remark = "", .log_tail = "", .layers = assay__layers_unknown()};
+    assay__fields_unknown(&assay__message_facts, &outcome->facts);
+    assay__fields_unknown(&assay__message_memory, &outcome->memory);
+    assay__fields_unknown(&assay__message_spent, &outcome->spent);
 }
 
 void assay__outcome_free(struct assay__outcome *outcome)
