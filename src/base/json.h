@@ -14,6 +14,9 @@
 
 /* --- writer ----------------------------------------------------------------------------------- */
 
+/* Errors stick in the buffer: whatever goes wrong (memory, nesting too deep, an end too many) sets
+ * out->failed, and the caller checks once at the end. */
+
 #define ASSAY__JSON_DEPTH 64
 
 struct assay__json_writer {

@@ -154,26 +154,30 @@ static const struct assay__roof *model_peak(const struct assay_profile *profile,
     return assay__roofs_compute(roofs, arena, "int8", note);
 }
 
-static int put_share(struct assay_metrics *metrics, const char *name, const char *of,
-                     const struct assay__roof *roof, const char *unit, const char *why,
-                     const char *remark)
+static void put_share(struct assay_metrics *metrics, const char *name, const char *of,
+                      const struct assay__roof *roof, const char *unit, const char *why,
+                      const char *remark)
 {
     const struct assay_metric *value = assay_metrics_get(metrics, of);
     char scaled[64], note[256];
-    if (!roof) return assay_metrics_unavailable(metrics, name, why);
+    if (!roof) {
+        assay_metrics_unavailable(metrics, name, why);
+        return;
+    }
     if (!value || !isfinite(value->value)) {
         snprintf(note, sizeof note, "%s is unavailable: %s", of,
                  value && value->note ? value->note : "not known");
-        return assay_metrics_unavailable(metrics, name, note);
+        assay_metrics_unavailable(metrics, name, note);
+        return;
     }
     assay__text_scaled(scaled, sizeof scaled, roof->value, unit);
     snprintf(note, sizeof note, "%s / %s, %s%s%s", of, roof->name, scaled, remark[0] ? "; " : "",
              remark);
-    return assay_metrics_derived(metrics, name, value->value / roof->value, "ceilings", note);
+    assay_metrics_derived(metrics, name, value->value / roof->value, "ceilings", note);
 }
 
-static int put_times(struct assay_metrics *metrics, const struct assay__roofline *r,
-                     const struct assay__layers *layers)
+static void put_times(struct assay_metrics *metrics, const struct assay__roofline *r,
+                      const struct assay__layers *layers)
 {
     const char *why = r->reason;
     if (!why[0] && !layers->count)
@@ -181,8 +185,9 @@ static int put_times(struct assay_metrics *metrics, const struct assay__roofline
     else if (!why[0] && !(r->least_of_ns > 0))
         why = "no layer has a known time, FLOPs, bytes and roof";
     if (why[0]) {
-        int code = assay_metrics_unavailable(metrics, "roofline.time", why);
-        return code ? code : assay_metrics_unavailable(metrics, "roofline.utilization", why);
+        assay_metrics_unavailable(metrics, "roofline.time", why);
+        assay_metrics_unavailable(metrics, "roofline.utilization", why);
+        return;
     }
     char note[192];
     size_t known = 0;
@@ -191,11 +196,10 @@ static int put_times(struct assay_metrics *metrics, const struct assay__roofline
     snprintf(note, sizeof note,
              "sum over %zu of %zu layers of max(FLOPs / compute roof, bytes / memory roof)", known,
              r->layer_count);
-    int code = assay_metrics_derived(metrics, "roofline.time", r->least_ns / 1e9, "ceilings", note);
-    if (code) return code;
+    assay_metrics_derived(metrics, "roofline.time", r->least_ns / 1e9, "ceilings", note);
     snprintf(note, sizeof note, "roofline.time / the time of these %zu layers", known);
-    return assay_metrics_derived(metrics, "roofline.utilization", r->least_ns / r->least_of_ns,
-                                 "ceilings", note);
+    assay_metrics_derived(metrics, "roofline.utilization", r->least_ns / r->least_of_ns, "ceilings",
+                          note);
 }
 
 int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *trial)
@@ -209,11 +213,11 @@ int assay__roofline_apply(struct assay_profile *profile, struct assay__trial *tr
     const struct assay__roof *last = r.level_count ? &r.levels[r.level_count - 1] : NULL;
     const struct assay__roof *peak = model_peak(profile, trial, profile->arena, &r, &peak_note);
     if (!peak_note) return ASSAY_ENOMEM;
-    code = put_share(trial->metrics, "compute.utilization", "compute.rate", peak, "FLOP/s",
-                     r.reason[0] ? r.reason : peak_note, peak_note);
-    if (code == 0)
-        code = put_share(trial->metrics, "memory.bandwidth_utilization", "memory.bandwidth", last,
-                         "B/s", r.reason[0] ? r.reason : "no ceiling of the memory is kept",
-                         "above 100 % where caches serve");
-    return code ? code : put_times(trial->metrics, &r, &trial->layers);
+    put_share(trial->metrics, "compute.utilization", "compute.rate", peak, "FLOP/s",
+              r.reason[0] ? r.reason : peak_note, peak_note);
+    put_share(trial->metrics, "memory.bandwidth_utilization", "memory.bandwidth", last, "B/s",
+              r.reason[0] ? r.reason : "no ceiling of the memory is kept",
+              "above 100 % where caches serve");
+    put_times(trial->metrics, &r, &trial->layers);
+    return assay_metrics_failed(trial->metrics);
 }

@@ -204,12 +204,13 @@ static int put_wall(struct assay__arms *arms, uint64_t start_ns, struct assay_er
         {"sweep.wall.overhead", "total - measuring - loading", total_s - measuring_s - loading_s},
     };
     struct assay_metrics *metrics = assay__arms_trial(arms, 0)->metrics;
-    int code = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !code; i++)
-        code = i == 3 ? assay_metrics_derived(metrics, rows[i].name, rows[i].value, "clock",
-                                              rows[i].note)
-                      : assay_metrics_measured(metrics, rows[i].name, rows[i].value, "clock",
-                                               rows[i].note);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct assay_metric metric = {rows[i].name, rows[i].value,
+                                      NULL,         i == 3 ? ASSAY_DERIVED : ASSAY_MEASURED,
+                                      "clock",      rows[i].note};
+        assay_metrics_put(metrics, &metric);
+    }
+    int code = assay_metrics_failed(metrics);
     return code ? assay_error_set(error, code, "out of memory for the metrics") : 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "check/check.h"
 #include "base/buf.h"
+#include "base/metrics.h"
 #include "run/builds.h"
 #include "zoo/model_open.h"
 
@@ -24,15 +25,14 @@ static const char *const counts[] = {"placement.nodes",          "placement.else
 
 static int put_none(struct assay__trial *trial, const char *reason)
 {
-    int code = 0;
-    for (size_t i = 0; i < COUNTS && code == 0; i++)
-        code = assay_metrics_unavailable(trial->metrics, counts[i], reason);
-    return code;
+    for (size_t i = 0; i < COUNTS; i++)
+        assay_metrics_unavailable(trial->metrics, counts[i], reason);
+    return assay_metrics_failed(trial->metrics);
 }
 
 /* --- what crossing took ----------------------------------------------------------------------- */
 
-static int put_time(struct assay__trial *trial, double crossings)
+static void put_time(struct assay__trial *trial, double crossings)
 {
     static const char name[] = "placement.crossing_time";
     const struct assay__layers *layers = &trial->layers;
@@ -43,18 +43,17 @@ static int put_time(struct assay__trial *trial, double crossings)
         copies++;
         time_ns += layers->items[i].time_ns; /* NaN stays */
     }
-    if (copies && isfinite(time_ns))
-        return assay_metrics_derived(trial->metrics, name, time_ns / 1e9, "layers",
-                                     "sum over the engine's copy nodes");
     if (copies)
-        return assay_metrics_unavailable(trial->metrics, name,
-                                         "the engine's copy nodes have no time of their own");
-    if (crossings == 0)
-        return assay_metrics_derived(trial->metrics, name, 0, "graph", "nothing crosses");
-    return assay_metrics_unavailable(
-        trial->metrics, name,
-        layers->count ? "the engine's record has no copy nodes: this provider copies inside others"
-                      : "layers were not timed (--layers=engine)");
+        assay__metrics_known(trial->metrics, name, ASSAY_DERIVED, time_ns / 1e9, "layers",
+                             "sum over the engine's copy nodes",
+                             "the engine's copy nodes have no time of their own");
+    else if (crossings == 0)
+        assay_metrics_derived(trial->metrics, name, 0, "graph", "nothing crosses");
+    else
+        assay_metrics_unavailable(trial->metrics, name,
+                                  layers->count ? "the engine's record has no copy nodes: this "
+                                                  "provider copies inside others"
+                                                : "layers were not timed (--layers=engine)");
 }
 
 /* --- who is elsewhere ------------------------------------------------------------------------- */
@@ -108,9 +107,8 @@ static int put_elsewhere(struct assay__trial *trial, const struct assay__check *
     if (!code && check->partitions.off) list(&e, &text);
     if (text.failed) code = ASSAY_ENOMEM;
     if (!code)
-        code = assay_metrics_measured(trial->metrics, "placement.elsewhere",
-                                      (double)check->partitions.off, SOURCE,
-                                      text.data ? text.data : "");
+        assay_metrics_measured(trial->metrics, "placement.elsewhere", (double)check->partitions.off,
+                               SOURCE, text.data ? text.data : "");
     assay__buf_free(&text);
     assay__arena_free(arena);
     return code;
@@ -129,29 +127,27 @@ static int put_placement(struct assay__trial *trial, struct assay__check *check)
                     : "");
     const char *sized = p->crossing_unsized ? "the size of some is not known and not in it" : "";
     if (!note) return ASSAY_ENOMEM;
-    int code = p->inferred /* by exclusion: the engine has not named them */
-                   ? assay_metrics_derived(to, "placement.nodes", (double)p->on, SOURCE, note)
-                   : assay_metrics_measured(to, "placement.nodes", (double)p->on, SOURCE, note);
-    if (!code)
-        code = assay_metrics_derived(to, "placement.inferred", (double)p->inferred, SOURCE, "");
-    if (!code) code = put_elsewhere(trial, check);
-    if (!code)
-        code = assay_metrics_derived(
-            to, "placement.partitions",
-            p->engine_pieces ? (double)p->engine_pieces : (double)p->on_segments, SOURCE,
-            p->engine_pieces ? "as the engine cuts it" : "the least that the graph allows");
-    if (!code)
-        code = assay_metrics_derived(to, "placement.crossings", (double)p->crossings, SOURCE,
-                                     "tensors between nodes; inputs and outputs do not count");
-    if (!code)
-        code = assay_metrics_derived(to, "placement.crossing_bytes", p->crossing_bytes, "graph",
-                                     sized);
-    if (!code)
-        code = isfinite(share) ? assay_metrics_derived(to, "placement.flops_share", share, "graph",
-                                                       "FLOPs of its nodes / of all")
-                               : assay_metrics_unavailable(to, "placement.flops_share",
-                                                           "the FLOPs of some nodes are not known");
-    return code ? code : put_time(trial, (double)p->crossings);
+    /* by exclusion where they are inferred: the engine has not named them */
+    struct assay_metric nodes = {"placement.nodes",
+                                 (double)p->on,
+                                 NULL,
+                                 p->inferred ? ASSAY_DERIVED : ASSAY_MEASURED,
+                                 SOURCE,
+                                 note};
+    assay_metrics_put(to, &nodes);
+    assay_metrics_derived(to, "placement.inferred", (double)p->inferred, SOURCE, "");
+    int code = put_elsewhere(trial, check);
+    assay_metrics_derived(
+        to, "placement.partitions",
+        p->engine_pieces ? (double)p->engine_pieces : (double)p->on_segments, SOURCE,
+        p->engine_pieces ? "as the engine cuts it" : "the least that the graph allows");
+    assay_metrics_derived(to, "placement.crossings", (double)p->crossings, SOURCE,
+                          "tensors between nodes; inputs and outputs do not count");
+    assay_metrics_derived(to, "placement.crossing_bytes", p->crossing_bytes, "graph", sized);
+    assay__metrics_known(to, "placement.flops_share", ASSAY_DERIVED, share, "graph",
+                         "FLOPs of its nodes / of all", "the FLOPs of some nodes are not known");
+    put_time(trial, (double)p->crossings);
+    return code ? code : assay_metrics_failed(to);
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */

@@ -234,8 +234,8 @@ static int keep_table(struct assay_profile *profile, struct assay__trial *trial,
     return 0;
 }
 
-static int put_share(struct assay__trial *trial, const struct assay__require_table *table,
-                     enum assay__require_kind kind)
+static void put_share(struct assay__trial *trial, const struct assay__require_table *table,
+                      enum assay__require_kind kind)
 {
     const struct assay__require_info *info = assay__require_info(kind);
     struct assay_metric required = {"required",      table->minimum[kind], info->unit,
@@ -244,13 +244,14 @@ static int put_share(struct assay__trial *trial, const struct assay__require_tab
     if (!isfinite(table->minimum[kind])) {
         snprintf(formula, sizeof formula, "the requirement table '%.64s' has no %s of %s",
                  table->name, info->floor ? "minimum" : "budget", info->label);
-        return assay_metrics_unavailable(trial->metrics, info->share, formula);
+        assay_metrics_unavailable(trial->metrics, info->share, formula);
+        return;
     }
     const struct assay_metric *measured = measured_of(trial, kind);
     assay__text_scaled(value, sizeof value, table->minimum[kind], info->unit);
     snprintf(formula, sizeof formula, "%s / %s, the minimum of '%.64s'",
              measured ? measured->name : info->metric, value, table->name);
-    return assay_metrics_ratio(trial->metrics, info->share, measured, &required, formula);
+    assay_metrics_ratio(trial->metrics, info->share, measured, &required, formula);
 }
 
 int assay__require_apply(struct assay_profile *profile, struct assay__trial *trial,
@@ -259,6 +260,6 @@ int assay__require_apply(struct assay_profile *profile, struct assay__trial *tri
     int code = keep_table(profile, trial, table);
     for (int i = 0; i < ASSAY__REQUIRE_COUNT && code == 0; i++)
         if (assay__require_info((enum assay__require_kind)i)->share)
-            code = put_share(trial, table, (enum assay__require_kind)i);
-    return code;
+            put_share(trial, table, (enum assay__require_kind)i);
+    return code ? code : assay_metrics_failed(trial->metrics);
 }

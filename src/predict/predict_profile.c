@@ -35,14 +35,8 @@ struct metric_writer {
 static void put_metric(struct metric_writer *w, const char *name, double value,
                        enum assay_state state, const char *source, const char *note)
 {
-    const struct assay_metric_info *info = assay_metric_lookup(name);
-    struct assay_metric metric = {.name = name,
-                                  .value = value,
-                                  .unit = info ? info->unit : "",
-                                  .state = state,
-                                  .source = source,
-                                  .note = note};
-    if (!w->code) w->code = assay_metrics_put(w->trial->metrics, &metric);
+    struct assay_metric metric = {name, value, NULL, state, source, note};
+    assay_metrics_put(w->trial->metrics, &metric);
 }
 
 static void estimate(struct metric_writer *w, const char *name, double value)
@@ -52,7 +46,7 @@ static void estimate(struct metric_writer *w, const char *name, double value)
 
 static void missing(struct metric_writer *w, const char *name, const char *reason)
 {
-    if (!w->code) w->code = assay_metrics_unavailable(w->trial->metrics, name, reason);
+    assay_metrics_unavailable(w->trial->metrics, name, reason);
 }
 
 /* Operators for which no source knows a way onto the Neural Engine, whatever the chip
@@ -325,13 +319,13 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
         w.trial->state = ASSAY__TRIAL_SKIPPED;
         w.trial->reason = prediction->reason;
         missing(&w, "latency.p50", prediction->reason);
-        return w.code;
+        return assay_metrics_failed(w.trial->metrics);
     }
     w.trial->state = ASSAY__TRIAL_OK;
     w.trial->reason = "";
     put_rates(&w, analysis->workload);
     put_memory(&w);
     put_power(&w);
-    if (!w.code) put_layers(&w, analysis, work, items);
-    return w.code;
+    put_layers(&w, analysis, work, items);
+    return w.code ? w.code : assay_metrics_failed(w.trial->metrics);
 }

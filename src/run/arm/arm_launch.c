@@ -125,9 +125,8 @@ static int keep_launch(struct assay__arm *arm, struct assay__launch *launch,
     if (code == 0) code = keep_spans(arm, launch, outcome);
     if (code == 0)
         code = assay__launch_metrics(outcome, arm->options.warmup_plus_1 > 0, launch->metrics);
-    return code ? code
-                : assay__generation_metrics(&one, 1, arm->options.generate, arm->device,
-                                            launch->metrics);
+    assay__generation_metrics(&one, 1, arm->options.generate, arm->device, launch->metrics);
+    return code ? code : assay_metrics_failed(launch->metrics);
 }
 
 static void keep_facts(struct assay__arm *arm, const struct assay__outcome *outcome)

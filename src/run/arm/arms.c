@@ -2,6 +2,7 @@
 #include "run/arm/arms.h"
 
 #include "base/file.h"
+#include "base/metrics.h"
 #include "base/vec.h"
 #include "run/trial/drift.h"
 #include "run/single_run.h"
@@ -295,8 +296,8 @@ static void say_worst(const struct worst *w, const char *reference, char *note, 
              *missing ? "; not all were compared: " : "", missing);
 }
 
-static int put_drift(struct assay__trial *trial, const struct assay__drift *drift,
-                     const char *reference)
+static void put_drift(struct assay__trial *trial, const struct assay__drift *drift,
+                      const char *reference)
 {
     char note[512], missing[256];
     struct worst w = worst_of(drift);
@@ -312,14 +313,9 @@ static int put_drift(struct assay__trial *trial, const struct assay__drift *drif
         {"drift.top1", w.top1, "no output has a class axis, or the reference has no first class"},
         {"drift.nonfinite", w.elements ? (double)w.broken : NAN, "no output could be compared"},
     };
-    int code = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && code == 0; i++)
-        code = isfinite(rows[i].value)
-                   ? assay_metrics_derived(trial->metrics, rows[i].name, rows[i].value, "outputs",
-                                           note)
-                   : assay_metrics_unavailable(trial->metrics, rows[i].name,
-                                               *missing ? missing : rows[i].missing);
-    return code;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assay__metrics_known(trial->metrics, rows[i].name, ASSAY_DERIVED, rows[i].value, "outputs",
+                             note, *missing ? missing : rows[i].missing);
 }
 
 /* Its label, which tells two models on one device apart; else its device. */
@@ -335,17 +331,17 @@ int assay__arms_drift_one(struct assay__arms *arms, size_t reference, size_t ind
 {
     struct assay__drift drift = {0};
     struct assay_error why = {0};
-    int code = 0;
     if (index == reference || reference >= arms->count || index >= arms->count ||
         !arms->items[reference] || !arms->items[index])
         return 0;
     struct assay__trial *trial = assay__arms_trial(arms, index);
     if (assay__drift_folders(assay__arm_outputs(arms->items[reference]),
                              assay__arm_outputs(arms->items[index]), &drift, &why))
-        code = assay_metrics_unavailable(trial->metrics, "drift.relative_l2", why.message);
+        assay_metrics_unavailable(trial->metrics, "drift.relative_l2", why.message);
     else
-        code = put_drift(trial, &drift, name_of(assay__arms_trial(arms, reference)));
+        put_drift(trial, &drift, name_of(assay__arms_trial(arms, reference)));
     assay__drift_free(&drift);
+    int code = assay_metrics_failed(trial->metrics);
     return code ? assay_error_set(error, code, "out of memory for the drift") : 0;
 }
 
@@ -383,12 +379,12 @@ int assay__arms_nonfinite(struct assay__arms *arms, size_t index, struct assay_e
                      : ASSAY_ENOMEM;
     assay__arena_free(arena);
     snprintf(note, sizeof note, "of %lld numbers of the first outputs", (long long)elements);
-    if (code != ASSAY_ENOMEM)
-        code = code || !elements
-                   ? assay_metrics_unavailable(metrics, "outputs.nonfinite",
-                                               code ? why.message : "no output has numbers")
-                   : assay_metrics_measured(metrics, "outputs.nonfinite", (double)broken, "outputs",
-                                            note);
+    if (code != ASSAY_ENOMEM) {
+        assay__metrics_known(metrics, "outputs.nonfinite", ASSAY_MEASURED,
+                             code || !elements ? (double)NAN : (double)broken, "outputs", note,
+                             code ? why.message : "no output has numbers");
+        code = assay_metrics_failed(metrics);
+    }
     return code ? assay_error_set(error, code, "out of memory for the outputs") : 0;
 }
 

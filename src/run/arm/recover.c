@@ -64,18 +64,19 @@ static double rate_of(const struct assay__outcome *outcome)
     return (double)outcome->stream_count * (double)summary->samples * 1e9 / summary->sum_ns;
 }
 
-static int put_rate(double rate, int streams, double batch, struct assay_metrics *metrics)
+static void put_rate(double rate, int streams, double batch, struct assay_metrics *metrics)
 {
     char note[128];
-    if (!isfinite(rate)) return 0;
+    if (!isfinite(rate)) return;
     snprintf(note, sizeof note, "completions / sum of the samples, %d request%s in flight", streams,
              streams == 1 ? "" : "s");
-    int code = streams == 1
-                   ? assay_metrics_measured(metrics, "throughput.inferences", rate, "clock", note)
-                   : assay_metrics_derived(metrics, "throughput.inferences", rate, "clock", note);
-    if (code || !(batch > 0)) return code;
-    return assay_metrics_derived(metrics, "throughput.samples", rate * batch, "clock",
-                                 "throughput.inferences x batch");
+    if (streams == 1)
+        assay_metrics_measured(metrics, "throughput.inferences", rate, "clock", note);
+    else
+        assay_metrics_derived(metrics, "throughput.inferences", rate, "clock", note);
+    if (batch > 0)
+        assay_metrics_derived(metrics, "throughput.samples", rate * batch, "clock",
+                              "throughput.inferences x batch");
 }
 
 static int median_rate(const struct assay__outcome *const *used, size_t count, double *rate)
@@ -91,8 +92,8 @@ static int median_rate(const struct assay__outcome *const *used, size_t count, d
     return 0;
 }
 
-static int put_warmup(const struct assay__outcome *const *used, size_t count,
-                      struct assay_metrics *metrics)
+static void put_warmup(const struct assay__outcome *const *used, size_t count,
+                       struct assay_metrics *metrics)
 {
     char note[160];
     size_t found = 0;
@@ -102,37 +103,33 @@ static int put_warmup(const struct assay__outcome *const *used, size_t count,
              "how many iterations ran before measuring was not kept; %zu samples were found to be "
              "warm-up in the data",
              found);
-    return assay_metrics_unavailable(metrics, "latency.warmup", note);
+    assay_metrics_unavailable(metrics, "latency.warmup", note);
 }
 
 /* Takes over what `to` does not know yet. */
 static int adopt(const struct assay_metrics *from, struct assay_metrics *to)
 {
-    int code = 0;
-    for (size_t i = 0; i < assay_metrics_count(from) && code == 0; i++) {
+    for (size_t i = 0; i < assay_metrics_count(from); i++) {
         char note[512];
-        const struct assay_metric *one = assay_metrics_at(from, i),
-                                  *old = assay_metrics_get(to, one->name);
+        struct assay_metric one = *assay_metrics_at(from, i);
+        const struct assay_metric *old = assay_metrics_get(to, one.name);
         if (old && old->state != ASSAY_UNAVAILABLE) continue;
-        snprintf(note, sizeof note, "%s%s%s", RECOVERED, one->note[0] ? "; " : "", one->note);
-        if (one->state == ASSAY_UNAVAILABLE)
-            code = assay_metrics_unavailable(to, one->name, one->note);
-        else if (one->state == ASSAY_MEASURED)
-            code = assay_metrics_measured(to, one->name, one->value, one->source, note);
-        else
-            code = assay_metrics_derived(to, one->name, one->value, one->source, note);
+        snprintf(note, sizeof note, "%s%s%s", RECOVERED, one.note[0] ? "; " : "", one.note);
+        if (one.state != ASSAY_UNAVAILABLE) one.note = note;
+        assay_metrics_put(to, &one);
     }
-    return code;
+    int code = assay_metrics_failed(from);
+    return code ? code : assay_metrics_failed(to);
 }
 
 static int recover_launch(const struct assay__outcome *outcome, struct assay__launch *launch)
 {
     if (outcome->total == 0 || has_latency(launch->metrics)) return 0;
     struct assay_metrics *own = assay_metrics_new();
-    int code = own ? assay__summary_metrics(&outcome->summary, "", own) : ASSAY_ENOMEM;
-    if (code == 0) code = put_rate(rate_of(outcome), outcome->stream_count, NAN, own);
-    if (code == 0) code = put_warmup(&outcome, 1, own);
-    if (code == 0) code = adopt(own, launch->metrics);
+    assay__summary_metrics(&outcome->summary, "", own);
+    put_rate(rate_of(outcome), outcome->stream_count, NAN, own);
+    put_warmup(&outcome, 1, own);
+    int code = adopt(own, launch->metrics);
     launch->warmup = outcome->summary.warmup;
     launch->p50_ns = outcome->summary.p50;
     assay_metrics_free(own);
@@ -170,9 +167,9 @@ static int recover_metrics(const struct assay__trial_input *given, struct assay_
         double rate = NAN;
         input.streams = used[0]->stream_count;
         code = assay__trial_latency(&input, used, count);
-        if (code == 0) code = put_warmup(used, count, own.metrics);
+        put_warmup(used, count, own.metrics);
         if (code == 0) code = median_rate(used, count, &rate);
-        if (code == 0) code = put_rate(rate, input.streams, (double)trial->batch, own.metrics);
+        put_rate(rate, input.streams, (double)trial->batch, own.metrics);
         if (code == 0) code = recover_stability(&input, &trial->stability);
         if (code == 0) code = adopt(own.metrics, trial->metrics);
     }

@@ -55,8 +55,8 @@ struct assay__outcome;
 /** llm.* over these launches (the median over launches of each launch's value); nothing when the
  *  job did not generate. `tokens` is what was asked. On a device other than "cpu" the notes say
  *  that the cache crosses the bus. */
-int assay__generation_metrics(const struct assay__outcome *const *used, size_t count,
-                              int64_t tokens, const char *device, struct assay_metrics *metrics);
+void assay__generation_metrics(const struct assay__outcome *const *used, size_t count,
+                               int64_t tokens, const char *device, struct assay_metrics *metrics);
 /** "464 318 …" of the last launch that told them, in the arena; "" none, NULL out of memory. */
 const char *assay__generation_ids(const struct assay__outcome *const *used, size_t count,
                                   struct assay__arena *arena);

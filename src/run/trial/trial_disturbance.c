@@ -5,6 +5,7 @@
 #include "run/sentences.h"
 #include "run/trial/trial.h"
 
+#include "base/metrics.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -84,15 +85,8 @@ static void add(const struct assay__outcome *outcome, struct totals *sum)
     add_usage(outcome, sum);
 }
 
-static int put_measured(struct assay_metrics *metrics, const char *name, bool known, double value,
-                        const char *source, const char *note, const char *reason)
-{
-    if (!known || !isfinite(value)) return assay_metrics_unavailable(metrics, name, reason);
-    return assay_metrics_measured(metrics, name, value, source, note);
-}
-
-static int put_metrics(const struct totals *sum, double steal, double other,
-                       struct assay_metrics *metrics)
+static void put_metrics(const struct totals *sum, double steal, double other,
+                        struct assay_metrics *metrics)
 {
     static const char *const no_clock =
         "no cpufreq on this host: the clock of the CPUs cannot be read";
@@ -126,11 +120,10 @@ static int put_metrics(const struct totals *sum, double steal, double other,
         {"hardware.temperature", sum->temperature, sum->temperature_c, "thermal",
          "hottest reading after a launch", "no temperature sensor can be read"},
     };
-    int code = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && code == 0; i++)
-        code = put_measured(metrics, rows[i].name, rows[i].known, rows[i].value, rows[i].source,
-                            rows[i].note, rows[i].reason);
-    return code;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assay__metrics_known(metrics, rows[i].name, ASSAY_MEASURED,
+                             rows[i].known ? rows[i].value : (double)NAN, rows[i].source,
+                             rows[i].note, rows[i].reason);
 }
 
 static void say_cpu(const struct totals *sum, double steal, double other,
@@ -195,6 +188,6 @@ int assay__trial_disturbances(const struct assay__trial_input *input)
     environment->disturbance_count = disturbances.count;
     environment->unknown = unknown.items;
     environment->unknown_count = unknown.count;
-    if (disturbances.failed || unknown.failed) return ASSAY_ENOMEM;
-    return put_metrics(&sum, steal, other, input->trial->metrics);
+    put_metrics(&sum, steal, other, input->trial->metrics);
+    return disturbances.failed || unknown.failed ? ASSAY_ENOMEM : 0;
 }

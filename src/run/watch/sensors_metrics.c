@@ -21,25 +21,18 @@ struct metric_writer {
     const struct assay__sensors *sensors;
     const struct assay__rails *rails;
     struct assay_metrics *metrics;
-    int code; /* the first failure; later puts do nothing */
 };
 
 static void put_metric(struct metric_writer *to, const char *name, enum assay_state state,
                        double value, const char *source, const char *note)
 {
-    const struct assay_metric_info *info = assay_metric_lookup(name);
-    struct assay_metric metric = {.name = name,
-                                  .value = value,
-                                  .unit = info ? info->unit : "",
-                                  .state = state,
-                                  .source = state == ASSAY_UNAVAILABLE ? "none" : source,
-                                  .note = note};
-    if (to->code == 0) to->code = assay_metrics_put(to->metrics, &metric);
+    struct assay_metric metric = {name, value, NULL, state, source, note};
+    assay_metrics_put(to->metrics, &metric);
 }
 
 static void put_none(struct metric_writer *to, const char *name, const char *reason)
 {
-    put_metric(to, name, ASSAY_UNAVAILABLE, NAN, "none", reason && *reason ? reason : "not known");
+    assay_metrics_unavailable(to->metrics, name, reason && *reason ? reason : "not known");
 }
 
 static const char *or_text(const char *text, const char *otherwise)
@@ -354,7 +347,7 @@ static void put_cost(struct metric_writer *to)
 
 int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails)
 {
-    struct metric_writer to = {sensors, rails, sensors->trial->metrics, 0};
+    struct metric_writer to = {sensors, rails, sensors->trial->metrics};
     const char *rail;
     put_workload(&to);
     for (size_t i = 0; (rail = assay__sensors_rail_at(sensors, i)) != NULL; i++)
@@ -363,8 +356,8 @@ int assay__sensors_metrics(const struct assay__sensors *sensors, const struct as
                 "hardware.temperature_peak", "temperature");
     put_channel(&to, assay__sensors_clock(sensors, rails), "hardware.frequency", NULL, "clock");
     put_cost(&to);
-    if (to.code == 0) to.code = assay__score_put(to.metrics, rails->kind == 'c');
-    return to.code;
+    assay__score_put(to.metrics, rails->kind == 'c');
+    return assay_metrics_failed(to.metrics);
 }
 
 int assay__sensors_compute(const struct assay__sensors *given)
