@@ -55,9 +55,7 @@ const char *assay__ceilings_key(struct assay__arena *arena, const struct assay__
     add_features(&buf);
     assay__buf_printf(&buf, "\nkernel %s\nmicrocode %s\nvirtualized %s\ncontainer %s\n",
                       machine->kernel, microcode, machine->virtualized, machine->container);
-    const char *key = buf.failed ? NULL : assay__arena_strdup(arena, buf.data);
-    assay__buf_free(&buf);
-    return key;
+    return assay__buf_keep(&buf, arena);
 }
 
 int assay__ceilings_path(const char *key, char *out, size_t out_size, struct assay_error *error)

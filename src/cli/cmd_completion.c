@@ -124,7 +124,7 @@ static void zsh_text(struct assay__buf *out, const char *text)
         if (strchr("[]:\\", *c)) assay__buf_putc(&escaped, '\\');
         assay__buf_putc(&escaped, *c);
     }
-    put_quoted(out, escaped.data ? escaped.data : "");
+    put_quoted(out, assay__buf_text(&escaped));
     assay__buf_free(&escaped);
 }
 

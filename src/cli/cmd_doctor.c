@@ -330,8 +330,7 @@ static void render_text(struct assay__buf *out, const struct assay__diagnosis *a
         .out = out, .columns = assay__stdout_columns(), .color = assay__stdout_color()};
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         const struct assay__diagnosis *d = &all[i];
-        assay__page_wrap(&page, styles[d->verdict], marks[d->verdict],
-                         d->says.data ? d->says.data : "");
+        assay__page_wrap(&page, styles[d->verdict], marks[d->verdict], assay__buf_text(&d->says));
         if (d->advice.length)
             assay__page_wrap(&page, ASSAY__STYLE_PLAIN, "         → ", d->advice.data);
     }

@@ -72,7 +72,7 @@ static void put_choices(struct assay__buf *out, const char *choices)
         size_t length = strcspn(at, "|");
         assay__buf_clear(&word);
         assay__buf_add(&word, at, length);
-        puts_text(out, word.data ? word.data : "");
+        puts_text(out, assay__buf_text(&word));
         at += length;
         if (*at == '|') assay__buf_puts(out, "|\\:");
         at += *at == '|';
@@ -86,7 +86,7 @@ static void put_option(struct assay__buf *out, const struct assay__option *optio
     struct assay__buf label = {0};
     assay__option_label(&label, option);
     assay__buf_puts(out, ".TP\n.B ");
-    puts_text(out, label.data ? label.data : "");
+    puts_text(out, assay__buf_text(&label));
     assay__buf_putc(out, '\n');
     puts_text(out, option->help);
     if (option->choices) {
@@ -117,7 +117,7 @@ static void command_page(struct assay__buf *out, const struct assay__command *co
     put_head(out, page, command->summary);
     assay__buf_puts(out, ".SH SYNOPSIS\n.B ");
     assay__usage(&usage, command);
-    puts_text(out, usage.data ? usage.data : "");
+    puts_text(out, assay__buf_text(&usage));
     assay__buf_puts(out, "\n.SH DESCRIPTION\n");
     for (const char *at = command->description; *at;) {
         const char *end = strstr(at, "\n\n");

@@ -48,7 +48,7 @@ static int flush(struct printer *p, bool all)
         assay__say("out of memory");
         p->status = ASSAY__EXIT_FAILED;
     } else if (!p->status) {
-        p->status = assay__write_stdout(p->out.data ? p->out.data : "", p->out.length);
+        p->status = assay__write_stdout(assay__buf_text(&p->out), p->out.length);
     }
     assay__buf_clear(&p->out);
     return p->status;
@@ -60,7 +60,7 @@ static void put_cell(struct printer *p, int column, const char *text, bool numbe
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text ? text : "—");
-    const char *shown = safe.data ? safe.data : "";
+    const char *shown = assay__buf_text(&safe);
     size_t width = assay__text_width(shown), room = p->widths[column];
     bool last = column + 1 == p->columns;
     if (column) assay__buf_puts(&p->out, "  ");
@@ -104,7 +104,7 @@ static void widen(struct printer *p, int column, const char *text)
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text ? text : "—");
-    size_t width = assay__text_width(safe.data ? safe.data : "");
+    size_t width = assay__text_width(assay__buf_text(&safe));
     if (p->cell_limit && width > p->cell_limit) width = p->cell_limit;
     if (width > p->widths[column]) p->widths[column] = width;
     assay__buf_free(&safe);
@@ -143,7 +143,7 @@ static void csv_text(struct assay__buf *out, const char *text, bool number)
     bool quote = guard || (safe.data && strpbrk(safe.data, ",\""));
     assay__buf_puts(out, quote ? "\"" : "");
     assay__buf_puts(out, guard ? "'" : "");
-    for (const char *c = safe.data ? safe.data : ""; *c; c++) {
+    for (const char *c = assay__buf_text(&safe); *c; c++) {
         if (*c == '"') assay__buf_putc(out, '"');
         assay__buf_putc(out, *c);
     }

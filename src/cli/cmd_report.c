@@ -156,7 +156,7 @@ static void list_row(struct assay__page *page, const char *name, const char *ext
     bool below = width + strlen(summary) > (size_t)page->columns;
     while (!below && label.length < width && !label.failed)
         assay__buf_putc(&label, ' ');
-    if (below) assay__buf_printf(page->out, "%s\n", label.data ? label.data : "");
+    if (below) assay__buf_printf(page->out, "%s\n", assay__buf_text(&label));
     assay__page_wrap(page, ASSAY__STYLE_PLAIN, below || !label.data ? "      " : label.data,
                      summary);
     assay__buf_free(&label);

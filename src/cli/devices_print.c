@@ -16,18 +16,7 @@
 
 static void put_bytes(struct assay__json_writer *w, const char *key, uint64_t bytes)
 {
-    if (bytes)
-        assay__json_put_number(w, key, (double)bytes);
-    else
-        assay__json_put_null(w, key);
-}
-
-static void put_count(struct assay__json_writer *w, const char *key, int count)
-{
-    if (count > 0)
-        assay__json_put_integer(w, key, count);
-    else
-        assay__json_put_null(w, key);
+    assay__json_put_number(w, key, bytes ? (double)bytes : (double)NAN);
 }
 
 static void cpu_json(struct assay__json_writer *w, const struct assay__machine *m)
@@ -36,14 +25,10 @@ static void cpu_json(struct assay__json_writer *w, const struct assay__machine *
     assay__json_object(w);
     assay__json_put_text(w, "model", m->cpu_model);
     assay__json_put_text(w, "architecture", m->architecture);
-    put_count(w, "packages", m->packages);
-    put_count(w, "cores", m->cores);
-    put_count(w, "threads", m->threads);
-    assay__json_key(w, "max_hz");
-    if (m->cpu_max_hz > 0)
-        assay__json_number(w, m->cpu_max_hz);
-    else
-        assay__json_null(w);
+    assay__json_put_count(w, "packages", m->packages, 1);
+    assay__json_put_count(w, "cores", m->cores, 1);
+    assay__json_put_count(w, "threads", m->threads, 1);
+    assay__json_put_number(w, "max_hz", m->cpu_max_hz > 0 ? m->cpu_max_hz : (double)NAN);
     put_bytes(w, "l1d_bytes", m->l1d_bytes);
     put_bytes(w, "l2_bytes", m->l2_bytes);
     put_bytes(w, "l3_bytes", m->l3_bytes);
@@ -135,7 +120,7 @@ static void machine_text(struct assay__page *page, const struct assay__machine *
         assay__text_scaled(scaled, sizeof scaled, (double)m->memory_bytes, "B");
         assay__buf_printf(&line, ", %s of memory", scaled);
     }
-    assay__page_wrap(page, ASSAY__STYLE_BOLD, "", line.data ? line.data : "");
+    assay__page_wrap(page, ASSAY__STYLE_BOLD, "", assay__buf_text(&line));
     if (*m->simd) assay__page_wrap(page, ASSAY__STYLE_PLAIN, "", m->simd);
     assay__buf_free(&line);
 }
@@ -183,7 +168,7 @@ static void reached_text(struct assay__page *page, const struct assay__found *fo
             assay__buf_printf(&text, "none that says so; a build with the provider %s could",
                               provider);
         if (names.length || *provider) {
-            assay__page_row(page, label, text.data ? text.data : "");
+            assay__page_row(page, label, assay__buf_text(&text));
             label = "";
         }
         assay__buf_free(&text);
@@ -210,8 +195,7 @@ static void missing_text(struct assay__page *page, const struct assay__found *fo
             assay__buf_printf(&names, "%s%.*s", names.length ? ", " : "", (int)length, d->name);
     }
     if (names.length)
-        assay__page_wrap(page, ASSAY__STYLE_DIM,
-                         "  not in this build: ", names.data ? names.data : "");
+        assay__page_wrap(page, ASSAY__STYLE_DIM, "  not in this build: ", assay__buf_text(&names));
     assay__buf_free(&names);
 }
 
@@ -235,7 +219,7 @@ static void device_text(struct assay__page *page, const struct assay__found *fou
     size_t columns = name_columns(found), length = strlen(item->name);
     assay__text_safe(&safe, item->name);
     assay__buf_puts(&first, "  ");
-    assay__text_fit(&first, safe.data ? safe.data : "", length > columns ? length : columns, 0);
+    assay__text_fit(&first, assay__buf_text(&safe), length > columns ? length : columns, 0);
     assay__buf_printf(&first, " %-5s %-6s ", d->kind, d->available ? "yes" : "no");
     const char *hardware = hardware_of(found, d);
     if (!d->available) {
@@ -245,16 +229,15 @@ static void device_text(struct assay__page *page, const struct assay__found *fou
         if (d->software) assay__buf_puts(&text, ", software: it runs on the CPU");
         if (*d->note && (d->software || !*hardware)) assay__buf_printf(&text, " (%s)", d->note);
     }
-    bool beside = (size_t)page->columns >= assay__text_width(first.data ? first.data : "") + 20;
+    bool beside = (size_t)page->columns >= assay__text_width(assay__buf_text(&first)) + 20;
     if (!beside) { /* the text has lines of its own */
         while (first.length && first.data[first.length - 1] == ' ')
             first.length--;
-        assay__buf_printf(page->out, "%.*s\n", (int)first.length, first.data ? first.data : "");
+        assay__buf_printf(page->out, "%.*s\n", (int)first.length, assay__buf_text(&first));
         assay__buf_clear(&first);
         assay__buf_puts(&first, "      ");
     }
-    assay__page_wrap(page, ASSAY__STYLE_PLAIN, first.data ? first.data : "",
-                     text.data ? text.data : "");
+    assay__page_wrap(page, ASSAY__STYLE_PLAIN, assay__buf_text(&first), assay__buf_text(&text));
     assay__buf_free(&safe);
     assay__buf_free(&first);
     assay__buf_free(&text);
@@ -273,8 +256,7 @@ static void build_text(struct assay__page *page, const struct assay__found *foun
     assay__buf_printf(&title, "%s%s%s", engine_title(build->engine), *build->version ? " " : "",
                       build->version);
     if (*build->name) assay__buf_printf(&title, ", build %s", build->name);
-    assay__page_heading(page, title.data ? title.data : "",
-                        *build->version ? "" : "of unknown version");
+    assay__page_heading(page, assay__buf_text(&title), *build->version ? "" : "of unknown version");
     assay__buf_free(&title);
     if (*build->path) assay__page_wrap(page, ASSAY__STYLE_DIM, "  ", build->path);
     size_t shown = 0;
@@ -306,7 +288,7 @@ static void accelerator_text(struct assay__page *page, const struct assay__found
         return;
     }
     assay__buf_printf(&first, "ceilings of %s: — ", item->name);
-    assay__page_wrap(page, ASSAY__STYLE_PLAIN, first.data ? first.data : "", item->why);
+    assay__page_wrap(page, ASSAY__STYLE_PLAIN, assay__buf_text(&first), item->why);
     assay__buf_free(&first);
 }
 

@@ -59,7 +59,7 @@ static void render_text(struct assay__buf *out, const char *folder,
     for (size_t i = 0; i < capture->fault_count; i++) {
         assay__buf_clear(&text);
         assay__buf_printf(&text, "%s: %s", capture->faults[i].path, capture->faults[i].reason);
-        assay__page_wrap(&page, ASSAY__STYLE_PLAIN, "  ", text.data ? text.data : "");
+        assay__page_wrap(&page, ASSAY__STYLE_PLAIN, "  ", assay__buf_text(&text));
     }
     if (capture->faults_left_out)
         assay__buf_printf(out, "  … and %zu more\n", capture->faults_left_out);
@@ -70,7 +70,7 @@ static void render_text(struct assay__buf *out, const char *folder,
         "before you give it away. To use it: ASSAY_FSROOT=%s assay doctor",
         capture->files, capture->files == 1 ? "" : "s", size, folder, folder);
     assay__buf_putc(out, '\n');
-    assay__page_wrap(&page, ASSAY__STYLE_PLAIN, "", text.data ? text.data : "");
+    assay__page_wrap(&page, ASSAY__STYLE_PLAIN, "", assay__buf_text(&text));
     assay__buf_free(&text);
 }
 

@@ -186,8 +186,7 @@ void assay__doctor_probes_text(struct assay__page *page, const struct assay__pat
         } else {
             assay__buf_printf(&text, "— %s", *e->reason ? e->reason : "no reason was given");
         }
-        assay__page_wrap(page, ASSAY__STYLE_PLAIN, first.data ? first.data : "",
-                         text.data ? text.data : "");
+        assay__page_wrap(page, ASSAY__STYLE_PLAIN, assay__buf_text(&first), assay__buf_text(&text));
         assay__buf_free(&text);
         assay__buf_free(&first);
     }

@@ -28,13 +28,6 @@ static void put_grouped(struct assay__buf *out, int64_t number)
     }
 }
 
-static void put_scaled(struct assay__buf *out, double value, const char *unit)
-{
-    char text[48];
-    assay__text_scaled(text, sizeof text, value, unit);
-    assay__buf_puts(out, text);
-}
-
 /* "1.2e-04", "0.9998", or a dash */
 static void put_cell(struct assay__buf *out, double value, bool scientific)
 {
@@ -53,7 +46,7 @@ static void put_output(struct assay__buf *out, const struct assay__drift_output 
     struct assay__buf name = {0};
     assay__text_safe(&name, output->name);
     assay__buf_puts(out, "  ");
-    assay__text_fit(out, name.data ? name.data : "", NAME_COLUMNS, 0);
+    assay__text_fit(out, assay__buf_text(&name), NAME_COLUMNS, 0);
     assay__buf_free(&name);
     if (*output->reason) {
         assay__buf_puts(out, "  unavailable: ");
@@ -99,7 +92,7 @@ void assay__make_text(struct assay__buf *out, const struct assay__made *made)
 {
     assay__text_safe(out, made->path);
     assay__buf_puts(out, "  ");
-    put_scaled(out, (double)made->bytes, "B");
+    assay__text_put_scaled(out, (double)made->bytes, "B");
     assay__buf_puts(out, ", ");
     if (made->parameters_known)
         put_grouped(out, made->parameters);
@@ -110,15 +103,16 @@ void assay__make_text(struct assay__buf *out, const struct assay__made *made)
     assay__buf_puts(out, "  from ");
     assay__text_safe(out, made->source);
     assay__buf_puts(out, made->zoo ? ", built in " : ", read in ");
-    put_scaled(out, made->build_s, "s");
+    assay__text_put_scaled(out, made->build_s, "s");
     if (made->rewritten) {
         assay__buf_puts(out, ", rewritten in ");
-        put_scaled(out, made->rewrite_s, "s");
+        assay__text_put_scaled(out, made->rewrite_s, "s");
     }
     assay__buf_puts(out, ", written in ");
-    put_scaled(out, made->write_s, "s");
+    assay__text_put_scaled(out, made->write_s, "s");
     assay__buf_puts(out, " (");
-    put_scaled(out, made->write_s > 0 ? (double)made->bytes / made->write_s : NAN, "B/s");
+    assay__text_put_scaled(out, made->write_s > 0 ? (double)made->bytes / made->write_s : NAN,
+                           "B/s");
     assay__buf_puts(out, ")\n");
     for (size_t i = 0; i < made->notes->count; i++) {
         assay__buf_puts(out, "  ");

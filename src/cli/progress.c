@@ -52,8 +52,8 @@ void assay__bar_update(void *context, const struct assay_progress *progress)
         assay__buf_printf(&line, "launch %d of %d: ", progress->launch, progress->launches);
     assay__text_safe(&line, phase);
     assay__buf_puts(&out, "\r\033[K");
-    size_t width = assay__text_width(line.data ? line.data : ""), room = (size_t)bar->columns - 1;
-    assay__text_fit(&out, line.data ? line.data : "", width < room ? width : room, 0);
+    size_t width = assay__text_width(assay__buf_text(&line)), room = (size_t)bar->columns - 1;
+    assay__text_fit(&out, assay__buf_text(&line), width < room ? width : room, 0);
     write_bar(&out);
     assay__buf_free(&line);
     assay__buf_free(&out);

@@ -75,7 +75,7 @@ int assay__report_file_ending(const char *command, const char *option, const cha
             at += length;
         }
     assay__say("%s: %s: no format is called '.%.40s'; known are %s.svg", command, option, extension,
-               known.data ? known.data : "");
+               assay__buf_text(&known));
     assay__buf_free(&known);
     return ASSAY__EXIT_USAGE;
 }

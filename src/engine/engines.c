@@ -4,6 +4,8 @@
 
 #include "engine/engine.h"
 
+#include "base/options_read.h"
+
 #include <string.h>
 
 #define ROW(NAME) &assay__engine_##NAME,
@@ -24,16 +26,9 @@ const struct assay_engine_ops *assay_engine_find(const char *name)
 int assay__session_options_read(const struct assay_session_options *given,
                                 struct assay_session_options *own, struct assay_error *error)
 {
-    memset(own, 0, sizeof *own);
     if (!given) return assay_error_set(error, ASSAY_EINVAL, "no session options were given");
-    if (given->size < sizeof given->size)
-        return assay_error_set(error, ASSAY_EINVAL, "session options without their size");
-    const unsigned char *bytes = (const unsigned char *)given;
-    for (size_t i = sizeof *own; i < given->size; i++)
-        if (bytes[i])
-            return assay_error_set(error, ASSAY_EINVAL,
-                                   "session options have a member that this version does not know");
-    memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+    int code = assay__options_read(given, own, sizeof *own, "session", error);
+    if (code) return code;
     if (own->streams < 0 || own->streams > 1024)
         return assay_error_set(error, ASSAY_EINVAL, "%d streams: between 1 and 1024 are possible",
                                own->streams);
@@ -48,16 +43,8 @@ int assay__session_options_read(const struct assay_session_options *given,
 int assay__assignment_options_read(const struct assay_assignment_options *given,
                                    struct assay_assignment_options *own, struct assay_error *error)
 {
-    memset(own, 0, sizeof *own);
-    if (!given || given->size < sizeof given->size)
-        return assay_error_set(error, ASSAY_EINVAL, "assignment options without their size");
-    const unsigned char *bytes = (const unsigned char *)given;
-    for (size_t i = sizeof *own; i < given->size; i++)
-        if (bytes[i])
-            return assay_error_set(
-                error, ASSAY_EINVAL,
-                "assignment options have a member that this version does not know");
-    memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+    int code = assay__options_read(given, own, sizeof *own, "assignment", error);
+    if (code) return code;
     if (!own->model_path) return assay_error_set(error, ASSAY_EINVAL, "no model was named");
     if (own->dim_count > 0 && (!own->dim_names || !own->dim_values))
         return assay_error_set(error, ASSAY_EINVAL,

@@ -22,10 +22,7 @@ static const char *describe_attempt(struct assay__verifying *v,
         if (i) assay__buf_puts(&text, " + ");
         assay__change_words(&text, attempt->changes[i]);
     }
-    const char *words = text.failed ? NULL
-                                    : assay__arena_strdup(v->arena, text.data ? text.data : "");
-    assay__buf_free(&text);
-    return words;
+    return assay__buf_keep(&text, v->arena);
 }
 
 static struct assay__attempt *attempt_of(struct assay__verifying *v,
@@ -222,8 +219,7 @@ static const char **shapes_of(const struct assay__trial *trial, struct assay__ar
         assay__buf_printf(&text, "%s=", input->name);
         for (int k = 0; k < input->rank; k++)
             assay__buf_printf(&text, "%s%lld", k ? "x" : "", (long long)input->dims[k]);
-        shapes[*count] = text.failed ? NULL : assay__arena_strdup(arena, text.data);
-        assay__buf_free(&text);
+        shapes[*count] = assay__buf_keep(&text, arena);
         if (!shapes[(*count)++]) return NULL;
     }
     return shapes;

@@ -299,7 +299,7 @@ int assay__comparison_recommend(const struct assay_profile *profile, struct assa
         struct assay__buf text = {0};
         struct assay__recommendation *out = &all->recommendations[goal];
         code = recommend(profile, all, (enum assay__goal_kind)goal, out, &text);
-        if (!code) out->why = assay__arena_strdup(arena, text.data ? text.data : "");
+        if (!code) out->why = assay__arena_strdup(arena, assay__buf_text(&text));
         if (!code && (text.failed || !out->why)) code = ASSAY_ENOMEM;
         assay__buf_free(&text);
     }

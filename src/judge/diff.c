@@ -447,8 +447,7 @@ static int summarize(struct assay__diff *diff, struct assay__arena *arena)
                    p50->deltas[i].verdict == ASSAY__DIFF_UNJUDGED;
     }
     summarize_cause(&text, diff, differs);
-    diff->summary = text.failed ? NULL : assay__arena_strdup(arena, text.data);
-    assay__buf_free(&text);
+    diff->summary = assay__buf_keep(&text, arena);
     return diff->summary ? 0 : ASSAY_ENOMEM;
 }
 

@@ -108,7 +108,7 @@ static int put_elsewhere(struct assay__trial *trial, const struct assay__check *
     if (text.failed) code = ASSAY_ENOMEM;
     if (!code)
         assay_metrics_measured(trial->metrics, "placement.elsewhere", (double)check->partitions.off,
-                               SOURCE, text.data ? text.data : "");
+                               SOURCE, assay__buf_text(&text));
     assay__buf_free(&text);
     assay__arena_free(arena);
     return code;

@@ -259,7 +259,5 @@ const char *assay__require_advice(const struct assay__require_evidence *e,
                             "tells which really saves");
         }
     }
-    const char *text = out.failed ? NULL : assay__arena_strdup(arena, out.data);
-    assay__buf_free(&out);
-    return text;
+    return assay__buf_keep(&out, arena);
 }

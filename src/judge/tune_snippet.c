@@ -212,7 +212,5 @@ const char *assay__tune_snippet(const struct assay_profile *profile,
         put_python(&text, &s);
     else
         put_json(&text, &s);
-    const char *made = text.failed ? NULL : assay__arena_strdup(arena, text.data);
-    assay__buf_free(&text);
-    return made;
+    return assay__buf_keep(&text, arena);
 }

@@ -50,7 +50,7 @@ static void load_dims(struct assay__loader *loader, const struct assay__key keys
     int64_t *dims = assay__arena_array(arena, (size_t)tensor->rank, sizeof *dims);
     const char **symbols = assay__arena_array(arena, (size_t)tensor->rank, sizeof *symbols);
     if (!dims || !symbols) {
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
         return;
     }
     for (int i = 0; i < tensor->rank; i++) {
@@ -168,7 +168,7 @@ static double *load_class_values(struct assay__loader *loader, const struct assa
     double *values = assay__arena_array(loader->profile->arena, trial->counter_count,
                                         sizeof *values);
     if (!values) {
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
         return NULL;
     }
     for (size_t i = 0; i < trial->counter_count; i++)
@@ -217,8 +217,7 @@ static void load_metrics(struct assay__loader *loader, int64_t trial, int64_t la
         if (!metric.name[0]) continue;
         bool unavailable = metric.state == ASSAY_UNAVAILABLE || isnan(metric.value);
         if (unavailable && !metric.note[0]) metric.note = no_reason;
-        if (assay_metrics_put(set, &metric) == ASSAY_ENOMEM)
-            assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        if (assay_metrics_put(set, &metric) == ASSAY_ENOMEM) assay__load_no_memory(loader);
     }
 }
 
@@ -237,7 +236,7 @@ static void load_launches(struct assay__loader *loader, const struct assay__key 
     while (assay__rows_next(&rows)) {
         struct assay__launch *launch = assay__trial_launch(loader->profile, trial);
         if (!launch) {
-            assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+            assay__load_no_memory(loader);
             continue;
         }
         const char *damage = NULL;
@@ -259,7 +258,7 @@ static void load_spans(struct assay__loader *loader, const struct assay__key *of
             assay__load_note(loader, trial,
                              "damaged profile: a span ends before it begins; it is left out");
         else if (assay__trial_add_span(loader->profile, trial, &span))
-            assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+            assay__load_no_memory(loader);
     }
 }
 
@@ -304,7 +303,7 @@ static void load_trials(struct assay__loader *loader)
     while (assay__rows_next(&rows)) {
         struct assay__trial *trial = assay__profile_trial(loader->profile);
         if (!trial) {
-            assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+            assay__load_no_memory(loader);
             continue;
         }
         trial->id = (int)assay__rows_int(&rows, "id", 1, INT_MAX, trial->id);
@@ -345,7 +344,7 @@ int assay_profile_open(const char *path, struct assay_profile **out, struct assa
         .db = db, .path = path, .error = error, .profile = assay__profile_new()};
     if (!loader.profile ||
         !(loader.profile->path = assay__arena_strdup(loader.profile->arena, path))) {
-        assay__load_failed(&loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(&loader);
         goto out;
     }
     /* One transaction: a capture that is still running shows one moment. */

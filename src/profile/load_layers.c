@@ -70,7 +70,7 @@ static void note_lost(struct assay__loader *loader, struct assay__trial *trial, 
     if (note)
         assay__load_note(loader, trial, note);
     else
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
 }
 
 /* The ids of the launches that can hold a time for every layer; malloc. */
@@ -85,7 +85,7 @@ static int *find_launches(struct assay__loader *loader, struct assay__trial *tri
         else if (any)
             note_lost(loader, trial, trial->launches[i].id);
     }
-    if (!ids) assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+    if (!ids) assay__load_no_memory(loader);
     return ids;
 }
 
@@ -110,8 +110,7 @@ void assay__load_layer_times(struct assay__loader *loader, struct assay__trial *
     int *kept_ids = assay__arena_array(arena, found, sizeof *kept_ids);
     size_t cells = layers->count * found; /* each a byte of the file at least: no overflow */
     double *times_ns = assay__arena_array(arena, cells, sizeof *times_ns);
-    if (!column || !kept_ids || !times_ns)
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+    if (!column || !kept_ids || !times_ns) assay__load_no_memory(loader);
     for (size_t l = 0; l < found && !loader->code; l++) {
         if (!decode(loader, trial->id, ids[l], layers->count, column)) {
             if (!loader->code) note_lost(loader, trial, ids[l]);

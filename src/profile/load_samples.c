@@ -82,7 +82,7 @@ void assay__load_samples(struct assay__loader *loader, int trial, struct assay__
     launch->stream_offsets = assay__arena_array(arena, (size_t)launch->streams + 1,
                                                 sizeof *launch->stream_offsets);
     if (!launch->samples_ns || !launch->stream_offsets) {
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
         return;
     }
     struct assay__rows rows = assay__rows_start(

@@ -93,7 +93,7 @@ static void load_values(struct assay__loader *loader, struct assay__trial *trial
     series->times_ns = assay__arena_array(arena, capacity, sizeof *series->times_ns);
     series->values = assay__arena_array(arena, capacity, sizeof *series->values);
     if (!series->times_ns || !series->values) {
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
         return;
     }
     struct assay__rows rows = assay__rows_start(
@@ -109,7 +109,7 @@ static void load_values(struct assay__loader *loader, struct assay__trial *trial
     if (note)
         assay__load_note(loader, trial, note);
     else
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
 }
 
 void assay__load_series(struct assay__loader *loader, struct assay__trial *trial)
@@ -126,7 +126,6 @@ void assay__load_series(struct assay__loader *loader, struct assay__trial *trial
         if (series.state == ASSAY_UNAVAILABLE && !series.note[0])
             series.note = "the profile holds no value and no reason";
         load_values(loader, trial, assay__rows_position(&rows), &series);
-        if (assay__trial_add_series(loader->profile, trial, &series))
-            assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        if (assay__trial_add_series(loader->profile, trial, &series)) assay__load_no_memory(loader);
     }
 }

@@ -15,6 +15,11 @@ bool assay__load_failed(struct assay__loader *loader, int code, const char *why)
     return false;
 }
 
+bool assay__load_no_memory(struct assay__loader *loader)
+{
+    return assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+}
+
 static bool sql_failed(struct assay__loader *loader)
 {
     if (loader->code) return false;
@@ -94,7 +99,7 @@ struct assay__rows assay__rows_of(struct assay__loader *loader, const struct ass
     for (size_t i = count; table->position && i < assay__keys_count(table); i++)
         assay__buf_printf(&sql, "%s,", table->keys[i]);
     if (table->position) assay__buf_puts(&sql, table->position);
-    if (sql.failed) assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+    if (sql.failed) assay__load_no_memory(loader);
     rows.statement = prepare(loader, sql.data);
     assay__buf_free(&sql);
     if (!rows.statement) return rows;
@@ -136,7 +141,7 @@ static void note_limit(struct assay__rows *rows)
     if (note)
         assay__load_note(loader, rows->trial, note);
     else
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
 }
 
 bool assay__rows_next(struct assay__rows *rows)
@@ -182,13 +187,13 @@ static const char *copy_text(struct assay__loader *loader, sqlite3_stmt *stateme
     if (loader->code) return "";
     const char *text = (const char *)sqlite3_column_text(statement, index);
     if (!text) {
-        assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+        assay__load_no_memory(loader);
         return "";
     }
     size_t length = cut_length(text, strlen(text));
     if (length == 0 || !assay__rows_charge(loader, length)) return "";
     const char *copy = assay__arena_strndup(loader->profile->arena, text, length);
-    if (!copy) assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+    if (!copy) assay__load_no_memory(loader);
     return copy ? copy : "";
 }
 
@@ -285,7 +290,7 @@ void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, 
 {
     if (count & (count - 1)) return items; /* the array doubles at every power of two */
     void *bigger = assay__arena_array(loader->profile->arena, count ? count * 2 : 1, size);
-    if (!bigger) assay__load_failed(loader, ASSAY_ENOMEM, "out of memory");
+    if (!bigger) assay__load_no_memory(loader);
     if (bigger && count) memcpy(bigger, items, count * size);
     return bigger;
 }

@@ -75,6 +75,7 @@ void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, 
 bool assay__rows_charge(struct assay__loader *loader, uint64_t bytes);
 /** Notes a failure unless there is one; returns false. */
 bool assay__load_failed(struct assay__loader *loader, int code, const char *why);
+bool assay__load_no_memory(struct assay__loader *loader);
 
 /** The samples of a launch (load_samples.c). Damaged chunks end them; *damage then says so (arena),
  * else it is NULL. */

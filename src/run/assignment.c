@@ -1,6 +1,7 @@
 /* assignment.c - the parent's side of assignment.h: one child, its lines, and what became of it. */
 #include "run/assignment.h"
 
+#include "base/no_memory.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/vec.h"
@@ -31,11 +32,6 @@ struct assignment_query {
     struct assay_error *error;
 };
 
-static int no_memory(struct assignment_query *ask)
-{
-    return assay_error_set(ask->error, ASSAY_ENOMEM, "out of memory");
-}
-
 /* --- what the child says ---------------------------------------------------------------------- */
 
 static const char *copy_text(struct assignment_query *ask, const struct assay__json *item)
@@ -55,12 +51,13 @@ static int hear_nodes(struct assignment_query *ask, const struct assay__json *li
             return assay_error_set(ask->error, ASSAY_EFORMAT,
                                    "the worker told of a node without its provider");
         if (assay__vec_grow((void **)&ask->nodes, &ask->capacity, count + 1, sizeof *ask->nodes))
-            return no_memory(ask);
+            return assay__no_memory(ask->error);
         struct assay__assigned *node = &ask->nodes[count];
         *node = (struct assay__assigned){copy_text(ask, at[0]), copy_text(ask, at[1]),
                                          copy_text(ask, at[2]), copy_text(ask, at[3]),
                                          (size_t)at[4]->integer};
-        if (!node->name || !node->op || !node->domain || !node->provider) return no_memory(ask);
+        if (!node->name || !node->op || !node->domain || !node->provider)
+            return assay__no_memory(ask->error);
         ask->into->count++;
     }
     return 0;
@@ -70,7 +67,7 @@ static int hear(struct assignment_query *ask, const char *line, size_t length)
 {
     struct assay__arena *arena = assay__arena_new();
     struct assay__json *root = NULL;
-    if (!arena) return no_memory(ask);
+    if (!arena) return assay__no_memory(ask->error);
     int code = assay__json_parse(arena, line, length, &root, NULL);
     const struct assay__json *nodes = assay__json_get(root, "nodes"),
                              *failed = assay__json_get(root, "error");
@@ -83,7 +80,7 @@ static int hear(struct assignment_query *ask, const char *line, size_t length)
         ask->into->target = assay__arena_strdup(ask->arena, target);
         ask->into->version = assay__arena_strdup(ask->arena,
                                                  assay__json_get_string(root, "version", ""));
-        if (!ask->into->target || !ask->into->version) code = no_memory(ask);
+        if (!ask->into->target || !ask->into->version) code = assay__no_memory(ask->error);
     } else if (failed) {
         code = assay_error_set(ask->error,
                                (int)assay__json_get_integer(failed, "code", ASSAY_EENGINE), "%s",
@@ -125,7 +122,8 @@ static int send_job(struct assignment_query *ask, struct assay__channel *channel
 {
     struct assay__buf line = {0};
     write_job(ask->request, &line);
-    int code = line.failed ? no_memory(ask) : assay__channel_send(channel, &line, SEND_TIMEOUT_MS);
+    int code = line.failed ? assay__no_memory(ask->error)
+                           : assay__channel_send(channel, &line, SEND_TIMEOUT_MS);
     assay__buf_free(&line);
     /* it is gone: what it said before is still to be read */
     return code && code != ASSAY_EIO
@@ -212,7 +210,7 @@ int assay__assignment_ask(const struct assay__assignment_request *request,
         assignment->nodes = assay__arena_array(arena, assignment->count + 1,
                                                sizeof *assignment->nodes);
         if (!assignment->nodes)
-            code = no_memory(&ask);
+            code = assay__no_memory(ask.error);
         else if (assignment->count)
             memcpy(assignment->nodes, ask.nodes, assignment->count * sizeof *assignment->nodes);
     }

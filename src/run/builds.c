@@ -222,7 +222,7 @@ static int rewrite(const char *name, const char *path, size_t *removed, struct a
     if (out.failed) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (code == 0 && (path || *removed)) {
         code = make_folders(list, error);
-        if (code == 0) code = assay__file_write(list, out.data ? out.data : "", out.length, error);
+        if (code == 0) code = assay__file_write(list, assay__buf_text(&out), out.length, error);
     }
     free(text);
     assay__buf_free(&out);

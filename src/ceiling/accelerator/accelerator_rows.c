@@ -73,9 +73,7 @@ static struct assay__ceiling *add_row(struct assay__accelerator_survey *survey,
 
 static const char *text_of(struct assay__accelerator_survey *survey, struct assay__buf *buf)
 {
-    const char *text = buf->failed ? NULL
-                                   : assay__arena_strdup(survey->arena, buf->data ? buf->data : "");
-    assay__buf_free(buf);
+    const char *text = assay__buf_keep(buf, survey->arena);
     return text ? text : "out of memory for the note";
 }
 

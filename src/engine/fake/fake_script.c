@@ -346,7 +346,6 @@ const char *assay__fake_script_for(struct assay__arena *arena,
         at += length;
         at += *at == ';';
     }
-    const char *chosen = out.failed ? NULL : assay__arena_strdup(arena, out.data ? out.data : "");
-    assay__buf_free(&out);
+    const char *chosen = assay__buf_keep(&out, arena);
     return chosen ? chosen : script; /* whose items are refused then */
 }

@@ -117,7 +117,7 @@ const char *assay__symbol_fix(struct assay__arena *arena, const char *text, cons
             assay__buf_add(&buf, at, length);
         at += length;
     }
-    const char *fixed = !found ? text : buf.failed ? NULL : assay__arena_strdup(arena, buf.data);
+    const char *fixed = !found ? text : assay__buf_keep(&buf, arena);
     assay__buf_free(&buf);
     return fixed;
 }

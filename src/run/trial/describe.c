@@ -1,6 +1,7 @@
 /* describe.c - writes the machine, the model and the workload into the profile. */
 #include "run/trial/describe.h"
 
+#include "base/no_memory.h"
 #include "base/buf.h"
 #include "base/vec.h"
 #include "platform/platform.h"
@@ -11,11 +12,6 @@
 #include <string.h>
 
 #define OPERATORS_NAMED 4 /* in the reason why FLOPs are unknown */
-
-static int no_memory(struct assay_error *error)
-{
-    return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
-}
 
 static const char *or_empty(const char *text)
 {
@@ -111,9 +107,7 @@ static const char *opset_text(struct assay__arena *arena, const struct assay__mo
         if (!only) assay__buf_printf(&text, "%s ", domain[0] ? domain : "ai.onnx");
         assay__buf_printf(&text, "%lld", (long long)model->opsets[i].version);
     }
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
-    assay__buf_free(&text);
-    return copy;
+    return assay__buf_keep(&text, arena);
 }
 
 static int by_count(const void *left, const void *right)
@@ -183,7 +177,7 @@ static const char *unknown_reason(const struct assay_profile *profile,
     }
     const char *reason = assay__arena_printf(
         profile->arena, "%zu of %zu nodes have no known %s: %s%s", nodes, costs->graph->node_count,
-        what, text.data ? text.data : "", kinds > OPERATORS_NAMED ? ", …" : "");
+        what, assay__buf_text(&text), kinds > OPERATORS_NAMED ? ", …" : "");
     assay__buf_free(&text);
     return reason ? reason : "out of memory";
 }
@@ -200,7 +194,7 @@ static int node_costs(struct assay_profile *profile, const struct assay__model *
     struct assay__arena *arena = assay__arena_new(); /* of the inputs */
     int code = 0;
     if (!arena || assay__workload_values(inputs, input_count, arena, &fixed))
-        code = no_memory(error);
+        code = assay__no_memory(error);
     if (code == 0) code = assay__shapes_infer(model, fixed, input_count, &shapes, error);
     if (code == 0) code = assay__cost_graph(model, shapes, nodes, error);
     if (code == 0) code = assay__describe_cell(profile, model, shapes, error);
@@ -229,7 +223,7 @@ static int total_costs(struct assay_profile *profile, const struct assay__model 
                        struct assay_error *error)
 {
     costs->nodes = calloc(model->graph.node_count + 1, sizeof *costs->nodes);
-    if (!costs->nodes) return no_memory(error);
+    if (!costs->nodes) return assay__no_memory(error);
     int code = node_costs(profile, model, workload->inputs, workload->input_count, costs->nodes,
                           costs, error);
     if (code == 0) sum_nodes(costs);
@@ -342,13 +336,13 @@ int assay__describe_model(struct assay_profile *profile, const struct assay__mod
     if (describe_header(profile, model, shown, path) || describe_inputs(profile, model) ||
         describe_values(profile->arena, model->graph.outputs, model->graph.output_count,
                         &profile->model.outputs))
-        return no_memory(error);
+        return assay__no_memory(error);
     profile->model.output_count = model->graph.output_count;
     int code = total_costs(profile, model, workload, costs, error);
     if (code) return code;
     if (count_operators(profile, &model->graph, costs->nodes) || index_nodes(costs) ||
         count_consumers(costs) || assay__describe_constants(costs))
-        return no_memory(error);
+        return assay__no_memory(error);
     if (!isfinite(costs->flops))
         costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count");
     if (!isfinite(costs->bytes))
@@ -391,10 +385,10 @@ int assay__describe_generation(struct assay_profile *profile, const struct assay
     const int64_t tokens[3] = {1, middle, steps};
     struct assay__cost *three[3] = {0};
     struct assay__input_plan *plans = calloc(workload->input_count + 1, sizeof *plans);
-    int code = plans ? 0 : no_memory(error);
+    int code = plans ? 0 : assay__no_memory(error);
     for (int i = 0; i < 3 && code == 0 && steps > 0; i++) {
         three[i] = calloc(count + 1, sizeof *three[i]);
-        if (!three[i]) code = no_memory(error);
+        if (!three[i]) code = assay__no_memory(error);
         if (code == 0)
             code = assay__generation_at(model, generation, workload, tokens[i], profile->arena,
                                         plans, error);
@@ -410,7 +404,8 @@ int assay__describe_generation(struct assay_profile *profile, const struct assay
     costs->peak = assay__peak_unknown();
     costs->peak.reason = costs->live_reason;
     free_shapes(costs); /* they change from token to token */
-    if (code == 0 && count_operators(profile, &model->graph, costs->nodes)) code = no_memory(error);
+    if (code == 0 && count_operators(profile, &model->graph, costs->nodes))
+        code = assay__no_memory(error);
     if (code == 0 && !isfinite(costs->flops))
         costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count at every length");
     if (code == 0 && !isfinite(costs->bytes))
@@ -467,14 +462,14 @@ int assay__describe_workload(struct assay_profile *profile, struct assay__trial 
     trial->batch = workload->batch;
     trial->inputs = assay__arena_array(arena, workload->input_count, sizeof *trial->inputs);
     trial->notes = assay__arena_array(arena, workload->note_count + 8, sizeof *trial->notes);
-    if (!trial->inputs || !trial->notes) return no_memory(error);
+    if (!trial->inputs || !trial->notes) return assay__no_memory(error);
     for (size_t i = 0; i < workload->input_count; i++) {
         const struct assay__input_plan *plan = &workload->inputs[i];
         struct assay__tensor_info *info = &trial->inputs[i];
         int64_t *dims = assay__arena_array(arena, (size_t)plan->rank, sizeof *dims);
         info->name = assay__arena_strdup(arena, plan->name);
         info->fill = fill_text(arena, plan, workload->seed);
-        if (!dims || !info->name || !info->fill) return no_memory(error);
+        if (!dims || !info->name || !info->fill) return assay__no_memory(error);
         for (int d = 0; d < plan->rank; d++)
             dims[d] = plan->dims[d];
         info->dtype = assay__dtype_name(plan->dtype);
@@ -484,7 +479,7 @@ int assay__describe_workload(struct assay_profile *profile, struct assay__trial 
     trial->input_count = workload->input_count;
     for (size_t i = 0; i < workload->note_count; i++) {
         trial->notes[i] = assay__arena_strdup(arena, workload->notes[i]);
-        if (!trial->notes[i]) return no_memory(error);
+        if (!trial->notes[i]) return assay__no_memory(error);
     }
     trial->note_count = workload->note_count;
     return 0;

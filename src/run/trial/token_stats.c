@@ -299,7 +299,5 @@ const char *assay__generation_ids(const struct assay__outcome *const *used, size
         if (used[i]->tokens.id_count) last = &used[i]->tokens;
     for (size_t i = 0; last && i < last->id_count; i++)
         assay__buf_printf(&text, "%s%lld", i ? " " : "", (long long)last->ids[i]);
-    const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
-    assay__buf_free(&text);
-    return copy;
+    return assay__buf_keep(&text, arena);
 }
