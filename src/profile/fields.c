@@ -166,14 +166,11 @@ static void put_texts(struct assay__json_writer *writer, const char *key,
 }
 
 static void put_value(struct assay__json_writer *writer, const struct assay__field *field,
-                      const struct assay__field_value *value)
+                      const struct assay__field_value *value, double divisor)
 {
     switch (value->kind) {
     case ASSAY__VALUE_TEXT: assay__json_string(writer, value->text); break;
-    case ASSAY__VALUE_REAL:
-        assay__json_number(writer,
-                           field->divisor != 0 ? value->real / field->divisor : value->real);
-        break;
+    case ASSAY__VALUE_REAL: assay__json_number(writer, value->real / divisor); break;
     case ASSAY__VALUE_INTEGER:
         if (field->type == ASSAY__FIELD_BOOL)
             assay__json_bool(writer, value->integer);
@@ -184,16 +181,20 @@ static void put_value(struct assay__json_writer *writer, const struct assay__fie
     }
 }
 
+/* In a message members go by their columns, as they are, and unknown ones are left out. */
 static void put_field(struct assay__json_writer *writer, const struct assay__field *field,
-                      const char *member)
+                      const char *member, bool message)
 {
+    const char *key = message ? field->column : field->json;
+    if (!key) return;
     if (field->type == ASSAY__FIELD_TEXTS) {
-        put_texts(writer, field->json, field, member - field->offset);
+        put_texts(writer, key, field, member - field->offset);
         return;
     }
     struct assay__field_value value = assay__field_get(field, member);
-    assay__json_key(writer, field->json);
-    put_value(writer, field, &value);
+    if (message && value.kind == ASSAY__VALUE_UNKNOWN) return;
+    assay__json_key(writer, key);
+    put_value(writer, field, &value, message || field->divisor == 0 ? 1 : field->divisor);
 }
 
 static bool is_column(const struct assay__field *field, const char *column)
@@ -209,7 +210,7 @@ void assay__fields_json(struct assay__json_writer *writer, const struct assay__t
     for (size_t i = 0; i < assay__fields_count(table); i++) {
         const struct assay__field *field = assay__fields_at(table, i, &offset);
         inside = inside || is_column(field, first);
-        if (inside && field->json) put_field(writer, field, (const char *)element + offset);
+        if (inside) put_field(writer, field, (const char *)element + offset, false);
         if (is_column(field, last)) return;
     }
 }
@@ -235,18 +236,7 @@ void assay__fields_send(struct assay__json_writer *writer, const struct assay__t
     size_t offset;
     for (size_t i = 0; i < assay__fields_count(table); i++) {
         const struct assay__field *field = assay__fields_at(table, i, &offset);
-        const char *member = (const char *)element + offset;
-        if (!field->column) continue;
-        if (field->type == ASSAY__FIELD_TEXTS) {
-            put_texts(writer, field->column, field, member - field->offset);
-            continue;
-        }
-        struct assay__field_value value = assay__field_get(field, member);
-        struct assay__field plain = *field;
-        plain.divisor = 0;
-        if (value.kind == ASSAY__VALUE_UNKNOWN) continue;
-        assay__json_key(writer, field->column);
-        put_value(writer, &plain, &value);
+        put_field(writer, field, (const char *)element + offset, true);
     }
 }
 

@@ -19,7 +19,7 @@ static bool measure(struct assay__loader *loader, int64_t trial, int launch, siz
     struct assay__rows rows = assay__rows_start(
         loader,
         "SELECT count, length(data) AS size FROM layer_time_chunks WHERE trial=?1 AND launch=?2",
-        "ii", trial, (int64_t)launch);
+        trial, launch);
     *any = false;
     while (assay__rows_next(&rows)) {
         int64_t count = assay__rows_int(&rows, "count", 1, (int64_t)ASSAY__CHUNK_VALUES, -1);
@@ -44,7 +44,7 @@ static bool decode(struct assay__loader *loader, int64_t trial, int launch, size
         loader,
         "SELECT first, count, encoding, data FROM layer_time_chunks WHERE trial=?1 AND launch=?2"
         " ORDER BY chunk",
-        "ii", trial, (int64_t)launch);
+        trial, launch);
     while (sound && assay__rows_next(&rows)) {
         int64_t first = assay__rows_int(&rows, "first", 0, INT64_MAX, -1);
         int64_t count = assay__rows_int(&rows, "count", 1, (int64_t)ASSAY__CHUNK_VALUES, -1);

@@ -18,7 +18,7 @@ static size_t measure(struct assay__loader *loader, int64_t trial, int64_t posit
         loader,
         "SELECT count, length(time_data) AS times, length(value_data) AS numbers FROM series_chunks"
         " WHERE trial=?1 AND series=?2",
-        "ii", trial, position);
+        trial, position);
     while (assay__rows_next(&rows)) {
         int64_t count = assay__rows_int(&rows, "count", 0, (int64_t)ASSAY__CHUNK_VALUES, 0);
         int64_t times = assay__rows_int(&rows, "times", 0, INT_MAX, 0);
@@ -97,8 +97,8 @@ static void load_values(struct assay__loader *loader, struct assay__trial *trial
         return;
     }
     struct assay__rows rows = assay__rows_start(
-        loader, "SELECT * FROM series_chunks WHERE trial=?1 AND series=?2 ORDER BY chunk", "ii",
-        (int64_t)trial->id, position);
+        loader, "SELECT * FROM series_chunks WHERE trial=?1 AND series=?2 ORDER BY chunk",
+        trial->id, position);
     while (!wrong && assay__rows_next(&rows))
         wrong = add_chunk(&rows, series, capacity, chunk++);
     if (wrong) assay__rows_stop(&rows);

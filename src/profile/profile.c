@@ -42,16 +42,6 @@ struct assay_profile *assay__profile_new(void)
     return profile;
 }
 
-/* Room for one more element behind `count`: the array moves to twice its size whenever count is a
- * power of two (or 0), so that no capacity need be kept. NULL when out of memory. */
-static void *grow(struct assay__arena *arena, void *items, size_t count, size_t size)
-{
-    if (count & (count - 1)) return items;
-    void *bigger = assay__arena_array(arena, count ? count * 2 : 1, size);
-    if (bigger && count) memcpy(bigger, items, count * size);
-    return bigger;
-}
-
 struct assay__layers assay__layers_unknown(void)
 {
     struct assay__layers layers = {0};
@@ -121,8 +111,8 @@ const char *assay__layer_interval_reason(const struct assay__layers *layers)
 struct assay__trial *assay__profile_trial(struct assay_profile *profile)
 {
     struct assay_metrics *metrics = assay_metrics_new();
-    struct assay__trial *trials = metrics ? grow(profile->arena, profile->trials,
-                                                 profile->trial_count, sizeof *trials)
+    struct assay__trial *trials = metrics ? assay__arena_grow(profile->arena, profile->trials,
+                                                              profile->trial_count, sizeof *trials)
                                           : NULL;
     if (!trials) {
         assay_metrics_free(metrics);
@@ -144,9 +134,10 @@ struct assay__trial *assay__profile_trial(struct assay_profile *profile)
 struct assay__launch *assay__trial_launch(struct assay_profile *profile, struct assay__trial *trial)
 {
     struct assay_metrics *metrics = assay_metrics_new();
-    struct assay__launch *launches = metrics ? grow(profile->arena, trial->launches,
-                                                    trial->launch_count, sizeof *launches)
-                                             : NULL;
+    struct assay__launch *launches = metrics
+                                         ? assay__arena_grow(profile->arena, trial->launches,
+                                                             trial->launch_count, sizeof *launches)
+                                         : NULL;
     if (!launches) {
         assay_metrics_free(metrics);
         return NULL;
@@ -183,8 +174,8 @@ const struct assay_metrics *assay_profile_metrics(const struct assay_profile *pr
 int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,
                             const struct assay__series_info *series)
 {
-    struct assay__series_info *items = grow(profile->arena, trial->series, trial->series_count,
-                                            sizeof *items);
+    struct assay__series_info *items = assay__arena_grow(profile->arena, trial->series,
+                                                         trial->series_count, sizeof *items);
     if (!items) return ASSAY_ENOMEM;
     trial->series = items;
     items[trial->series_count++] = *series;
@@ -194,8 +185,8 @@ int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *
 int assay__trial_add_span(struct assay_profile *profile, struct assay__trial *trial,
                           const struct assay__span *span)
 {
-    struct assay__span *items = grow(profile->arena, trial->spans, trial->span_count,
-                                     sizeof *items);
+    struct assay__span *items = assay__arena_grow(profile->arena, trial->spans, trial->span_count,
+                                                  sizeof *items);
     if (!items) return ASSAY_ENOMEM;
     trial->spans = items;
     items[trial->span_count++] = *span;

@@ -5,7 +5,6 @@
 #include "base/buf.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 bool assay__load_failed(struct assay__loader *loader, int code, const char *why)
@@ -41,21 +40,13 @@ static sqlite3_stmt *prepare(struct assay__loader *loader, const char *sql)
     return statement;
 }
 
-struct assay__rows assay__rows_start(struct assay__loader *loader, const char *sql,
-                                     const char *types, ...)
+struct assay__rows assay__rows_start(struct assay__loader *loader, const char *sql, int64_t first,
+                                     int64_t second)
 {
     struct assay__rows rows = {.loader = loader, .statement = prepare(loader, sql)};
     if (!rows.statement) return rows;
-    va_list args;
-    va_start(args, types);
-    for (int i = 0; types[i]; i++) {
-        if (types[i] == 'i')
-            sqlite3_bind_int64(rows.statement, i + 1, va_arg(args, int64_t));
-        else
-            sqlite3_bind_text(rows.statement, i + 1, va_arg(args, const char *), -1,
-                              SQLITE_TRANSIENT);
-    }
-    va_end(args);
+    sqlite3_bind_int64(rows.statement, 1, first);
+    sqlite3_bind_int64(rows.statement, 2, second);
     return rows;
 }
 
@@ -103,11 +94,7 @@ struct assay__rows assay__rows_of(struct assay__loader *loader, const struct ass
     rows.statement = prepare(loader, sql.data);
     assay__buf_free(&sql);
     if (!rows.statement) return rows;
-    for (size_t i = 0; i < count; i++)
-        if (keys[i].text)
-            sqlite3_bind_text(rows.statement, (int)i + 1, keys[i].text, -1, SQLITE_TRANSIENT);
-        else
-            sqlite3_bind_int64(rows.statement, (int)i + 1, keys[i].number);
+    assay__keys_bind(rows.statement, keys, count);
     map_columns(&rows);
     return rows;
 }
@@ -288,9 +275,7 @@ int64_t assay__rows_position(struct assay__rows *rows)
 
 void *assay__rows_grow(struct assay__loader *loader, void *items, size_t count, size_t size)
 {
-    if (count & (count - 1)) return items; /* the array doubles at every power of two */
-    void *bigger = assay__arena_array(loader->profile->arena, count ? count * 2 : 1, size);
+    void *bigger = assay__arena_grow(loader->profile->arena, items, count, size);
     if (!bigger) assay__load_no_memory(loader);
-    if (bigger && count) memcpy(bigger, items, count * size);
     return bigger;
 }

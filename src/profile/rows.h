@@ -30,9 +30,9 @@ struct assay__rows {
     size_t taken;                     /* rows so far */
 };
 
-/** Starts `SELECT …` with up to three keys: `types` holds i (int64_t) and s (const char *). */
-struct assay__rows assay__rows_start(struct assay__loader *loader, const char *sql,
-                                     const char *types, ...);
+/** Starts a statement of the caller's with two keys. */
+struct assay__rows assay__rows_start(struct assay__loader *loader, const char *sql, int64_t first,
+                                     int64_t second);
 /** Starts the rows whose first `count` keys are these, in the order of the other keys and of their
  *  positions. */
 struct assay__rows assay__rows_of(struct assay__loader *loader, const struct assay__table *table,

@@ -161,7 +161,7 @@ static int bind_value(sqlite3_stmt *statement, int index, const struct assay__fi
     }
 }
 
-static int bind_keys(sqlite3_stmt *statement, const struct assay__key *keys, size_t count)
+int assay__keys_bind(sqlite3_stmt *statement, const struct assay__key *keys, size_t count)
 {
     int code = SQLITE_OK;
     for (size_t i = 0; i < count && code == SQLITE_OK; i++)
@@ -176,7 +176,7 @@ void assay__writer_run(struct assay__writer *writer, const char *sql, const stru
 {
     sqlite3_stmt *statement = assay__writer_prepare(writer, sql);
     if (!statement) return;
-    writer->code = bind_keys(statement, keys, count);
+    writer->code = assay__keys_bind(statement, keys, count);
     step(writer, statement);
     sqlite3_finalize(statement);
 }
@@ -188,7 +188,7 @@ void assay__writer_row(struct assay__writer *writer, const struct assay__table *
     if (!insert) return;
     size_t offset;
     int index = (int)assay__keys_count(table);
-    int code = bind_keys(insert, keys, (size_t)index);
+    int code = assay__keys_bind(insert, keys, (size_t)index);
     if (table->position && code == SQLITE_OK) code = sqlite3_bind_int64(insert, ++index, position);
     for (size_t i = 0; i < assay__fields_count(table) && code == SQLITE_OK; i++) {
         const struct assay__field *field = assay__fields_at(table, i, &offset);

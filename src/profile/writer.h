@@ -14,6 +14,9 @@ struct assay__key {
     const char *text;
 };
 
+/** Binds the first parameters of a statement; the texts must outlive its run. SQLite's code. */
+int assay__keys_bind(sqlite3_stmt *statement, const struct assay__key *keys, size_t count);
+
 #define ASSAY__STATEMENTS_MOST 40
 
 struct assay__writer {
