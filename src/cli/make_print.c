@@ -246,7 +246,7 @@ void assay__make_list_text(struct assay__buf *out, int columns)
         assay__zoo_params_line(&line, entry);
         /* wrapped at the commas */
         size_t used = 0;
-        for (const char *at = line.data ? line.data : ""; *at;) {
+        for (const char *at = assay__buf_text(&line); *at;) {
             size_t length = strcspn(at, ",") + (at[strcspn(at, ",")] == ',');
             if (used == 0 || used + length > room) {
                 assay__buf_puts(&words, used ? "\n    " : "    ");
@@ -277,7 +277,7 @@ void assay__make_list_json(struct assay__buf *out)
         assay__json_object(&w);
         assay__json_put_string(&w, "name", entry->name);
         assay__json_put_string(&w, "summary", entry->summary);
-        assay__json_put_string(&w, "parameters", line.data ? line.data : "");
+        assay__json_put_string(&w, "parameters", assay__buf_text(&line));
         assay__buf_free(&line);
         assay__json_object_end(&w);
     }

@@ -206,7 +206,7 @@ static int unknown_param(const struct assay__zoo_entry *entry, const char *key,
     int code = assay_error_set(error, ASSAY_EINVAL,
                                "%s has no parameter '%.60s'%s%s%s (it takes %s)", entry->name, key,
                                near ? "; the nearest is '" : "", near ? nearest : "",
-                               near ? "'" : "", takes.data ? takes.data : "");
+                               near ? "'" : "", assay__buf_text(&takes));
     assay__buf_free(&takes);
     return code;
 }
@@ -249,7 +249,7 @@ static int check_value(const struct assay__zoo_entry *entry, const struct assay_
         if (choice_at(param->choices, value) >= 0) return 0;
         put_choices(&words, param->choices);
         assay_error_set(error, ASSAY_EINVAL, "%s: %s=%.40s: one of %s", entry->name, param->key,
-                        value, words.data ? words.data : "");
+                        value, assay__buf_text(&words));
         assay__buf_free(&words);
         return ASSAY_EINVAL;
     case ASSAY__ZOO_TEXT: break;
