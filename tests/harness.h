@@ -95,6 +95,19 @@ static inline void harness_fail(const char *file, int line, const char *what)
         exit(HARNESS_SKIP_STATUS);           \
     } while (0)
 
+/** The program that starts programs of this build, where tests/run emulates the processor they are
+ *  for: the kernel cannot. NULL where it can. */
+static inline const char *harness_emulator(void)
+{
+    return getenv("ASSAY_TEST_EMULATOR");
+}
+
+/* For what an emulator cannot do, which `why` says. */
+#define SKIP_EMULATED(why)                                       \
+    do {                                                         \
+        if (harness_emulator()) SKIP("under an emulator: " why); \
+    } while (0)
+
 static inline int harness_run_one(const struct harness_test *test)
 {
     fflush(stdout);

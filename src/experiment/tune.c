@@ -259,8 +259,8 @@ static size_t rank(const struct assay__tune *tune, size_t *points, size_t most, 
     for (size_t p = 0; p < tune->points; p++) {
         if (tune->state[p] != GOOD) continue;
         double apart = tune->mean[p] - tune->mean[best];
-        if (plausible && apart > 2 * hypot(tune->deviation[p], tune->deviation[best]) + 0.01)
-            continue;
+        double own = tune->deviation[p], other = tune->deviation[best];
+        if (plausible && apart > 2 * sqrt(own * own + other * other) + 0.01) continue;
         size_t at = count < most ? count++ : most;
         if (at == most && tune->mean[p] >= tune->mean[points[most - 1]]) continue;
         if (at == most) at--;

@@ -44,6 +44,7 @@ static const struct assay__capture_files machine_files[] = {
     {"/proc/sys/kernel", "osrelease arch perf_event_paranoid", ASSAY__CAPTURE_COPY},
     {"/proc/sys/kernel", "hostname", ASSAY__CAPTURE_HOST},
     {"/proc/device-tree/hypervisor", "compatible", ASSAY__CAPTURE_COPY},
+    {"/proc/device-tree", "compatible", ASSAY__CAPTURE_COPY},
     {"/proc/self", "cgroup status smaps_rollup", ASSAY__CAPTURE_COPY},
     {"/proc/self", "mountinfo", ASSAY__CAPTURE_MOUNTS},
     {"/proc/1", "cgroup", ASSAY__CAPTURE_COPY},

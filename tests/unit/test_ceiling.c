@@ -441,6 +441,27 @@ static void test_team_measure(void)
     assay__thread_team_free(team);
 }
 
+/* The kernel names the same instruction sets; of AMX it may name what this process may not use. */
+static void test_features(void)
+{
+    unsigned features = assay__cpu_features();
+    const unsigned amx = ASSAY__CPU_AMX_INT8 | ASSAY__CPU_AMX_BF16;
+    char line[8192] = "";
+    FILE *cpuinfo = fopen("/proc/cpuinfo", "r");
+    if (!cpuinfo) SKIP("there is no /proc/cpuinfo");
+    while (fgets(line, sizeof line, cpuinfo))
+        if (strncmp(line, "flags", 5) == 0 || strncmp(line, "Features", 8) == 0) break;
+    fclose(cpuinfo);
+    line[strcspn(line, "\n")] = ' ';
+    for (unsigned bit = 1; bit; bit <<= 1) {
+        char name[32];
+        snprintf(name, sizeof name, " %s ", assay__cpu_feature_name(bit));
+        bool named = name[1] != ' ' && strstr(line, name);
+        if (named != !!(features & bit) && !(named && (bit & amx)))
+            harness_fail(__FILE__, __LINE__, name);
+    }
+}
+
 static void test_places(void)
 {
     struct assay__cpu_place places[ASSAY__CPU_PLACES];
@@ -457,11 +478,20 @@ static void test_places(void)
 int main(int argc, char **argv)
 {
     static const struct harness_test tests[] = {
-        {"float64", test_float64},   {"float32", test_float32}, {"float16", test_float16},
-        {"bfloat16", test_bfloat16}, {"int8", test_int8},       {"table", test_table},
-        {"streams", test_streams},   {"chase", test_chase},     {"chase_random", test_chase_random},
-        {"levels", test_levels},     {"team", test_team},       {"team_measure", test_team_measure},
+        {"float64", test_float64},
+        {"float32", test_float32},
+        {"float16", test_float16},
+        {"bfloat16", test_bfloat16},
+        {"int8", test_int8},
+        {"table", test_table},
+        {"streams", test_streams},
+        {"chase", test_chase},
+        {"chase_random", test_chase_random},
+        {"levels", test_levels},
+        {"team", test_team},
+        {"team_measure", test_team_measure},
         {"places", test_places},
+        {"features", test_features},
     };
     return harness_main(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

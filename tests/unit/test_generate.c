@@ -18,7 +18,7 @@
 
 static struct assay_run_options options_of(const char *script, int64_t tokens)
 {
-    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     return (struct assay_run_options){.size = sizeof(struct assay_run_options),
                                       .engine = "fake",
                                       .script = script,
@@ -575,7 +575,7 @@ static void check_counter(const char *name, int64_t batch, int64_t prompt, int64
                                         .iterations = 2,
                                         .seed = 5,
                                         .threads = 1};
-    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     struct assay_profile *profile = run(&options);
     /* The prompt as the worker fills it. */
     struct assay__model *model = read_model(path);

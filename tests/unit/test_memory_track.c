@@ -267,8 +267,10 @@ static void test_tracker_counts(void)
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
+        char *argv[] = {(char *)harness_emulator(), program, "--tracked", NULL};
+        char **command = argv[0] ? argv : argv + 1;
         setenv("LD_PRELOAD", LIBRARY, 1);
-        execl(program, program, "--tracked", (char *)NULL);
+        execv(command[0], command);
         _exit(9);
     }
     int status = 0;

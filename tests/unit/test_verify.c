@@ -16,7 +16,7 @@ static volatile int interrupt_flag;
 static void begin(size_t count)
 {
     static const char *const options[][2] = {{"opt", "none"}, {"threads", "16"}};
-    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 1);
+    setenv("ASSAY_WORKER", ASSAY_TEST_BUILD "/assay-worker", 0);
     profile = base_profile();
     for (size_t i = 0; i < COUNT(options); i++)
         option(profile, options[i][0], options[i][1]);

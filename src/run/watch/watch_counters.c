@@ -247,7 +247,7 @@ static void put_hit_rate(struct assay__watcher *w)
         assay_metrics_derived(metrics, "cache.hit_rate", 1 - misses->value / references->value,
                               references->source,
                               "1 - hardware.cache_misses / hardware.cache_references (of the last "
-                              "level on most processors)");
+                              "level; on Arm of the first-level data cache)");
 }
 
 /* Only where cycles and CPU time cover the same: the kernel's part is in both or was not
