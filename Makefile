@@ -29,15 +29,16 @@ setup:
 $(BUILD)/build.ninja: | setup
 	@$(call configure,$(BUILD))
 build-asan/build.ninja: | setup
-	@$(call configure,build-asan,-DASSAY_SANITIZE=ON)
+	@$(call configure,build-asan,-DASSAY_SANITIZE=address -DCMAKE_C_COMPILER=clang)
 build-fuzz/build.ninja: | setup
 	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DASSAY_FUZZ=ON -DASSAY_TESTS=OFF
 
 run: all
 	$(BUILD)/assay run resnet50 -o resnet50.assay --report resnet50.html
 
-test: all build-asan/build.ninja
+test: all
 	@scripts/setup test
+	@$(MAKE) --no-print-directory build-asan/build.ninja
 	@cmake --build build-asan
 	@tests/run
 

@@ -26,6 +26,9 @@
 #define HARNESS_SKIP_STATUS 77
 #define HARNESS_TIMEOUT_S 30
 
+/* The build gives each file's main() a name of its own (see suites.c), which needs a prototype. */
+int main(int argc, char **argv);
+
 struct harness_test {
     const char *name;
     void (*run)(void);
