@@ -30,6 +30,8 @@ $(BUILD)/build.ninja: | setup
 	@$(call configure,$(BUILD))
 build-asan/build.ninja: | setup
 	@$(call configure,build-asan,-DASSAY_SANITIZE=address -DCMAKE_C_COMPILER=clang)
+build-tsan/build.ninja: | setup
+	@$(call configure,build-tsan,-DASSAY_SANITIZE=thread -DCMAKE_C_COMPILER=clang)
 build-fuzz/build.ninja: | setup
 	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DASSAY_FUZZ=ON -DASSAY_TESTS=OFF
 
@@ -38,8 +40,9 @@ run: all
 
 test: all
 	@scripts/setup test
-	@$(MAKE) --no-print-directory build-asan/build.ninja
+	@$(MAKE) --no-print-directory build-asan/build.ninja build-tsan/build.ninja
 	@cmake --build build-asan
+	@cmake --build build-tsan
 	@tests/run
 
 test-all: test
@@ -95,7 +98,7 @@ fuzz:
 	@scripts/fuzz $(T)
 
 clean:
-	rm -rf build build-asan build-arm build-dist build-dist-aarch64 build-fuzz dist
+	rm -rf build build-asan build-tsan build-arm build-dist build-dist-aarch64 build-fuzz dist
 
 help:
 	@echo 'make              set up and build; the program is build/assay'

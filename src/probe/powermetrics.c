@@ -223,9 +223,7 @@ static const char *start_child(struct assay__arena *arena, struct assay__probe *
 {
     struct assay_error error = {0};
     int ends[2];
-    if (pipe(ends) != 0) return "no pipe for powermetrics: too many open files";
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    if (assay__pipe(ends) != 0) return "no pipe for powermetrics: too many open files";
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     int code = assay__process_start(argv, -1, ends[1], NULL, &probe->child, &error);
     close(ends[1]);

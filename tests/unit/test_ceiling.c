@@ -1,5 +1,6 @@
 /* test_ceiling.c - ceilings: every kernel against plain C, the pointer chase, working sets, the
- * team, and the file that keeps results. No test looks at a speed. */
+ * team, and the file that keeps results. No test looks at a speed. Also run under ThreadSanitizer.
+ */
 #include "base/file.h"
 #include "ceiling/ceiling.h"
 #include "ceiling/thread_team.h"

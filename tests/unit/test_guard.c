@@ -1,5 +1,6 @@
 /* test_guard.c - work with a limit of time: done in time, left behind, and cleaned up when it comes
- * back; and opening a probe that hangs, alone and by the sampler. */
+ * back; and opening a probe that hangs, alone and by the sampler. Also run under ThreadSanitizer.
+ */
 #include "base/clock.h"
 #include "harness.h"
 #include "platform/guard.h"

@@ -1,6 +1,6 @@
 /* test_probe_sampler_threads.c - the sampler's threads, and a probe that blocks: given up, the
  * others go on, nothing is closed under it. The clock is the test's, so that a busy machine changes
- * nothing; no time is asserted. */
+ * nothing; no time is asserted. Also run under ThreadSanitizer. */
 #include "sampler_fixture.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* test_run.c - assay_run() against the fake engine on its scripted clock: exact statistics, every
  * way a launch can fail, what is kept. Real workers are started; no test depends on how fast the
- * machine is. */
+ * machine is. Also run under ThreadSanitizer. */
 #include "run_fixture.h"
 
 #include "profile/profile.h"

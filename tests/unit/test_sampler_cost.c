@@ -1,6 +1,7 @@
 /* test_sampler_cost.c - probes whose reading is expensive: how often they are read, in which order,
  * the readings at the edges of what is measured, calibration, and a read that hangs in it. On a
- * scripted clock every number is exact; where threads are needed no time is asserted. */
+ * scripted clock every number is exact; where threads are needed no time is asserted. Also run
+ * under ThreadSanitizer. */
 #include "harness.h"
 
 #include "base/clock.h"

@@ -110,7 +110,7 @@ int assay__fake_device_gone(const char *script, struct assay_error *error)
     char path[512];
     long most = 0;
     if (!at || sscanf(strchr(at, '=') + 1, "%ld:%511[^;]", &most, path) != 2) return 0;
-    FILE *file = fopen(path, "a");
+    FILE *file = fopen(path, "ae");
     if (!file) return assay_error_set(error, ASSAY_EIO, "gone: %.100s cannot be written", path);
     fputc('.', file);
     fflush(file);
