@@ -1,9 +1,10 @@
 /* test_advise.c - the advice around its rules: what is missing is named, the model behind a
  * profile, order and severity, energy, what is kept in a file, JSON, the page, the changes that
- * could be tried, and doc/rules.md (ASSAY_BLESS=1 rewrites its table). */
+ * could be tried, and doc/rules.md (tests/run --bless rewrites its table). */
 #include "advise_fixture.h"
 
 #include "base/json.h"
+#include "golden.h"
 #include "profile/store.h"
 #include "report/advise.h"
 
@@ -460,12 +461,13 @@ static void test_documented(void)
     assay__file_unmap(&file);
     char *mark = text ? strstr(text, DOC_MARK) : NULL;
     CHECK(mark != NULL);
-    if (getenv("ASSAY_BLESS")) {
+    if (golden_bless()) {
         assay__buf_add(&whole, text, (size_t)(mark - text));
         assay__buf_printf(&whole, DOC_MARK "\n%s", table.data);
         CHECK_INT(assay__file_write(path, whole.data, whole.length, NULL), 0);
     } else if (strcmp(mark + strlen(DOC_MARK) + 1, table.data) != 0) {
-        harness_fail(__FILE__, __LINE__, "doc/rules.md is not the table of rules (ASSAY_BLESS=1)");
+        harness_fail(__FILE__, __LINE__,
+                     "doc/rules.md is not the table of rules (tests/run --bless)");
     }
     assay__buf_free(&whole);
     assay__buf_free(&table);

@@ -1,8 +1,9 @@
 /* test_ceiling_text.c - ceilings as text and JSON, from a set made by hand: one core beside all
  * cores, an unavailable row, notes shared by rows, names that try to drive the terminal. Whole
- * outputs are compared with tests/golden/ceilings.*; ASSAY_BLESS=1 rewrites those files. */
+ * outputs are compared with tests/golden/ceilings.*; see golden.h. */
 #include "base/file.h"
 #include "base/json.h"
+#include "golden.h"
 #include "harness.h"
 #include "report/ceilings.h"
 
@@ -87,27 +88,15 @@ static struct assay__ceilings set_of(void)
                                     .count = 8};
 }
 
-static void check_golden(const char *name, struct assay__buf *out)
-{
-    char path[512], *expected = NULL;
-    CHECK(!out->failed);
-    snprintf(path, sizeof path, "%s/tests/golden/%s", ASSAY_TEST_ROOT, name);
-    const char *bless = getenv("ASSAY_BLESS");
-    if (bless && strcmp(bless, "1") == 0)
-        CHECK_INT(assay__file_write(path, out->data, out->length, NULL), 0);
-    CHECK_INT(assay__file_read(path, 1 << 20, &expected, NULL, NULL), 0);
-    CHECK_STR(out->data, expected);
-    free(expected);
-    assay__buf_free(out);
-}
-
 static void test_text(void)
 {
     struct assay__ceilings set = set_of();
     struct assay__buf out = {0};
     struct assay__page page = {.out = &out, .columns = 100};
     assay__ceilings_text(&page, &set);
-    check_golden("ceilings.txt", &out);
+    CHECK(!out.failed);
+    check_golden("ceilings.txt", out.data);
+    assay__buf_free(&out);
 }
 
 /* No line is wider than the page: the CPU's and a device's, with a published peak and without. */
@@ -145,7 +134,9 @@ static void test_json(void)
     assay__ceilings_json(&json, &set, NULL);
     assay__json_object_end(&json);
     assay__buf_putc(&out, '\n');
-    check_golden("ceilings.json", &out);
+    CHECK(!out.failed);
+    check_golden("ceilings.json", out.data);
+    assay__buf_free(&out);
 }
 
 static void test_json_without(void)

@@ -1,10 +1,10 @@
 /* test_report.c - the report formats on a document built by hand: two launches, layers, unavailable
  * metrics and names that try to drive the terminal, a spreadsheet or a Markdown renderer. Whole
- * outputs are compared with tests/golden/report.{txt,json,csv,md,…}; ASSAY_BLESS=1 rewrites those
- * files from what is rendered now. */
+ * outputs are compared with tests/golden/report.{txt,json,csv,md,…}; see golden.h. */
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "golden.h"
 #include "harness.h"
 #include "profile/profile.h"
 
@@ -271,51 +271,32 @@ static char *render(const struct assay_profile *p, struct assay_report_options o
     return text;
 }
 
-static void check_golden(const char *name, char *text)
+static void check_render(const char *name, const struct assay_profile *p,
+                         struct assay_report_options options)
 {
-    char path[512];
-    snprintf(path, sizeof path, "%s/tests/golden/%s", ASSAY_TEST_ROOT, name);
-    const char *bless = getenv("ASSAY_BLESS");
-    if (bless && strcmp(bless, "1") == 0)
-        CHECK_INT(assay__file_write(path, text, strlen(text), NULL), 0);
-    char *expected = NULL;
-    size_t length = 0;
-    CHECK_INT(assay__file_read(path, 1 << 20, &expected, &length, NULL), 0);
-    const char *a = text, *e = expected;
-    for (int line = 1; *a || *e; line++) {
-        size_t na = strcspn(a, "\n"), ne = strcspn(e, "\n");
-        if (na != ne || memcmp(a, e, na) != 0) {
-            printf("  %s:%d\n    is       %.*s\n    expected %.*s\n", name, line, (int)na, a,
-                   (int)ne, e);
-            harness_fail(__FILE__, __LINE__, "differs from the golden file");
-        }
-        a += na + (a[na] == '\n');
-        e += ne + (e[ne] == '\n');
-    }
-    CHECK_STR(text, expected);
-    free(expected);
+    char *text = render(p, options);
+    check_golden(name, text);
     assay_free(text);
 }
 
 static void test_golden_text(void)
 {
     struct assay_profile *p = document();
-    check_golden("report.txt", render(p, (struct assay_report_options){.top = 6}));
-    check_golden("report-60.txt",
-                 render(p, (struct assay_report_options){.top = 6, .columns = 60}));
-    check_golden("report-ascii.txt",
-                 render(p, (struct assay_report_options){.ascii = true, .columns = 72}));
+    check_render("report.txt", p, (struct assay_report_options){.top = 6});
+    check_render("report-60.txt", p, (struct assay_report_options){.top = 6, .columns = 60});
+    check_render("report-ascii.txt", p,
+                 (struct assay_report_options){.ascii = true, .columns = 72});
     assay_profile_close(p);
 }
 
 static void test_golden_data(void)
 {
     struct assay_profile *p = document();
-    check_golden("report.json", render(p, (struct assay_report_options){.format = "json"}));
-    check_golden("report.csv", render(p, (struct assay_report_options){.format = "csv"}));
-    check_golden("report-layers.csv",
-                 render(p, (struct assay_report_options){.format = "csv", .table = "layers"}));
-    check_golden("report.md", render(p, (struct assay_report_options){.format = "markdown"}));
+    check_render("report.json", p, (struct assay_report_options){.format = "json"});
+    check_render("report.csv", p, (struct assay_report_options){.format = "csv"});
+    check_render("report-layers.csv", p,
+                 (struct assay_report_options){.format = "csv", .table = "layers"});
+    check_render("report.md", p, (struct assay_report_options){.format = "markdown"});
     assay_profile_close(p);
 }
 

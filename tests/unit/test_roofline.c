@@ -1,6 +1,7 @@
 /* test_roofline.c - what bounds a layer, on hand-made profiles whose roofs are round numbers: each
  * bound and its edges, cores and data types, what is not known, the metrics, and the picture as
- * golden files (ASSAY_BLESS=1 rewrites them). */
+ * golden files. */
+#include "golden.h"
 #include "harness.h"
 
 #include "base/file.h"
@@ -462,19 +463,6 @@ static void test_metrics(void)
 }
 
 /* --- the picture ------------------------------------------------------------------------------ */
-
-static void check_golden(const char *name, const char *text)
-{
-    char path[512], *expected = NULL;
-    snprintf(path, sizeof path, "%s/tests/golden/%s", ASSAY_TEST_ROOT, name);
-    const char *bless = getenv("ASSAY_BLESS");
-    if (bless && strcmp(bless, "1") == 0)
-        CHECK_INT(assay__file_write(path, text, strlen(text), NULL), 0);
-    CHECK_INT(assay__file_read(path, 1 << 20, &expected, NULL, NULL), 0);
-    if (strcmp(text, expected) != 0) printf("%s", text);
-    CHECK_STR(text, expected);
-    free(expected);
-}
 
 static char *draw(const struct assay_profile *p, int columns, bool ascii)
 {
