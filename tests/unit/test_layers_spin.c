@@ -1,6 +1,8 @@
 /* test_layers_spin.c - a node whose time is known, inside a real model of a few µs: a custom
  * operator that spins, put into the CfC fixture. Markers must find it with an error of at most
- * 0.3 µs. The machine may be busy: the best of several measurements counts, all are printed. */
+ * 0.3 µs. The machine may be busy: the best of several measurements counts, all are printed.
+ * plain-only: it compares times; test_layers and test_layers_counted run the same code under
+ * sanitizers. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/stats.h"
