@@ -101,7 +101,7 @@ static struct assay_profile *make(size_t layers, size_t samples)
     struct assay_profile *profile = assay__profile_new();
     struct assay__trial *trial = profile ? assay__profile_trial(profile) : NULL;
     if (!trial) exit(3);
-    profile->command = "run";
+    assay__profile_set_command(profile, "run");
     profile->command_line = "assay run model.onnx";
     profile->created = "2026-01-01T00:00:00Z";
     profile->complete = true;

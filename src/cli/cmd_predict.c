@@ -120,7 +120,7 @@ static int open_model(struct predicting *p, struct assay_error *error)
     p->profile = assay__profile_new();
     if (!code && !p->profile) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (code) return code;
-    p->profile->command = "predict";
+    assay__profile_set_command(p->profile, "predict");
     p->profile->command_line = p->invocation->command_line;
     p->profile->created = created(p->profile->arena);
     p->profile->complete = true;

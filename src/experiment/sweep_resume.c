@@ -119,7 +119,7 @@ static int check_point(const struct assay_profile *kept, const struct assay__tri
 int assay__sweep_resumable(const struct assay_profile *kept, const struct assay_profile *now,
                            struct assay_error *error)
 {
-    if (strcmp(kept->command, "sweep") != 0)
+    if (kept->kind != ASSAY__PROFILE_SWEEP)
         return assay_error_set(error, ASSAY_EINVAL, "%s is a profile of %s, not of sweep",
                                kept->path, kept->command);
     int code = check_model(kept, now, error);

@@ -234,22 +234,19 @@ static void recommend_required(struct reviewing *r)
 /* Words must fit the command that made the profile: not every one has the option. */
 const char *assay__review_power_words(const struct assay_profile *profile)
 {
-    static const char *const words[][2] = {
-        {"run", "--power reads the sensors"},
-        {"advise", "--power reads the sensors"},
-        {"sweep", "--power reads the sensors"},
-        {"compare", "without --no-power the sensors are read"},
-        {"tune", "--goal energy reads the sensors"},
+    static const char *const words[ASSAY__PROFILE_KINDS] = {
+        [ASSAY__PROFILE_RUN] = "--power reads the sensors",
+        [ASSAY__PROFILE_ADVISE] = "--power reads the sensors",
+        [ASSAY__PROFILE_SWEEP] = "--power reads the sensors",
+        [ASSAY__PROFILE_COMPARE] = "without --no-power the sensors are read",
+        [ASSAY__PROFILE_TUNE] = "--goal energy reads the sensors",
     };
-    for (size_t i = 0; profile->command && i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(profile->command, words[i][0]) == 0) return words[i][1];
-    return "assay run --power reads the sensors";
+    return words[profile->kind] ? words[profile->kind] : "assay run --power reads the sensors";
 }
 
 static void recommend_repeating(struct reviewing *r)
 {
-    const char *command = r->profile->command ? r->profile->command : "";
-    const char *how = strcmp(command, "tune") == 0 ? "a larger --budget"
+    const char *how = r->profile->kind == ASSAY__PROFILE_TUNE ? "a larger --budget"
                       : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES
                           ? "longer launches (--time)"
                           : "--launches 5";

@@ -22,7 +22,7 @@ static void load_header(struct assay__loader *loader)
     profile->schema = (int)assay__rows_int(&rows, "schema", 1, ASSAY_SCHEMA_VERSION,
                                            ASSAY_SCHEMA_VERSION);
     profile->assay_version = assay__rows_text(&rows, "assay_version");
-    profile->command = assay__rows_text(&rows, "command");
+    assay__profile_set_command(profile, assay__rows_text(&rows, "command"));
     profile->command_line = assay__rows_text(&rows, "command_line");
     profile->created = assay__rows_text(&rows, "created");
     profile->complete = assay__rows_int(&rows, "complete", 0, 1, 0) == 1;

@@ -81,6 +81,12 @@ struct assay_profile *assay__profile_new(void)
     return profile;
 }
 
+void assay__profile_set_command(struct assay_profile *profile, const char *command)
+{
+    profile->command = command;
+    profile->kind = assay__kind_of_command(command);
+}
+
 /* Room for one more element behind `count`: the array moves to twice its size whenever count is a
  * power of two (or 0), so that no capacity need be kept. NULL when out of memory. */
 static void *grow(struct assay__arena *arena, void *items, size_t count, size_t size)

@@ -6,6 +6,7 @@
 #define ASSAY_PROFILE_DOCUMENT_H
 
 #include "base/arena.h"
+#include "profile/facts.h"
 
 #include <assay/error.h>
 #include <assay/metric.h>
@@ -330,7 +331,8 @@ struct assay_profile {
     const char *path; /* "" in memory */
     const char *assay_version;
     int schema;
-    const char *command;      /* "run" */
+    enum assay__profile_kind kind;
+    const char *command;      /* the kind's name for people, "run"; assay__profile_set_command */
     const char *command_line; /* exact, shell-quoted */
     const char *created;      /* ISO 8601 UTC */
     bool complete;            /* false: the capture was killed or interrupted */
@@ -359,6 +361,8 @@ struct assay__layers assay__layers_unknown(void);
 
 /** An empty document with its arena (unknown numbers set to unknown). NULL when out of memory. */
 struct assay_profile *assay__profile_new(void);
+/** What it is a profile of; the text is borrowed. */
+void assay__profile_set_command(struct assay_profile *profile, const char *command);
 /** Append a trial / a launch to a trial, initialised to unknown; NULL when out of memory. Pointers
  *  to earlier ones may move. */
 struct assay__trial *assay__profile_trial(struct assay_profile *profile);

@@ -218,7 +218,7 @@ int assay__report_csv(const struct assay_profile *profile,
                       const struct assay_report_options *options, struct assay__buf *out,
                       struct assay_error *error)
 {
-    bool compared = strcmp(profile->command, "compare") == 0;
+    bool compared = profile->kind == ASSAY__PROFILE_COMPARE;
     const char *wanted = options->table ? options->table : compared ? "comparison" : "metrics";
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
         if (strcmp(wanted, tables[t].name) != 0) continue;

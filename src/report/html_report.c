@@ -12,7 +12,7 @@
 /* Of advise the findings are the answer: they stand first. */
 static bool is_advice(const struct assay_profile *profile)
 {
-    return profile->command && strcmp(profile->command, "advise") == 0;
+    return profile->kind == ASSAY__PROFILE_ADVISE;
 }
 
 static void advice(struct assay__html *page, const struct assay_profile *profile,
@@ -55,19 +55,19 @@ static size_t recommended(const struct assay_profile *profile)
 {
     size_t trial = SIZE_MAX;
     struct assay__arena *arena = assay__arena_new();
-    if (arena && strcmp(profile->command, "compare") == 0) {
+    if (arena && profile->kind == ASSAY__PROFILE_COMPARE) {
         struct assay__comparison all;
         if (!assay__comparison(profile, arena, &all)) {
             size_t row = all.recommendations[ASSAY__FOR_LATENCY].row;
             if (row == SIZE_MAX) row = all.reference;
             if (row < all.count) trial = all.rows[row].trial;
         }
-    } else if (arena && strcmp(profile->command, "sweep") == 0) {
+    } else if (arena && profile->kind == ASSAY__PROFILE_SWEEP) {
         struct assay__sweep sweep;
         struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
         if (!assay__sweep(profile, &limits, arena, &sweep) && sweep.best < sweep.count)
             trial = sweep.points[sweep.best].trial;
-    } else if (arena && strcmp(profile->command, "tune") == 0) {
+    } else if (arena && profile->kind == ASSAY__PROFILE_TUNE) {
         struct assay__tune_result tune;
         if (!assay__tune_result(profile, arena, &tune) && tune.best < tune.count)
             trial = tune.rows[tune.best].trial;

@@ -150,7 +150,7 @@ static void put_verdict(struct assay__html *page, const struct assay_profile *pr
     struct assay__buf text = {0};
     if (!arena) {
         page->body.failed = true;
-    } else if (strcmp(profile->command, "compare") == 0) {
+    } else if (profile->kind == ASSAY__PROFILE_COMPARE) {
         struct assay__comparison all;
         if (!assay__comparison(profile, arena, &all)) {
             const struct assay__recommendation *r = &all.recommendations[ASSAY__FOR_LATENCY];
@@ -158,7 +158,7 @@ static void put_verdict(struct assay__html *page, const struct assay_profile *pr
                 assay__buf_printf(&text, "%s: ", all.rows[r->row].label);
             assay__buf_puts(&text, r->why);
         }
-    } else if (strcmp(profile->command, "sweep") == 0) {
+    } else if (profile->kind == ASSAY__PROFILE_SWEEP) {
         struct assay__sweep sweep;
         struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
         if (!assay__sweep(profile, &limits, arena, &sweep)) {
@@ -167,7 +167,7 @@ static void put_verdict(struct assay__html *page, const struct assay_profile *pr
             assay__buf_clear(&text);
             put_alike(page, &sweep);
         }
-    } else if (strcmp(profile->command, "tune") == 0) {
+    } else if (profile->kind == ASSAY__PROFILE_TUNE) {
         struct assay__tune_result tune;
         if (!assay__tune_result(profile, arena, &tune)) {
             if (tune.best < tune.count && !strstr(tune.why, tune.rows[tune.best].label))
@@ -304,7 +304,7 @@ void assay__html_summary(struct assay__html *page, const struct assay_profile *p
             assay__buf_printf(&text, "%s: ", assay__html_trial_label(trial));
         }
         assay__render_answer(&text, trial);
-        bool of_power = strcmp(profile->command, "power") == 0;
+        bool of_power = profile->kind == ASSAY__PROFILE_POWER;
         if (of_power) put_power(page, trial);
         if (profile->trial_count == 1 || trial->layers.count)
             assay__html_paragraph(

@@ -267,7 +267,7 @@ void assay__html_comparison(struct assay__html *page, const struct assay_profile
     static const char *const goals[] = {"latency", "throughput", "energy"};
     struct assay__arena *arena = NULL;
     struct assay__comparison all;
-    if (strcmp(profile->command, "compare") != 0) return;
+    if (profile->kind != ASSAY__PROFILE_COMPARE) return;
     arena = assay__arena_new();
     if (!arena || assay__comparison(profile, arena, &all)) {
         page->body.failed = true;
@@ -332,7 +332,7 @@ void assay__html_sweep(struct assay__html *page, const struct assay_profile *pro
 {
     struct assay__sweep sweep;
     struct assay__buf text = {0};
-    if (strcmp(profile->command, "sweep") != 0) return;
+    if (profile->kind != ASSAY__PROFILE_SWEEP) return;
     struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
     struct assay__arena *arena = assay__arena_new();
     if (!arena || assay__sweep(profile, &limits, arena, &sweep)) {

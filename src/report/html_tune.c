@@ -178,7 +178,7 @@ void assay__html_tune(struct assay__html *page, const struct assay_profile *prof
                       const struct assay__trial *trial)
 {
     struct assay__tune_result result;
-    if (strcmp(profile->command, "tune") != 0) return;
+    if (profile->kind != ASSAY__PROFILE_TUNE) return;
     struct assay__arena *arena = assay__arena_new();
     if (!arena || assay__tune_result(profile, arena, &result)) {
         page->body.failed = true;

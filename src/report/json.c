@@ -387,9 +387,9 @@ int assay__report_json(const struct assay_profile *profile,
     for (size_t i = 0; i < profile->trial_count; i++)
         put_trial(w, out, profile, &profile->trials[i], options->detail && *options->detail);
     assay__json_array_end(w);
-    if (strcmp(profile->command, "compare") == 0) assay__json_comparison(w, profile);
-    if (strcmp(profile->command, "sweep") == 0) assay__json_sweep(w, profile);
-    if (strcmp(profile->command, "tune") == 0) assay__json_tune(w, profile);
+    if (profile->kind == ASSAY__PROFILE_COMPARE) assay__json_comparison(w, profile);
+    if (profile->kind == ASSAY__PROFILE_SWEEP) assay__json_sweep(w, profile);
+    if (profile->kind == ASSAY__PROFILE_TUNE) assay__json_tune(w, profile);
     assay__json_ceilings(w, profile);
     assay__json_findings(w, profile);
     assay__json_object_end(w);

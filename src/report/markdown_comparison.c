@@ -140,7 +140,7 @@ void assay__markdown_comparison(struct assay__buf *out, const struct assay_profi
 {
     struct assay__arena *arena = NULL;
     struct assay__comparison all;
-    if (strcmp(profile->command, "compare") != 0) return;
+    if (profile->kind != ASSAY__PROFILE_COMPARE) return;
     arena = assay__arena_new();
     if (!arena || assay__comparison(profile, arena, &all)) {
         out->failed = true;

@@ -494,7 +494,7 @@ void assay__section_comparison(struct assay__page *page, const struct assay_prof
 {
     struct assay__arena *arena = NULL;
     struct assay__comparison all;
-    if (trial != profile->trials || strcmp(profile->command, "compare") != 0) return;
+    if (trial != profile->trials || profile->kind != ASSAY__PROFILE_COMPARE) return;
     arena = assay__arena_new();
     if (!arena || assay__comparison(profile, arena, &all)) {
         page->out->failed = true;

@@ -319,7 +319,7 @@ void assay__section_counters(struct assay__page *page, const struct assay_profil
     /* put only when counters were asked for */
     if (!trial->metrics || !assay_metrics_get(trial->metrics, "hardware.task_clock")) return;
     assay__page_heading(page, "Counters", "all threads of the worker; the latency is without them");
-    if (strcmp(profile->command, "counters") == 0) put_speed(page, trial);
+    if (profile->kind == ASSAY__PROFILE_COUNTERS) put_speed(page, trial);
     put_table(page, trial);
     put_derived(page, trial);
     put_notes(page, trial, ASSAY_DERIVED, "  = ");

@@ -395,6 +395,6 @@ void assay__section_memory(struct assay__page *page, const struct assay_profile 
     put_timeline(page, trial);
     put_readings(page, trial);
     assay__section_peak(page, trial);
-    if (strcmp(profile->command, "memory") == 0) put_layers(page, trial);
+    if (profile->kind == ASSAY__PROFILE_MEMORY) put_layers(page, trial);
     assay__section_allocations(page, trial);
 }

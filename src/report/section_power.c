@@ -624,7 +624,7 @@ static void put_silent(struct assay__page *page, const struct assay__trial *tria
 void assay__section_power(struct assay__page *page, const struct assay_profile *profile,
                           const struct assay__trial *trial)
 {
-    bool any = strcmp(profile->command, "power") == 0;
+    bool any = profile->kind == ASSAY__PROFILE_POWER;
     for (size_t i = 0; i < trial->series_count && !any; i++)
         any = is_sensor(&trial->series[i]) || strcmp(trial->series[i].probe, "procstat") == 0;
     if (!any || !trial->metrics) return;

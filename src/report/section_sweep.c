@@ -374,7 +374,7 @@ void assay__section_sweep(struct assay__page *page, const struct assay_profile *
 {
     struct assay__sweep sweep;
     struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-    if (trial != profile->trials || strcmp(profile->command, "sweep") != 0) return;
+    if (trial != profile->trials || profile->kind != ASSAY__PROFILE_SWEEP) return;
     struct assay__arena *arena = assay__arena_new();
     if (!arena || assay__sweep(profile, &limits, arena, &sweep)) {
         page->out->failed = true;

@@ -395,7 +395,7 @@ void assay__section_tune(struct assay__page *page, const struct assay_profile *p
                          const struct assay__trial *trial)
 {
     struct assay__tune_result result;
-    if (trial != profile->trials || strcmp(profile->command, "tune") != 0) return;
+    if (trial != profile->trials || profile->kind != ASSAY__PROFILE_TUNE) return;
     struct assay__arena *arena = assay__arena_new();
     if (!arena || assay__tune_result(profile, arena, &result)) {
         page->out->failed = true;

@@ -107,8 +107,8 @@ static struct assay__arena *judge(const struct assay_profile *profile, struct as
                                   struct assay__buf *out)
 {
     struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-    struct assay__arena *arena = strcmp(profile->command, "sweep") == 0 ? assay__arena_new() : NULL;
-    if (strcmp(profile->command, "sweep") != 0) return NULL;
+    struct assay__arena *arena = profile->kind == ASSAY__PROFILE_SWEEP ? assay__arena_new() : NULL;
+    if (profile->kind != ASSAY__PROFILE_SWEEP) return NULL;
     if (arena && assay__sweep(profile, &limits, arena, sweep) == 0) return arena;
     out->failed = true;
     assay__arena_free(arena);

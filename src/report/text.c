@@ -387,19 +387,20 @@ static void put_launches(struct assay__page *page, const struct assay__trial *tr
 /* What a page about one subject lists as not available: names that begin so. The rest of the run is
  * no part of its question. */
 static const struct {
-    const char *subject, *prefixes[8];
+    enum assay__profile_kind subject;
+    const char *prefixes[8];
 } subjects[] = {
-    {"power",
+    {ASSAY__PROFILE_POWER,
      {"power.", "energy.", "efficiency.", "hardware.", "sensor.", "score.", "overhead.sensors"}},
-    {"memory", {"memory.", "cache.", "overhead.allocations"}},
-    {"counters", {"hardware.", "cache.", "memory.bandwidth", "overhead.counters"}},
+    {ASSAY__PROFILE_MEMORY, {"memory.", "cache.", "overhead.allocations"}},
+    {ASSAY__PROFILE_COUNTERS, {"hardware.", "cache.", "memory.bandwidth", "overhead.counters"}},
 };
 
-static bool belongs(const char *command, const char *name)
+static bool belongs(enum assay__profile_kind kind, const char *name)
 {
     bool subject = false;
     for (size_t s = 0; s < sizeof subjects / sizeof subjects[0]; s++) {
-        if (strcmp(subjects[s].subject, command) != 0) continue;
+        if (subjects[s].subject != kind) continue;
         subject = true;
         for (size_t i = 0; i < 8 && subjects[s].prefixes[i]; i++)
             if (strncmp(name, subjects[s].prefixes[i], strlen(subjects[s].prefixes[i])) == 0)
@@ -410,15 +411,15 @@ static bool belongs(const char *command, const char *name)
 
 /* Those that belong to the page, in a set of their own; NULL when out of memory. *others: how many
  * do not. */
-static struct assay_metrics *missing_of(const struct assay__trial *trial, const char *command,
-                                        size_t *others)
+static struct assay_metrics *missing_of(const struct assay__trial *trial,
+                                        enum assay__profile_kind kind, size_t *others)
 {
     struct assay_metrics *kept = assay_metrics_new();
     *others = 0;
     for (size_t i = 0; kept && i < assay_metrics_count(trial->metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
         if (m->state != ASSAY_UNAVAILABLE) continue;
-        if (!belongs(command, m->name)) {
+        if (!belongs(kind, m->name)) {
             ++*others;
         } else if (assay_metrics_put(kept, m)) {
             assay_metrics_free(kept);
@@ -428,12 +429,12 @@ static struct assay_metrics *missing_of(const struct assay__trial *trial, const 
     return kept;
 }
 
-static void put_unavailable(struct assay__page *page, const char *command,
+static void put_unavailable(struct assay__page *page, enum assay__profile_kind kind,
                             const struct assay__trial *trial)
 {
     struct assay__reason_group *groups = NULL;
     size_t count = 0, others = 0;
-    struct assay_metrics *missing = missing_of(trial, command, &others);
+    struct assay_metrics *missing = missing_of(trial, kind, &others);
     if (!missing || assay__render_unavailable(missing, &groups, &count)) page->out->failed = true;
     if (count || others) assay__page_heading(page, "Not available", "and why");
     for (size_t i = 0; i < count; i++) {
@@ -470,33 +471,29 @@ static void put_answer(struct assay__page *page, const struct assay__trial *tria
     assay__buf_free(&answer);
 }
 
-/* The sections of their own: `subject` is the command that shows nothing else; "" is shown by no
- * command alone. */
+/* The sections of their own: `subject` is the kind of profile that shows nothing else; UNKNOWN is
+ * shown by none alone. */
 static const struct {
-    const char *subject;
+    enum assay__profile_kind subject;
     assay__section_fn *put;
 } sections[] = {
-    {"compare", assay__section_comparison}, {"sweep", assay__section_sweep},
-    {"tune", assay__section_tune},          {"", assay__section_require},
-    {"", assay__section_roofline},          {"power", assay__section_power},
-    {"memory", assay__section_memory},      {"counters", assay__section_counters},
+    {ASSAY__PROFILE_COMPARE, assay__section_comparison},
+    {ASSAY__PROFILE_SWEEP, assay__section_sweep},
+    {ASSAY__PROFILE_TUNE, assay__section_tune},
+    {ASSAY__PROFILE_UNKNOWN, assay__section_require},
+    {ASSAY__PROFILE_UNKNOWN, assay__section_roofline},
+    {ASSAY__PROFILE_POWER, assay__section_power},
+    {ASSAY__PROFILE_MEMORY, assay__section_memory},
+    {ASSAY__PROFILE_COUNTERS, assay__section_counters},
 };
 #define SECTION_COUNT (sizeof sections / sizeof sections[0])
-
-static bool is_subject(const char *command)
-{
-    for (size_t i = 0; i < SECTION_COUNT; i++)
-        if (sections[i].subject[0] && strcmp(sections[i].subject, command) == 0) return true;
-    return false;
-}
 
 static void put_sections(struct assay__page *page, const struct assay_profile *profile,
                          const struct assay__trial *trial)
 {
-    bool alone = is_subject(profile->command);
+    bool alone = assay__kind_info(profile->kind)->alone;
     for (size_t i = 0; i < SECTION_COUNT; i++)
-        if (!alone || strcmp(sections[i].subject, profile->command) == 0)
-            sections[i].put(page, profile, trial);
+        if (!alone || sections[i].subject == profile->kind) sections[i].put(page, profile, trial);
 }
 
 static void put_trial_heading(struct assay__page *page, const struct assay_profile *profile,
@@ -511,15 +508,15 @@ static void put_trial_heading(struct assay__page *page, const struct assay_profi
 static void put_trial(struct assay__page *page, const struct assay_profile *profile,
                       const struct assay__trial *trial)
 {
-    if (assay__page_is_joint(profile->command)) {
+    if (assay__kind_info(profile->kind)->joint) {
         if (trial == profile->trials) put_sections(page, profile, trial);
         return;
     }
     /* the trials behind it are what was tried: the findings tell */
-    if (strcmp(profile->command, "advise") == 0 && trial != profile->trials) return;
+    if (profile->kind == ASSAY__PROFILE_ADVISE && trial != profile->trials) return;
     put_trial_heading(page, profile, trial);
     put_target(page, trial);
-    bool measured = was_measured(trial), alone = is_subject(profile->command);
+    bool measured = was_measured(trial), alone = assay__kind_info(profile->kind)->alone;
     if (!alone && (measured || trial->state != ASSAY__TRIAL_FAILED)) put_answer(page, trial);
     if (measured && !alone) {
         put_latency(page, trial);
@@ -535,7 +532,7 @@ static void put_trial(struct assay__page *page, const struct assay_profile *prof
         assay__page_heading(page, "Workload", "what was assumed");
         put_list(page, trial->notes, trial->note_count);
     }
-    if (measured) put_unavailable(page, profile->command, trial);
+    if (measured) put_unavailable(page, profile->kind, trial);
 }
 
 /* The basic or the detailed report of a trial instead. */

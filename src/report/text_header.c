@@ -13,7 +13,7 @@
  * first. */
 static bool has_several_models(const struct assay_profile *profile)
 {
-    bool all = profile->trial_count > 1 && strcmp(profile->command, "compare") == 0;
+    bool all = profile->trial_count > 1 && profile->kind == ASSAY__PROFILE_COMPARE;
     for (size_t i = 0; i < profile->trial_count && all; i++) {
         char number[32];
         int length = snprintf(number, sizeof number, "%zu: ", i + 1);
@@ -101,14 +101,6 @@ static void put_machine_row(struct assay__page *page, const struct assay__enviro
     assay__buf_free(&items);
 }
 
-/* Commands whose subject is all trials together: what each would say alone is in the other
- * formats. */
-bool assay__page_is_joint(const char *command)
-{
-    return strcmp(command, "compare") == 0 || strcmp(command, "sweep") == 0 ||
-           strcmp(command, "tune") == 0;
-}
-
 #define NOTES_MOST 3 /* trials that lost a launch, each with its line; of more only how many */
 
 /* Trials of a joint report that lost a launch and are judged by the others. */
@@ -135,7 +127,7 @@ static void put_lost(struct assay__page *page, const struct assay_profile *profi
 static void put_alerts(struct assay__page *page, const struct assay_profile *profile)
 {
     struct assay__buf alert = {0};
-    bool joint = assay__page_is_joint(profile->command);
+    bool joint = assay__kind_info(profile->kind)->joint;
     size_t failed = 0, lost = 0;
     for (size_t i = 0; i < profile->trial_count; i++) {
         lost += assay__render_stands(profile, &profile->trials[i]);
@@ -155,7 +147,7 @@ static void put_alerts(struct assay__page *page, const struct assay_profile *pro
         assay__buf_printf(
             &alert, "FAILED: %zu of %zu trials could not run to the end%s; the report says why.",
             failed, profile->trial_count,
-            strcmp(profile->command, "tune") == 0 ? " or lost a launch" : "");
+            profile->kind == ASSAY__PROFILE_TUNE ? " or lost a launch" : "");
         assay__page_wrap(page, ASSAY__STYLE_WARN, "", alert.data ? alert.data : "");
     }
     if (joint && lost) put_lost(page, profile, lost);

@@ -13,7 +13,7 @@
 static struct assay__arena *judge(const struct assay_profile *profile,
                                   struct assay__tune_result *result, struct assay__buf *out)
 {
-    if (strcmp(profile->command, "tune") != 0) return NULL;
+    if (profile->kind != ASSAY__PROFILE_TUNE) return NULL;
     struct assay__arena *arena = assay__arena_new();
     if (arena && assay__tune_result(profile, arena, result) == 0) return arena;
     out->failed = true;

@@ -303,7 +303,7 @@ static inline struct assay_profile *base_profile(void)
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
     p->assay_version = "0.1.0";
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     p->environment.architecture = "x86_64";
     p->environment.simd = "avx2 fma";
     p->environment.governor = "performance";

@@ -288,7 +288,7 @@ static inline struct assay_profile *make_document(void)
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
     CHECK(isnan(p->environment.memory_bytes) && p->model.parameters == -1 && !p->complete);
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     p->command_line = "assay run 'a b.onnx'";
     p->created = "2025-01-02T03:04:05Z";
     p->environment = (struct assay__environment){

@@ -20,7 +20,7 @@ static void begin(void)
     CHECK(arena && profile);
     trial = assay__profile_trial(profile);
     CHECK(trial != NULL);
-    profile->command = "run";
+    assay__profile_set_command(profile, "run");
     profile->model.name = "net";
     trial->state = ASSAY__TRIAL_OK;
     trial->device = "cpu";

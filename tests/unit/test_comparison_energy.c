@@ -199,7 +199,7 @@ static void test_shown_and_judged_are_one_number(void)
     CHECK_NEAR(row->energy_ratio, row->energy_j / all.rows[0].energy_j, 1e-12);
     CHECK_NEAR(row->tops_per_watt, 2e9 / row->energy_j / 1e12, 1e-9);
     /* every format has that number */
-    both->command = "compare";
+    assay__profile_set_command(both, "compare");
     static const char *const formats[] = {"text", "markdown", "json", "csv"};
     static const char *const words[] = {"=0.251 ×", "0.251 × (", "\"energy_of\": \"median over",
                                         ",0.2505"};

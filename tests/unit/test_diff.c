@@ -16,7 +16,7 @@ static struct assay_profile *make(double p50_us, size_t launches)
     struct assay__trial *trial = &profile->trials[0];
     profile->assay_version = "0.1.0";
     profile->schema = 1;
-    profile->command = "run";
+    assay__profile_set_command(profile, "run");
     profile->model.name = "net";
     trial->engine = "fake";
     trial->engine_version = "1";

@@ -24,7 +24,7 @@ static struct assay_profile *several(const char *command, const struct made *poi
 {
     struct assay_profile *profile = assay__profile_new();
     CHECK(profile != NULL);
-    profile->command = command;
+    assay__profile_set_command(profile, command);
     for (size_t i = 0; i < count; i++) {
         struct assay__trial *trial = assay__profile_trial(profile);
         struct assay__pair *option = assay__arena_alloc(profile->arena, sizeof *option);
@@ -365,7 +365,7 @@ static void test_no_trial(void)
 {
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     for (size_t i = 0; assay__figure_row_at(i); i++)
         CHECK_HAS(make(p, assay__figure_row_at(i)->name), "no trial");
     CHECK(assay__figure_row_find("nonsense") == NULL);

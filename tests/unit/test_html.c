@@ -362,7 +362,7 @@ static void test_several_trials(void)
     for (size_t i = 0; i < COUNT(commands); i++) {
         struct assay_profile *profile = make_document();
         char wanted[64];
-        profile->command = commands[i][0];
+        assay__profile_set_command(profile, commands[i][0]);
         CHECK_INT(assay_metrics_measured(profile->trials[0].metrics, "drift.cosine", 0.999999,
                                          "outputs", "of y"),
                   0);

@@ -220,7 +220,7 @@ static struct assay_profile *document(void)
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
     p->assay_version = "0.1.0";
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     p->command_line = "assay run models/resnet50.onnx --launches 2";
     p->created = "2025-01-02T03:04:05Z";
     p->complete = true;

@@ -41,7 +41,7 @@ static struct assay_profile *document(void)
 {
     struct assay_profile *p = assay__profile_new();
     struct assay__trial *t = assay__profile_trial(p);
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     p->model.name = "small";
     p->complete = true;
     t->state = ASSAY__TRIAL_OK;

@@ -30,7 +30,7 @@ static struct assay_profile *profile_of(const char *command)
 {
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
-    p->command = command;
+    assay__profile_set_command(p, command);
     p->complete = true;
     p->model.name = "first";
     return p;

@@ -86,7 +86,7 @@ static struct assay_profile *document(void)
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
     p->assay_version = "0.1.0";
-    p->command = "power";
+    assay__profile_set_command(p, "power");
     p->model.name = "small";
     p->complete = true;
     struct assay__trial *t = assay__profile_trial(p);

@@ -502,7 +502,7 @@ static void test_advice_fits_the_command(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct assay__review review;
         begin();
-        profile->command = rows[i].command;
+        assay__profile_set_command(profile, rows[i].command);
         trial->stability.verdict = "unstable";
         for (size_t k = 0; k < rows[i].launches; k++)
             assay__trial_launch(profile, trial);

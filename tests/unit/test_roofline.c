@@ -62,7 +62,7 @@ static struct assay_profile *machine(struct assay__layer *layers, size_t count)
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
     p->assay_version = "0.1.0";
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     p->environment.cores = 4;
     p->environment.l1d_bytes = 32768;
     p->environment.l2_bytes = 1 << 20;

@@ -79,7 +79,7 @@ static void test_one_trial(void)
     for (size_t c = 0; c < COUNT(commands); c++)
         for (int hostile = 0; hostile < 2; hostile++) {
             struct assay_profile *p = make_document();
-            p->command = commands[c];
+            assay__profile_set_command(p, commands[c]);
             if (hostile) {
                 fill_longest();
                 p->model.name = p->model.path = p->environment.cpu_model = longest;
@@ -95,7 +95,7 @@ static void test_memory_headings(void)
     static const char *const words[] = {"Layers by the bytes they move",
                                         "Allocations counted in a launch of its own: latency"};
     struct assay_profile *p = make_document();
-    p->command = "memory";
+    assay__profile_set_command(p, "memory");
     check_page(p, words, COUNT(words));
     /* a column that has no room is not explained either */
     char *narrow = render(p, (struct assay_report_options){.columns = 40});
@@ -154,7 +154,7 @@ static struct assay_profile *several(const char *command)
     static const char *unseen[] = {"temperature: no sensor can be read"};
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
-    p->command = command;
+    assay__profile_set_command(p, command);
     p->complete = true;
     p->environment.unknown = unseen, p->environment.unknown_count = 1;
     return p;
@@ -286,7 +286,7 @@ static struct assay__peak_tensor tensors[12] = {
 static struct assay_profile *with_peak(size_t count, int64_t alive, double rest)
 {
     struct assay_profile *p = make_document();
-    p->command = "memory";
+    assay__profile_set_command(p, "memory");
     CHECK_INT(assay_metrics_derived(p->trials[0].metrics, "memory.activation.predicted", 1e7,
                                     "graph", ""),
               0);
@@ -405,7 +405,7 @@ static void test_a_lost_launch_is_a_note(void)
     text = render(p, (struct assay_report_options){.columns = 160});
     CHECK_HAS(text, "NOTE: 4 of 6 trials lost a launch: judged by those that are left");
     assay_free(text);
-    p->command = "compare";
+    assay__profile_set_command(p, "compare");
     text = render(p, (struct assay_report_options){.format = "markdown"});
     CHECK_HAS(text, "**FAILED (4 of 6 trials): 1 of 5 launches failed; launch 2: killed**");
     CHECK(strstr(text, "NOTE: ") == NULL);

@@ -303,7 +303,7 @@ static struct assay_profile *example(void)
 {
     struct assay_profile *profile = assay__profile_new();
     CHECK(profile != NULL);
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "precision=float32 opt=all threads=4", 0.010, 2, 0);
     put_trial(profile, "search", "precision=float16 opt=all threads=4", 0.012, 1, 0.001);
     put_trial(profile, "search", "precision=int8-dynamic opt=all threads=1", 0.004, 2, 0.2);
@@ -409,7 +409,7 @@ static void test_gain_is_of_rates(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "threads=1 batch=1", 0.010, 5, 0);
     put_trial(profile, "finalist", "threads=1 batch=1", 0.010, 5, 0);
     put_trial(profile, "finalist", "threads=1 batch=8", 0.011, 5, 0);
@@ -439,7 +439,7 @@ static void test_software_alone(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "opt=all", 0.001, 2, 0);
     put_trial(profile, "search", "opt=none", 0.002, 2, 0);
     put_option(profile, &profile->trials[0], "software", "yes");
@@ -481,7 +481,7 @@ static void test_not_numbers(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "precision=float32 threads=4", 0.001, 2, 0);
     assay_metrics_measured(profile->trials[0].metrics, "outputs.nonfinite", 4, "", "");
     CHECK_INT(assay__tune_result(profile, arena, &result), 0);
@@ -529,7 +529,7 @@ static void test_untested_part(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "opt=all threads=2", 0.008, 3, 0); /* the search saw it faster */
     put_trial(profile, "search", "opt=all threads=1", 0.012, 3, 0);
     put_trial(profile, "finalist", "opt=all threads=1", 0.0100, 2, 0);
@@ -566,7 +566,7 @@ static void test_tested_not_confirmed(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "opt=all threads=2", 0.010, 1, 0);
     put_trial(profile, "finalist", "opt=all threads=2", 0.010001, 5, 0);
     put_trial(profile, "finalist", "opt=all threads=1", 0.010, 5, 0);
@@ -586,7 +586,7 @@ static void test_nearest_of_ties(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "precision=float32 opt=all threads=4", 0.020, 1, 0);
     put_trial(profile, "finalist", "precision=float32 opt=all threads=4", 0.020, 5, 0);
     put_trial(profile, "finalist", "precision=int8-weights opt=basic threads=1", 0.010, 5, 0.001);
@@ -618,7 +618,7 @@ static void test_repeated(void)
     struct assay_profile *profile = assay__profile_new();
     struct assay__arena *arena = assay__arena_new();
     struct assay__tune_result result;
-    profile->command = "tune";
+    assay__profile_set_command(profile, "tune");
     put_trial(profile, "start", "opt=all threads=2", 0, 0, 0);
     for (int i = 0; i < 2; i++)
         assay__trial_launch(profile, &profile->trials[0])->state = ASSAY__TRIAL_FAILED;

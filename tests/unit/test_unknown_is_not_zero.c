@@ -273,7 +273,7 @@ static struct assay_profile *make_profile(const char *command)
     struct assay_profile *profile = assay__profile_new();
     CHECK(profile != NULL);
     put_document(profile);
-    profile->command = command;
+    assay__profile_set_command(profile, command);
     struct assay__trial *trial = assay__profile_trial(profile);
     CHECK(trial != NULL);
     trial->state = ASSAY__TRIAL_OK;
@@ -560,7 +560,7 @@ static void test_empty(void)
 {
     struct assay_profile *profile = assay__profile_new();
     CHECK(profile != NULL);
-    profile->command = "run";
+    assay__profile_set_command(profile, "run");
     profile->assay_version = "1.2.3";
     profile->schema = 1;
     struct assay__trial *trial = assay__profile_trial(profile);

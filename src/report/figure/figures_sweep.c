@@ -254,7 +254,7 @@ int assay__figure_sweep(const struct assay_profile *profile, const struct assay_
     struct assay__sweep sweep;
     struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
     (void)trial;
-    if (strcmp(profile->command, "sweep") != 0)
+    if (profile->kind != ASSAY__PROFILE_SWEEP)
         return assay_error_set(error, ASSAY_ENOTFOUND,
                                "this profile is not of a sweep; 'assay sweep' keeps one");
     if (assay__sweep(profile, &limits, arena, &sweep)) return assay__figure_no_memory(error);

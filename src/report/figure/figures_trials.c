@@ -137,7 +137,7 @@ int assay__figure_compare(const struct assay_profile *profile, const struct assa
 {
     struct assay__comparison all;
     (void)trial;
-    if (profile->trial_count < 2 || strcmp(profile->command, "sweep") == 0)
+    if (profile->trial_count < 2 || profile->kind == ASSAY__PROFILE_SWEEP)
         return assay_error_set(
             error, ASSAY_ENOTFOUND,
             "this profile compares nothing; 'assay compare' keeps one that does");
@@ -242,7 +242,7 @@ static int mark_best(const struct assay_profile *profile, const struct assay__co
 {
     struct assay__sweep sweep;
     *best = false;
-    if (strcmp(profile->command, "sweep") != 0) return 0;
+    if (profile->kind != ASSAY__PROFILE_SWEEP) return 0;
     struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
     if (assay__sweep(profile, &limits, arena, &sweep)) return ASSAY_ENOMEM;
     for (size_t i = 0; i < all->count && sweep.best < sweep.count; i++) {
@@ -261,7 +261,7 @@ int assay__figure_pareto(const struct assay_profile *profile, const struct assay
 {
     struct assay__comparison all;
     (void)trial;
-    if (strcmp(profile->command, "tune") == 0)
+    if (profile->kind == ASSAY__PROFILE_TUNE)
         return part ? ASSAY_ENOTFOUND : assay__figure_tune_front(profile, arena, figure, error);
     if (assay__comparison(profile, arena, &all)) return assay__figure_no_memory(error);
     double *x = assay__figure_values(arena, all.count), *y = assay__figure_values(arena, all.count),
