@@ -16,12 +16,6 @@ double assay__amdahl(double share, double local)
     return rest > 0 ? 1 / rest : NAN;
 }
 
-double assay__advice_metric(const struct assay__advice *advice, const char *name)
-{
-    const struct assay_metric *m = assay_metrics_get(advice->trial->metrics, name);
-    return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m->value : NAN;
-}
-
 long assay__advice_number(const struct assay__advice *advice, const char *option)
 {
     const char *text = assay__trial_option(advice->trial, option);

@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "cost/analysis.h"
 #include "cost/roofline.h"
-#include "profile/profile.h"
+#include "profile/trial_values.h"
 
 /* A comparison of ten launches a side shows differences of one to two percent: a smaller potential
  * cannot be verified. */
@@ -107,8 +107,6 @@ extern const struct assay__rule assay__rules_target[], assay__rules_batch[],
 /** 1 / (1 - share + share / local); local may be INFINITY. NaN when one of them is unknown, or all
  *  of the time would vanish. */
 double assay__amdahl(double share, double local);
-/** Value of a metric of the trial; NaN unknown. */
-double assay__advice_metric(const struct assay__advice *advice, const char *name);
 /** Value of an option of the trial as a whole number ("2", "2 (engine's default)"); -1: none. */
 long assay__advice_number(const struct assay__advice *advice, const char *option);
 /** "20.5 µs", in the profile's arena. */

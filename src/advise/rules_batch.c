@@ -148,8 +148,8 @@ static void fix_dims(const struct assay__advice *a, struct assay__change *change
 
 static double samples_of(const struct assay__trial *trial)
 {
-    const struct assay_metric *m = assay_metrics_get(trial->metrics, "throughput.samples");
-    return m && m->state != ASSAY_UNAVAILABLE && m->value > 0 ? m->value : NAN;
+    double samples = assay__trial_value(trial, "throughput.samples");
+    return samples > 0 ? samples : NAN;
 }
 
 static bool is_power(int64_t n)

@@ -152,7 +152,7 @@ static void say_far(struct assay__advice *a, struct assay__rule_result *r, const
                          assay__advice_scaled(a, worst->time_ns / 1e9, "s"),
                          assay__digits(100 * a->roofline.layers[far->worst].utilization, 3).text,
                          assay__bound_name(a->roofline.layers[far->worst].bound));
-    double others = assay__advice_metric(a, "disturbance.cpu_other");
+    double others = assay__trial_value(a->trial, "disturbance.cpu_other");
     if (assay__advice_on_host(a) && others >= OTHERS_SHARE)
         assay__rule_evidence(
             a, r,

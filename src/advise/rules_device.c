@@ -81,8 +81,8 @@ static enum assay__rule_outcome copies(struct assay__advice *a, struct assay__ru
 
 static enum assay__rule_outcome io_binding(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double in = assay__advice_metric(a, "latency.transfer_in"),
-           out = assay__advice_metric(a, "latency.transfer_out");
+    double in = assay__trial_value(a->trial, "latency.transfer_in"),
+           out = assay__trial_value(a->trial, "latency.transfer_out");
     if (assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(in)) return assay__rule_without(a, r, "latency.transfer_in");
     if (!isfinite(out)) return assay__rule_without(a, r, "latency.transfer_out");
@@ -99,9 +99,9 @@ static enum assay__rule_outcome io_binding(struct assay__advice *a, struct assay
 
 static enum assay__rule_outcome device_idle(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double busy = assay__advice_metric(a, "gpu.utilization"),
-           kernel = assay__advice_metric(a, "gpu.kernel_mean"),
-           gap = assay__advice_metric(a, "gpu.gap_mean");
+    double busy = assay__trial_value(a->trial, "gpu.utilization"),
+           kernel = assay__trial_value(a->trial, "gpu.kernel_mean"),
+           gap = assay__trial_value(a->trial, "gpu.gap_mean");
     if (assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(busy)) return assay__rule_without(a, r, "gpu.utilization");
     if (busy >= IDLE_UTILIZATION || !(busy > 0)) return ASSAY__RULE_NOTHING;
@@ -121,7 +121,7 @@ static enum assay__rule_outcome device_idle(struct assay__advice *a, struct assa
 
 static enum assay__rule_outcome launches(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double efficiency = assay__advice_metric(a, "gpu.launch_efficiency");
+    double efficiency = assay__trial_value(a->trial, "gpu.launch_efficiency");
     if (assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(efficiency)) return assay__rule_without(a, r, "gpu.launch_efficiency");
     if (efficiency >= LAUNCH_EFFICIENCY || !(efficiency > 0)) return ASSAY__RULE_NOTHING;

@@ -97,8 +97,9 @@ static bool generates(const struct assay__advice *a)
 
 static enum assay__rule_outcome cache(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double first = assay__advice_metric(a, "llm.itl_first"),
-           last = assay__advice_metric(a, "llm.itl_last"), all = assay__advice_metric(a, "llm.itl");
+    double first = assay__trial_value(a->trial, "llm.itl_first"),
+           last = assay__trial_value(a->trial, "llm.itl_last"),
+           all = assay__trial_value(a->trial, "llm.itl");
     if (!generates(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(first)) return assay__rule_without(a, r, "llm.itl_first");
     if (!isfinite(last)) return assay__rule_without(a, r, "llm.itl_last");
@@ -128,8 +129,8 @@ static double bandwidth(const struct assay__advice *a)
 
 static enum assay__rule_outcome decode(struct assay__advice *a, struct assay__rule_result *r)
 {
-    double token = assay__advice_metric(a, "llm.itl"), most = bandwidth(a),
-           weights = assay__advice_metric(a, "memory.model");
+    double token = assay__trial_value(a->trial, "llm.itl"), most = bandwidth(a),
+           weights = assay__trial_value(a->trial, "memory.model");
     if (!generates(a)) return ASSAY__RULE_NOTHING;
     if (!isfinite(token)) return assay__rule_without(a, r, "llm.itl");
     if (!isfinite(weights)) return assay__rule_without(a, r, "memory.model");

@@ -94,7 +94,7 @@ static void use_cores(const struct assay__advice *a, struct assay__change *chang
 static enum assay__rule_outcome spinning(struct assay__advice *a, struct assay__rule_result *r)
 {
     long own = assay__advice_number(a, "threads");
-    double busy = assay__advice_metric(a, "hardware.cpus_busy"),
+    double busy = assay__trial_value(a->trial, "hardware.cpus_busy"),
            used = a->roofline.least_ns / a->roofline.least_of_ns;
     if (!assay__advice_on_host(a) || strcmp(assay__trial_option(a->trial, "spinning"), "off") == 0)
         return ASSAY__RULE_NOTHING;

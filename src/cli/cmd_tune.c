@@ -327,7 +327,7 @@ static size_t measured(const struct assay_profile *profile)
 static bool knows_energy(const struct assay_profile *profile)
 {
     for (size_t t = 0; t < profile->trial_count; t++)
-        if (isfinite(assay__trial_known(&profile->trials[t], "energy.inference.gross")))
+        if (isfinite(assay__trial_value(&profile->trials[t], "energy.inference.gross")))
             return true;
     return false;
 }

@@ -9,6 +9,7 @@
 #include "cost/roofline.h"
 
 #include "base/cpu_list.h"
+#include "profile/trial_values.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,13 +47,6 @@ static const struct assay__ceiling_info *find(const struct assay__roofs *roofs, 
 
 /* --- cores ------------------------------------------------------------------------------------ */
 
-static const char *option(const struct assay__trial *trial, const char *key)
-{
-    for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, key) == 0) return text(trial->options[i].value);
-    return "";
-}
-
 static void count_cpu(void *context, unsigned cpu)
 {
     (void)cpu;
@@ -63,9 +57,9 @@ static void count_cpu(void *context, unsigned cpu)
  * to; 0 unknown. */
 static int cores_of(const struct assay__trial *trial)
 {
-    long threads = strtol(option(trial, "threads"), NULL, 10);
+    long threads = strtol(assay__trial_option(trial, "threads"), NULL, 10);
     int pinned = 0;
-    const char *cpus = option(trial, "cpus");
+    const char *cpus = assay__trial_option(trial, "cpus");
     if (!assay__cpu_list_each(cpus, count_cpu, &pinned)) pinned = 0;
     int cores = threads > 0 && threads < 65536 ? (int)threads : 0;
     return pinned && (!cores || pinned < cores) ? pinned : cores;

@@ -203,14 +203,6 @@ static int adopt_launches(struct assay__arms *arms, size_t index, struct assay__
     return code;
 }
 
-static size_t good_launches(const struct assay__trial *trial)
-{
-    size_t good = 0;
-    for (size_t i = 0; i < trial->launch_count; i++)
-        good += trial->launches[i].state == ASSAY__TRIAL_OK;
-    return good;
-}
-
 int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, size_t count,
                        int launches, struct assay__sweep_tally *tally, struct assay_error *error)
 {
@@ -218,7 +210,7 @@ int assay__sweep_adopt(struct assay__arms *arms, struct assay_profile *kept, siz
     for (size_t i = 0; i < count && !code; i++) {
         struct assay__trial *old = point_at(kept, i);
         if (!old || !arms->items[i] || !old->launch_count) continue;
-        bool ended = (old->state == ASSAY__TRIAL_FAILED && !good_launches(old)) ||
+        bool ended = (old->state == ASSAY__TRIAL_FAILED && !assay__trial_good_launches(old)) ||
                      (old->state == ASSAY__TRIAL_OK && old->launch_count >= (size_t)launches);
         if (ended) {
             if (old->state == ASSAY__TRIAL_FAILED)

@@ -99,8 +99,7 @@ static size_t reference_of(const struct assay__arms *arms, const struct assay__s
     size_t best = SIZE_MAX;
     for (size_t k = 0; k < count; k++) {
         const struct assay__trial *trial = assay__arms_trial(arms, k);
-        const struct assay_metric *m = assay_metrics_get(trial->metrics, "outputs.nonfinite");
-        bool fits = m && m->state != ASSAY_UNAVAILABLE && m->value == 0;
+        bool fits = assay__trial_value(trial, "outputs.nonfinite") == 0;
         for (size_t i = 0; i < 2 && fits; i++)
             fits = assay__config_choice(plan->space, k, same[i]) ==
                    assay__config_choice(plan->space, point, same[i]);

@@ -294,7 +294,7 @@ static int try_point(struct session *s, size_t point, struct assay_error *error)
     if (isfinite(cost) && isnan(s->broken[point])) {
         code = assay__arms_nonfinite(s->arms, s->arm[point], error);
         if (code) return code;
-        s->broken[point] = assay__trial_known(assay__arms_trial(s->arms, s->arm[point]),
+        s->broken[point] = assay__trial_value(assay__arms_trial(s->arms, s->arm[point]),
                                               "outputs.nonfinite");
     }
     if (is_broken(s, point)) cost = NAN; /* as good as failed */

@@ -157,24 +157,6 @@ int assay__diff_delta(const struct assay__diff_values *base, const struct assay_
     return 0;
 }
 
-double *assay__diff_launch_values(const struct assay__trial *trial, const char *name, size_t *count)
-{
-    double *values = calloc(trial->launch_count + 1, sizeof *values);
-    bool median = strcmp(name, "latency.p50") == 0;
-    *count = 0;
-    for (size_t i = 0; values && i < trial->launch_count; i++) {
-        const struct assay__launch *launch = &trial->launches[i];
-        if (launch->state != ASSAY__TRIAL_OK) continue;
-        const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
-                                                       : NULL;
-        double value = median                               ? launch->p50_ns / 1e9
-                       : m && m->state != ASSAY_UNAVAILABLE ? m->value
-                                                            : NAN;
-        if (isfinite(value)) values[(*count)++] = value;
-    }
-    return values;
-}
-
 const struct assay__diff_metric *assay__diff_metric_find(const struct assay__diff *diff,
                                                          const char *name)
 {
@@ -207,7 +189,7 @@ static const struct assay__trial *trial_asked_for(const struct assay_profile *pr
 
 static bool ran(const struct assay__trial *trial)
 {
-    return isfinite(assay__trial_known(trial, "latency.p50"));
+    return isfinite(assay__trial_value(trial, "latency.p50"));
 }
 
 /* A predicted trial has a latency too: it is what the profile says, with its state. */

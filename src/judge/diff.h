@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/stats.h"
-#include "profile/profile.h"
+#include "profile/trial_values.h"
 
 #define ASSAY__DIFF_MOST 16 /* profiles */
 
@@ -160,9 +160,6 @@ bool assay__diff_by_launch(struct assay__diff_values *sides, size_t count);
  *  more. */
 int assay__diff_digits(const struct assay__diff_delta *delta);
 struct assay__diff_delta assay__diff_no_delta(const char *reason);
-/** The good launches' values of a metric; free() them. NULL: out of memory. */
-double *assay__diff_launch_values(const struct assay__trial *trial, const char *name,
-                                  size_t *count);
 
 int assay__diff_metrics(struct assay__diff *diff, struct assay__arena *arena);
 int assay__diff_layers(struct assay__diff *diff, struct assay__arena *arena);

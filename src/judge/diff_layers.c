@@ -245,8 +245,8 @@ static int special_row(struct assay__diff *diff, struct assay__arena *arena,
                                                                   : sum;
         any |= isfinite(values[s].value);
         if (diff->sides[s].trial)
-            launches[s] = assay__diff_launch_values(diff->sides[s].trial, metric,
-                                                    &values[s].launch_count);
+            launches[s] = assay__trial_values(diff->sides[s].trial, metric,
+                                              &values[s].launch_count);
         if (diff->sides[s].trial && !launches[s]) code = ASSAY_ENOMEM;
         for (size_t i = 0; launches[s] && i < values[s].launch_count; i++)
             launches[s][i] *= 1e9; /* a metric is in seconds */

@@ -223,12 +223,6 @@ int assay__fallback_put(const struct assay_run_options *options, const char *mod
 
 /* --- and back --------------------------------------------------------------------------------- */
 
-static double known(const struct assay__trial *trial, const char *name)
-{
-    const struct assay_metric *m = assay_metrics_get(trial->metrics, name);
-    return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m->value : (double)NAN;
-}
-
 /* "on CPUExecutionProvider: a (Softmax); b (Gather)" */
 static int split(const char *note, struct assay__arena *arena, struct assay__fallback *out)
 {
@@ -263,7 +257,7 @@ int assay__fallback_read(const struct assay__trial *trial, struct assay__arena *
                         &out->crossings,       &out->crossing_bytes, &out->flops_share,
                         &out->crossing_time_s, &out->inferred};
     for (size_t i = 0; i < COUNTS; i++)
-        *values[i] = nodes ? known(trial, counts[i]) : (double)NAN;
+        *values[i] = nodes ? assay__trial_value(trial, counts[i]) : (double)NAN;
     if (!nodes) return 0;
     out->asked = true;
     if (nodes->state == ASSAY_UNAVAILABLE) {

@@ -5,7 +5,7 @@
 #define ASSAY_JUDGE_FALLBACK_H
 
 #include "base/arena.h"
-#include "profile/profile.h"
+#include "profile/trial_values.h"
 
 #include <assay/run.h>
 

@@ -5,6 +5,7 @@
 
 #include "judge/comparison.h"
 #include "judge/require_advice.h"
+#include "base/metric_value.h"
 #include "base/text.h"
 #include "cost/score.h"
 
@@ -16,17 +17,6 @@ const char *assay__require_state_name(enum assay__require_state state)
 {
     static const char *const names[] = {"none", "pass", "fail", "unavailable"};
     return names[state];
-}
-
-static bool known(const struct assay_metric *metric)
-{
-    return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
-}
-
-static const struct assay_metric *get(const struct assay__trial *trial, const char *name)
-{
-    const struct assay_metric *metric = assay_metrics_get(trial->metrics, name);
-    return known(metric) ? metric : NULL;
 }
 
 /* --- one row ---------------------------------------------------------------------------------- */
@@ -79,12 +69,12 @@ static enum assay__require_level level_of(const struct assay__requirement *row)
 static bool too_close(const struct assay__trial *trial, const struct assay__requirement *row,
                       double required)
 {
-    const struct assay_metric *p50 = get(trial, "latency.p50"),
-                              *low = get(trial, "latency.between_low"),
-                              *high = get(trial, "latency.between_high");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50"),
+                              *low = assay__trial_metric(trial, "latency.between_low"),
+                              *high = assay__trial_metric(trial, "latency.between_high");
     if (!low || !high) {
-        low = get(trial, "latency.ci_low");
-        high = get(trial, "latency.ci_high");
+        low = assay__trial_metric(trial, "latency.ci_low");
+        high = assay__trial_metric(trial, "latency.ci_high");
     }
     bool rate = row->kind == ASSAY__REQUIRE_TFLOPS || row->kind == ASSAY__REQUIRE_BANDWIDTH;
     if (!p50 || !low || !high || !(low->value > 0) || !isfinite(required)) return false;
@@ -152,7 +142,7 @@ static int judge_row(const struct assay__require_evidence *evidence, enum assay_
                                        .reason = "",
                                        .note = "",
                                        .advice = ""};
-    row->value = known(row->measured) ? row->measured->value : NAN;
+    row->value = assay__metric_is_known(row->measured) ? row->measured->value : NAN;
     row->minimum_ratio = row->value / row->minimum;
     row->target_ratio = row->value / row->target;
     row->minimum_state = state_of(row, row->minimum, row->minimum_ratio);

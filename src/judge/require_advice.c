@@ -18,16 +18,10 @@ const char *assay__layer_title(const struct assay__layer *layer)
     return layer->name && layer->name[0] ? layer->name : layer->op;
 }
 
-static double known(const struct assay__trial *trial, const char *name)
-{
-    const struct assay_metric *metric = assay_metrics_get(trial->metrics, name);
-    return metric && metric->state != ASSAY_UNAVAILABLE ? metric->value : (double)NAN;
-}
-
 static void find_slowest(struct assay__require_evidence *e)
 {
     const struct assay__layers *layers = &e->trial->layers;
-    double p50_ns = known(e->trial, "latency.p50") * 1e9, most = 0;
+    double p50_ns = assay__trial_value(e->trial, "latency.p50") * 1e9, most = 0;
     e->slowest_share = NAN;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
@@ -98,9 +92,9 @@ static void advise_compute(struct assay__buf *out, const struct assay__require_e
         break;
     case ASSAY__BOUND_COMPUTE:
         assay__buf_printf(out, "%.0f %% of the layers' time is bound by computing", share);
-        if (known(e->trial, "compute.utilization") < ASSAY__REQUIRE_LOW)
+        if (assay__trial_value(e->trial, "compute.utilization") < ASSAY__REQUIRE_LOW)
             assay__buf_printf(out, ", at %.0f %% of the measured ceiling: other --threads, ",
-                              known(e->trial, "compute.utilization") * 100);
+                              assay__trial_value(e->trial, "compute.utilization") * 100);
         else
             assay__buf_puts(out, ": ");
         put_batch(out, e);
@@ -167,7 +161,7 @@ static void advise_throughput(struct assay__buf *out, const struct assay__requir
 static void advise_latency(struct assay__buf *out, const struct assay__require_evidence *e,
                            const struct assay__requirement *row)
 {
-    double p50 = known(e->trial, "latency.p50");
+    double p50 = assay__trial_value(e->trial, "latency.p50");
     if (row->kind == ASSAY__REQUIRE_P99 && row->value > 1.5 * p50)
         assay__buf_printf(out,
                           "p99 is %.1f × the median: something disturbs single inferences (other "
@@ -185,7 +179,7 @@ static void advise_latency(struct assay__buf *out, const struct assay__require_e
 static void advise_memory(struct assay__buf *out, const struct assay__require_evidence *e,
                           const struct assay__requirement *row)
 {
-    double weights = known(e->trial, "memory.model");
+    double weights = assay__trial_value(e->trial, "memory.model");
     char text[64];
     if (weights > row->value / 2) {
         assay__text_scaled(text, sizeof text, weights, "B");

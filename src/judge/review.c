@@ -32,12 +32,6 @@ static void add(struct reviewing *r, struct assay__sentence_list *list, const ch
     if (text && list->count < ASSAY__REVIEW_SENTENCES) list->items[list->count++] = text;
 }
 
-static double known(const struct reviewing *r, const char *name)
-{
-    const struct assay_metric *metric = assay_metrics_get(r->trial->metrics, name);
-    return metric && metric->state != ASSAY_UNAVAILABLE ? metric->value : (double)NAN;
-}
-
 static const char *scaled(struct reviewing *r, double value, const char *unit)
 {
     char text[64];
@@ -151,7 +145,7 @@ static void review_rest(struct reviewing *r, double p50_ns)
     struct assay__sentence_list *list = &r->out->bottlenecks;
     const struct assay__layers *layers = &r->trial->layers;
     double fixed = layers->engine_ns / p50_ns, rest = layers->unattributed_ns / p50_ns;
-    double tail = known(r, "latency.p99") * 1e9 / p50_ns;
+    double tail = assay__trial_value(r->trial, "latency.p99") * 1e9 / p50_ns;
     if (fixed >= SHARE_NAMED)
         add(r, list,
             assay__arena_printf(r->arena,
@@ -209,7 +203,7 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
                                   assay__layer_title(order[0]), order[0]->op));
     const struct assay_metric *peak = assay__peak_memory(r->trial->metrics,
                                                          assay__device_is_host(r->trial->device));
-    double weights = known(r, "memory.model");
+    double weights = assay__trial_value(r->trial, "memory.model");
     if (peak && peak->value > 2 * weights)
         add(r, &r->out->opportunities,
             assay__arena_printf(r->arena,
@@ -258,7 +252,7 @@ static void recommend_repeating(struct reviewing *r)
 static void recommend_rest(struct reviewing *r)
 {
     struct assay__sentence_list *list = &r->out->recommendations;
-    double utilization = known(r, "compute.utilization");
+    double utilization = assay__trial_value(r->trial, "compute.utilization");
     const char *opt = assay__trial_option(r->trial, "opt");
     bool off = strcmp(opt, "none") == 0;
     if (off) add(r, list, "graph optimisation is off: try --opt all");
@@ -270,7 +264,7 @@ static void recommend_rest(struct reviewing *r)
                 r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : ""));
     if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
         recommend_repeating(r);
-    if (isnan(known(r, "power.average")))
+    if (isnan(assay__trial_value(r->trial, "power.average")))
         add(r, list,
             assay__arena_printf(r->arena, "power is not known, so the score has no answer: %s",
                                 strstr(assay__trial_option(r->trial, "watch"), "power")
@@ -299,7 +293,7 @@ int assay__review(const struct assay_profile *profile, const struct assay__trial
     if (code == 0) code = assay__require_evidence(profile, trial, table, arena, &r.evidence);
     if (code) return code;
     assay__score(trial->metrics, assay__device_is_host(trial->device), &out->score);
-    double p50_ns = known(&r, "latency.p50") * 1e9;
+    double p50_ns = assay__trial_value(r.trial, "latency.p50") * 1e9;
     review_bounds(&r);
     review_layers(&r, p50_ns);
     review_rest(&r, p50_ns);

@@ -226,36 +226,25 @@ static int judge_state(const struct assay__trial *trial, size_t launches,
     return point->reason ? 0 : ASSAY_ENOMEM;
 }
 
-/* A number of one launch; NaN: it did not end well, or has none. */
-static double launch_number(const struct assay__launch *launch, const char *name)
-{
-    const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
-                                                   : NULL;
-    return launch->state == ASSAY__TRIAL_OK && m && m->state != ASSAY_UNAVAILABLE && m->value > 0
-               ? m->value
-               : (double)NAN;
-}
-
 double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
                                   size_t *count, bool *direct)
 {
     bool rate = goal == ASSAY__SWEEP_THROUGHPUT;
     const char *name = rate ? "throughput.inferences" : "energy.inference.gross";
-    double *costs = assay__trial_medians(trial, count);
+    double *costs = assay__trial_costs(trial, "latency.p50", count);
     double batch = rate && trial->batch > 0 ? (double)trial->batch : 1;
-    size_t known = 0, used = 0;
+    size_t known = 0;
     *direct = goal == ASSAY__SWEEP_LATENCY;
     if (!costs || *direct) return costs;
-    for (size_t i = 0; i < trial->launch_count; i++)
-        known += isfinite(launch_number(&trial->launches[i], name));
-    *direct = known == *count && known > 0;
-    for (size_t i = 0; *direct && i < trial->launch_count; i++) {
-        double value = launch_number(&trial->launches[i], name);
-        if (isfinite(value)) costs[used++] = rate ? 1 / value : value;
-    }
-    for (size_t i = 0; i < *count; i++)
+    double *numbers = assay__trial_costs(trial, name, &known);
+    *direct = numbers && known == *count && known > 0;
+    for (size_t i = 0; *direct && i < known; i++)
+        costs[i] = rate ? 1 / numbers[i] : numbers[i];
+    for (size_t i = 0; numbers && i < *count; i++)
         costs[i] /= batch;
-    return costs;
+    if (!numbers) free(costs);
+    free(numbers);
+    return numbers ? costs : NULL;
 }
 
 /* Between which costs its launches lie. Where only medians of an unknown batch are there, the
@@ -285,7 +274,7 @@ static int fill_merits(const struct assay__trial *trial, struct assay__arena *ar
 {
     size_t count = 0, costs_count = 0;
     bool direct = false;
-    double *medians = assay__trial_medians(trial, &count),
+    double *medians = assay__trial_costs(trial, "latency.p50", &count),
            *costs = assay__sweep_launch_costs(trial, ASSAY__SWEEP_THROUGHPUT, &costs_count,
                                               &direct),
            *merits = assay__arena_array(arena, count + 1, sizeof *merits);
@@ -310,9 +299,9 @@ static int fill_point(const struct assay_profile *profile, size_t index,
                       struct assay__sweep_point *point)
 {
     const struct assay__trial *trial = &profile->trials[index];
-    double samples = assay__trial_known(trial, "throughput.samples");
+    double samples = assay__trial_value(trial, "throughput.samples");
     size_t count = 0;
-    double *medians = assay__trial_medians(trial, &count);
+    double *medians = assay__trial_costs(trial, "latency.p50", &count);
     if (!medians) return ASSAY_ENOMEM;
     assay__stats_sort(medians, count);
     *point = (struct assay__sweep_point){
@@ -326,16 +315,16 @@ static int fill_point(const struct assay_profile *profile, size_t index,
         .low_s = count ? medians[0] : NAN,
         .high_s = count ? medians[count - 1] : NAN,
         .throughput = isfinite(samples) ? samples
-                                        : assay__trial_known(trial, "throughput.inferences"),
-        .slo_s = assay__trial_known(trial, limits->slo_metric),
-        .p99_s = assay__trial_known(trial, "latency.p99"),
-        .memory_bytes = assay__trial_known(trial, "memory.peak.worker"),
-        .energy_j = assay__trial_known(trial, "energy.inference.gross"),
-        .bandwidth = assay__trial_known(trial, "memory.bandwidth"),
-        .utilization = assay__trial_known(trial, "compute.utilization"),
-        .rate = assay__trial_known(trial, "compute.rate"),
-        .nonfinite = assay__trial_known(trial, "outputs.nonfinite"),
-        .drift = assay__trial_known(trial, "drift.relative_l2"),
+                                        : assay__trial_value(trial, "throughput.inferences"),
+        .slo_s = assay__trial_value(trial, limits->slo_metric),
+        .p99_s = assay__trial_value(trial, "latency.p99"),
+        .memory_bytes = assay__trial_value(trial, "memory.peak.worker"),
+        .energy_j = assay__trial_value(trial, "energy.inference.gross"),
+        .bandwidth = assay__trial_value(trial, "memory.bandwidth"),
+        .utilization = assay__trial_value(trial, "compute.utilization"),
+        .rate = assay__trial_value(trial, "compute.rate"),
+        .nonfinite = assay__trial_value(trial, "outputs.nonfinite"),
+        .drift = assay__trial_value(trial, "drift.relative_l2"),
         .efficiency = NAN,
         .sequence = 1,
     };
@@ -422,10 +411,10 @@ static struct assay__sweep_wall wall_of(const struct assay_profile *profile)
 {
     struct assay__sweep_wall wall = {NAN, NAN, NAN, NAN};
     if (!profile->trial_count) return wall;
-    wall.total = assay__trial_known(profile->trials, "sweep.wall.total");
-    wall.measuring = assay__trial_known(profile->trials, "sweep.wall.measuring");
-    wall.loading = assay__trial_known(profile->trials, "sweep.wall.loading");
-    wall.overhead = assay__trial_known(profile->trials, "sweep.wall.overhead");
+    wall.total = assay__trial_value(profile->trials, "sweep.wall.total");
+    wall.measuring = assay__trial_value(profile->trials, "sweep.wall.measuring");
+    wall.loading = assay__trial_value(profile->trials, "sweep.wall.loading");
+    wall.overhead = assay__trial_value(profile->trials, "sweep.wall.overhead");
     return wall;
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/stats.h"
-#include "profile/profile.h"
+#include "profile/trial_values.h"
 
 #define ASSAY__SWEEP_AXES 8
 #define ASSAY__SWEEP_CONFIRM "confirm" /* role of a trial that confirms */

@@ -35,31 +35,23 @@ const char *assay__tune_label_value(const char *label, const char *axis, struct 
 /* --- costs ------------------------------------------------------------------------------------ */
 
 /* Energies of the good launches; of the trial where a sensor was too slow for one launch. */
-static void read_energies(const struct assay__trial *trial, double *costs, size_t *count)
+static double *read_energies(const struct assay__trial *trial, size_t *count)
 {
-    size_t room = *count;
-    *count = 0;
-    for (size_t i = 0; i < trial->launch_count && *count < room; i++) {
-        const struct assay__launch *launch = &trial->launches[i];
-        const struct assay_metric *m = launch->metrics && launch->state == ASSAY__TRIAL_OK
-                                           ? assay_metrics_get(launch->metrics,
-                                                               "energy.inference.gross")
-                                           : NULL;
-        if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value)) costs[(*count)++] = m->value;
-    }
-    double whole = assay__trial_known(trial, "energy.inference.gross");
-    if (!*count && room && isfinite(whole)) costs[(*count)++] = whole;
+    double *costs = assay__trial_costs(trial, "energy.inference.gross", count),
+           whole = assay__trial_value(trial, "energy.inference.gross");
+    if (costs && !*count && assay__trial_good_launches(trial) && isfinite(whole))
+        costs[(*count)++] = whole;
+    return costs;
 }
 
-/* Costs of the good launches, sorted; free() them. NULL: out of memory. */
 double *assay__tune_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
                           size_t *count)
 {
     bool direct = false;
     double *costs = goal == ASSAY__SWEEP_THROUGHPUT
                         ? assay__sweep_launch_costs(trial, goal, count, &direct)
-                        : assay__trial_medians(trial, count);
-    if (costs && goal == ASSAY__SWEEP_ENERGY) read_energies(trial, costs, count);
+                    : goal == ASSAY__SWEEP_ENERGY ? read_energies(trial, count)
+                                                  : assay__trial_costs(trial, "latency.p50", count);
     if (costs) assay__stats_sort(costs, *count);
     return costs;
 }
@@ -90,14 +82,6 @@ enum assay__tune_fate assay__tune_fate(const struct assay__trial *trial)
     return strcmp(role, "ablation") == 0 ? ASSAY__FATE_ABLATION : ASSAY__FATE_DROPPED;
 }
 
-static size_t good_launches(const struct assay__trial *trial)
-{
-    size_t good = 0;
-    for (size_t i = 0; i < trial->launch_count; i++)
-        good += trial->launches[i].state == ASSAY__TRIAL_OK;
-    return good;
-}
-
 /* Which of two trials of one label says more: finalist, then search, then ablation; a later one of
  * the same kind when it has more good launches (one whose launch was lost is repeated in
  * another). */
@@ -106,8 +90,8 @@ static bool says_more(const struct assay_profile *profile, size_t than, size_t t
     static const int worth[] = {0, 1, 0, 2};
     int a = worth[assay__tune_fate(&profile->trials[than])],
         b = worth[assay__tune_fate(&profile->trials[trial])];
-    return b > a || (b == a && good_launches(&profile->trials[trial]) >
-                                   good_launches(&profile->trials[than]));
+    return b > a || (b == a && assay__trial_good_launches(&profile->trials[trial]) >
+                                   assay__trial_good_launches(&profile->trials[than]));
 }
 
 static int collect(const struct assay_profile *profile, struct assay__arena *arena,
@@ -134,7 +118,7 @@ static int collect(const struct assay_profile *profile, struct assay__arena *are
         row->searched = row->searched ||
                         (fate != ASSAY__FATE_ABLATION && strcmp(role, "refused") != 0);
         out->refused += strcmp(role, "refused") == 0;
-        if (fate == ASSAY__FATE_DROPPED) row->search_launches += good_launches(trial);
+        if (fate == ASSAY__FATE_DROPPED) row->search_launches += assay__trial_good_launches(trial);
         *(fate == ASSAY__FATE_FINALIST   ? &out->final_launches
           : fate == ASSAY__FATE_ABLATION ? &out->ablation_launches
                                          : &out->search_launches) += trial->launch_count;
@@ -152,8 +136,8 @@ static const char *wrong_outputs(const struct assay__trial *trial,
                                  const struct assay__tune_row *row,
                                  const struct assay__tune_result *out)
 {
-    if (assay__trial_known(trial, "drift.nonfinite") > 0) return not_numbers;
-    if (isfinite(out->drift_limit) && assay__trial_known(trial, "outputs.nonfinite") > 0)
+    if (assay__trial_value(trial, "drift.nonfinite") > 0) return not_numbers;
+    if (isfinite(out->drift_limit) && assay__trial_value(trial, "outputs.nonfinite") > 0)
         return not_numbers; /* in the reference as well, or it is the reference */
     return row->drift > out->drift_limit ? "its outputs drift beyond the limit (--allow-drift)"
                                          : "";
@@ -164,7 +148,7 @@ static const char *objection(const struct assay__trial *trial, const struct assa
                              const struct assay__tune_result *out)
 {
     const struct assay__sweep_limits *limits = &out->limits;
-    double slo = assay__trial_known(trial, limits->slo_metric);
+    double slo = assay__trial_value(trial, limits->slo_metric);
     if (row->software) return emulated;
     if (limits->slo_metric && !(slo <= limits->slo_s))
         return isfinite(slo) ? "beyond the latency that is allowed"
@@ -179,7 +163,7 @@ static double known(const struct assay__trial *trial, const char *name, enum ass
 {
     const struct assay_metric *m = trial->metrics ? assay_metrics_get(trial->metrics, name) : NULL;
     *state = m ? m->state : ASSAY_UNAVAILABLE;
-    return assay__trial_known(trial, name);
+    return assay__trial_value(trial, name);
 }
 
 static int fill_row(const struct assay_profile *profile, struct assay__tune_row *row,
@@ -191,7 +175,7 @@ static int fill_row(const struct assay_profile *profile, struct assay__tune_row 
     if (!costs) return ASSAY_ENOMEM;
     row->cost = assay__stats_median(costs, count);
     free(costs);
-    row->launches = good_launches(trial);
+    row->launches = assay__trial_good_launches(trial);
     row->fate = row->launches ? assay__tune_fate(trial) : ASSAY__FATE_FAILED;
     row->software = strcmp(assay__trial_option(trial, "software"), "yes") == 0;
     row->latency_s = known(trial, "latency.p50", &row->latency_state);
@@ -202,8 +186,8 @@ static int fill_row(const struct assay_profile *profile, struct assay__tune_row 
         row->throughput = 1 /
                           row->cost; /* what it is judged by: the middle of its launches' rates */
     row->memory_bytes = known(trial, "memory.peak.worker", &row->memory_state);
-    row->energy_j = assay__trial_known(trial, "energy.inference.gross");
-    row->drift = assay__trial_known(trial, "drift.relative_l2");
+    row->energy_j = assay__trial_value(trial, "energy.inference.gross");
+    row->drift = assay__trial_value(trial, "drift.relative_l2");
     row->reason = row->launches                     ? objection(trial, row, out)
                   : trial->reason && *trial->reason ? trial->reason
                                                     : "no launch was made";
@@ -253,7 +237,7 @@ static double excess(const struct assay_profile *profile, const struct assay__tu
 {
     const struct assay__sweep_limits *limits = &out->limits;
     double slo = limits->slo_metric
-                     ? assay__trial_known(&profile->trials[row->trial], limits->slo_metric) /
+                     ? assay__trial_value(&profile->trials[row->trial], limits->slo_metric) /
                            limits->slo_s
                      : 0,
            memory = isfinite(limits->memory_bytes) ? row->memory_bytes / limits->memory_bytes : 0;
@@ -534,7 +518,7 @@ int assay__tune_result(const struct assay_profile *profile, struct assay__arena 
     out->drift_limit = number_option(profile, "drift_limit");
     if (isnan(out->drift_limit)) out->drift_limit = INFINITY;
     out->grid = grid > 0 && grid < 1e9 ? (size_t)grid : 0;
-    out->elapsed_s = profile->trial_count ? assay__trial_known(profile->trials, "tune.elapsed")
+    out->elapsed_s = profile->trial_count ? assay__trial_value(profile->trials, "tune.elapsed")
                                           : NAN;
     int code = collect(profile, arena, out);
     for (size_t i = 0; i < out->count && !code; i++) {

@@ -9,7 +9,6 @@
 #include "judge/sweep.h"
 #include "base/arena.h"
 #include "base/stats.h"
-#include "profile/profile.h"
 
 enum assay__tune_fate {
     ASSAY__FATE_FAILED,   /* no launch went well: reason */

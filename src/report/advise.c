@@ -294,7 +294,7 @@ void assay__page_advice(struct assay__page *page, const struct assay__advice *ad
     put_summary(page, advice);
     put_verification(page, advice);
     put_findings(page, advice);
-    if (!isfinite(assay__advice_metric(advice, "energy.inference.gross")) && advice->found) {
+    if (!isfinite(assay__trial_value(advice->trial, "energy.inference.gross")) && advice->found) {
         const struct assay_metric *m = assay_metrics_get(advice->trial->metrics,
                                                          "energy.inference.gross");
         struct assay__buf line = {0};

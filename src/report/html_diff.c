@@ -69,7 +69,7 @@ static void open_table(struct view *v, const char *id, const char *caption, cons
 
 static double interval_end(const struct assay__diff_side *side, const char *name)
 {
-    const struct assay_metric *m = side->trial ? assay__render_known(side->trial, name) : NULL;
+    const struct assay_metric *m = side->trial ? assay__trial_metric(side->trial, name) : NULL;
     return m ? m->value : NAN;
 }
 

@@ -82,7 +82,7 @@ const struct assay__trial *assay__html_main_trial(const struct assay_profile *pr
     size_t chosen = profile->trial_count > 1 ? recommended(profile) : SIZE_MAX;
     if (chosen < profile->trial_count) return &profile->trials[chosen];
     for (size_t i = 0; i < profile->trial_count; i++)
-        if (assay__render_known(&profile->trials[i], "latency.p50")) return &profile->trials[i];
+        if (assay__trial_metric(&profile->trials[i], "latency.p50")) return &profile->trials[i];
     return &profile->trials[0];
 }
 
@@ -109,7 +109,7 @@ static void subtitle(struct assay__buf *out, const struct assay_profile *profile
         item(out, "", trial->engine);
         if (trial->engine_version && *trial->engine_version)
             assay__buf_printf(out, " %s", trial->engine_version);
-        item(out, "threads ", assay__render_option(trial, "threads"));
+        item(out, "threads ", assay__trial_option(trial, "threads"));
         snprintf(batch, sizeof batch, "%lld", (long long)trial->batch);
         if (trial->batch >= 0) item(out, "batch ", batch);
     }

@@ -40,8 +40,8 @@ void assay__html_p50_interval(struct assay__buf *out, const struct assay__trial 
         {"latency.between_low", "latency.between_high", "95 % between launches"},
         {"latency.ci_low", "latency.ci_high", "95 % of the median, within the run"}};
     for (size_t i = 0; i < 2; i++) {
-        const struct assay_metric *low = assay__render_known(trial, pairs[i][0]),
-                                  *high = assay__render_known(trial, pairs[i][1]);
+        const struct assay_metric *low = assay__trial_metric(trial, pairs[i][0]),
+                                  *high = assay__trial_metric(trial, pairs[i][1]);
         char a[64], b[64];
         if (!low || !high) continue;
         assay__text_scaled(a, sizeof a, low->value, "s");
@@ -63,7 +63,7 @@ static const char *label_of(const struct number *number, const char *metric)
  * words. */
 static void put_net(struct assay__html *page, const struct assay__trial *trial)
 {
-    const struct assay_metric *net = assay__render_known(trial, "energy.inference.net");
+    const struct assay_metric *net = assay__trial_metric(trial, "energy.inference.net");
     if (!net) return;
     if (net->value > 0) {
         assay__buf_puts(&page->body, "; ");
@@ -80,7 +80,7 @@ static void put_number(struct assay__html *page, const struct assay__trial *tria
     struct assay__buf interval = {0};
     const struct assay_metric *metric = NULL;
     for (size_t i = 0; i < 4 && number->names[i] && !metric; i++)
-        metric = assay__render_known(trial, number->names[i]);
+        metric = assay__trial_metric(trial, number->names[i]);
     for (size_t i = 0; i < 4 && number->names[i] && !metric; i++)
         metric = trial->metrics ? assay_metrics_get(trial->metrics, number->names[i]) : NULL;
     bool known = metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
@@ -268,7 +268,7 @@ static void put_power(struct assay__html *page, const struct assay__trial *trial
     const struct assay_metric *power = trial->metrics
                                            ? assay_metrics_get(trial->metrics, "power.average")
                                            : NULL;
-    const struct assay_metric *gross = assay__render_known(trial, "energy.inference.gross");
+    const struct assay_metric *gross = assay__trial_metric(trial, "energy.inference.gross");
     const char *note = power && power->note ? power->note : "";
     if (power && power->state != ASSAY_UNAVAILABLE && isfinite(power->value)) {
         assay__buf_puts(&text, gross ? "An inference takes " : "The run draws ");
@@ -324,7 +324,7 @@ void assay__html_summary(struct assay__html *page, const struct assay_profile *p
         put_stability(page, trial);
         /* what one of several trials says is no answer to what they were compared for */
         if (profile->finding_count ||
-            (profile->trial_count == 1 && assay__render_known(trial, "latency.p50")))
+            (profile->trial_count == 1 && assay__trial_metric(trial, "latency.p50")))
             put_first(page, profile, trial);
     }
     assay__buf_free(&text);

@@ -48,8 +48,8 @@ static void who_ran(struct assay__buf *out, const struct assay__trial *trial)
  * known); what is no metric is derived. */
 static const char *mark_of(const struct assay__trial *trial, const char *metric, const char *other)
 {
-    const struct assay_metric *m = trial->metrics ? assay__render_known(trial, metric) : NULL;
-    if (!m && other && trial->metrics) m = assay__render_known(trial, other);
+    const struct assay_metric *m = trial->metrics ? assay__trial_metric(trial, metric) : NULL;
+    if (!m && other && trial->metrics) m = assay__trial_metric(trial, other);
     return assay__render_mark(m ? m->state : ASSAY_DERIVED);
 }
 
@@ -398,7 +398,7 @@ void assay__html_trials(struct assay__html *page, const struct assay_profile *pr
             assay__html_paragraph(page, "alert", t->reason);
         assay__render_answer(&text, t);
         assay__html_paragraph(page, NULL, text_of(&text));
-        if (assay__render_known(t, "latency.p50")) assay__html_percentiles(page, t);
+        if (assay__trial_metric(t, "latency.p50")) assay__html_percentiles(page, t);
         snprintf(prefix, sizeof prefix, "t%d-", t->id);
         if (t->layers.count) assay__html_layer_table(page, t, TRIAL_ROWS, prefix);
         assay__buf_puts(&page->body, "</details>\n");

@@ -142,7 +142,7 @@ static void put_metrics(struct assay__json_writer *w, const struct assay_metrics
 static void put_scaled(struct assay__json_writer *w, const char *key,
                        const struct assay__trial *trial, const char *name, double scale)
 {
-    const struct assay_metric *m = assay__render_known(trial, name);
+    const struct assay_metric *m = assay__trial_metric(trial, name);
     assay__json_put_number(w, key, m ? m->value * scale : (double)NAN);
 }
 
@@ -162,16 +162,16 @@ static void put_token_ids(struct assay__json_writer *w, const char *text)
 static void put_generation(struct assay__json_writer *w, const struct assay__trial *trial)
 {
     static const char *const groups[][2] = {{"ttft_us", "llm.ttft"}, {"itl_us", "llm.itl"}};
-    const char *tokens = assay__render_option(trial, "generate");
+    const char *tokens = assay__trial_option(trial, "generate");
     if (!*tokens) return;
     assay__json_key(w, "generation");
     assay__json_object(w);
-    assay__json_put_number(w, "prompt", strtod(assay__render_option(trial, "prompt"), NULL));
+    assay__json_put_number(w, "prompt", strtod(assay__trial_option(trial, "prompt"), NULL));
     assay__json_put_number(w, "tokens", strtod(tokens, NULL));
     put_count(w, "batch", trial->batch, 0);
     put_scaled(w, "generations", trial, "llm.generations", 1);
-    const struct assay_metric *dropped = assay__render_known(trial, "llm.dropped");
-    bool counted = assay__render_known(trial, "llm.generations") != NULL;
+    const struct assay_metric *dropped = assay__trial_metric(trial, "llm.dropped");
+    bool counted = assay__trial_metric(trial, "llm.generations") != NULL;
     assay__json_put_number(w, "dropped", dropped ? dropped->value : counted ? 0 : (double)NAN);
     for (size_t i = 0; i < 2; i++) {
         char name[32];
@@ -186,7 +186,7 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
         if (i == 1) put_scaled(w, "last_quarter", trial, "llm.itl_last", 1e6);
         assay__json_object_end(w);
     }
-    put_token_ids(w, assay__render_option(trial, "token_ids"));
+    put_token_ids(w, assay__trial_option(trial, "token_ids"));
     assay__json_object_end(w);
 }
 

@@ -21,8 +21,8 @@ static void put_drift(struct assay__json_writer *w, const struct assay__trial *t
     assay__json_key(w, "drift");
     assay__json_object(w);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        assay__json_put_number(w, names[i] + strlen("drift."), assay__trial_known(trial, names[i]));
-    assay__json_put_number(w, "outputs_nonfinite", assay__trial_known(trial, "outputs.nonfinite"));
+        assay__json_put_number(w, names[i] + strlen("drift."), assay__trial_value(trial, names[i]));
+    assay__json_put_number(w, "outputs_nonfinite", assay__trial_value(trial, "outputs.nonfinite"));
     const struct assay_metric *l2 = assay_metrics_get(trial->metrics, "drift.relative_l2");
     assay__json_put_text(w, "reason", l2 && l2->state == ASSAY_UNAVAILABLE ? l2->note : "");
     assay__json_object_end(w);

@@ -124,10 +124,10 @@ static void put_other_models(struct assay__buf *out, const struct assay_profile 
     const struct assay__trial *trial;
     for (size_t i = 0; (trial = assay__render_other_model(profile, i)); i++) {
         struct assay__buf text = {0};
-        const struct assay_metric *weights = assay__render_known(trial, "memory.model");
+        const struct assay_metric *weights = assay__trial_metric(trial, "memory.model");
         int64_t parameters;
-        put_fact(out, "another model", assay__render_option(trial, "model"));
-        if (assay__text_int64(assay__render_option(trial, "parameters"), &parameters) == 0)
+        put_fact(out, "another model", assay__trial_option(trial, "model"));
+        if (assay__text_int64(assay__trial_option(trial, "parameters"), &parameters) == 0)
             assay__render_count(&text, parameters);
         put_fact(out, "its parameters", text.data);
         assay__buf_clear(&text);
@@ -273,7 +273,7 @@ static void put_sum_row(struct assay__buf *out, const char *label, double time_n
 static void put_layers(struct assay__buf *out, const struct assay__trial *trial, int top)
 {
     const struct assay__layers *layers = &trial->layers;
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     double p50_ns = p50 && p50->value > 0 ? p50->value * 1e9 : (double)NAN;
     if (layers->count || (layers->reason && *layers->reason))
         assay__buf_puts(out, "\n### Layers\n\n");
@@ -350,7 +350,7 @@ static void put_trial(struct assay__buf *out, const struct assay_profile *profil
      * line */
     if (folded) {
         struct assay__buf label = {0};
-        assay__text_safe(&label, assay__render_option(trial, "label"));
+        assay__text_safe(&label, assay__trial_option(trial, "label"));
         assay__buf_printf(out, "\n<details>\n<summary>Trial %d: %s", trial->id,
                           assay__trial_state_name(trial->state));
         assay__buf_puts(out, label.length ? ", " : "");

@@ -22,8 +22,8 @@ static void put_number(struct assay__buf *out, enum assay_state state, double va
 static enum assay_state state_of(const struct assay__trial *trial, const char *metric,
                                  const char *other)
 {
-    const struct assay_metric *m = trial->metrics ? assay__render_known(trial, metric) : NULL;
-    if (!m && other && trial->metrics) m = assay__render_known(trial, other);
+    const struct assay_metric *m = trial->metrics ? assay__trial_metric(trial, metric) : NULL;
+    if (!m && other && trial->metrics) m = assay__trial_metric(trial, other);
     return m ? m->state : ASSAY_DERIVED;
 }
 
@@ -103,7 +103,7 @@ static void put_share(struct assay__buf *out, enum assay_state state, double val
 static void put_drift(struct assay__buf *out, const struct assay__trial *trial, const char *metric,
                       double factor, const char *format)
 {
-    put_share(out, state_of(trial, metric, NULL), assay__trial_known(trial, metric) * factor,
+    put_share(out, state_of(trial, metric, NULL), assay__trial_value(trial, metric) * factor,
               format);
 }
 

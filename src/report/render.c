@@ -118,21 +118,14 @@ void assay__render_shape(struct assay__buf *out, const struct assay__tensor_info
     }
 }
 
-const struct assay_metric *assay__render_known(const struct assay__trial *trial, const char *name)
-{
-    const struct assay_metric *metric = trial->metrics ? assay_metrics_get(trial->metrics, name)
-                                                       : NULL;
-    return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value) ? metric : NULL;
-}
-
 const struct assay__trial *assay__render_other_model(const struct assay_profile *profile,
                                                      size_t index)
 {
     for (size_t i = 0; i < profile->trial_count; i++) {
-        const char *name = assay__render_option(&profile->trials[i], "model");
+        const char *name = assay__trial_option(&profile->trials[i], "model");
         bool again = !*name;
         for (size_t k = 0; k < i && !again; k++)
-            again = strcmp(assay__render_option(&profile->trials[k], "model"), name) == 0;
+            again = strcmp(assay__trial_option(&profile->trials[k], "model"), name) == 0;
         if (!again && index-- == 0) return &profile->trials[i];
     }
     return NULL;
@@ -147,16 +140,9 @@ void assay__render_model_names(struct assay__buf *out, const struct assay_profil
     assay__buf_puts(out, own && *own ? own : "(unnamed model)");
     if (more == 1)
         assay__buf_printf(out, " and %s",
-                          assay__render_option(assay__render_other_model(profile, 0), "model"));
+                          assay__trial_option(assay__render_other_model(profile, 0), "model"));
     else if (more)
         assay__buf_printf(out, " and %zu more models", more);
-}
-
-const char *assay__render_option(const struct assay__trial *trial, const char *key)
-{
-    for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, key) == 0) return trial->options[i].value;
-    return "";
 }
 
 struct assay__launch_counts assay__render_launch_counts(const struct assay__launch *launch)
@@ -238,7 +224,7 @@ double assay__render_layer_sum(const struct assay__layers *layers, const size_t 
 
 double assay__render_layer_total(const struct assay__trial *trial, const char **mark)
 {
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     *mark = p50 ? assay__render_mark(p50->state) : "=";
     if (p50) return p50->value * 1e9;
     const struct assay__layers *layers = &trial->layers;
@@ -396,7 +382,7 @@ static void answer_layers(struct assay__buf *out, const struct assay__trial *tri
 static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
-    const char *asked = assay__render_option(trial, "layers"), *note = NULL, *reason = "";
+    const char *asked = assay__trial_option(trial, "layers"), *note = NULL, *reason = "";
     bool enqueued = false, differ = false;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = &layers->items[i];
@@ -427,12 +413,12 @@ static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
 static void answer_generation(struct assay__buf *out, const struct assay__trial *trial,
                               double p50_ns)
 {
-    const struct assay_metric *first = assay__render_known(trial, "llm.ttft"),
-                              *next = assay__render_known(trial, "llm.itl");
-    const char *made = assay__render_option(trial, "generate");
+    const struct assay_metric *first = assay__trial_metric(trial, "llm.ttft"),
+                              *next = assay__trial_metric(trial, "llm.itl");
+    const char *made = assay__trial_option(trial, "generate");
     assay__buf_printf(out,
                       "One inference is a generation (a prompt of %s, then %s token%s) and takes ",
-                      assay__render_option(trial, "prompt"), made, strcmp(made, "1") ? "s" : "");
+                      assay__trial_option(trial, "prompt"), made, strcmp(made, "1") ? "s" : "");
     assay__render_ns(out, p50_ns);
     if (first) {
         assay__buf_puts(out, ": the first token after ");
@@ -448,7 +434,7 @@ static void answer_generation(struct assay__buf *out, const struct assay__trial 
 void assay__render_answer(struct assay__buf *out, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     bool any = false;
     for (size_t i = 0; i < layers->count; i++)
         any |= layers->items[i].state != ASSAY_UNAVAILABLE && layers->items[i].time_ns > 0;
@@ -456,7 +442,7 @@ void assay__render_answer(struct assay__buf *out, const struct assay__trial *tri
         assay__buf_puts(out, "The latency is not known, so where the time goes cannot be said.");
     } else if (any) {
         answer_layers(out, trial, p50->value * 1e9);
-    } else if (*assay__render_option(trial, "generate")) {
+    } else if (*assay__trial_option(trial, "generate")) {
         answer_generation(out, trial, p50->value * 1e9);
     } else {
         assay__buf_puts(out, "One inference takes ");

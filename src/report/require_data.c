@@ -217,7 +217,7 @@ static int put_trial(struct assay__junit *junit, const struct assay_profile *pro
     const struct assay__require_table *table = NULL;
     struct assay__judgement judgement = {.count = 0};
     const char *label = assay__trial_option(trial, "label");
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     if (!label[0]) label = trial->device;
     int code = arena ? assay__require_of(trial, arena, &table) : ASSAY_ENOMEM;
     assay__junit_case(junit, label, "run", p50 ? p50->value : (double)NAN);

@@ -5,6 +5,7 @@
 #include "report/sections.h"
 
 #include "judge/comparison.h"
+#include "base/metric_value.h"
 #include "base/text.h"
 #include "report/figure/figure_text.h"
 
@@ -94,20 +95,15 @@ static const struct assay_metric *metric_of(const struct view *v, size_t i, size
     const struct assay__trial *trial = trial_of(v, i);
     const struct column *c = &columns[column];
     if (!trial->metrics) return NULL;
-    const struct assay_metric *m = assay__render_known(trial, c->metric);
-    if (!m && c->other) m = assay__render_known(trial, c->other);
+    const struct assay_metric *m = assay__trial_metric(trial, c->metric);
+    if (!m && c->other) m = assay__trial_metric(trial, c->other);
     return m ? m : assay_metrics_get(trial->metrics, c->metric);
-}
-
-static bool is_known(const struct assay_metric *m)
-{
-    return m && m->state != ASSAY_UNAVAILABLE;
 }
 
 static bool any_known(const struct view *v, size_t column)
 {
     for (size_t i = 0; i < v->all->count; i++)
-        if (is_known(metric_of(v, i, column))) return true;
+        if (assay__metric_is_known(metric_of(v, i, column))) return true;
     return false;
 }
 
@@ -117,12 +113,13 @@ static void put_cell(struct assay__page *page, const struct assay__comparison_ro
     struct assay__buf text = {0};
     struct assay_metric own;
     const char *unit = "";
-    if (is_known(m) && (column == ENERGY || column == OPS_PER_WATT)) { /* over launches */
+    if (assay__metric_is_known(m) &&
+        (column == ENERGY || column == OPS_PER_WATT)) { /* over launches */
         own = *m;
         own.value = column == ENERGY ? row->energy_j : row->tops_per_watt;
         m = &own;
     }
-    if (is_known(m) && strcmp(m->unit, "points") == 0)
+    if (assay__metric_is_known(m) && strcmp(m->unit, "points") == 0)
         assay__buf_printf(&text, "%s%.1f", assay__render_mark(m->state), m->value);
     else
         assay__render_metric(&text, m);
@@ -188,7 +185,7 @@ static bool same_reason(const struct assay_metric *a, const struct assay_metric 
 static bool is_told(const struct view *v, size_t row, size_t column)
 {
     const struct assay_metric *power = metric_of(v, row, POWER);
-    return column > POWER && !(power && is_known(power));
+    return column > POWER && !(power && assay__metric_is_known(power));
 }
 
 /* Why a row has no number there: the same reason is told once, with the rows it is of. */
@@ -198,11 +195,12 @@ static void put_reasons(const struct view *v, size_t column)
         const struct assay_metric *m = metric_of(v, i, column);
         struct assay__buf text = {0}, labels = {0};
         bool told = false, alone = true;
-        if (!v->all->rows[i].usable || !m || is_known(m) || is_told(v, i, column)) continue;
+        if (!v->all->rows[i].usable || !m || assay__metric_is_known(m) || is_told(v, i, column))
+            continue;
         for (size_t k = 0; k < v->all->count; k++) {
             const struct assay_metric *other = metric_of(v, k, column);
             if (!v->all->rows[k].usable) continue;
-            bool same = other && !is_known(other) && !is_told(v, k, column) &&
+            bool same = other && !assay__metric_is_known(other) && !is_told(v, k, column) &&
                         same_reason(other, m);
             told |= same && k < i;
             alone &= same;
@@ -264,8 +262,8 @@ static void put_speed(struct assay__buf *out, const struct assay__comparison_row
 /* Of one that never came to be measured. */
 static void put_first(struct assay__buf *out, const struct assay__trial *trial)
 {
-    const struct assay_metric *first = assay__render_known(trial, "timing.first");
-    if (!first || assay__render_known(trial, "latency.p50")) return;
+    const struct assay_metric *first = assay__trial_metric(trial, "timing.first");
+    if (!first || assay__trial_metric(trial, "latency.p50")) return;
     assay__buf_puts(out, "; its first inference took ");
     assay__render_metric(out, first);
 }
@@ -327,10 +325,10 @@ static void put_ratios(const struct view *v)
 
 static void put_distances(struct assay__buf *out, const struct assay__trial *trial)
 {
-    double l2 = assay__trial_known(trial, "drift.relative_l2"),
-           most = assay__trial_known(trial, "drift.max_absolute"),
-           cosine = assay__trial_known(trial, "drift.cosine"),
-           top1 = assay__trial_known(trial, "drift.top1");
+    double l2 = assay__trial_value(trial, "drift.relative_l2"),
+           most = assay__trial_value(trial, "drift.max_absolute"),
+           cosine = assay__trial_value(trial, "drift.cosine"),
+           top1 = assay__trial_value(trial, "drift.top1");
     assay__buf_printf(out, "relative L2 =%.2g", l2);
     if (isfinite(most)) assay__buf_printf(out, ", at most =%s apart", assay__digits(most, 2).text);
     if (isfinite(cosine)) assay__buf_printf(out, ", cosine =%.6f", cosine);
@@ -343,8 +341,8 @@ static void put_drift(const struct view *v)
     bool headed = false;
     for (size_t i = 0; i < v->all->count; i++) {
         const struct assay__trial *trial = trial_of(v, i);
-        const struct assay_metric *l2 = assay__render_known(trial, "drift.relative_l2"),
-                                  *most = assay__render_known(trial, "drift.max_absolute"), *any;
+        const struct assay_metric *l2 = assay__trial_metric(trial, "drift.relative_l2"),
+                                  *most = assay__trial_metric(trial, "drift.max_absolute"), *any;
         struct assay__buf text = {0};
         any = trial->metrics ? assay_metrics_get(trial->metrics, "drift.relative_l2") : NULL;
         const struct assay__comparison_row *row = &v->all->rows[i];

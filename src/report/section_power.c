@@ -60,7 +60,7 @@ static const struct assay_metric *metric_of(const struct assay__trial *trial, co
 
 static void scaled(struct assay__buf *out, const struct assay__trial *trial, const char *name)
 {
-    assay__render_metric(out, assay__render_known(trial, name));
+    assay__render_metric(out, assay__trial_metric(trial, name));
 }
 
 static const char *text_of(const struct assay__buf *buf)
@@ -79,11 +79,11 @@ static void put_rail_names(struct assay__buf *out, const char *note)
 static void put_answer(struct assay__page *page, const struct assay__trial *trial)
 {
     struct assay__buf text = {0};
-    const struct assay_metric *power = assay__render_known(trial, "power.average");
+    const struct assay_metric *power = assay__trial_metric(trial, "power.average");
     if (power) {
         assay__buf_puts(&text, "An inference takes ");
         scaled(&text, trial, "energy.inference.gross");
-        const struct assay_metric *net = assay__render_known(trial, "energy.inference.net");
+        const struct assay_metric *net = assay__trial_metric(trial, "energy.inference.net");
         if (net && net->value > 0) {
             assay__buf_puts(&text, ", ");
             scaled(&text, trial, "energy.inference.net");
@@ -271,14 +271,14 @@ static void put_choice_warnings(struct assay__page *page, const struct assay__tr
 {
     static const char *const of_choice[] = {"CUDA and NVML count ", "the whole machine's", NULL};
     static const char *const of_net[] = {"below zero", NULL};
-    put_warnings(page, "power", assay__render_known(trial, "power.average"), of_choice);
+    put_warnings(page, "power", assay__trial_metric(trial, "power.average"), of_choice);
     const struct assay_metric *net = assay_metrics_get(trial->metrics, "energy.inference.net");
     put_warnings(page, "net energy", net, of_net);
     bool idle_watched = false;
     for (size_t i = 0; i < trial->span_count; i++)
         if (strcmp(trial->spans[i].kind, "idle") == 0) idle_watched = true;
     if (!idle_watched || !net || net->state != ASSAY_UNAVAILABLE || !net->note ||
-        !assay__render_known(trial, "power.average"))
+        !assay__trial_metric(trial, "power.average"))
         return;
     struct assay__buf text = {0};
     assay__buf_printf(&text, "net energy: not known: %s", net->note);
@@ -322,7 +322,7 @@ static void item(struct assay__buf *items, const struct assay__trial *trial, con
                  const char *before, const char *after)
 {
     struct assay__buf value = {0};
-    if (assay__render_known(trial, name)) {
+    if (assay__trial_metric(trial, name)) {
         scaled(&value, trial, name);
         assay__page_item(items, "%s%s%s", before, text_of(&value), after);
     }
@@ -461,7 +461,7 @@ static void put_idle(struct assay__page *page, const struct assay__trial *trial)
         assay__text_scaled(seconds, sizeof seconds, (span->end_ns - span->begin_ns) * 1e-9, "s");
         assay__buf_printf(&items, "the machine was watched for %s before the run", seconds);
     }
-    if (!items.length && assay__render_known(trial, "power.average"))
+    if (!items.length && assay__trial_metric(trial, "power.average"))
         assay__buf_puts(&items, "— not watched: net energy is not known");
     else if (!items.length)
         assay__buf_puts(&items, "— not watched, as nothing here tells power or energy");
@@ -491,7 +491,7 @@ static void put_rows(struct assay__page *page, const struct assay_profile *profi
     put_row(page, "clock", &items);
     put_machine(page, trial);
     put_throttling(page, profile, trial);
-    const struct assay_metric *cost = assay__render_known(trial, "overhead.sensors");
+    const struct assay_metric *cost = assay__trial_metric(trial, "overhead.sensors");
     if (cost) {
         assay__buf_printf(&items, "%.2f %% of a core; ", cost->value * 100);
         const char *rest = strstr(cost->note, "; ");
@@ -551,7 +551,7 @@ static bool is_named(const char *names, const char *rail)
 
 static void put_power_charts(struct assay__page *page, const struct assay__trial *trial)
 {
-    const struct assay_metric *power = assay__render_known(trial, "power.average");
+    const struct assay_metric *power = assay__trial_metric(trial, "power.average");
     const char *rail;
     size_t shown = 0;
     for (size_t i = 0; (rail = rail_at(trial, i)) != NULL && shown < POWER_CHARTS; i++) {
@@ -572,7 +572,7 @@ static void put_power_charts(struct assay__page *page, const struct assay__trial
 static void put_named_chart(struct assay__page *page, const struct assay__trial *trial,
                             const char *metric)
 {
-    const struct assay_metric *m = assay__render_known(trial, metric);
+    const struct assay_metric *m = assay__trial_metric(trial, metric);
     char name[200];
     if (!m) return;
     snprintf(name, sizeof name, "%.*s", (int)fmin((double)strcspn(m->note, ":"), 199), m->note);

@@ -224,7 +224,7 @@ static void put_group(struct assay__page *page, const struct assay__trial *trial
 {
     struct assay__buf items = {0}, missing = {0};
     for (size_t i = 0; i < count; i++) {
-        const struct assay_metric *metric = assay__render_known(trial, names[i][0]);
+        const struct assay_metric *metric = assay__trial_metric(trial, names[i][0]);
         struct assay__buf value = {0};
         if (metric) {
             assay__render_metric(&value, metric);

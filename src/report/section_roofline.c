@@ -230,7 +230,7 @@ static void put_section(struct assay__page *page, const struct assay_profile *pr
     struct shown shown[SHOWN];
     struct assay__figure figure;
     size_t *order = assay__render_layer_order(&trial->layers), point_count = 0;
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     if (!order) {
         page->out->failed = true;
         return;

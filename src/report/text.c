@@ -93,7 +93,7 @@ static void put_percentiles(struct assay__page *page, const struct assay__trial 
         for (size_t i = first; i < end; i++) {
             struct assay__buf cell = {0};
             bool median = strcmp(names[i][1], "p50") == 0;
-            assay__render_metric(&cell, assay__render_known(trial, names[i][0]));
+            assay__render_metric(&cell, assay__trial_metric(trial, names[i][0]));
             if (median) assay__page_style(page, ASSAY__STYLE_BOLD);
             assay__page_right(page, cell.data ? cell.data : "", CELL);
             if (median) assay__page_style(page, ASSAY__STYLE_PLAIN);
@@ -117,8 +117,8 @@ static void put_samples(struct assay__page *page, const struct assay__trial *tri
         samples += (int64_t)counts.counted;
         all += (double)trial->launches[i].warmup;
     }
-    const struct assay_metric *counted = assay__render_known(trial, "latency.samples");
-    const struct assay_metric *dropped = assay__render_known(trial, "latency.warmup");
+    const struct assay_metric *counted = assay__trial_metric(trial, "latency.samples");
+    const struct assay_metric *dropped = assay__trial_metric(trial, "latency.warmup");
     if (counted && counted->value < 9e15) samples = (int64_t)counted->value;
     prerun = dropped && dropped->value < 9e15 ? dropped->value - all : (double)NAN;
     struct assay__buf text = {0};
@@ -156,9 +156,9 @@ static void put_ends(struct assay__buf *out, const struct assay_metric *low,
 static void put_interval(struct assay__page *page, const struct assay__trial *trial,
                          const char *label, const char *low_name, const char *high_name)
 {
-    const struct assay_metric *low = assay__render_known(trial, low_name);
-    const struct assay_metric *high = assay__render_known(trial, high_name);
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *low = assay__trial_metric(trial, low_name);
+    const struct assay_metric *high = assay__trial_metric(trial, high_name);
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     struct assay__buf text = {0};
     if (low && high && p50 && p50->value > 0) {
         assay__buf_puts(&text, "95 % interval of p50 ");
@@ -216,7 +216,7 @@ static void put_latency(struct assay__page *page, const struct assay__trial *tri
         put_interval(page, trial, "between", "latency.between_low", "latency.between_high");
     struct assay__buf items = {0};
     for (size_t i = 0; i < sizeof spread / sizeof spread[0]; i++) {
-        const struct assay_metric *m = assay__render_known(trial, spread[i][0]);
+        const struct assay_metric *m = assay__trial_metric(trial, spread[i][0]);
         struct assay__buf value = {0};
         assay__render_metric(&value, m);
         if (m) assay__page_item(&items, "%s %s", spread[i][1], value.data ? value.data : "");
@@ -459,7 +459,7 @@ static void put_unavailable(struct assay__page *page, enum assay__profile_kind k
  * "unknown" again. */
 static bool was_measured(const struct assay__trial *trial)
 {
-    return trial->metrics && assay__render_known(trial, "latency.p50");
+    return trial->metrics && assay__trial_metric(trial, "latency.p50");
 }
 
 static void put_answer(struct assay__page *page, const struct assay__trial *trial)

@@ -17,7 +17,7 @@ static bool has_several_models(const struct assay_profile *profile)
     for (size_t i = 0; i < profile->trial_count && all; i++) {
         char number[32];
         int length = snprintf(number, sizeof number, "%zu: ", i + 1);
-        const char *label = assay__render_option(&profile->trials[i], "label");
+        const char *label = assay__trial_option(&profile->trials[i], "label");
         all = strncmp(label, number, (size_t)length) == 0;
     }
     return all;
@@ -30,10 +30,10 @@ static void put_other_models(struct assay__page *page, const struct assay_profil
     const struct assay__trial *trial;
     for (size_t i = 0; i < SHOWN && (trial = assay__render_other_model(profile, i)); i++) {
         struct assay__buf items = {0}, number = {0};
-        const struct assay_metric *weights = assay__render_known(trial, "memory.model");
+        const struct assay_metric *weights = assay__trial_metric(trial, "memory.model");
         int64_t parameters;
-        assay__page_item(&items, "%s", assay__render_option(trial, "model"));
-        if (assay__text_int64(assay__render_option(trial, "parameters"), &parameters) == 0) {
+        assay__page_item(&items, "%s", assay__trial_option(trial, "model"));
+        if (assay__text_int64(assay__trial_option(trial, "parameters"), &parameters) == 0) {
             assay__render_short_count(&number, parameters);
             assay__page_item(&items, "%s parameter%s", number.data ? number.data : "",
                              parameters == 1 ? "" : "s");

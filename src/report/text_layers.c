@@ -211,7 +211,7 @@ static void put_cost(struct assay__page *page, const struct assay__layers *layer
 void assay__page_layers(struct assay__page *page, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     struct table t = {.page = page, .trial = trial, .layers = layers};
     t.p50_ns = p50 && p50->value > 0 ? p50->value * 1e9 : (double)NAN;
     size_t *order = assay__render_layer_order(layers);

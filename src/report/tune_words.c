@@ -88,7 +88,7 @@ static void put_rows(struct assay__buf *out, const struct assay_profile *profile
         assay__buf_puts(out, "| ");
         assay__markdown_text(out, row->label);
         assay__buf_puts(out, " |");
-        const struct assay_metric *energy = assay__render_known(&profile->trials[row->trial],
+        const struct assay_metric *energy = assay__trial_metric(&profile->trials[row->trial],
                                                                 "energy.inference.gross");
         put_scaled(out, row->latency_s, row->latency_state, "s");
         put_scaled(out, row->throughput, row->throughput_state, "1/s");

@@ -71,7 +71,7 @@ static const char *describe(const struct trial_bars *b, const char *unit,
 static bool spread_of(const struct assay__trial *trial, double *low, double *high)
 {
     size_t count = 0;
-    double coverage, *medians = assay__trial_medians(trial, &count);
+    double coverage, *medians = assay__trial_costs(trial, "latency.p50", &count);
     if (!medians) return false;
     assay__stats_sort(medians, count);
     struct assay__interval interval = assay__stats_launch_interval(medians, count, &coverage);
@@ -175,7 +175,7 @@ static int make_devices(const struct assay_profile *profile, size_t which,
     for (size_t i = 0; i < profile->trial_count; i++) {
         b.names[i] = assay__figure_label(&profile->trials[i]);
         for (size_t s = 0; s < series; s++) {
-            b.values[s][i] = assay__trial_known(&profile->trials[i], metrics[which][s]);
+            b.values[s][i] = assay__trial_value(&profile->trials[i], metrics[which][s]);
             b.known += isfinite(b.values[s][i]);
         }
     }

@@ -6,6 +6,7 @@
  * (cycles, instructions, branches, CPU time) and does not is a fault, not 0. */
 #include "run/watch/watch.h"
 
+#include "base/metric_value.h"
 #include "platform/posix_cpu.h"
 #include "probe/probe.h"
 #include "run/watch/counters_class.h"
@@ -222,19 +223,15 @@ static const struct assay_metric *get(const struct assay__watcher *w, const char
     return assay_metrics_get(w->input->trial->metrics, name);
 }
 
-static bool known(const struct assay_metric *metric)
-{
-    return metric && metric->state != ASSAY_UNAVAILABLE;
-}
-
 static int put_hit_rate(struct assay__watcher *w)
 {
     struct assay_metrics *metrics = w->input->trial->metrics;
     const struct assay_metric *misses = get(w, "hardware.cache_misses"),
                               *references = get(w, "hardware.cache_references");
-    if (!known(misses) || !known(references))
+    if (!assay__metric_is_known(misses) || !assay__metric_is_known(references))
         return assay_metrics_unavailable(metrics, "cache.hit_rate",
-                                         known(misses) ? references->note : misses->note);
+                                         assay__metric_is_known(misses) ? references->note
+                                                                        : misses->note);
     if (!(references->value > 0) || misses->value > references->value)
         return assay_metrics_unavailable(metrics, "cache.hit_rate",
                                          "the counts of cache references and misses do not go "
@@ -251,7 +248,8 @@ static int put_frequency(struct assay__watcher *w)
 {
     const struct assay_metric *cycles = get(w, "hardware.cycles"),
                               *clock = get(w, "hardware.task_clock");
-    if (!known(cycles) || !known(clock) || w->user_space) return 0;
+    if (!assay__metric_is_known(cycles) || !assay__metric_is_known(clock) || w->user_space)
+        return 0;
     return assay_metrics_derived(w->input->trial->metrics, "hardware.frequency",
                                  cycles->value / clock->value, cycles->source,
                                  "hardware.cycles / hardware.task_clock: while the worker ran");
@@ -263,7 +261,7 @@ static int put_bandwidth(struct assay__watcher *w)
     const struct assay_metric *misses = get(w, "hardware.llc_load_misses");
     double line = (double)assay__cache_line_bytes();
     char note[200];
-    if (!known(misses))
+    if (!assay__metric_is_known(misses))
         return assay_metrics_unavailable(metrics, "memory.bandwidth.llc", misses->note);
     snprintf(
         note, sizeof note,
@@ -307,7 +305,7 @@ static int put_derived(struct assay__watcher *w)
             "wall time of the counted slices / inferences in them: what the counts per second and "
             "the CPUs are derived from; the latency is that of other windows");
     const struct assay_metric *clock = get(w, "hardware.task_clock");
-    if (code == 0 && known(clock))
+    if (code == 0 && assay__metric_is_known(clock))
         code = assay_metrics_derived(
             metrics, "hardware.cpus_busy", clock->value / w->seconds, clock->source,
             "hardware.task_clock / hardware.elapsed: both of the counted slices");

@@ -1,0 +1,16 @@
+/* metric_value.h - the value of a metric where it has one. A metric is known when it is there and
+ * not unavailable; what is not known is NULL or NaN, never 0. */
+#ifndef ASSAY_BASE_METRIC_VALUE_H
+#define ASSAY_BASE_METRIC_VALUE_H
+
+#include <assay/metric.h>
+#include <stdbool.h>
+
+/** It has a finite value. NULL legal. */
+bool assay__metric_is_known(const struct assay_metric *metric);
+/** The metric of that name when it is known, else NULL. NULL legal for both. */
+const struct assay_metric *assay__metrics_known(const struct assay_metrics *set, const char *name);
+/** Its value; NaN when it is not known. */
+double assay__metrics_value(const struct assay_metrics *set, const char *name);
+
+#endif
