@@ -105,10 +105,10 @@ static struct assay_profile *make(size_t layers, size_t samples)
     profile->command_line = "assay run model.onnx";
     profile->created = "2026-01-01T00:00:00Z";
     profile->complete = true;
-    profile->model.name = "made-up";
+    profile->models[0]->name = "made-up";
     trial->state = ASSAY__TRIAL_OK;
-    trial->device = "cuda";
-    trial->engine = "ort";
+    trial->target.device = "cuda";
+    trial->target.engine = "ort";
     if (!trial->metrics) trial->metrics = assay_metrics_new();
     assay_metrics_measured(trial->metrics, "latency.p50", p50_ns / 1e9, "clock", "");
     assay_metrics_measured(trial->metrics, "latency.p99", 1.1 * p50_ns / 1e9, "clock", "");

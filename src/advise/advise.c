@@ -46,7 +46,7 @@ static const char *no_layers(const struct assay__advice *a)
     const struct assay__layers *layers = &a->trial->layers;
     for (size_t i = 0; i < layers->count; i++)
         if (assay__advice_time(&layers->items[i]) > 0) return NULL;
-    if (!layers->count && assay__advice_number(a, "generate") > 0)
+    if (!layers->count && a->trial->generation.tokens > 0)
         return "layers: those of a whole generation are not timed (profile one step, such as "
                "gpt2:phase=decode,past=32)";
     if (layers->count)

@@ -107,8 +107,6 @@ extern const struct assay__rule assay__rules_target[], assay__rules_batch[],
 /** 1 / (1 - share + share / local); local may be INFINITY. NaN when one of them is unknown, or all
  *  of the time would vanish. */
 double assay__amdahl(double share, double local);
-/** Value of an option of the trial as a whole number ("2", "2 (engine's default)"); -1: none. */
-long assay__advice_number(const struct assay__advice *advice, const char *option);
 /** "20.5 µs", in the profile's arena. */
 const char *assay__advice_scaled(struct assay__advice *advice, double value, const char *unit);
 /** Time of a layer in ns; 0 when it has none (then the share of what is known is what is said). */
@@ -118,7 +116,6 @@ bool assay__op_among(const char *op, const char *ops);
 /** Sum of the times of the layers whose operator is one of these, over the latency; *count of
  *  them. */
 double assay__advice_share(const struct assay__advice *advice, const char *ops, size_t *count);
-bool assay__advice_on_host(const struct assay__advice *advice); /* runs on the CPU */
 
 /** A sentence of evidence. */
 void assay__rule_evidence(struct assay__advice *advice, struct assay__rule_result *result,

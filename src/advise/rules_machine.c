@@ -46,7 +46,7 @@ static enum assay__rule_outcome clock_below(struct assay__advice *a, struct assa
     double hz = assay__trial_value(a->trial, "disturbance.frequency"),
            most = a->profile->environment.cpu_max_hz;
     const char *governor = a->profile->environment.governor;
-    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!isfinite(hz)) return assay__rule_without(a, r, "disturbance.frequency");
     if (!(most > 0)) return assay__rule_missing(r, "machine: its highest clock is not known");
     if (hz >= CLOCK_BELOW * most) return ASSAY__RULE_NOTHING;
@@ -63,7 +63,7 @@ static enum assay__rule_outcome clock_below(struct assay__advice *a, struct assa
 static enum assay__rule_outcome governor(struct assay__advice *a, struct assay__rule_result *r)
 {
     const char *own = a->profile->environment.governor;
-    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!own || !*own)
         return assay__rule_missing(r, "machine: no governor can be read (no cpufreq)");
     if (strcmp(own, "performance") == 0) return ASSAY__RULE_NOTHING;

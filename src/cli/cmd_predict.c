@@ -126,8 +126,8 @@ static int open_model(struct predicting *p, struct assay_error *error)
     p->profile->complete = true;
     code = assay__describe_machine(p->profile, error);
     if (!code)
-        code = assay__describe_model(p->profile, p->model, p->workload, name, p->zoo ? "" : name,
-                                     &costs, error);
+        code = assay__describe_model(p->profile, p->profile->models[0], p->model, p->workload, name,
+                                     p->zoo ? "" : name, &costs, error);
     assay__costs_free(&costs);
     if (!code) code = assay__analyse(p->model, p->workload, &p->analysis, error);
     return code;
@@ -160,7 +160,7 @@ static int predict_all(struct predicting *p, struct assay_error *error)
     struct assay__predicted_item *items = assay__arena_array(p->arena, work->count + 1,
                                                              sizeof *items);
     for (size_t i = 0; i < p->targets.count && items && !code; i++) {
-        const struct assay__target *target = &p->targets.items[i];
+        const struct assay__predict_target *target = &p->targets.items[i];
         const struct assay__precision *precision = precision_of(p->invocation->options, work,
                                                                 target->unit);
         struct assay__prediction prediction;
@@ -232,7 +232,7 @@ static int validate(const struct assay__invocation *invocation, struct assay__ar
     const struct predict_options *o = invocation->options;
     struct assay__validation validation;
     struct assay__calibration kept;
-    struct assay__target target;
+    struct assay__predict_target target;
     struct assay_error error = {0};
     struct assay__buf out = {0};
     const char *key = NULL;
@@ -265,7 +265,7 @@ static int calibrate(const struct assay__invocation *invocation, struct assay__a
 {
     const struct predict_options *o = invocation->options;
     struct assay__bar bar;
-    struct assay__target target;
+    struct assay__predict_target target;
     struct assay__calibration made;
     struct assay_error error = {0};
     const char *key = NULL;

@@ -140,8 +140,8 @@ static const struct assay__roof *model_peak(const struct assay_profile *profile,
                                             const struct assay__roofline *r, const char **note)
 {
     double integer = 0, all = 0;
-    for (size_t i = 0; i < profile->model.operator_count; i++) {
-        const struct assay__operator_info *o = &profile->model.operators[i];
+    for (size_t i = 0; i < trial->model->operator_count; i++) {
+        const struct assay__operator_info *o = &trial->model->operators[i];
         if (!(o->flops > 0)) continue;
         all += o->flops;
         if (strcmp(assay__roofline_type(o->op, "float"), "int8") == 0) integer += o->flops;

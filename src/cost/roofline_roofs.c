@@ -28,18 +28,13 @@ static bool ends(const char *name, const char *suffix)
 }
 
 /* Without the name of the engine's build in front of it ("ovn/cpu"). */
-static const char *bare(const char *device)
-{
-    const char *slash = strrchr(text(device), '/');
-    return slash ? slash + 1 : text(device);
-}
-
 /* The ceiling of that name with a value, or NULL. */
 static const struct assay__ceiling_info *find(const struct assay__roofs *roofs, const char *name)
 {
     for (size_t i = 0; i < roofs->profile->ceiling_count; i++) {
         const struct assay__ceiling_info *c = &roofs->profile->ceilings[i];
-        if (strcmp(bare(c->device), roofs->device) == 0 && strcmp(text(c->name), name) == 0)
+        if (strcmp(assay__device_bare(text(c->device)), roofs->device) == 0 &&
+            strcmp(text(c->name), name) == 0)
             return isfinite(c->value) && c->value > 0 ? c : NULL;
     }
     return NULL;
@@ -53,15 +48,11 @@ static void count_cpu(void *context, unsigned cpu)
     ++*(int *)context;
 }
 
-/* Threads as the option has them ("2", "2 (engine's default)"), no more than the CPUs it was pinned
- * to; 0 unknown. */
+/* Its threads, no more than the CPUs it was pinned to; 0 unknown. */
 static int cores_of(const struct assay__trial *trial)
 {
-    long threads = strtol(assay__trial_option(trial, "threads"), NULL, 10);
-    int pinned = 0;
-    const char *cpus = assay__trial_option(trial, "cpus");
-    if (!assay__cpu_list_each(cpus, count_cpu, &pinned)) pinned = 0;
-    int cores = threads > 0 && threads < 65536 ? (int)threads : 0;
+    int pinned = 0, cores = trial->target.threads;
+    if (!assay__cpu_list_each(trial->target.cpus, count_cpu, &pinned)) pinned = 0;
     return pinned && (!cores || pinned < cores) ? pinned : cores;
 }
 
@@ -150,7 +141,7 @@ static void device_levels(struct assay__roofs *roofs)
 static int weights_level(struct assay__roofs *roofs, const struct assay__trial *trial,
                          struct assay__arena *arena)
 {
-    double bytes = (double)roofs->profile->model.weight_bytes;
+    double bytes = (double)trial->model->weight_bytes;
     size_t i = 0;
     if (!(bytes > 0) || strcmp(text(trial->layers.method), "isolated") == 0) return 0;
     while (i < roofs->level_count && bytes > roofs->levels[i].holds_bytes)
@@ -247,10 +238,10 @@ static const struct assay__tensor_info *first_float(const struct assay__tensor_i
 
 /* Layers do not carry their types. The model's is that of its weights where 2 bytes each say 16
  * bits, else of its first input, else output, of a floating-point type. */
-static void model_type(const struct assay_profile *profile, const struct assay__trial *trial,
-                       struct assay__arena *arena, struct assay__roofline *out)
+static void model_type(const struct assay__trial *trial, struct assay__arena *arena,
+                       struct assay__roofline *out)
 {
-    const struct assay__model_info *m = &profile->model;
+    const struct assay__model_info *m = trial->model;
     const char *what = "input";
     const struct assay__tensor_info *t = first_float(trial->inputs, trial->input_count);
     if (!t) t = first_float(m->inputs, m->input_count);
@@ -274,43 +265,37 @@ static void model_type(const struct assay_profile *profile, const struct assay__
 
 /* --- together --------------------------------------------------------------------------------- */
 
-/* Of class "cpu" by its name: the machine's ceilings hold for it. */
-static bool is_cpu(const char *device)
-{
-    return strcmp(device, "cpu") == 0 || strcmp(device, "xnnpack") == 0 || ends(device, ":cpu");
-}
-
-/* device is the bare name, which says of what class it is; people are told the one they gave. */
-static const char *no_ceilings(const struct assay__trial *trial, const char *device,
-                               struct assay__arena *arena)
+static const char *no_ceilings(const struct assay__trial *trial, struct assay__arena *arena)
 {
     const char *root = getenv("ASSAY_FSROOT");
-    if (strcmp(text(trial->engine), "fake") == 0)
+    if (strcmp(text(trial->target.engine), "fake") == 0)
         return "the fake engine's times are scripted: no ceiling holds for them";
     if (root && root[0]) /* nothing could measure them */
         return "no ceilings: the files of another machine are read (ASSAY_FSROOT is set), which "
                "cannot be measured";
-    if (is_cpu(device))
+    if (assay__trial_on_cpu(trial)) /* the machine's ceilings hold for it */
         return "no ceilings of this machine are kept: assay devices --ceilings measures them "
                "(about 17 s)";
     return assay__arena_printf(arena,
                                "no ceilings of %s are kept: assay devices --ceilings measures "
                                "them (at most 60 s each)",
-                               text(trial->device));
+                               text(trial->target.device));
 }
 
 int assay__roofs_find(const struct assay_profile *profile, const struct assay__trial *trial,
                       struct assay__arena *arena, struct assay__roofs *roofs,
                       struct assay__roofline *out)
 {
-    *roofs = (struct assay__roofs){.profile = profile, .device = bare(trial->device)};
+    *roofs = (struct assay__roofs){.profile = profile,
+                                   .device = assay__device_bare(trial->target.device)};
     roofs->levels = assay__arena_array(arena, ASSAY__ROOFLINE_LEVELS, sizeof *roofs->levels);
     if (!roofs->levels) return ASSAY_ENOMEM;
-    model_type(profile, trial, arena, out);
+    model_type(trial, arena, out);
     bool any = false;
     for (size_t i = 0; i < profile->ceiling_count; i++) {
         const char *name = text(profile->ceilings[i].name);
-        if (strcmp(bare(profile->ceilings[i].device), roofs->device) != 0) continue;
+        if (strcmp(assay__device_bare(text(profile->ceilings[i].device)), roofs->device) != 0)
+            continue;
         any = true;
         roofs->host |= ends(name, ".one-core") || ends(name, ".all-cores");
     }
@@ -319,7 +304,7 @@ int assay__roofs_find(const struct assay_profile *profile, const struct assay__t
     if (roofs->cores > 1 && all > 0 && roofs->cores >= all) roofs->cores = 0;
     if (roofs->host && all == 1) roofs->cores = 1;
     out->cores_note = cores_note(roofs, arena, all);
-    out->reason = any ? "" : no_ceilings(trial, roofs->device, arena);
+    out->reason = any ? "" : no_ceilings(trial, arena);
     if (roofs->host)
         host_levels(roofs, arena);
     else

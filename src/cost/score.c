@@ -10,20 +10,6 @@
 #define FULL_SPEED 1000.0 /* inferences per second */
 #define FULL_TOPS 10.0    /* TOPS/W */
 
-bool assay__device_is_host(const char *device)
-{
-    static const char *const others[] = {
-        "cuda",         "tensorrt",     "nv",         "rocm",       "migraphx",
-        "webgpu",       "dml",          "qnn",        "gpu",        "npu",
-        "openvino:gpu", "openvino:npu", "coreml:gpu", "coreml:ane", "vitisai",
-    };
-    const char *slash = strrchr(device, '/'); /* "build/cuda:0" */
-    if (slash) device = slash + 1;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (strncmp(device, others[i], strlen(others[i])) == 0) return false;
-    return true;
-}
-
 const struct assay_metric *assay__peak_memory(const struct assay_metrics *metrics, bool host)
 {
     const struct assay_metric *unified = assay_metrics_get(metrics, "memory.unified_peak");

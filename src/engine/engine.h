@@ -3,6 +3,8 @@
 #ifndef ASSAY_ENGINE_ENGINE_H
 #define ASSAY_ENGINE_ENGINE_H
 
+#include "profile/facts.h"
+
 #include <assay/engine.h>
 
 struct assay__arena;
@@ -16,6 +18,10 @@ int assay__fake_devices(const char *library, assay_device_fn *found, void *conte
 int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
                              assay_device_fn *found, void *context, struct assay_error *error);
 
+/** The class of a device by its name, without a build's prefix: what the engine's table says. */
+enum assay__device_class assay__engine_device_class(const char *engine, const char *device);
+
+const char *assay__fake_device_kind(const char *name);
 bool assay__fake_has_device(const char *name);
 /** What $ASSAY_FAKE_SCRIPTS adds to the script on that device, in the arena; NULL: nothing, or out
  *  of memory. */

@@ -67,9 +67,8 @@ bool assay__trial_went_on(const struct assay__trial *trial, size_t least)
     while (failed < trial->launch_count &&
            trial->launches[trial->launch_count - 1 - failed].state != ASSAY__TRIAL_OK)
         failed++;
-    const char *asked = assay__trial_option(trial, "launches");
     return assay__trial_good_launches(trial) >= least && failed < 2 &&
-           (!*asked || trial->launch_count >= strtoul(asked, NULL, 10));
+           trial->launch_count >= (size_t)trial->protocol.launches;
 }
 
 static bool is_usable(const struct assay__trial *trial)
@@ -106,13 +105,12 @@ static int fill_row(const struct assay_profile *profile, size_t index, struct as
                     struct assay__comparison_row *row)
 {
     const struct assay__trial *trial = &profile->trials[index];
-    const char *label = assay__trial_option(trial, "label");
     double samples = assay__trial_value(trial, "throughput.samples");
     *row = (struct assay__comparison_row){
         .trial = index,
         .batch = trial->batch,
-        .label = *label ? label : trial->device,
-        .role = assay__trial_option(trial, "role"),
+        .label = *trial->label ? trial->label : trial->target.device,
+        .role = trial->role,
         .reason = trial->reason ? trial->reason : "",
         .speed = unknown_ratio,
         .energy = unknown_ratio,
@@ -136,7 +134,7 @@ static int fill_row(const struct assay_profile *profile, size_t index, struct as
     row->usable = is_usable(trial) && isfinite(row->latency_s);
     if (!row->usable && !*row->reason) row->reason = "it has no latency";
     int code = energy_of_launches(trial, row);
-    return code ? code : assay__fallback_read(trial, arena, &row->fallback);
+    return code ? code : assay__placement_summarise(trial, arena, &row->placement);
 }
 
 static size_t find_reference(const struct assay__comparison *all)
@@ -144,7 +142,7 @@ static size_t find_reference(const struct assay__comparison *all)
     size_t first = SIZE_MAX;
     for (size_t i = 0; i < all->count; i++) {
         if (!all->rows[i].usable) continue;
-        if (strcmp(all->rows[i].role, "reference") == 0) return i;
+        if (all->rows[i].role == ASSAY__ROLE_REFERENCE) return i;
         if (first == SIZE_MAX) first = i;
     }
     return first;
@@ -223,9 +221,9 @@ static int judge_outputs(const struct assay_profile *profile, const struct assay
                          struct assay__comparison_row *row, struct assay__arena *arena)
 {
     const struct assay__comparison_row *base = &all->rows[all->reference];
-    const char *reference = profile->trials[base->trial].device,
-               *device = profile->trials[row->trial].device;
-    bool trusted = strcmp(assay__build_device(reference), "cpu") == 0;
+    const struct assay__target *reference = &profile->trials[base->trial].target,
+                               *target = &profile->trials[row->trial].target;
+    bool trusted = assay__target_is_fallback(reference);
     double broken = trusted && row != base ? row->nonfinite : row->own_nonfinite;
     if (!trusted && isnan(broken)) broken = row->nonfinite;
     if (trusted && row == base) broken = 0;
@@ -235,7 +233,8 @@ static int judge_outputs(const struct assay_profile *profile, const struct assay
     else if (broken > 0)
         row->unadvised = assay__arena_printf(arena, "%.0f of its values are NaN or infinite",
                                              broken);
-    else if (row->relative_l2 > ASSAY__DRIFT_LIMIT && strcmp(reference, device) != 0)
+    else if (row->relative_l2 > ASSAY__DRIFT_LIMIT &&
+             strcmp(reference->device, target->device) != 0)
         row->unadvised = assay__arena_printf(
             arena, "its outputs are not those of %s (relative L2 %.2g, the limit is %.2g)",
             base->label, row->relative_l2, ASSAY__DRIFT_LIMIT);
@@ -279,8 +278,8 @@ int assay__comparison(const struct assay_profile *profile, struct assay__arena *
     if (!code) code = say_batches(arena, out);
     out->reference = find_reference(out);
     for (size_t i = 0; i < out->count; i++) /* one that was to be it and did not run is none */
-        if (i != out->reference && strcmp(out->rows[i].role, "reference") == 0)
-            out->rows[i].role = "";
+        if (i != out->reference && out->rows[i].role == ASSAY__ROLE_REFERENCE)
+            out->rows[i].role = ASSAY__ROLE_NONE;
     for (size_t i = 0; i < out->count && out->reference != SIZE_MAX && code == 0; i++) {
         if (!out->rows[i].usable) continue;
         code = judge_outputs(profile, out, &out->rows[i], arena);

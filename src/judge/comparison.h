@@ -4,7 +4,7 @@
 #ifndef ASSAY_JUDGE_COMPARISON_H
 #define ASSAY_JUDGE_COMPARISON_H
 
-#include "judge/fallback.h"
+#include "judge/placement.h"
 #include "base/arena.h"
 #include "base/stats.h"
 #include "profile/trial_values.h"
@@ -22,10 +22,10 @@ enum assay__verdict {
 };
 
 struct assay__comparison_row {
-    size_t trial;       /* index in the profile */
-    int64_t batch;      /* samples of an inference; 0 unknown */
-    const char *label;  /* the trial's, else its device */
-    const char *role;   /* "reference", "control", "software", … ; "" */
+    size_t trial;      /* index in the profile */
+    int64_t batch;     /* samples of an inference; 0 unknown */
+    const char *label; /* the trial's, else its device */
+    enum assay__trial_role role;
     bool usable;        /* it ran to the end, and its latency is known */
     const char *reason; /* why not, why there is no verdict, or which launches were lost; "" */
     /* reference's p50 / this one's: above 1 is faster; NaN for the reference */
@@ -50,7 +50,7 @@ struct assay__comparison_row {
     double relative_l2;    /* of the outputs from the reference's; NaN not compared */
     double own_nonfinite;  /* values of its own that are NaN or infinite; NaN unknown */
     const char *unadvised; /* why it is never recommended however good: its outputs; "" */
-    struct assay__fallback fallback;
+    struct assay__placement_summary placement;
 };
 
 enum assay__goal_kind {

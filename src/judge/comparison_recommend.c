@@ -51,8 +51,8 @@ static double merit(const struct assay__comparison_row *row, enum assay__goal_ki
 /* But for its outputs. */
 static bool could_be(const struct assay__comparison_row *row, enum assay__goal_kind goal)
 {
-    return row->usable && isfinite(merit(row, goal)) && strcmp(row->role, "control") != 0 &&
-           strcmp(row->role, "software") != 0 && !assay__fallback_is_total(&row->fallback);
+    return row->usable && isfinite(merit(row, goal)) && row->role != ASSAY__ROLE_CONTROL &&
+           row->role != ASSAY__ROLE_SOFTWARE && !assay__placement_is_elsewhere(&row->placement);
 }
 
 static bool is_candidate(const struct assay__comparison_row *row, enum assay__goal_kind goal)
@@ -82,9 +82,9 @@ static void put_warnings(const struct assay__comparison_row *row, struct assay__
 {
     if (row->relative_l2 > L2_TOLD)
         assay__buf_printf(out, "; but its outputs differ (relative L2 %.2g)", row->relative_l2);
-    if (row->fallback.elsewhere > 0)
-        assay__buf_printf(out, "; %.0f of its %.0f nodes ran elsewhere", row->fallback.elsewhere,
-                          row->fallback.elsewhere + row->fallback.nodes);
+    if (row->placement.elsewhere > 0)
+        assay__buf_printf(out, "; %.0f of its %.0f nodes ran elsewhere", row->placement.elsewhere,
+                          row->placement.elsewhere + row->placement.nodes);
 }
 
 static void put_value(const struct assay__comparison_row *row, enum assay__goal_kind goal,

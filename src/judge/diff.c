@@ -171,8 +171,7 @@ static const struct assay__trial *trial_of_label(const struct assay_profile *pro
                                                  const char *label)
 {
     for (size_t i = 0; i < profile->trial_count && *label; i++)
-        if (strcmp(assay__trial_option(&profile->trials[i], "label"), label) == 0)
-            return &profile->trials[i];
+        if (strcmp(profile->trials[i].label, label) == 0) return &profile->trials[i];
     return NULL;
 }
 
@@ -215,13 +214,13 @@ static int choose_trial(const struct assay__diff_input *input, const struct assa
                                    "'%s' has no trial '%s' (1 to %zu, or a label)", input->name,
                                    input->trial, profile->trial_count);
     } else if (base && base->trial) {
-        side->trial = trial_of_label(profile, assay__trial_option(base->trial, "label"));
+        side->trial = trial_of_label(profile, base->trial->label);
     }
     if (!side->trial) side->trial = first_that_ran(profile);
     side->trial_label = "";
     if (side->trial && profile->trial_count > 1) {
-        const char *label = assay__trial_option(side->trial, "label");
-        side->trial_label = *label ? label : side->trial->device;
+        const char *label = side->trial->label;
+        side->trial_label = *label ? label : side->trial->target.device;
     }
     side->usable = side->trial && ran(side->trial);
     side->reason = "";

@@ -150,11 +150,11 @@ static void put_slowest(struct assay__buf *out, const struct assay__require_evid
 
 static void advise_throughput(struct assay__buf *out, const struct assay__require_evidence *e)
 {
-    const char *streams = assay__trial_option(e->trial, "streams");
+    const struct assay__target *target = &e->trial->target;
     const char *threads = assay__trial_option(e->trial, "threads");
     assay__buf_printf(
-        out, "try more requests in flight (--streams, now %s) and other --threads (now %s)",
-        streams[0] ? streams : "1", threads[0] ? threads : "default");
+        out, "try more requests in flight (--streams, now %d) and other --threads (now %s)",
+        target->streams ? target->streams : 1, threads[0] ? threads : "default");
     put_slowest(out, e);
 }
 

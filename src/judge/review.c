@@ -202,7 +202,7 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
               assay__arena_printf(r->arena, "without the slowest layer, %.80s (%.40s)",
                                   assay__layer_title(order[0]), order[0]->op));
     const struct assay_metric *peak = assay__peak_memory(r->trial->metrics,
-                                                         assay__device_is_host(r->trial->device));
+                                                         assay__trial_on_cpu(r->trial));
     double weights = assay__trial_value(r->trial, "memory.model");
     if (peak && peak->value > 2 * weights)
         add(r, &r->out->opportunities,
@@ -253,9 +253,8 @@ static void recommend_rest(struct reviewing *r)
 {
     struct assay__sentence_list *list = &r->out->recommendations;
     double utilization = assay__trial_value(r->trial, "compute.utilization");
-    const char *opt = assay__trial_option(r->trial, "opt");
-    bool off = strcmp(opt, "none") == 0;
-    if (off) add(r, list, "graph optimisation is off: try --opt all");
+    if (r->trial->target.optimization == ASSAY__OPTIMIZATION_NONE)
+        add(r, list, "graph optimisation is off: try --opt all");
     if (utilization < UTILIZATION_LOW && !r->out->required)
         add(r, list,
             assay__arena_printf(
@@ -267,7 +266,7 @@ static void recommend_rest(struct reviewing *r)
     if (isnan(assay__trial_value(r->trial, "power.average")))
         add(r, list,
             assay__arena_printf(r->arena, "power is not known, so the score has no answer: %s",
-                                strstr(assay__trial_option(r->trial, "watch"), "power")
+                                r->trial->protocol.watched & ASSAY__WATCHED_POWER
                                     ? "assay doctor tells which sensor would provide it"
                                     : assay__review_power_words(r->profile)));
     if (r->evidence.roofline.reason[0])
@@ -292,7 +291,7 @@ int assay__review(const struct assay_profile *profile, const struct assay__trial
     }
     if (code == 0) code = assay__require_evidence(profile, trial, table, arena, &r.evidence);
     if (code) return code;
-    assay__score(trial->metrics, assay__device_is_host(trial->device), &out->score);
+    assay__score(trial->metrics, assay__trial_on_cpu(trial), &out->score);
     double p50_ns = assay__trial_value(r.trial, "latency.p50") * 1e9;
     review_bounds(&r);
     review_layers(&r, p50_ns);

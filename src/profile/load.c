@@ -3,6 +3,7 @@
  * rows.h) and says what was damaged in the notes of the trial; a file SQLite itself calls corrupt
  * is refused. */
 #include "profile/rows.h"
+#include "profile/schema1.h"
 
 #include <limits.h>
 #include <math.h>
@@ -140,7 +141,7 @@ static void load_tensors(struct assay__loader *loader, int64_t trial, const char
 
 static void load_operators(struct assay__loader *loader)
 {
-    struct assay__model_info *m = &loader->profile->model;
+    struct assay__model_info *m = loader->profile->models[0];
     struct assay__rows rows = assay__rows_start(
         loader, "SELECT * FROM operators WHERE profile=1 ORDER BY position", "");
     while (assay__rows_next(&rows)) {
@@ -159,7 +160,7 @@ static void load_operators(struct assay__loader *loader)
 
 static void load_cell(struct assay__loader *loader)
 {
-    struct assay__cell_info *cell = &loader->profile->model.cell;
+    struct assay__cell_info *cell = &loader->profile->models[0]->cell;
     struct assay__rows rows = assay__rows_start(loader,
                                                 "SELECT * FROM cells WHERE profile=1 LIMIT 1", "");
     if (assay__rows_next(&rows)) {
@@ -188,7 +189,7 @@ static void load_cell(struct assay__loader *loader)
 
 static void load_model(struct assay__loader *loader)
 {
-    struct assay__model_info *m = &loader->profile->model;
+    struct assay__model_info *m = loader->profile->models[0];
     struct assay__rows rows = assay__rows_start(loader,
                                                 "SELECT * FROM models WHERE profile=1 LIMIT 1", "");
     if (assay__rows_next(&rows)) {
@@ -365,10 +366,10 @@ static void load_trial_row(struct assay__rows *rows, struct assay__trial *trial)
     trial->id = (int)assay__rows_int(rows, "id", 1, INT_MAX, trial->id);
     trial->state = trial_state_of(assay__rows_text(rows, "state"));
     trial->reason = assay__rows_text(rows, "reason");
-    trial->engine = assay__rows_text(rows, "engine");
-    trial->engine_version = assay__rows_text(rows, "engine_version");
-    trial->engine_library = assay__rows_text(rows, "engine_library");
-    trial->device = assay__rows_text(rows, "device");
+    trial->target.engine = assay__rows_text(rows, "engine");
+    trial->target.engine_version = assay__rows_text(rows, "engine_version");
+    trial->target.engine_library = assay__rows_text(rows, "engine_library");
+    trial->target.device = assay__rows_text(rows, "device");
     trial->batch = assay__rows_int(rows, "batch", 0, INT64_MAX, -1);
     trial->stability.verdict = assay__rows_text(rows, "stability");
     trial->stability.more_iterations = assay__rows_int(rows, "more_iterations", 0, INT64_MAX, -1);
@@ -389,10 +390,8 @@ static void load_trial_row(struct assay__rows *rows, struct assay__trial *trial)
 static void note_lost_series(struct assay__loader *loader, struct assay__trial *trial)
 {
     const struct assay_profile *profile = loader->profile;
-    bool asked = false;
-    for (size_t i = 0; i < trial->option_count; i++)
-        asked |= strcmp(trial->options[i].key, "watch") == 0;
-    if (asked && !profile->complete && !profile->interrupted && trial->series_count == 0)
+    if (trial->protocol.watched && !profile->complete && !profile->interrupted &&
+        trial->series_count == 0)
         assay__load_note(loader, trial,
                          "what was read over time is kept when a run ends; this capture did not "
                          "end, so it is lost");
@@ -423,7 +422,6 @@ static void load_trials(struct assay__loader *loader)
         assay__load_spans(loader, trial);
         assay__load_allocations(loader, trial);
         assay__load_class_counters(loader, trial);
-        note_lost_series(loader, trial);
     }
 }
 
@@ -487,6 +485,10 @@ int assay_profile_open(const char *path, struct assay_profile **out, struct assa
     load_trials(&loader);
     load_findings(&loader);
     assay__load_ceilings(&loader);
+    if (!loader.code && assay__schema1_derive(loader.profile))
+        assay__load_failed(&loader, ASSAY_ENOMEM, "out of memory");
+    for (size_t i = 0; !loader.code && i < loader.profile->trial_count; i++)
+        note_lost_series(&loader, &loader.profile->trials[i]);
     assay__load_damage(&loader);
 out:
     assay__db_close(db);

@@ -43,9 +43,9 @@ static void environment_init(struct assay__environment *environment)
     };
 }
 
-static void model_init(struct assay__model_info *model)
+static struct assay__model_info model_unknown(void)
 {
-    *model = (struct assay__model_info){
+    return (struct assay__model_info){
         .name = "",
         .path = "",
         .format = "",
@@ -77,7 +77,11 @@ struct assay_profile *assay__profile_new(void)
     profile->command_line = "";
     profile->created = "";
     environment_init(&profile->environment);
-    model_init(&profile->model);
+    profile->plan = assay__plan_unknown();
+    if (!assay__profile_model(profile)) {
+        assay__arena_free(arena);
+        return NULL;
+    }
     return profile;
 }
 
@@ -95,6 +99,35 @@ static void *grow(struct assay__arena *arena, void *items, size_t count, size_t 
     void *bigger = assay__arena_array(arena, count ? count * 2 : 1, size);
     if (bigger && count) memcpy(bigger, items, count * size);
     return bigger;
+}
+
+struct assay__model_info *assay__profile_model(struct assay_profile *profile)
+{
+    struct assay__model_info **models = grow(profile->arena, profile->models, profile->model_count,
+                                             sizeof *models),
+                             *model = assay__arena_alloc(profile->arena, sizeof *model);
+    if (!models || !model) return NULL;
+    *model = model_unknown();
+    profile->models = models;
+    models[profile->model_count++] = model;
+    return model;
+}
+
+int assay__trial_set_option(struct assay_profile *profile, struct assay__trial *trial,
+                            const char *key, const char *value)
+{
+    if (!value) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < trial->option_count; i++)
+        if (strcmp(trial->options[i].key, key) == 0) {
+            trial->options[i].value = value;
+            return 0;
+        }
+    struct assay__pair *options = grow(profile->arena, trial->options, trial->option_count,
+                                       sizeof *options);
+    if (!options) return ASSAY_ENOMEM;
+    trial->options = options;
+    options[trial->option_count++] = (struct assay__pair){key, value};
+    return 0;
 }
 
 struct assay__layers assay__layers_unknown(void)
@@ -158,10 +191,11 @@ struct assay__trial *assay__profile_trial(struct assay_profile *profile)
         .id = (int)profile->trial_count,
         .state = ASSAY__TRIAL_RUNNING,
         .reason = "",
-        .engine = "",
-        .engine_version = "",
-        .engine_library = "",
-        .device = "",
+        .label = "",
+        .target = assay__target_unknown(),
+        .model = profile->models[0],
+        .protocol = {.warmup = -1},
+        .placement = {.record = ""},
         .batch = -1,
         .metrics = metrics,
         .layers = assay__layers_unknown(),

@@ -270,8 +270,18 @@ struct assay__trial {
     int id;
     enum assay__trial_state state;
     const char *reason;
-    const char *engine, *engine_version, *engine_library, *device;
-    struct assay__pair *options; /* threads, opt, cpus, streams, spinning, … */
+    const char *label; /* what it is called among the others; "" its device */
+    enum assay__trial_role role;
+    struct assay__target target;
+    const struct assay__model_info *model; /* one of the profile's; never NULL */
+    struct assay__axis_value *axes;        /* of a sweep or a tuning, by axis */
+    size_t axis_count;
+    struct assay__protocol protocol;
+    struct assay__generation_info generation;
+    const struct assay__requirements *required; /* NULL: nothing is */
+    struct assay__placement placement;
+    /* target, protocol, role … in words, for people and JSON; shown and compared, not parsed */
+    struct assay__pair *options;
     size_t option_count;
     int64_t batch;                     /* -1 unknown */
     struct assay__tensor_info *inputs; /* the workload's, fixed */
@@ -337,8 +347,10 @@ struct assay_profile {
     const char *created;      /* ISO 8601 UTC */
     bool complete;            /* false: the capture was killed or interrupted */
     bool interrupted;
+    struct assay__plan plan;
     struct assay__environment environment;
-    struct assay__model_info model;
+    struct assay__model_info **models; /* at least one: the first trial's */
+    size_t model_count;
     struct assay__trial *trials;
     size_t trial_count;
     struct assay__finding *findings;
@@ -347,6 +359,10 @@ struct assay_profile {
     size_t ceiling_count;
 };
 
+/** Sets the option of that key, or appends it; both texts are borrowed. A value that is NULL is out
+ *  of memory, which is what it returns then. */
+int assay__trial_set_option(struct assay_profile *profile, struct assay__trial *trial,
+                            const char *key, const char *value);
 /** Appends a series / a span to a trial; strings and columns are borrowed (they live in the
  *  profile's arena). 0 or ASSAY_ENOMEM. */
 int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,
@@ -363,6 +379,8 @@ struct assay__layers assay__layers_unknown(void);
 struct assay_profile *assay__profile_new(void);
 /** What it is a profile of; the text is borrowed. */
 void assay__profile_set_command(struct assay_profile *profile, const char *command);
+/** One more model, unknown yet; it does not move. NULL when out of memory. */
+struct assay__model_info *assay__profile_model(struct assay_profile *profile);
 /** Append a trial / a launch to a trial, initialised to unknown; NULL when out of memory. Pointers
  *  to earlier ones may move. */
 struct assay__trial *assay__profile_trial(struct assay_profile *profile);

@@ -161,7 +161,7 @@ int assay__put_profile(sqlite3 *db, const struct assay_profile *p)
         "itttti", (int64_t)ASSAY_SCHEMA_VERSION, p->assay_version, p->command, p->command_line,
         p->created, (int64_t)p->interrupted);
     if (code == SQLITE_OK) code = put_environment(db, &p->environment);
-    if (code == SQLITE_OK) code = put_model(db, &p->model);
+    if (code == SQLITE_OK) code = put_model(db, p->models[0]);
     if (code == SQLITE_OK) code = assay__put_ceilings(db, p);
     return code;
 }
@@ -189,10 +189,10 @@ static int put_trial_row(sqlite3 *db, const struct assay__trial *t)
         "layers_slowdown,layers_spread,layers_contention,layers_sessions,layers_discarded)"
         " VALUES(?,1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         "istttttntnttddddddii", (int64_t)t->id, assay__trial_state_name(t->state), t->reason,
-        t->engine, t->engine_version, t->engine_library, t->device, t->batch, t->stability.verdict,
-        t->stability.more_iterations, l->method, l->reason, l->engine_ns, l->unattributed_ns,
-        l->scale_factor, l->slowdown, l->spread, l->contention, (int64_t)l->sessions,
-        (int64_t)l->discarded);
+        t->target.engine, t->target.engine_version, t->target.engine_library, t->target.device,
+        t->batch, t->stability.verdict, t->stability.more_iterations, l->method, l->reason,
+        l->engine_ns, l->unattributed_ns, l->scale_factor, l->slowdown, l->spread, l->contention,
+        (int64_t)l->sessions, (int64_t)l->discarded);
 }
 
 int assay__put_trial(sqlite3 *db, const struct assay__trial *t)

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool assay__trial_on_cpu(const struct assay__trial *trial)
+{
+    return trial->target.device_class == ASSAY__CLASS_CPU;
+}
+
 const struct assay_metric *assay__trial_metric(const struct assay__trial *trial, const char *name)
 {
     return assay__metrics_known(trial->metrics, name);
@@ -59,6 +64,21 @@ size_t assay__trial_good_launches(const struct assay__trial *trial)
     for (size_t i = 0; i < trial->launch_count; i++)
         good += trial->launches[i].state == ASSAY__TRIAL_OK;
     return good;
+}
+
+const struct assay__trial *assay__trial_of_model(const struct assay_profile *profile, size_t model)
+{
+    if (model < 1 || model >= profile->model_count || profile->plan.asked) return NULL;
+    for (size_t i = 0; i < profile->trial_count; i++)
+        if (profile->trials[i].model == profile->models[model]) return &profile->trials[i];
+    return NULL;
+}
+
+const char *assay__trial_axis(const struct assay__trial *trial, enum assay__axis axis)
+{
+    for (size_t i = 0; i < trial->axis_count; i++)
+        if (trial->axes[i].axis == axis) return trial->axes[i].value;
+    return "";
 }
 
 const char *assay__trial_option(const struct assay__trial *trial, const char *key)

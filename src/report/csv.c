@@ -67,7 +67,7 @@ static void metrics_table(const struct assay_profile *profile, const struct assa
         assay__csv_next_text(out, assay_state_name(m->state));
         assay__csv_next_text(out, m->source);
         assay__csv_next_text(out, m->note);
-        assay__csv_next_text(out, assay__trial_option(trial, "label")); /* "" of a single run */
+        assay__csv_next_text(out, trial->label); /* "" of a single run */
         assay__buf_putc(out, '\n');
     }
 }

@@ -468,13 +468,14 @@ static void put_runs(struct view *v)
         const struct assay__diff_side *side = &v->diff->sides[s];
         struct assay__buf engine = {0}, launches = {0};
         if (side->trial) {
-            assay__buf_printf(&engine, "%s %s", side->trial->engine, side->trial->engine_version);
+            assay__buf_printf(&engine, "%s %s", side->trial->target.engine,
+                              side->trial->target.engine_version);
             assay__buf_printf(&launches, "%zu", side->trial->launch_count);
         }
         assay__html_row(&v->page, "");
         assay__html_cell_name(&v->page, side->name);
-        assay__html_cell_text(&v->page, side->profile->model.name);
-        assay__html_cell_text(&v->page, side->trial ? side->trial->device : "");
+        assay__html_cell_text(&v->page, side->profile->models[0]->name);
+        assay__html_cell_text(&v->page, side->trial ? side->trial->target.device : "");
         assay__html_cell_text(&v->page, text_of(&engine));
         assay__buf_printf(&v->page.body, "<td class=\"n\">%s</td>", text_of(&launches));
         assay__buf_puts(&v->page.body, "<td><span class=\"o\">");
@@ -574,7 +575,7 @@ int assay__diff_html(const struct assay__diff *diff, const struct assay_report_o
 {
     struct view v = {.page = {.trial = -1}, .diff = diff};
     struct assay__buf json = {0}, data = {0}, line = {0};
-    const char *model = diff->sides[0].profile->model.name;
+    const char *model = diff->sides[0].profile->models[0]->name;
     int code = assay__diff_json(diff, options, &json, error);
     if (!code) assay__html_data(&data, "assay-data", json.data ? json.data : "{}", json.length);
     put_summary(&v);

@@ -101,7 +101,7 @@ static void put_no_energy(struct assay__html *page, const struct assay__trial *t
     const struct assay_metric *net = trial->metrics
                                          ? assay_metrics_get(trial->metrics, "energy.inference.net")
                                          : NULL;
-    bool asked = strcmp(assay__trial_option(trial, "power"), "yes") == 0;
+    bool asked = trial->protocol.watched & ASSAY__WATCHED_POWER;
     struct assay__buf text = {0};
     for (size_t i = 0; i < trial->series_count && !asked; i++)
         asked = strcmp(trial->series[i].quantity, "power") == 0 ||

@@ -64,8 +64,7 @@ static size_t recommended(const struct assay_profile *profile)
         }
     } else if (arena && profile->kind == ASSAY__PROFILE_SWEEP) {
         struct assay__sweep sweep;
-        struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-        if (!assay__sweep(profile, &limits, arena, &sweep) && sweep.best < sweep.count)
+        if (!assay__sweep(profile, arena, &sweep) && sweep.best < sweep.count)
             trial = sweep.points[sweep.best].trial;
     } else if (arena && profile->kind == ASSAY__PROFILE_TUNE) {
         struct assay__tune_result tune;
@@ -88,9 +87,9 @@ const struct assay__trial *assay__html_main_trial(const struct assay_profile *pr
 
 const char *assay__html_trial_label(const struct assay__trial *trial)
 {
-    const char *label = assay__trial_option(trial, "label");
+    const char *label = trial->label;
     if (*label) return label;
-    return trial->device && *trial->device ? trial->device : "?";
+    return trial->target.device && *trial->target.device ? trial->target.device : "?";
 }
 
 static void item(struct assay__buf *out, const char *before, const char *text)
@@ -105,10 +104,10 @@ static void subtitle(struct assay__buf *out, const struct assay_profile *profile
 {
     if (trial) {
         char batch[32];
-        item(out, "", trial->device);
-        item(out, "", trial->engine);
-        if (trial->engine_version && *trial->engine_version)
-            assay__buf_printf(out, " %s", trial->engine_version);
+        item(out, "", trial->target.device);
+        item(out, "", trial->target.engine);
+        if (trial->target.engine_version && *trial->target.engine_version)
+            assay__buf_printf(out, " %s", trial->target.engine_version);
         item(out, "threads ", assay__trial_option(trial, "threads"));
         snprintf(batch, sizeof batch, "%lld", (long long)trial->batch);
         if (trial->batch >= 0) item(out, "batch ", batch);
@@ -135,8 +134,8 @@ int assay__report_html(const struct assay_profile *profile,
                       "Made by assay %s. One file: nothing was fetched to show it, and nothing it "
                       "holds is sent anywhere.",
                       profile->assay_version ? profile->assay_version : "");
-    bool named = profile->model.name && *profile->model.name;
-    struct assay__html_head head = {.title = named ? profile->model.name : "a profile",
+    bool named = profile->models[0]->name && *profile->models[0]->name;
+    struct assay__html_head head = {.title = named ? profile->models[0]->name : "a profile",
                                     .kicker = kicker.data ? kicker.data : "",
                                     .subtitle = line.data ? line.data : "",
                                     .footer = footer.data ? footer.data : "",

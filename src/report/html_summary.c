@@ -160,8 +160,7 @@ static void put_verdict(struct assay__html *page, const struct assay_profile *pr
         }
     } else if (profile->kind == ASSAY__PROFILE_SWEEP) {
         struct assay__sweep sweep;
-        struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-        if (!assay__sweep(profile, &limits, arena, &sweep)) {
+        if (!assay__sweep(profile, arena, &sweep)) {
             assay__buf_puts(&text, sweep.why);
             put_sentence(page, "lead", &text);
             assay__buf_clear(&text);

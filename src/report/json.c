@@ -146,15 +146,12 @@ static void put_scaled(struct assay__json_writer *w, const char *key,
     assay__json_put_number(w, key, m ? m->value * scale : (double)NAN);
 }
 
-static void put_token_ids(struct assay__json_writer *w, const char *text)
+static void put_token_ids(struct assay__json_writer *w, const struct assay__generation_info *g)
 {
     assay__json_key(w, "token_ids");
     assay__json_array(w);
-    for (char *end = NULL; text && *text; text = end) {
-        long long id = strtoll(text, &end, 10);
-        if (end == text) break;
-        assay__json_integer(w, id);
-    }
+    for (size_t i = 0; i < g->id_count; i++)
+        assay__json_integer(w, g->ids[i]);
     assay__json_array_end(w);
 }
 
@@ -162,12 +159,12 @@ static void put_token_ids(struct assay__json_writer *w, const char *text)
 static void put_generation(struct assay__json_writer *w, const struct assay__trial *trial)
 {
     static const char *const groups[][2] = {{"ttft_us", "llm.ttft"}, {"itl_us", "llm.itl"}};
-    const char *tokens = assay__trial_option(trial, "generate");
-    if (!*tokens) return;
+    const struct assay__generation_info *g = &trial->generation;
+    if (!g->tokens) return;
     assay__json_key(w, "generation");
     assay__json_object(w);
-    assay__json_put_number(w, "prompt", strtod(assay__trial_option(trial, "prompt"), NULL));
-    assay__json_put_number(w, "tokens", strtod(tokens, NULL));
+    assay__json_put_integer(w, "prompt", g->prompt);
+    assay__json_put_integer(w, "tokens", g->tokens);
     put_count(w, "batch", trial->batch, 0);
     put_scaled(w, "generations", trial, "llm.generations", 1);
     const struct assay_metric *dropped = assay__trial_metric(trial, "llm.dropped");
@@ -186,7 +183,7 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
         if (i == 1) put_scaled(w, "last_quarter", trial, "llm.itl_last", 1e6);
         assay__json_object_end(w);
     }
-    put_token_ids(w, assay__trial_option(trial, "token_ids"));
+    put_token_ids(w, g);
     assay__json_object_end(w);
 }
 
@@ -282,10 +279,10 @@ static void put_target(struct assay__json_writer *w, const struct assay__trial *
 {
     assay__json_key(w, "target");
     assay__json_object(w);
-    assay__json_put_text(w, "engine", trial->engine);
-    assay__json_put_text(w, "engine_version", trial->engine_version);
-    assay__json_put_text(w, "library", trial->engine_library);
-    assay__json_put_text(w, "device", trial->device);
+    assay__json_put_text(w, "engine", trial->target.engine);
+    assay__json_put_text(w, "engine_version", trial->target.engine_version);
+    assay__json_put_text(w, "library", trial->target.engine_library);
+    assay__json_put_text(w, "device", trial->target.device);
     assay__json_key(w, "options");
     assay__json_object(w);
     for (size_t i = 0; i < trial->option_count; i++)
@@ -381,7 +378,7 @@ int assay__report_json(const struct assay_profile *profile,
     assay__json_put_bool(w, "complete", profile->complete);
     assay__json_put_bool(w, "interrupted", profile->interrupted);
     put_environment(w, &profile->environment);
-    put_model(w, &profile->model);
+    put_model(w, profile->models[0]);
     assay__json_key(w, "trials");
     assay__json_array(w);
     for (size_t i = 0; i < profile->trial_count; i++)

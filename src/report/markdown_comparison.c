@@ -81,7 +81,8 @@ static void put_ratios(struct assay__buf *out, const struct assay__comparison *a
         assay__buf_puts(out, "| ");
         assay__markdown_text(out, r->label);
         assay__buf_puts(out, " | ");
-        assay__markdown_text(out, i == all->reference ? "reference" : r->role);
+        assay__markdown_text(
+            out, assay__role_name(i == all->reference ? ASSAY__ROLE_REFERENCE : r->role));
         assay__buf_puts(out, " |");
         put_interval(out, &r->speed, NAN, "");
         assay__buf_printf(out, " %s |", assay__verdict_name(r->verdict));
@@ -117,7 +118,7 @@ static void put_placement(struct assay__buf *out, const struct assay_profile *pr
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *r = &all->rows[i];
         const struct assay__trial *trial = &profile->trials[r->trial];
-        const struct assay__fallback *f = &r->fallback;
+        const struct assay__placement_summary *f = &r->placement;
         assay__buf_puts(out, "| ");
         assay__markdown_text(out, r->label);
         assay__buf_puts(out, " |");

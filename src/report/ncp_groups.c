@@ -402,7 +402,7 @@ static int fill(struct assay__ncp_groups *out, const struct assay__trial *trial,
 int assay__ncp_groups_make(const struct assay_profile *profile, const struct assay__trial *trial,
                            struct assay__ncp_groups **out)
 {
-    const struct assay__cell_info *cell = &profile->model.cell;
+    const struct assay__cell_info *cell = &profile->models[0]->cell;
     const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     struct list groups = {0}, steps = {0};
     *out = NULL;

@@ -95,7 +95,7 @@ static void put_estimate(struct assay__page *page, const struct assay__trial *tr
                          const struct assay__fit *fit)
 {
     struct assay__buf items = {0};
-    assay__predict_heading(page, "Estimate", trial->device);
+    assay__predict_heading(page, "Estimate", trial->target.device);
     put_latency(page, &items, trial, fit);
     put_row(page, "latency", &items, trial, "latency.p50");
     put_metric(&items, trial, "throughput.inferences", "");
@@ -213,8 +213,7 @@ static void put_trust(struct assay__page *page, const struct assay__trial *trial
                       const struct assay__fit *fit)
 {
     struct assay__buf text = {0};
-    bool here = strcmp(assay__trial_option(trial, "chip"), "this") == 0,
-         measured = strcmp(assay__trial_option(trial, "roofs"), "measured") == 0;
+    bool here = strcmp(trial->target.chip, "this") == 0, measured = !trial->target.published;
     assay__predict_heading(page, "How far to trust it",
                            here       ? "assay run measures what this estimates"
                            : measured ? "ceilings were measured there; the model was not run"
@@ -235,7 +234,7 @@ static void put_trust(struct assay__page *page, const struct assay__trial *trial
     for (size_t i = 0; i < trial->note_count; i++)
         assay__page_wrap(page, is_uncovered(trial->notes[i]) ? ASSAY__STYLE_WARN : ASSAY__STYLE_DIM,
                          "  ", trial->notes[i]);
-    if (strcmp(assay__trial_option(trial, "unit"), "ane") == 0)
+    if (trial->target.device_class == ASSAY__CLASS_NPU)
         assay__page_wrap(page, ASSAY__STYLE_DIM, "  ",
                          "Whether all of it runs there: assay check MODEL --target ane.");
     assay__buf_free(&text);
@@ -245,10 +244,9 @@ static void put_title(struct assay__page *page, const struct assay_profile *prof
                       const struct assay__trial *trial)
 {
     struct assay__buf title = {0}, right = {0};
-    const char *chip = assay__trial_option(trial, "chip");
-    assay__buf_printf(&title, "%s on %s, %s", profile->model.name,
-                      strcmp(chip, "this") == 0 ? "this machine" : chip,
-                      assay__trial_option(trial, "precision"));
+    const char *chip = trial->target.chip;
+    assay__buf_printf(&title, "%s on %s, %s", profile->models[0]->name,
+                      strcmp(chip, "this") == 0 ? "this machine" : chip, trial->target.precision);
     assay__buf_printf(&right, "assay %s", profile->assay_version);
     assay__page_title(page, text_of(&title), text_of(&right));
     assay__buf_free(&title);

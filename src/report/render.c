@@ -118,29 +118,15 @@ void assay__render_shape(struct assay__buf *out, const struct assay__tensor_info
     }
 }
 
-const struct assay__trial *assay__render_other_model(const struct assay_profile *profile,
-                                                     size_t index)
-{
-    for (size_t i = 0; i < profile->trial_count; i++) {
-        const char *name = assay__trial_option(&profile->trials[i], "model");
-        bool again = !*name;
-        for (size_t k = 0; k < i && !again; k++)
-            again = strcmp(assay__trial_option(&profile->trials[k], "model"), name) == 0;
-        if (!again && index-- == 0) return &profile->trials[i];
-    }
-    return NULL;
-}
-
 void assay__render_model_names(struct assay__buf *out, const struct assay_profile *profile)
 {
-    const char *own = profile->model.name;
+    const char *own = profile->models[0]->name;
     size_t more = 0;
-    while (assay__render_other_model(profile, more))
+    while (assay__trial_of_model(profile, more + 1))
         more++;
     assay__buf_puts(out, own && *own ? own : "(unnamed model)");
     if (more == 1)
-        assay__buf_printf(out, " and %s",
-                          assay__trial_option(assay__render_other_model(profile, 0), "model"));
+        assay__buf_printf(out, " and %s", profile->models[1]->name);
     else if (more)
         assay__buf_printf(out, " and %zu more models", more);
 }
@@ -382,7 +368,7 @@ static void answer_layers(struct assay__buf *out, const struct assay__trial *tri
 static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
-    const char *asked = assay__trial_option(trial, "layers"), *note = NULL, *reason = "";
+    const char *note = NULL, *reason = "";
     bool enqueued = false, differ = false;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = &layers->items[i];
@@ -391,7 +377,7 @@ static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
         differ |= note && strcmp(note, l->note) != 0;
         if (!note) note = l->note;
     }
-    bool timed = (layers->method && *layers->method) || (*asked && strcmp(asked, "off") != 0);
+    bool timed = (layers->method && *layers->method) || trial->protocol.layers;
     bool said = layers->reason && *layers->reason;
     if (enqueued)
         reason = "the engine tells only how long the host took to enqueue each layer";
@@ -415,10 +401,11 @@ static void answer_generation(struct assay__buf *out, const struct assay__trial 
 {
     const struct assay_metric *first = assay__trial_metric(trial, "llm.ttft"),
                               *next = assay__trial_metric(trial, "llm.itl");
-    const char *made = assay__trial_option(trial, "generate");
+    const struct assay__generation_info *g = &trial->generation;
     assay__buf_printf(out,
-                      "One inference is a generation (a prompt of %s, then %s token%s) and takes ",
-                      assay__trial_option(trial, "prompt"), made, strcmp(made, "1") ? "s" : "");
+                      "One inference is a generation (a prompt of %" PRId64 ", then %" PRId64
+                      " token%s) and takes ",
+                      g->prompt, g->tokens, g->tokens == 1 ? "" : "s");
     assay__render_ns(out, p50_ns);
     if (first) {
         assay__buf_puts(out, ": the first token after ");
@@ -442,7 +429,7 @@ void assay__render_answer(struct assay__buf *out, const struct assay__trial *tri
         assay__buf_puts(out, "The latency is not known, so where the time goes cannot be said.");
     } else if (any) {
         answer_layers(out, trial, p50->value * 1e9);
-    } else if (*assay__trial_option(trial, "generate")) {
+    } else if (trial->generation.tokens) {
         answer_generation(out, trial, p50->value * 1e9);
     } else {
         assay__buf_puts(out, "One inference takes ");
@@ -465,8 +452,7 @@ static bool same_alert(const struct assay_profile *profile, const struct assay__
 
 bool assay__render_stands(const struct assay_profile *profile, const struct assay__trial *trial)
 {
-    bool tested = profile->kind == ASSAY__PROFILE_COMPARE ||
-                  strcmp(assay__trial_option(trial, "role"), ASSAY__SWEEP_CONFIRM) == 0;
+    bool tested = profile->kind == ASSAY__PROFILE_COMPARE || trial->role == ASSAY__ROLE_CONFIRM;
     size_t least = tested                                  ? ASSAY__COMPARISON_LAUNCHES
                    : profile->kind == ASSAY__PROFILE_SWEEP ? ASSAY__SWEEP_LAUNCHES
                                                            : 0;

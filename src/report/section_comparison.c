@@ -313,8 +313,8 @@ static void put_ratios(const struct view *v)
         }
         if (lost && strstr(text.data ? text.data : "", row->reason) == NULL)
             assay__buf_printf(&text, "; %s; the others count", row->reason);
-        if (*row->role && strcmp(row->role, "reference") != 0)
-            assay__buf_printf(&text, " [%s]", row->role);
+        if (row->role && row->role != ASSAY__ROLE_REFERENCE)
+            assay__buf_printf(&text, " [%s]", assay__role_name(row->role));
         put_line(v, i, text.data ? text.data : "");
         assay__buf_free(&text);
     }
@@ -371,7 +371,7 @@ static void put_drift(const struct view *v)
     }
 }
 
-static void put_crossings(struct assay__buf *out, const struct assay__fallback *f)
+static void put_crossings(struct assay__buf *out, const struct assay__placement_summary *f)
 {
     char bytes[64], time[64];
     assay__text_scaled(bytes, sizeof bytes, f->crossing_bytes, "B");
@@ -384,7 +384,7 @@ static void put_crossings(struct assay__buf *out, const struct assay__fallback *
         assay__buf_printf(out, ", their time — %s", f->time_reason);
 }
 
-static void put_names(struct assay__buf *out, const struct assay__fallback *f)
+static void put_names(struct assay__buf *out, const struct assay__placement_summary *f)
 {
     size_t shown = f->name_count < NAMES_MOST ? f->name_count : NAMES_MOST;
     assay__buf_printf(out, "; %s ran", f->provider);
@@ -398,7 +398,7 @@ static void put_placement(const struct view *v)
 {
     bool headed = false;
     for (size_t i = 0; i < v->all->count; i++) {
-        const struct assay__fallback *f = &v->all->rows[i].fallback;
+        const struct assay__placement_summary *f = &v->all->rows[i].placement;
         struct assay__buf text = {0};
         if (!f->asked || (!v->all->rows[i].usable && *f->reason)) continue;
         if (!headed)
@@ -406,7 +406,7 @@ static void put_placement(const struct view *v)
         headed = true;
         if (*f->reason) {
             assay__buf_printf(&text, "— %s", f->reason);
-        } else if (assay__fallback_is_total(f)) {
+        } else if (assay__placement_is_elsewhere(f)) {
             assay__buf_printf(&text,
                               "warning: none of the %.0f nodes ran on it, all on %s: this row is "
                               "no measurement of the device",

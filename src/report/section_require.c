@@ -198,7 +198,7 @@ static void put_sentences(struct assay__page *page, const char *heading, const c
 void assay__section_require(struct assay__page *page, const struct assay_profile *profile,
                             const struct assay__trial *trial)
 {
-    if (!assay__trial_option(trial, ASSAY__REQUIRE_OPTION)[0]) return;
+    if (!trial->required) return;
     struct assay__arena *arena = assay__arena_new();
     struct assay__review review;
     if (!arena || assay__review(profile, trial, arena, &review)) {
@@ -275,7 +275,7 @@ static void put_environment(struct assay__page *page, const struct assay_profile
     } rows[] = {{"kernel", e->kernel},
                 {"SIMD", e->simd},
                 {"governor", e->governor},
-                {"library", trial->engine_library},
+                {"library", trial->target.engine_library},
                 {"command", profile->command_line}};
     assay__page_heading(page, "Environment", "");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

@@ -49,9 +49,9 @@ static void put_target(struct assay__page *page, const struct assay__trial *tria
 {
     enum { INPUTS_SHOWN = 6 };
     struct assay__buf items = {0};
-    assay__page_item(&items, "%s%s%s", trial->engine, *trial->engine_version ? " " : "",
-                     trial->engine_version);
-    assay__page_item(&items, "%s", trial->device);
+    assay__page_item(&items, "%s%s%s", trial->target.engine,
+                     *trial->target.engine_version ? " " : "", trial->target.engine_version);
+    assay__page_item(&items, "%s", trial->target.device);
     for (size_t i = 0; i < trial->option_count; i++)
         if (is_chosen(&trial->options[i])) add_option(&items, &trial->options[i]);
     assay__page_row(page, "target", items.data ? items.data : "—");

@@ -106,7 +106,7 @@ static void put_parts(struct assay__buf *out, const struct assay__tune_result *r
     for (size_t i = 0; i < result->part_count; i++) {
         const struct assay__tune_part *part = &result->parts[i];
         assay__buf_puts(out, "- ");
-        assay__markdown_text(out, part->axis);
+        assay__markdown_text(out, assay__axis_name(part->axis));
         assay__buf_puts(out, " ");
         assay__markdown_text(out, part->from);
         assay__buf_puts(out, " → ");

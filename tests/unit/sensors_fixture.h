@@ -188,7 +188,7 @@ static inline void measure(const char *device, const struct assay__probe_ops *pr
     profile = assay__profile_new();
     sensors.profile = profile;
     sensors.trial = assay__profile_trial(profile);
-    sensors.trial->device = device;
+    sensors.trial->target.device = device;
     sensors.origin_ns = SECOND;
     sensors.idle_begin_ns = at(0);
     sensors.idle_end_ns = at(2);

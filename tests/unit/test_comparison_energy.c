@@ -76,7 +76,7 @@ static void test_one_launch_is_the_trial(void)
 static struct assay__trial *add(struct assay_profile *to, const char *label, double millijoules)
 {
     struct assay__trial *trial = assay__profile_trial(to);
-    trial->device = label;
+    trial->target.device = label;
     trial->state = ASSAY__TRIAL_OK;
     for (int i = 0; i < 10; i++) {
         struct assay__launch *launch = assay__trial_launch(to, trial);

@@ -1,7 +1,7 @@
 /* test_figures.c - the figures of a profile, on hand-made profiles: what is in them, number by
  * number, and why there is none; and the same as text: no wider than the page, ASCII where asked,
  * nothing that drives a terminal. */
-#include "harness.h"
+#include "facts_fixture.h"
 
 #include "base/text.h"
 #include "report/figure/figure_text.h"
@@ -27,11 +27,9 @@ static struct assay_profile *several(const char *command, const struct made *poi
     assay__profile_set_command(profile, command);
     for (size_t i = 0; i < count; i++) {
         struct assay__trial *trial = assay__profile_trial(profile);
-        struct assay__pair *option = assay__arena_alloc(profile->arena, sizeof *option);
-        *option = (struct assay__pair){"label", points[i].label};
-        trial->options = option, trial->option_count = 1;
+        fact(profile, trial, "label", points[i].label);
         trial->state = ASSAY__TRIAL_OK;
-        trial->device = "cpu";
+        trial->target.device = "cpu";
         for (int l = -1; l <= 1; l++) {
             struct assay__launch *launch = assay__trial_launch(profile, trial);
             launch->state = ASSAY__TRIAL_OK;

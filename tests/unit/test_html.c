@@ -314,14 +314,14 @@ static void test_hostile(void)
     item.name = item.op = item.provider = item.note = longest.data;
     trial->layers.items = &item;
     trial->layers.count = 1;
-    profile->model.name = profile->command_line = profile->environment.host = HOSTILE;
-    trial->device = trial->engine = trial->stability.verdict = HOSTILE;
+    profile->models[0]->name = profile->command_line = profile->environment.host = HOSTILE;
+    trial->target.device = trial->target.engine = trial->stability.verdict = HOSTILE;
     char *page = render(profile, "html");
     check_page(profile, page);
     CHECK(!strstr(page, "<img") && !strstr(page, "<b>\xf0") && !strchr(page, '\033'));
     CHECK(!strstr(page, "\xe2\x80\xae</"));
     assay_free(page);
-    profile->model.name = longest.data;
+    profile->models[0]->name = longest.data;
     page = render(profile, "html");
     check_page(profile, page);
     assay_free(page);

@@ -3,6 +3,7 @@
  * kind of energy, reasons told once; and Markdown in which a name mentions nobody. */
 #include "text_lines.h"
 
+#include "facts_fixture.h"
 #include "profile_fixture.h"
 
 #include "base/text.h"
@@ -82,8 +83,8 @@ static void test_one_trial(void)
             assay__profile_set_command(p, commands[c]);
             if (hostile) {
                 fill_longest();
-                p->model.name = p->model.path = p->environment.cpu_model = longest;
-                p->trials[0].device = "\xe4\xb8\xad\xe6\x96\x87\x1b[31m \xf0\x9f\x98\x80";
+                p->models[0]->name = p->models[0]->path = p->environment.cpu_model = longest;
+                p->trials[0].target.device = "\xe4\xb8\xad\xe6\x96\x87\x1b[31m \xf0\x9f\x98\x80";
             }
             check_page(p, words, COUNT(words));
             assay_profile_close(p);
@@ -109,28 +110,17 @@ static void test_memory_headings(void)
 
 /* --- pages of several trials ------------------------------------------------------------------ */
 
-static void put_option(struct assay_profile *p, struct assay__trial *trial, const char *key,
-                       const char *value)
-{
-    struct assay__pair *grown = assay__arena_array(p->arena, trial->option_count + 1,
-                                                   sizeof *grown);
-    CHECK(grown != NULL);
-    if (trial->option_count) memcpy(grown, trial->options, trial->option_count * sizeof *grown);
-    grown[trial->option_count++] = (struct assay__pair){key, value};
-    trial->options = grown;
-}
-
 /* Five launches of a latency, with energies; none: it failed. */
 static void add(struct assay_profile *p, const char *role, const char *label, double latency_s,
                 const char *reason)
 {
     struct assay__trial *trial = assay__profile_trial(p);
     CHECK(trial != NULL);
-    put_option(p, trial, "label", label);
-    put_option(p, trial, "role", role);
-    put_option(p, trial, "goal", "latency");
-    put_option(p, trial, "drift_limit", "0.01");
-    trial->device = "cpu";
+    fact(p, trial, "label", label);
+    fact(p, trial, "role", role);
+    fact(p, trial, "goal", "latency");
+    fact(p, trial, "drift_limit", "0.01");
+    trial->target.device = "cpu";
     trial->state = *reason ? ASSAY__TRIAL_FAILED : ASSAY__TRIAL_OK;
     trial->reason = reason;
     for (int i = 0; i < 5 && !*reason; i++) {

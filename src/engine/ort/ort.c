@@ -539,4 +539,5 @@ const struct assay_engine_ops assay__engine_ort = {
     .devices_each = assay__ort_devices_each,
     .arena_use = ort_arena_use,
     .assignment = assay__ort_assignment,
+    .device_kind = assay__ort_device_kind,
 };

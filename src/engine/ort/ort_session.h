@@ -103,6 +103,7 @@ void assay__ort_release_values(const struct assay__ort *ort, struct OrtValue **v
 /** ONNX Runtime's name of the provider behind a device name; NULL when no row of the table matches.
  */
 const char *assay__ort_provider(const char *device);
+const char *assay__ort_device_kind(const char *device); /* "cpu" | "gpu" | "npu"; NULL: no row */
 /** Appends the device's provider to session options ("cpu" appends nothing), with further options
  *  of it ("key=value;key=value"; NULL: none). strict: no node may run on the CPU instead. */
 int assay__ort_append_device(const struct assay__ort *ort, struct OrtSessionOptions *options,

@@ -243,8 +243,7 @@ static int mark_best(const struct assay_profile *profile, const struct assay__co
     struct assay__sweep sweep;
     *best = false;
     if (profile->kind != ASSAY__PROFILE_SWEEP) return 0;
-    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-    if (assay__sweep(profile, &limits, arena, &sweep)) return ASSAY_ENOMEM;
+    if (assay__sweep(profile, arena, &sweep)) return ASSAY_ENOMEM;
     for (size_t i = 0; i < all->count && sweep.best < sweep.count; i++) {
         if (all->rows[i].trial != sweep.points[sweep.best].trial) continue;
         flags[i] = ASSAY__POINT_MARKED;

@@ -177,8 +177,7 @@ static int recover_metrics(const struct assay__trial_input *given, struct assay_
 
 static int recover_trial(struct assay_profile *profile, struct assay__trial *trial)
 {
-    const char *warmup = assay__trial_option(trial, "warmup");
-    bool forced = warmup[0] && strcmp(warmup, "detected") != 0;
+    bool forced = trial->protocol.warmup >= 0;
     struct assay__outcome *outcomes = calloc(trial->launch_count + 1, sizeof *outcomes);
     struct assay__trial_input input = {
         .profile = profile,

@@ -3,7 +3,7 @@
  * list. */
 #include "cost/score.h"
 #include "probe/live.h"
-#include "run/builds.h"
+#include "profile/trial_values.h"
 #include "run/trial/trial.h"
 
 #include <math.h>
@@ -243,7 +243,7 @@ static int device_memory(const struct assay__trial *trial, struct assay_metrics 
 {
     static const char *const unread = "the device's memory was not read: --memory reads it";
     const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker");
-    bool cpu = assay__build_on_cpu(trial->device);
+    bool cpu = assay__trial_on_cpu(trial);
     int code = assay_metrics_unavailable(
         metrics, "memory.peak.device",
         cpu ? "the run used the CPU: no device with memory of its own took part" : unread);
@@ -260,7 +260,7 @@ static int device_memory(const struct assay__trial *trial, struct assay_metrics 
 static int memory(const struct assay__trial_input *input, const struct assay__outcome *const *used,
                   size_t count, struct assay_metrics *metrics)
 {
-    int64_t weights = input->profile->model.weight_bytes;
+    int64_t weights = input->trial->model->weight_bytes;
     int code = weights >= 0 ? assay_metrics_derived(metrics, "memory.model", (double)weights,
                                                     "graph", "bytes of all initializers")
                             : assay_metrics_unavailable(metrics, "memory.model",
@@ -334,14 +334,10 @@ static int generation(const struct assay__trial_input *input,
                       const struct assay__outcome *const *used, size_t count)
 {
     struct assay__trial *trial = input->trial;
-    int code = assay__generation_metrics(used, count, input->generate,
-                                         assay__build_device(trial->device), trial->metrics);
-    for (size_t i = 0; i < trial->option_count && code == 0; i++)
-        if (strcmp(trial->options[i].key, ASSAY__TOKEN_IDS) == 0) {
-            trial->options[i].value = assay__generation_ids(used, count, input->profile->arena);
-            if (!trial->options[i].value) code = ASSAY_ENOMEM;
-        }
-    return code;
+    int code = assay__generation_metrics(used, count, input->generate, assay__trial_on_cpu(trial),
+                                         trial->metrics);
+    if (code || !trial->generation.tokens) return code;
+    return assay__generation_ids(used, count, input->profile, trial);
 }
 
 int assay__trial_metrics(const struct assay__trial_input *input)
@@ -350,7 +346,7 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     const struct assay__outcome **used = calloc(input->outcome_count + 1, sizeof *used);
     if (!used) return ASSAY_ENOMEM;
     size_t count = assay__trial_used(input, used);
-    bool cpu = strcmp(assay__build_device(input->trial->device), "cpu") == 0;
+    bool cpu = assay__trial_on_cpu(input->trial);
     int code = timing(used, count, metrics);
     if (code == 0) code = assay__trial_latency(input, used, count);
     if (code == 0)
@@ -363,7 +359,7 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     if (code == 0) code = assay__trial_layers(input, assay__trial_p50(used, count));
     if (code == 0) code = overhead(input, used, count, metrics);
     if (code == 0) code = put_rows(metrics, not_yet, sizeof not_yet / sizeof not_yet[0]);
-    if (code == 0) code = assay__score_put(metrics, assay__device_is_host(input->trial->device));
+    if (code == 0) code = assay__score_put(metrics, assay__trial_on_cpu(input->trial));
     if (code == 0) code = assay__trial_disturbances(input);
     if (code == 0) code = assay__trial_stability(input);
     free(used);

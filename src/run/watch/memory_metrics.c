@@ -169,7 +169,7 @@ enum device_memory {
     OF_OTHER   /* never an NVIDIA GPU */
 };
 
-static enum device_memory device_memory_of(const char *device)
+static enum device_memory device_memory_of(const struct assay__target *target)
 {
     static const struct {
         const char *begins;
@@ -178,16 +178,16 @@ static enum device_memory device_memory_of(const char *device)
         {"webgpu", OF_ANY},     {"directml", OF_ANY}, {"openvino", OF_OTHER}, {"coreml", OF_OTHER},
         {"migraphx", OF_OTHER}, {"rocm", OF_OTHER},   {"qnn", OF_OTHER},      {"vitisai", OF_OTHER},
     };
-    const char *name = assay__build_device(device);
-    if (assay__build_on_cpu(device)) return OF_HOST;
+    const char *name = assay__device_bare(target->device);
+    if (target->device_class == ASSAY__CLASS_CPU) return OF_HOST;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strncmp(name, kinds[i].begins, strlen(kinds[i].begins)) == 0) return kinds[i].memory;
     return OF_NVIDIA;
 }
 
-bool assay__memory_asks_nvml(const char *device)
+bool assay__memory_asks_nvml(const struct assay__target *target)
 {
-    enum device_memory memory = device_memory_of(device);
+    enum device_memory memory = device_memory_of(target);
     return memory == OF_NVIDIA || memory == OF_ANY;
 }
 
@@ -211,8 +211,8 @@ static int put_device_unknown(enum device_memory memory, const char *device,
 static int put_device(const struct assay__watch_plan *plan, const struct assay__memory_seen *seen,
                       struct assay_metrics *metrics)
 {
-    const char *name = assay__build_device(plan->trial->device);
-    enum device_memory memory = device_memory_of(name);
+    const char *name = assay__device_bare(plan->trial->target.device);
+    enum device_memory memory = device_memory_of(&plan->trial->target);
     int code;
     if (memory == OF_HOST) return 0;
     if (isfinite(seen->device_peak))

@@ -522,7 +522,7 @@ void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__ra
     static const char *const by_number[] = {"cuda", "tensorrt", "nv", "rocm", "migraphx", NULL};
     static const char *const gpus[] = {"webgpu", "dml", "openvino:gpu", "coreml:gpu", NULL};
     static const char *const npus[] = {"openvino:npu", "qnn", "vitisai", "coreml:ane", NULL};
-    const char *device = sensors->trial->device, *slash = strrchr(device, '/');
+    const char *device = sensors->trial->target.device, *slash = strrchr(device, '/');
     if (slash) device = slash + 1; /* "build/cuda:0" */
     *rails = (struct assay__rails){.kind = 'c'};
     if (begins(device, by_number)) {
