@@ -68,6 +68,7 @@ struct assay_session_options {
     const struct assay_generation *generation;
     bool strict; /* the device runs every node: one that would run on the CPU instead is an error */
     const char *provider_options; /* of the device's provider: "key=value;key=value"; NULL: none */
+    const char *model_name;       /* what messages call the model; NULL: its path */
 };
 
 struct assay_session_facts {

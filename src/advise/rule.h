@@ -56,7 +56,6 @@ struct assay__rule_result {
     const char *missing;           /* MISSING: what, and what would provide it; else "" */
     struct assay__finding finding; /* FOUND */
     struct assay__change change;   /* FOUND: what could be tried */
-    bool estimated; /* the potential rests on an assumed cost, not on the profile alone */
     /* what the potential is of: "latency"; "samples per second", "time per token" */
     const char *gain_of;
 };

@@ -20,13 +20,12 @@
 
 static enum assay__rule_outcome heat(struct assay__advice *a, struct assay__rule_result *r)
 {
-    static const char *const words[] = {"for heat", "held its clocks down", "thermal pressure"};
     const struct assay__environment *e = &a->profile->environment;
     double change = assay__trial_value(a->trial, "disturbance.frequency_change");
-    for (size_t i = 0; i < e->disturbance_count; i++)
-        for (size_t w = 0; w < sizeof words / sizeof words[0]; w++)
-            if (strstr(e->disturbances[i], words[w]))
-                assay__rule_evidence(a, r, "%s", e->disturbances[i]);
+    for (size_t i = 0; e->disturbance_kinds && i < e->disturbance_count; i++)
+        if (e->disturbance_kinds[i] == ASSAY__DISTURBANCE_THROTTLED ||
+            e->disturbance_kinds[i] == ASSAY__DISTURBANCE_SLOWED)
+            assay__rule_evidence(a, r, "%s", e->disturbances[i]);
     bool fell = change <= -CLOCK_FALL && change > -1;
     if (fell)
         assay__rule_evidence(a, r, "the clock fell by %s %% during the run",
@@ -143,7 +142,7 @@ static enum assay__rule_outcome faults(struct assay__advice *a, struct assay__ru
                        "keep memory between inferences: the engine's arena on, outputs bound to "
                        "memory of the caller, "
                        "MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ high");
-    r->estimated = true;
+    r->finding.gain_estimated = true;
     return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
 

@@ -44,7 +44,7 @@ static enum assay__rule_outcome allocations(struct assay__advice *a, struct assa
     assay__rule_advice(a, r,
                        "bind outputs to memory that stays (I/O binding), the engine's arena on, "
                        "fixed shapes (memory patterns)");
-    r->estimated = true;
+    r->finding.gain_estimated = true;
     return assay__rule_found(r, assay__amdahl(fmin(share, 0.9), (double)INFINITY));
 }
 

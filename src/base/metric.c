@@ -6,6 +6,7 @@
  * any single or dotted suffix. */
 #include "base/map.h"
 #include "base/metric_table.h"
+#include "base/metric_value.h"
 #include "base/vec.h"
 
 #include <assay/error.h>
@@ -177,8 +178,9 @@ static bool missing(const struct assay_metric *operand, const char *role, char *
         return true;
     }
     if (operand->state == ASSAY_UNAVAILABLE || !isfinite(operand->value)) {
-        const char *why = operand->note && operand->note[0] ? operand->note : "no reason given";
-        snprintf(reason, size, "%s is unavailable: %s", operand->name ? operand->name : role, why);
+        struct assay_metric named = *operand;
+        if (!named.name) named.name = role;
+        assay__metric_follows_note(reason, size, &named);
         return true;
     }
     return false;

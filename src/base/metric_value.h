@@ -5,6 +5,7 @@
 
 #include <assay/metric.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /** It has a finite value. NULL legal. */
 bool assay__metric_is_known(const struct assay_metric *metric);
@@ -12,5 +13,11 @@ bool assay__metric_is_known(const struct assay_metric *metric);
 const struct assay_metric *assay__metrics_known(const struct assay_metrics *set, const char *name);
 /** Its value; NaN when it is not known. */
 double assay__metrics_value(const struct assay_metrics *set, const char *name);
+/** The note of a metric that is unavailable because another one is: "NAME is unavailable: WHY". */
+int assay__metric_follows_note(char *out, size_t size, const struct assay_metric *cause);
+/** The metric of the set that the unavailability of this one comes from in the end; itself when it
+ *  has a reason of its own. */
+const struct assay_metric *assay__metrics_root(const struct assay_metrics *set,
+                                               const struct assay_metric *metric);
 
 #endif

@@ -4,6 +4,7 @@
  * node. */
 #include "cost/roofline.h"
 
+#include "base/metric_value.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -159,11 +160,11 @@ static int put_share(struct assay_metrics *metrics, const char *name, const char
                      const char *remark)
 {
     const struct assay_metric *value = assay_metrics_get(metrics, of);
-    char scaled[64], note[256];
+    char scaled[64], note[512];
     if (!roof) return assay_metrics_unavailable(metrics, name, why);
     if (!value || !isfinite(value->value)) {
-        snprintf(note, sizeof note, "%s is unavailable: %s", of,
-                 value && value->note ? value->note : "not known");
+        const struct assay_metric none = {.name = of, .note = "not known"};
+        assay__metric_follows_note(note, sizeof note, value ? value : &none);
         return assay_metrics_unavailable(metrics, name, note);
     }
     assay__text_scaled(scaled, sizeof scaled, roof->value, unit);

@@ -121,7 +121,7 @@ static void host_levels(struct assay__roofs *roofs, struct assay__arena *arena)
     const double holds[ASSAY__ROOFLINE_LEVELS] = {
         e->l1d_bytes * cores, e->l2_bytes * (shared_l2 ? 1 : cores), e->l3_bytes, INFINITY};
     for (size_t i = 0; i < ASSAY__ROOFLINE_LEVELS; i++) {
-        struct assay__roof roof = {.label = names[i], .holds_bytes = holds[i]};
+        struct assay__roof roof = {.kind = names[i], .label = names[i], .holds_bytes = holds[i]};
         if (holds[i] > 0 && fastest(roofs, arena, names[i], &roof))
             roofs->levels[roofs->level_count++] = roof;
     }
@@ -133,7 +133,7 @@ static void device_levels(struct assay__roofs *roofs)
 {
     const struct assay__ceiling_info *copy = find(roofs, "bandwidth.device.copy");
     if (copy)
-        roofs->levels[roofs->level_count++] = (struct assay__roof){copy->name, "device",
+        roofs->levels[roofs->level_count++] = (struct assay__roof){copy->name, "device", "device",
                                                                    copy->value, INFINITY};
 }
 
@@ -149,9 +149,9 @@ static int weights_level(struct assay__roofs *roofs, const struct assay__trial *
     if (i == roofs->level_count) return 0;
     struct assay__roof *level = &roofs->levels[i];
     char stem[64];
-    struct assay__roof read = {.holds_bytes = level->holds_bytes};
+    struct assay__roof read = {.kind = level->kind, .holds_bytes = level->holds_bytes};
     roofs->weights = level;
-    snprintf(stem, sizeof stem, "bandwidth.%s.read", level->label);
+    snprintf(stem, sizeof stem, "bandwidth.%s.read", level->kind);
     if (!of_cores(roofs, arena, stem, &read) || !(read.value < level->value)) return 0;
     read.label = assay__arena_printf(arena, "%s read", level->label);
     roofs->weights = assay__arena_alloc(arena, sizeof read);
@@ -166,9 +166,9 @@ static const struct assay__roof *compute_of(struct assay__roofs *roofs, struct a
                                             const char *type)
 {
     char name[96];
-    struct assay__roof roof = {.label = type, .holds_bytes = NAN};
+    struct assay__roof roof = {.kind = type, .label = type, .holds_bytes = NAN};
     for (size_t i = 0; i < roofs->type_count; i++)
-        if (strcmp(roofs->types[i].label, type) == 0) return &roofs->types[i];
+        if (strcmp(roofs->types[i].kind, type) == 0) return &roofs->types[i];
     if (roofs->type_count == sizeof roofs->types / sizeof roofs->types[0]) return NULL;
     if (roofs->host) {
         snprintf(name, sizeof name, "compute.%s", type);

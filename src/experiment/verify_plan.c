@@ -306,6 +306,7 @@ int assay__verify_carry(struct assay_profile *profile, const struct assay__findi
             f->severity = made.severity, f->title = made.title, f->advice = made.advice;
             f->evidence = made.evidence, f->evidence_count = made.evidence_count;
             f->expected_gain = made.expected_gain, f->energy_saving = made.energy_saving;
+            f->gain_estimated = made.gain_estimated;
             f->effort = made.effort; /* … and what this version says of it */
             f->severity = assay__verify_severity(f);
             found = true;

@@ -114,16 +114,11 @@ static void choose_few(const struct assay_profile *profile, const struct assay__
     bool refused = false;
     for (size_t i = 0; i < all->count; i++)
         refused |= is_refused(&all->rows[i], goal);
-    for (size_t i = 0; i < all->count && !*why; i++) {
-        const struct assay__trial *trial = &profile->trials[all->rows[i].trial];
-        const struct assay_metric *m = trial->metrics
-                                           ? assay_metrics_get(trial->metrics, goals[goal].metric)
-                                           : NULL;
-        if (all->rows[i].usable && m && m->state == ASSAY_UNAVAILABLE) why = m->note;
-    }
+    for (size_t i = 0; i < all->count && !*why; i++)
+        if (all->rows[i].usable)
+            why = assay__power_gap_words(profile->trials[all->rows[i].trial].power.gap);
     if (goal == ASSAY__FOR_ENERGY && !refused)
-        assay__buf_printf(text, "energy is not known of any candidate%s%.*s", *why ? ": " : "",
-                          (int)strcspn(why, ":"), why);
+        assay__buf_printf(text, "energy is not known of any candidate%s%s", *why ? ": " : "", why);
     else
         assay__buf_puts(text, "nothing that ran can be recommended");
 }

@@ -55,7 +55,7 @@ const char *assay__diff_likelihood(int weight)
 struct assay__diff_delta assay__diff_no_delta(const char *reason)
 {
     return (struct assay__diff_delta){
-        NAN, NAN, {NAN, NAN, false}, NAN, NAN, ASSAY__DIFF_NOT_COMPARABLE, reason};
+        NAN, NAN, {NAN, NAN, false}, NAN, NAN, ASSAY__DIFF_NOT_COMPARABLE, reason, reason};
 }
 
 static bool all_positive(const struct assay__diff_values *side)
@@ -119,12 +119,20 @@ static void judge(const struct assay__ratio *found, struct assay__diff_delta *ou
                                        : ASSAY__DIFF_SAME;
 }
 
+#define NO_INTERVAL "no interval: "
+
+static void no_interval(struct assay__diff_delta *out, const char *reason)
+{
+    out->reason = reason;
+    out->why = reason + sizeof NO_INTERVAL - 1;
+}
+
 int assay__diff_delta(const struct assay__diff_values *base, const struct assay__diff_values *other,
                       bool exact, struct assay__diff_delta *out)
 {
     *out = assay__diff_no_delta("");
     if (!isfinite(base->value) || !isfinite(other->value)) {
-        out->reason = "one side has no value";
+        out->reason = out->why = "one side has no value";
         return 0;
     }
     out->difference = other->value - base->value;
@@ -136,14 +144,14 @@ int assay__diff_delta(const struct assay__diff_values *base, const struct assay_
     }
     if (base->launch_count < ASSAY__COMPARISON_LAUNCHES ||
         other->launch_count < ASSAY__COMPARISON_LAUNCHES) {
-        out->reason = base->launch_count == 0 || other->launch_count == 0
-                          ? "no interval: the profiles do not hold it launch by launch"
-                          : "no interval: each side needs at least 5 launches that ended well "
-                            "(--launches)";
+        no_interval(out, base->launch_count == 0 || other->launch_count == 0
+                             ? NO_INTERVAL "the profiles do not hold it launch by launch"
+                             : NO_INTERVAL "each side needs at least 5 launches that ended well "
+                                           "(--launches)");
         return 0;
     }
     if (!all_positive(base) || !all_positive(other)) {
-        out->reason = "no interval: a ratio needs values above zero in every launch";
+        no_interval(out, NO_INTERVAL "a ratio needs values above zero in every launch");
         return 0;
     }
     struct assay__ratio found;
@@ -151,7 +159,7 @@ int assay__diff_delta(const struct assay__diff_values *base, const struct assay_
                                     other->launch_count, &found);
     if (code == ASSAY_ENOMEM) return code;
     if (code || !found.ci.known)
-        out->reason = "no interval: the rank test has no answer";
+        no_interval(out, NO_INTERVAL "the rank test has no answer");
     else
         judge(&found, out);
     return 0;
@@ -395,10 +403,9 @@ static void summarize_side(struct assay__buf *text, const struct assay__diff *di
             assay__digits(d->ratio, digits).text, base->name, assay__digits(d->ci.low, digits).text,
             assay__digits(d->ci.high, digits).text);
     } else {
-        const char *why = strncmp(d->reason, "no interval: ", 13) == 0 ? d->reason + 13 : d->reason;
         assay__buf_printf(text, "%s took %s, %s %s: %s × the time, no verdict%s%s.", side->name,
-                          mine, base->name, its, assay__digits(d->ratio, 3).text, *why ? ": " : "",
-                          why);
+                          mine, base->name, its, assay__digits(d->ratio, 3).text,
+                          *d->why ? ": " : "", d->why);
     }
 }
 

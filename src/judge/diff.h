@@ -31,6 +31,7 @@ struct assay__diff_delta {
     double p_value, smallest;  /* smallest relative difference that could have been shown; NaN */
     enum assay__diff_verdict verdict;
     const char *reason; /* why there is no interval or no ratio; "" */
+    const char *why;    /* the same without "no interval: ", for a sentence that says so itself */
 };
 
 /** How a number is judged. */

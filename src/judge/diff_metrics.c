@@ -148,7 +148,7 @@ static int delta_of(struct assay__diff *diff, struct assay__arena *arena,
     if (out->verdict == ASSAY__DIFF_UNJUDGED && out->difference == 0 && !values[0].launch_count)
         out->verdict = ASSAY__DIFF_EQUAL;
     if (is_about_measuring(row->name))
-        out->verdict = ASSAY__DIFF_UNJUDGED, out->reason = "it says how was measured";
+        out->verdict = ASSAY__DIFF_UNJUDGED, out->reason = out->why = "it says how was measured";
     if (out->ci.known && out->verdict != ASSAY__DIFF_UNJUDGED) diff->judged++;
     return 0;
 }

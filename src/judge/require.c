@@ -95,7 +95,7 @@ static const char *note_of(const struct assay__trial *trial, const struct assay_
 
 /* A requirement above what the table's chip can do at most, as published. */
 static const char *unreachable_of(const struct assay__require_evidence *evidence,
-                                  const struct assay__requirement *row, struct assay__arena *arena)
+                                  struct assay__requirement *row, struct assay__arena *arena)
 {
     bool compute = row->kind == ASSAY__REQUIRE_TFLOPS;
     const struct assay__chip *chip = evidence->table->chip;
@@ -104,6 +104,7 @@ static const char *unreachable_of(const struct assay__require_evidence *evidence
     bool minimum = row->minimum > published;
     char required[64], peak[64];
     if (!minimum && !(row->target > published)) return "";
+    row->minimum_unreachable = minimum;
     assay__text_scaled(required, sizeof required, minimum ? row->minimum : row->target,
                        row->info->unit);
     assay__text_scaled(peak, sizeof peak, published, row->info->unit);
@@ -116,12 +117,13 @@ static const char *unreachable_of(const struct assay__require_evidence *evidence
 /* A rate above what this device was measured to do at most. Not of bandwidth: a model's bytes may
  * come from caches. */
 static const char *beyond_of(const struct assay__require_evidence *evidence,
-                             const struct assay__requirement *row, struct assay__arena *arena)
+                             struct assay__requirement *row, struct assay__arena *arena)
 {
     bool minimum = row->minimum > evidence->ceiling;
     char required[64], peak[64];
     if (row->kind != ASSAY__REQUIRE_TFLOPS) return "";
     if (!minimum && !(row->target > evidence->ceiling)) return "";
+    row->minimum_beyond = minimum;
     assay__text_scaled(required, sizeof required, minimum ? row->minimum : row->target,
                        row->info->unit);
     assay__text_scaled(peak, sizeof peak, evidence->ceiling, row->info->unit);

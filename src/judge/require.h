@@ -97,7 +97,8 @@ struct assay__requirement {
     const char *note;        /* what must be said of the verdict; "" */
     const char *unreachable; /* why the target (or the minimum) is above what the chip can do; "" */
     const char *beyond;      /* or above what this device was measured to do at most; "" */
-    const char *advice;      /* what to do; "" when it is fine */
+    bool minimum_unreachable, minimum_beyond; /* these two are about the minimum, not the target */
+    const char *advice;                       /* what to do; "" when it is fine */
 };
 
 struct assay__judgement {

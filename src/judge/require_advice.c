@@ -223,12 +223,11 @@ static void put_level(struct assay__buf *out, const struct assay__requirement *r
  * "": it may be reached. */
 static const char *out_of_reach(const struct assay__requirement *row)
 {
-    const char *const limits[] = {row->beyond, row->unreachable};
-    const char *word = row->level == ASSAY__REQUIRE_TO_MINIMUM ? "the minimum" : "the target";
-    for (size_t i = 0; i < 2; i++)
-        if (strncmp(limits[i], word, strlen(word)) == 0) return limits[i];
+    bool to_minimum = row->level == ASSAY__REQUIRE_TO_MINIMUM;
+    if (*row->beyond && row->minimum_beyond == to_minimum) return row->beyond;
+    if (*row->unreachable && row->minimum_unreachable == to_minimum) return row->unreachable;
     /* then the target, which is harder, cannot be reached either */
-    return strncmp(row->beyond, "the minimum", 11) == 0 ? row->beyond : "";
+    return row->minimum_beyond ? row->beyond : "";
 }
 
 const char *assay__require_advice(const struct assay__require_evidence *e,

@@ -263,12 +263,14 @@ static void recommend_rest(struct reviewing *r)
                 r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : ""));
     if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
         recommend_repeating(r);
-    if (isnan(assay__trial_value(r->trial, "power.average")))
+    if (isnan(assay__trial_value(r->trial, "power.average"))) {
+        r->out->sensor_first = list->count == 0;
         add(r, list,
             assay__arena_printf(r->arena, "power is not known, so the score has no answer: %s",
                                 r->trial->protocol.watched & ASSAY__WATCHED_POWER
                                     ? "assay doctor tells which sensor would provide it"
                                     : assay__review_power_words(r->profile)));
+    }
     if (r->evidence.roofline.reason[0])
         add(r, list,
             assay__arena_printf(r->arena,

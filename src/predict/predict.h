@@ -249,8 +249,6 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
 /** "median error 14 %", or "error unknown": the label of every estimate. Half of the errors are
  *  larger: it is no bound. */
 void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size);
-/** How a note of a trial begins that says why the label does not cover this model. */
-#define ASSAY__PREDICT_UNCOVERED "The error does not cover this model: "
 
 /* --- published measurements (predict_published.c) --------------------------------------------- */
 

@@ -99,7 +99,7 @@ static const char *uncovered_of(struct assay__arena *arena, const struct assay__
     if (text.failed)
         made = NULL;
     else if (text.length)
-        made = assay__arena_printf(arena, ASSAY__PREDICT_UNCOVERED "%s", text.data);
+        made = assay__arena_printf(arena, "The error does not cover this model: %s", text.data);
     assay__buf_free(&text);
     return made;
 }
@@ -315,6 +315,7 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
     w.trial->target.precision = precision->name;
     w.trial->target.chip = target->chip;
     w.trial->target.published = target->published;
+    w.trial->target.uncovered = uncovered;
     if (!w.trial->metrics || !w.note || !w.trial->target.device) return ASSAY_ENOMEM;
     if (analysis->workload)
         w.code = assay__describe_workload(profile, w.trial, analysis->workload, NULL);

@@ -40,6 +40,8 @@ struct assay__channel {
     const char *reason;
     /* quantity "state": the value is an index into these names (NULL-terminated); NULL: a level */
     const char *const *states;
+    bool unlimited; /* unavailable, because it is a limit and none is set */
+    bool user_only; /* a counter that leaves out what the kernel does */
 };
 
 struct assay__probe; /* an open one; each file defines its own */
@@ -72,6 +74,8 @@ struct assay__probe_ops {
     /** (optional) Which channels will be looked at: wanted[0 … channels - 1]. The others need not
      *  be read any more; their readings are NaN. */
     void (*select)(struct assay__probe *probe, const bool *wanted);
+    /** (optional) This system has no such source, and never will: its reason helps nobody here. */
+    bool (*is_foreign)(void);
 };
 
 /** The table; NULL past the end. */

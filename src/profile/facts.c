@@ -100,7 +100,8 @@ struct assay__target assay__target_unknown(void)
                                   .build = "",
                                   .precision = "",
                                   .cpus = "",
-                                  .chip = ""};
+                                  .chip = "",
+                                  .uncovered = ""};
 }
 
 const char *assay__device_bare(const char *device)
@@ -112,6 +113,19 @@ const char *assay__device_bare(const char *device)
 bool assay__target_is_fallback(const struct assay__target *target)
 {
     return target->device && strcmp(assay__device_bare(target->device), "cpu") == 0;
+}
+
+/* --- energy ----------------------------------------------------------------------------------- */
+
+const char *assay__power_gap_words(enum assay__power_gap gap)
+{
+    switch (gap) {
+    case ASSAY__POWER_UNREAD: return "no energy counter or power sensor was read";
+    case ASSAY__POWER_NO_SENSOR: return "no energy counter or power sensor";
+    case ASSAY__POWER_KNOWN:
+    case ASSAY__POWER_LOST: break;
+    }
+    return "";
 }
 
 /* --- axes ------------------------------------------------------------------------------------- */

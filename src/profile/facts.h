@@ -95,6 +95,7 @@ struct assay__target {
     const char *cpus;      /* pinned to: "0-3"; "" any */
     const char *chip;      /* of a prediction: "m1-max", "this"; "" measured */
     bool published;        /* of a prediction: from published peaks, not measured ceilings */
+    const char *uncovered; /* of a prediction: why its error does not cover the model; "" it does */
 };
 struct assay__target assay__target_unknown(void);
 /** What follows the build's prefix: "openvino:cpu" of "ovn/openvino:cpu". Borrowed; NULL legal. */
@@ -105,10 +106,11 @@ bool assay__target_is_fallback(const struct assay__target *target);
 
 /* --- how it was measured ---------------------------------------------------------------------- */
 
-enum assay__watched { /* beside the latency; bits */
-                      ASSAY__WATCHED_POWER = 1u << 0,
-                      ASSAY__WATCHED_MEMORY = 1u << 1,
-                      ASSAY__WATCHED_COUNTERS = 1u << 2,
+/* What is read beside the latency; bits. */
+enum assay__watched {
+    ASSAY__WATCHED_POWER = 1u << 0,
+    ASSAY__WATCHED_MEMORY = 1u << 1,
+    ASSAY__WATCHED_COUNTERS = 1u << 2,
 };
 
 struct assay__protocol {
@@ -206,6 +208,45 @@ struct assay__requirements {
     double minimum[ASSAY__REQUIRE_COUNT]; /* base units; NaN: not required */
     double target[ASSAY__REQUIRE_COUNT];
     int64_t batch, backbone_units; /* of the NCP guides; 0: none */
+};
+
+/* --- what disturbed the run ------------------------------------------------------------------- */
+
+enum assay__disturbance_kind {
+    ASSAY__DISTURBANCE_OTHER,
+    ASSAY__DISTURBANCE_CLOCK,     /* the CPU's clock changed */
+    ASSAY__DISTURBANCE_THROTTLED, /* the CPU, for heat */
+    ASSAY__DISTURBANCE_SLOWED,    /* a device held its clocks down, or the system was too warm */
+    ASSAY__DISTURBANCE_QUOTA,     /* the control group's */
+};
+
+/* --- energy ----------------------------------------------------------------------------------- */
+
+/* Why the power of a trial is not known. */
+enum assay__power_gap {
+    ASSAY__POWER_UNREAD, /* nobody asked for it */
+    ASSAY__POWER_KNOWN,
+    ASSAY__POWER_NO_SENSOR, /* nothing here tells it */
+    ASSAY__POWER_LOST,      /* a sensor does, but had no answer: see the metric */
+};
+/** In a few words; "" where it is known, or the metric's own reason says it best. */
+const char *assay__power_gap_words(enum assay__power_gap gap);
+
+/** What must not be overlooked about a number of power. */
+struct assay__power_warning {
+    const char *about; /* "package", "package, idle", "power", "net energy" */
+    const char *text;
+};
+
+struct assay__power_info {
+    enum assay__power_gap gap;
+    const char **rails; /* that power.average adds up: "package", "dram" */
+    size_t rail_count;
+    bool whole_machine;      /* they are the whole machine's */
+    const char *temperature; /* the series behind hardware.temperature; "" none */
+    const char *frequency;   /* … and hardware.frequency */
+    struct assay__power_warning *warnings;
+    size_t warning_count;
 };
 
 /* --- who ran which node ----------------------------------------------------------------------- */

@@ -195,6 +195,7 @@ struct assay__trial *assay__profile_trial(struct assay_profile *profile)
         .target = assay__target_unknown(),
         .model = profile->models[0],
         .protocol = {.warmup = -1},
+        .power = {.temperature = "", .frequency = ""},
         .placement = {.record = ""},
         .batch = -1,
         .metrics = metrics,
@@ -264,6 +265,20 @@ struct assay__allocations assay__allocations_unknown(void)
         .heap_used_bytes = NAN,
         .slowdown = NAN,
     };
+}
+
+int assay__trial_warn_power(struct assay_profile *profile, struct assay__trial *trial,
+                            const char *about, const char *text)
+{
+    struct assay__power_info *power = &trial->power;
+    struct assay__power_warning *items = grow(profile->arena, power->warnings, power->warning_count,
+                                              sizeof *items);
+    struct assay__power_warning made = {assay__arena_strdup(profile->arena, about),
+                                        assay__arena_strdup(profile->arena, text)};
+    if (!items || !made.about || !made.text) return ASSAY_ENOMEM;
+    power->warnings = items;
+    items[power->warning_count++] = made;
+    return 0;
 }
 
 int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,

@@ -80,6 +80,7 @@ struct assay__environment {
     int packages, cores, threads;                                   /* 0 unknown */
     double memory_bytes, cpu_max_hz, l1d_bytes, l2_bytes, l3_bytes; /* NaN unknown */
     const char **disturbances;
+    unsigned char *disturbance_kinds; /* enum assay__disturbance_kind of each; NULL: not known */
     size_t disturbance_count;
     const char **unknown; /* what could not be observed, with the reason */
     size_t unknown_count;
@@ -138,6 +139,8 @@ struct assay__layer {
 };
 
 #define ASSAY__LAYER_TEXT 400 /* bytes of each of these texts at most; a longer one ends in "…" */
+
+#define ASSAY__CONTENTION_LIMIT 0.05 /* above it, the reason of the layers says so */
 
 struct assay__layers {
     const char *method; /* what was used, "" when off */
@@ -278,6 +281,7 @@ struct assay__trial {
     size_t axis_count;
     struct assay__protocol protocol;
     struct assay__generation_info generation;
+    struct assay__power_info power;
     const struct assay__requirements *required; /* NULL: nothing is */
     struct assay__placement placement;
     /* target, protocol, role … in words, for people and JSON; shown and compared, not parsed */
@@ -320,6 +324,7 @@ struct assay__finding {
     const char **evidence;
     size_t evidence_count;
     double expected_gain, verified_gain; /* ratio; NaN */
+    bool gain_estimated;                 /* it rests on an assumed cost, not on the profile alone */
     const char *effort;                  /* "small" | "medium" | "large"; "" unknown */
     const char *state;                   /* "open" | "verified" | "withdrawn"; "" as "open" */
     const char *reason;   /* why it was withdrawn, or what must be said of its state; "" */
@@ -363,6 +368,9 @@ struct assay_profile {
  *  of memory, which is what it returns then. */
 int assay__trial_set_option(struct assay_profile *profile, struct assay__trial *trial,
                             const char *key, const char *value);
+/** Appends a warning about its power; both texts are copied. 0 or ASSAY_ENOMEM. */
+int assay__trial_warn_power(struct assay_profile *profile, struct assay__trial *trial,
+                            const char *about, const char *text);
 /** Appends a series / a span to a trial; strings and columns are borrowed (they live in the
  *  profile's arena). 0 or ASSAY_ENOMEM. */
 int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,

@@ -357,6 +357,136 @@ static void read_placement(struct reading *r)
     if (off && off->value > 0) read_placed(r, off->note);
 }
 
+/* --- energy ----------------------------------------------------------------------------------- */
+
+static const char unread[] = "no energy counter or power sensor was read";
+
+/* "package + dram; what must be said; energy / time of the measured windows" */
+static void read_rails(struct reading *r, const char *note)
+{
+    struct assay__power_info *power = &r->trial->power;
+    size_t end = strcspn(note, ";"), room = 1;
+    for (size_t i = 0; i < end; i++)
+        room += note[i] == '+';
+    power->rails = array(r, room, sizeof *power->rails);
+    for (const char *at = note; power->rails && at < note + end && power->rail_count < room;) {
+        const char *plus = strstr(at, " + ");
+        size_t length = plus && plus < note + end ? (size_t)(plus - at) : (size_t)(note + end - at);
+        power->rails[power->rail_count++] = copy(r, at, length);
+        at += length + 3;
+    }
+    power->whole_machine = strstr(note, "the whole machine's") != NULL;
+}
+
+/* Sampled power counts when it differs from the counter by more than 5 %. */
+static bool is_warning(const char *part, const char *const *words)
+{
+    static const char sampled[] = "sampled power says ";
+    for (; *words; words++)
+        if (strncmp(part, *words, strlen(*words)) == 0) break;
+    if (!*words || strncmp(part, sampled, sizeof sampled - 1) != 0) return *words;
+    const char *open = strchr(part, '(');
+    return !open || !(fabs(strtod(open + 1, NULL)) <= 5);
+}
+
+/* The parts of a metric's note that begin with one of the words. */
+static void read_warnings(struct reading *r, const char *about, const struct assay_metric *metric,
+                          const char *const *words)
+{
+    for (const char *part = metric ? metric->note : ""; *part; part += strspn(part, "; ")) {
+        size_t length = strcspn(part, ";");
+        if (is_warning(part, words) &&
+            assay__trial_warn_power(r->profile, r->trial, about, copy(r, part, length)))
+            r->failed = true;
+        part += length;
+    }
+}
+
+static void read_rail_warnings(struct reading *r)
+{
+    static const char average[] = "power.average.", idle[] = "power.idle.";
+    static const char *const of_average[] = {
+        "shorter than ", "the update period of the source is not known", "sampled power says ",
+        "from sampled power, as ", NULL};
+    static const char *const of_idle[] = {"shorter than ", "idle power ", NULL};
+    for (size_t i = 0; i < assay_metrics_count(r->trial->metrics); i++) {
+        const struct assay_metric *metric = assay_metrics_at(r->trial->metrics, i);
+        const char *name = metric->name;
+        if (metric->state == ASSAY_UNAVAILABLE) continue;
+        if (strncmp(name, average, sizeof average - 1) == 0)
+            read_warnings(r, name + sizeof average - 1, metric, of_average);
+        if (strncmp(name, idle, sizeof idle - 1) != 0) continue;
+        const char *about = assay__arena_printf(r->profile->arena, "%s, idle",
+                                                name + sizeof idle - 1);
+        if (about)
+            read_warnings(r, about, metric, of_idle);
+        else
+            r->failed = true;
+    }
+}
+
+/* "temperature.package: mean over the measured windows" */
+static const char *series_of(struct reading *r, const char *name)
+{
+    const struct assay_metric *metric = assay__trial_metric(r->trial, name);
+    size_t length = metric ? strcspn(metric->note, ":") : 0;
+    return length && metric->note[length] ? copy(r, metric->note, length) : "";
+}
+
+static void read_power(struct reading *r)
+{
+    static const char *const of_choice[] = {"CUDA and NVML count ", "the whole machine's", NULL};
+    static const char *const of_net[] = {"below zero", NULL};
+    struct assay__power_info *power = &r->trial->power;
+    const struct assay_metric *average = assay_metrics_get(r->trial->metrics, "power.average");
+    *power = (struct assay__power_info){.temperature = series_of(r, "hardware.temperature"),
+                                        .frequency = series_of(r, "hardware.frequency")};
+    if (!average || strcmp(average->note, unread) == 0) return;
+    if (r->profile->complete || r->profile->interrupted) /* several arms share their sensors */
+        r->trial->protocol.watched |= ASSAY__WATCHED_POWER;
+    power->gap = average->state != ASSAY_UNAVAILABLE ? ASSAY__POWER_KNOWN
+                 : strncmp(average->note, unread, strlen("no energy counter")) == 0
+                     ? ASSAY__POWER_NO_SENSOR
+                     : ASSAY__POWER_LOST;
+    if (power->gap != ASSAY__POWER_KNOWN) return;
+    read_rails(r, average->note);
+    read_rail_warnings(r);
+    read_warnings(r, "power", average, of_choice);
+    read_warnings(r, "net energy", assay__trial_metric(r->trial, "energy.inference.net"), of_net);
+}
+
+/* --- what is of no trial ---------------------------------------------------------------------- */
+
+static void read_disturbances(struct reading *r)
+{
+    static const struct {
+        const char *words;
+        enum assay__disturbance_kind kind;
+    } rows[] = {{"the CPU clock changed by", ASSAY__DISTURBANCE_CLOCK},
+                {"times for heat", ASSAY__DISTURBANCE_THROTTLED},
+                {"held its clocks down", ASSAY__DISTURBANCE_SLOWED},
+                {"thermal pressure", ASSAY__DISTURBANCE_SLOWED},
+                {"CPU quota held the run up", ASSAY__DISTURBANCE_QUOTA}};
+    struct assay__environment *e = &r->profile->environment;
+    e->disturbance_kinds = array(r, e->disturbance_count, sizeof *e->disturbance_kinds);
+    for (size_t i = 0; e->disturbance_kinds && i < e->disturbance_count; i++)
+        for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+            if (strstr(e->disturbances[i], rows[k].words))
+                e->disturbance_kinds[i] = (unsigned char)rows[k].kind;
+}
+
+/* "estimated at 50 ns each …" */
+static void read_findings(struct assay_profile *profile)
+{
+    static const char assumed[] = "estimated at ";
+    for (size_t i = 0; i < profile->finding_count; i++) {
+        struct assay__finding *finding = &profile->findings[i];
+        for (size_t k = 0; k < finding->evidence_count; k++)
+            if (strncmp(finding->evidence[k], assumed, sizeof assumed - 1) == 0)
+                finding->gain_estimated = true;
+    }
+}
+
 /* --- together --------------------------------------------------------------------------------- */
 
 /* Of a comparison of models a trial names its own where it is not the first one's. */
@@ -395,7 +525,10 @@ int assay__schema1_derive(struct assay_profile *profile)
         if (i == 0) read_plan(&r);
         read_requirements(&r);
         read_placement(&r);
+        read_power(&r);
         read_model(&r);
     }
+    if (!r.failed) read_disturbances(&r);
+    read_findings(profile);
     return r.failed ? ASSAY_ENOMEM : 0;
 }

@@ -68,7 +68,7 @@ static void put_summary(struct assay__page *page, const struct assay__advice *ad
 static void put_potential(struct assay__buf *out, const struct assay__finding *f,
                           const struct assay__rule_result *result)
 {
-    bool estimated = result && result->estimated;
+    bool estimated = result && result->finding.gain_estimated;
     const char *mark = assay__render_mark(estimated ? ASSAY_ESTIMATED : ASSAY_DERIVED);
     if (strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0)
         assay__buf_printf(out, "%s%s × if gains multiplied", mark,
@@ -369,7 +369,7 @@ static void put_rules(struct assay__json_writer *w, const struct assay__advice *
                              isfinite(r->finding.expected_gain) ? r->gain_of : "");
         assay__json_put_text(w, "potential_state",
                              !isfinite(r->finding.expected_gain) ? ""
-                             : r->estimated                      ? "estimated"
+                             : r->finding.gain_estimated         ? "estimated"
                                                                  : "derived");
         assay__json_key(w, "change");
         if (r->outcome == ASSAY__RULE_FOUND && r->change.kind != ASSAY__CHANGE_NONE) {

@@ -423,10 +423,8 @@ static void put_many(struct view *v, const struct assay__diff_metric *p50)
     assay__buf_puts(&text, ".");
     assay__html_paragraph(&v->page, "lead", text_of(&text));
     for (size_t s = 1; s < v->diff->count; s++) {
-        static const char known[] = "no interval: ";
-        const char *why = p50->deltas[s].reason;
+        const char *why = p50->deltas[s].why;
         if (p50->deltas[s].verdict != ASSAY__DIFF_UNJUDGED || !*why) continue;
-        if (strncmp(why, known, sizeof known - 1) == 0) why += sizeof known - 1;
         assay__buf_clear(&text);
         assay__buf_printf(&text, "No verdict (%s): %s.", v->diff->sides[s].name, why);
         assay__html_paragraph(&v->page, "note", text_of(&text));

@@ -100,12 +100,11 @@ static void put_number(struct assay__html *page, const struct assay__trial *tria
         assay__buf_puts(&page->body, "<span class=\"state unavailable\">unavailable</span> ");
         const char *why = metric && metric->note && *metric->note ? metric->note
                                                                   : "it was not measured";
-        size_t first = strcspn(why, ";");
+        const char *power = assay__power_gap_words(trial->power.gap);
+        bool of_power = metric &&
+                        (strcmp(metric->unit, "W") == 0 || strcmp(metric->unit, "J") == 0);
         assay__buf_puts(&page->body, "<span class=\"why\">");
-        struct assay__buf cut = {0};
-        assay__buf_add(&cut, why, first);
-        assay__html_text(&page->body, text_of(&cut));
-        assay__buf_free(&cut);
+        assay__html_text(&page->body, of_power && *power ? power : why);
         assay__buf_puts(&page->body, "</span>");
     }
     assay__buf_puts(&page->body, "</dd></div>\n");
@@ -154,8 +153,6 @@ static void put_verdict(struct assay__html *page, const struct assay_profile *pr
         struct assay__comparison all;
         if (!assay__comparison(profile, arena, &all)) {
             const struct assay__recommendation *r = &all.recommendations[ASSAY__FOR_LATENCY];
-            if (r->row != SIZE_MAX && !strstr(r->why, all.rows[r->row].label))
-                assay__buf_printf(&text, "%s: ", all.rows[r->row].label);
             assay__buf_puts(&text, r->why);
         }
     } else if (profile->kind == ASSAY__PROFILE_SWEEP) {
@@ -169,7 +166,7 @@ static void put_verdict(struct assay__html *page, const struct assay_profile *pr
     } else if (profile->kind == ASSAY__PROFILE_TUNE) {
         struct assay__tune_result tune;
         if (!assay__tune_result(profile, arena, &tune)) {
-            if (tune.best < tune.count && !strstr(tune.why, tune.rows[tune.best].label))
+            if (tune.best < tune.count)
                 assay__buf_printf(&text, "%s: ", tune.rows[tune.best].label);
             assay__buf_puts(&text, tune.why);
         }
@@ -218,9 +215,8 @@ static void put_first_gain(struct assay__html *page, const struct assay__finding
  * nothing. */
 static const char *first_of(const struct assay__review *review)
 {
-    static const char sensor[] = "power is not known";
     const struct assay__sentence_list *advice = &review->recommendations;
-    bool useful = advice->count && strncmp(advice->items[0], sensor, sizeof sensor - 1) != 0;
+    bool useful = advice->count && !review->sensor_first;
     if (!useful && review->bottlenecks.count) return review->bottlenecks.items[0];
     return advice->count ? advice->items[0] : NULL;
 }
@@ -277,7 +273,8 @@ static void put_power(struct assay__html *page, const struct assay__trial *trial
             assay__render_metric(&text, power);
         }
         assay__buf_puts(&text, " on ");
-        assay__buf_add(&text, note, strcspn(note, ";")); /* "package + dram" */
+        for (size_t i = 0; i < trial->power.rail_count; i++)
+            assay__buf_printf(&text, "%s%s", i ? " + " : "", trial->power.rails[i]);
     } else {
         assay__buf_puts(&text, "The energy of an inference is not known here: ");
         assay__buf_puts(&text, *note ? note : "no sensor was read");

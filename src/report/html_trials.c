@@ -282,8 +282,6 @@ void assay__html_comparison(struct assay__html *page, const struct assay_profile
     for (size_t i = 0; i < ASSAY__FOR_COUNT; i++) {
         struct assay__buf text = {0};
         const struct assay__recommendation *r = &all.recommendations[i];
-        if (r->row != SIZE_MAX && !strstr(r->why, all.rows[r->row].label))
-            assay__buf_printf(&text, "%s: ", all.rows[r->row].label);
         assay__buf_puts(&text, r->why);
         assay__html_fact(page, goals[i], text_of(&text));
         assay__buf_free(&text);

@@ -45,19 +45,12 @@ static void put_row(struct assay__page *page, const char *label, struct assay__b
     assay__buf_clear(items);
 }
 
-static bool is_uncovered(const char *note)
-{
-    return strncmp(note, ASSAY__PREDICT_UNCOVERED, strlen(ASSAY__PREDICT_UNCOVERED)) == 0;
-}
-
 /* " (median error 14 %)", and whether that is of models like this one. */
 static void put_latency(const struct assay__page *page, struct assay__buf *items,
                         const struct assay__trial *trial, const struct assay__fit *fit)
 {
     char label[64], behind[112];
-    bool covered = true, narrow = page->columns < ASSAY__PREDICT_NARROW;
-    for (size_t i = 0; i < trial->note_count; i++)
-        covered = covered && !is_uncovered(trial->notes[i]);
+    bool covered = !*trial->target.uncovered, narrow = page->columns < ASSAY__PREDICT_NARROW;
     assay__fit_label(fit, label, sizeof label);
     snprintf(behind, sizeof behind, " (%s%s)", label, covered ? "" : ", not of such models");
     put_metric(items, trial, "latency.p50", narrow ? "" : behind);
@@ -232,7 +225,11 @@ static void put_trust(struct assay__page *page, const struct assay__trial *trial
         assay__buf_printf(&text, "Error unknown: %s.", fit->validation);
     assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", text_of(&text));
     for (size_t i = 0; i < trial->note_count; i++)
-        assay__page_wrap(page, is_uncovered(trial->notes[i]) ? ASSAY__STYLE_WARN : ASSAY__STYLE_DIM,
+        assay__page_wrap(page,
+                         *trial->target.uncovered &&
+                                 strcmp(trial->notes[i], trial->target.uncovered) == 0
+                             ? ASSAY__STYLE_WARN
+                             : ASSAY__STYLE_DIM,
                          "  ", trial->notes[i]);
     if (trial->target.device_class == ASSAY__CLASS_NPU)
         assay__page_wrap(page, ASSAY__STYLE_DIM, "  ",

@@ -6,6 +6,7 @@
 #include "judge/comparison.h"
 #include "judge/sweep.h"
 #include "base/json.h"
+#include "base/metric_value.h"
 #include "base/text.h"
 #include "base/vec.h"
 
@@ -90,11 +91,7 @@ void assay__render_metric(struct assay__buf *out, const struct assay_metric *met
 
 enum assay_state assay__render_gain_state(const struct assay__finding *finding)
 {
-    static const char assumed[] = "estimated at "; /* advise/rules_memory.c, rules_machine.c */
-    for (size_t i = 0; i < finding->evidence_count; i++)
-        if (finding->evidence[i] && strncmp(finding->evidence[i], assumed, sizeof assumed - 1) == 0)
-            return ASSAY_ESTIMATED;
-    return ASSAY_DERIVED;
+    return finding->gain_estimated ? ASSAY_ESTIMATED : ASSAY_DERIVED;
 }
 
 void assay__render_ns(struct assay__buf *out, double time_ns)
@@ -473,8 +470,12 @@ static void put_lost(struct assay__buf *out, const struct assay_profile *profile
     assay__buf_printf(out, " lost %zu of %zu launches%s: judged by the %zu that are left",
                       trial->launch_count - good, trial->launch_count, alike > 1 ? " each" : "",
                       good);
-    const char *why = trial->reason ? strstr(trial->reason, "; ") : NULL;
-    if (why) assay__buf_printf(out, " (%s)", why + 2);
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        const struct assay__launch *launch = &trial->launches[i];
+        if (launch->state == ASSAY__TRIAL_OK || !*launch->reason) continue;
+        assay__buf_printf(out, " (launch %d: %s)", launch->id, launch->reason);
+        break;
+    }
 }
 
 /* "FAILED (trial 3): …", or "FAILED (23 of 96 trials): …" of those that failed for the same reason:
@@ -530,16 +531,6 @@ int assay__render_alert(struct assay__buf *out, const struct assay_profile *prof
 /* A profile from elsewhere may hold any number of reasons: more than a reader reads are joined. */
 #define REASONS_MAX 100
 
-/* "compute.flops is unavailable: no graph" is known to be so because of "no graph": both stand
- * under the root. */
-static const char *root_reason(const char *reason)
-{
-    static const char link[] = " is unavailable: ";
-    for (const char *next = strstr(reason, link); next; next = strstr(reason, link))
-        reason = next + sizeof link - 1;
-    return reason;
-}
-
 /* Names that share their first part are joined short: "latency.transfer_in, .execute". */
 static void add_name(struct assay__reason_group *group, const char *last, const char *name)
 {
@@ -561,7 +552,8 @@ int assay__render_unavailable(const struct assay_metrics *metrics,
     for (size_t i = 0; metrics && !code && i < assay_metrics_count(metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(metrics, i);
         if (m->state != ASSAY_UNAVAILABLE) continue;
-        const char *reason = m->note && *m->note ? root_reason(m->note) : "no reason was recorded";
+        const char *reason = assay__metrics_root(metrics, m)->note;
+        if (!reason || !*reason) reason = "no reason was recorded";
         size_t g = 0;
         while (g < *count && g < REASONS_MAX && strcmp((*groups)[g].reason, reason) != 0)
             g++;

@@ -155,26 +155,35 @@ static void put_table(const struct view *v, const size_t *shown, size_t first, s
     }
 }
 
-/* How many samples there were differs from row to row and matters to none: "needs 662 samples in a
- * launch, there are 4: run longer" loses its middle. */
-static void put_reason(struct assay__buf *out, const struct assay_metric *m)
+/* How many samples a percentile needs, where a launch has fewer; 0: that is not what is wrong. How
+ * many there are differs from row to row and matters to none. */
+static size_t samples_needed(const struct assay__trial *trial, size_t column)
 {
-    const char *there = strstr(m->note, ", there are "), *end = there ? strchr(there, ':') : NULL;
-    if (strncmp(m->note, "needs ", 6) != 0 || !end) {
-        assay__buf_puts(out, m->note);
-        if (strcmp(m->note, "no energy counter or power sensor was read") == 0)
-            assay__buf_puts(out, " (--no-power)");
-        return;
-    }
-    assay__buf_add(out, m->note, (size_t)(there - m->note));
-    assay__buf_puts(out, end);
+    size_t needs = assay__stats_percentile_needs(0.99);
+    if (strcmp(columns[column].metric, "latency.p99") != 0) return 0;
+    for (size_t i = 0; i < trial->launch_count; i++)
+        if (trial->launches[i].sample_count < needs + trial->launches[i].warmup) return needs;
+    return 0;
 }
 
-static bool same_reason(const struct assay_metric *a, const struct assay_metric *b)
+static void put_reason(struct assay__buf *out, const struct view *v, size_t row, size_t column)
+{
+    const struct assay__trial *trial = trial_of(v, row);
+    size_t needs = samples_needed(trial, column);
+    if (needs)
+        assay__buf_printf(out, "needs %zu samples in a launch: run longer (--iters, --time)",
+                          needs);
+    else
+        assay__buf_puts(out, metric_of(v, row, column)->note);
+    if ((column == POWER || column == ENERGY) && trial->power.gap == ASSAY__POWER_UNREAD)
+        assay__buf_puts(out, " (--no-power)");
+}
+
+static bool same_reason(const struct view *v, size_t a, size_t b, size_t column)
 {
     struct assay__buf x = {0}, y = {0};
-    put_reason(&x, a);
-    put_reason(&y, b);
+    put_reason(&x, v, a, column);
+    put_reason(&y, v, b, column);
     bool same = x.data && y.data && strcmp(x.data, y.data) == 0;
     assay__buf_free(&x);
     assay__buf_free(&y);
@@ -201,7 +210,7 @@ static void put_reasons(const struct view *v, size_t column)
             const struct assay_metric *other = metric_of(v, k, column);
             if (!v->all->rows[k].usable) continue;
             bool same = other && !assay__metric_is_known(other) && !is_told(v, k, column) &&
-                        same_reason(other, m);
+                        same_reason(v, k, i, column);
             told |= same && k < i;
             alone &= same;
             if (same)
@@ -210,7 +219,7 @@ static void put_reasons(const struct view *v, size_t column)
         }
         assay__buf_puts(&text, "— ");
         if (!alone) assay__buf_printf(&text, "%s: ", labels.data ? labels.data : "");
-        put_reason(&text, m);
+        put_reason(&text, v, i, column);
         if (!told)
             assay__page_row(v->page, column == ENERGY ? "energy" : columns[column].head,
                             text.data ? text.data : "");

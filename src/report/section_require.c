@@ -171,10 +171,9 @@ static void put_score(struct assay__page *page, const char *label, const struct 
         const struct assay__score_part *part = &score->parts[i];
         if (isfinite(part->points)) continue;
         assay__buf_clear(&text);
-        size_t first = strcspn(part->reason, ";"); /* the list of all sensors is long */
-        if (first > REASON) first = REASON;
+        size_t length = strlen(part->reason), first = length < REASON ? length : REASON;
         assay__buf_printf(&text, "— %s: %.*s%s", part->name, (int)first, part->reason,
-                          part->reason[first] ? " …" : "");
+                          first < length ? " …" : ""); /* the list of all sensors is long */
         assay__page_wrap(page, ASSAY__STYLE_DIM, "              ", text_of(&text));
     }
     assay__buf_free(&text);

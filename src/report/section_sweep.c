@@ -211,7 +211,7 @@ static void put_gaps(struct assay__page *page, const struct assay_profile *profi
         if (!why) continue;
         struct assay__buf text = {0};
         assay__buf_printf(&text, "%s: %s", titles[c], why);
-        const char *help = assay__sweep_help((enum assay__sweep_column)c, why);
+        const char *help = assay__sweep_help(profile, (enum assay__sweep_column)c);
         if (*help) assay__buf_printf(&text, " (%s)", help);
         assay__page_row(page, "—", text.data ? text.data : "");
         assay__buf_free(&text);

@@ -37,11 +37,11 @@ enum assay_state assay__sweep_state(const struct assay_profile *profile,
     return m ? m->state : ASSAY_UNAVAILABLE;
 }
 
-const char *assay__sweep_help(enum assay__sweep_column column, const char *why)
+const char *assay__sweep_help(const struct assay_profile *profile, enum assay__sweep_column column)
 {
-    if (column == ASSAY__SWEEP_JOULES && strstr(why, "was read"))
+    if (column == ASSAY__SWEEP_JOULES && profile->trials[0].power.gap == ASSAY__POWER_UNREAD)
         return "--power reads what sensors there are";
-    if (column == ASSAY__SWEEP_UTILIZATION && strstr(why, "was measured"))
+    if (column == ASSAY__SWEEP_UTILIZATION && !profile->ceiling_count)
         return "--ceilings measures it";
     return "";
 }

@@ -524,6 +524,7 @@ static void test_untimed(void)
     struct assay__layers *l = &t->layers;
     struct assay_report_options wide = {.columns = 200};
     l->reason = "Means of the nodes are 8 % above their medians: something else ran here.";
+    l->contention = 0.08;
     l->items[1].state = ASSAY_UNAVAILABLE; /* one without a time: the total is still the median */
     char *text = render(p, wide);
     CHECK_HAS(text, " 39.1 ms   100 %\n");

@@ -117,6 +117,7 @@ static void test_findings(void)
     struct assay__finding findings[] = {{.id = "a",
                                          .severity = "low",
                                          .title = "allocations",
+                                         .gain_estimated = true,
                                          .evidence = assumed,
                                          .evidence_count = COUNT(assumed)},
                                         {.id = "b",

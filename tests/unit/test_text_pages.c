@@ -368,6 +368,7 @@ static void lose(struct assay_profile *p, size_t trial, size_t launch)
     p->trials[trial].state = ASSAY__TRIAL_FAILED;
     p->trials[trial].reason = "1 of 5 launches failed; launch 2: killed";
     p->trials[trial].launches[launch].state = ASSAY__TRIAL_FAILED;
+    p->trials[trial].launches[launch].reason = "killed";
 }
 
 /* A point that stands on its other launches is no failure: of sweep; of compare four launches are

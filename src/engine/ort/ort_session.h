@@ -32,12 +32,12 @@ struct assay_session {
     struct assay__arena *arena;     /* lives as long as the session */
 
     /* options; strings are our copies */
-    const char *model_path;
-    const char *device;   /* "cpu", "cuda:0" */
-    const char *provider; /* ONNX Runtime's name, "CPUExecutionProvider" */
-    int optimization;     /* ASSAY__ORT_OPT_* */
-    int threads;          /* as asked; 0 default */
-    int spinning;         /* -1 default, 0, 1 */
+    const char *model_path, *model_name; /* the second is what messages call it */
+    const char *device;                  /* "cpu", "cuda:0" */
+    const char *provider;                /* ONNX Runtime's name, "CPUExecutionProvider" */
+    int optimization;                    /* ASSAY__ORT_OPT_* */
+    int threads;                         /* as asked; 0 default */
+    int spinning;                        /* -1 default, 0, 1 */
     int stream_count;
     bool strict;                  /* nothing may fall back to the CPU */
     const char *provider_options; /* "key=value;key=value"; NULL none */

@@ -90,6 +90,7 @@ static int add_note(struct planner *planner, const char *note)
 {
     struct assay__workload *workload = planner->workload;
     if (!note) return no_memory(planner);
+    workload->note_symbols[workload->note_count] = "";
     workload->notes[workload->note_count++] = note; /* allocated for the most there can be */
     return 0;
 }
@@ -166,8 +167,11 @@ static int open_inputs(struct planner *planner)
     planner->symbols.items = assay__arena_array(arena, dims + names,
                                                 sizeof *planner->symbols.items);
     workload->inputs = assay__arena_array(arena, graph->input_count, sizeof *workload->inputs);
-    workload->notes = assay__arena_array(arena, 2 * dims + names + 4, sizeof *workload->notes);
-    if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes)
+    size_t notes = 2 * dims + names + 4;
+    workload->notes = assay__arena_array(arena, notes, sizeof *workload->notes);
+    workload->note_symbols = assay__arena_array(arena, notes, sizeof *workload->note_symbols);
+    if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes ||
+        !workload->note_symbols)
         code = no_memory(planner);
     for (size_t i = 0; i < graph->input_count && !code; i++)
         if (assay__map_get(initializers, graph->inputs[i].name) == ASSAY__MAP_NONE)

@@ -52,7 +52,8 @@ struct assay__workload {
         int64_t value;
     } * dims; /* symbolic dimensions and what they became */
     size_t dim_count;
-    const char **notes; /* "symbolic dimension 'seq' set to 1 (--dim seq=N changes it)" */
+    const char **notes;        /* "symbolic dimension 'seq' set to 1 (--dim seq=N changes it)" */
+    const char **note_symbols; /* the symbolic dimension that each is about; "" none */
     size_t note_count;
     uint64_t seed;    /* as asked for */
     int64_t batch;    /* -1 unknown: no batch axis found */

@@ -90,6 +90,8 @@ int assay__arms_add(struct assay__arms *arms, const struct assay_run_options *op
     if (code == ASSAY_ENOMEM) return assay_error_set(error, code, "out of memory");
     arms->count++;
     if (arms->items[at]) keep_outputs(arms, at);
+    if (arms->items[at] && arms->whole.power)
+        assay__arms_trial(arms, at)->protocol.watched |= ASSAY__WATCHED_POWER;
     if (index) *index = at;
     if (arms->items[at] && arms->recording.store) {
         struct assay_error stored = {0};

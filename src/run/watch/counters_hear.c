@@ -24,6 +24,7 @@ static int hear_event(const struct assay__json *json, struct assay__arena *arena
         .name = keep(arena, json, "name"),
         .source = keep(arena, json, "source"),
         .reason = keep(arena, json, "reason"),
+        .user_only = assay__json_get_bool(json, "user_only", false),
         .grown = assay__json_get_number(json, "grown", NAN),
         .share = assay__json_get_number(json, "share", NAN),
         .wall_ns = assay__json_get_number(json, "wall_ns", NAN),

@@ -443,26 +443,29 @@ static bool explain_candidate(const struct assay__sensors *sensors, struct assay
 }
 
 /* The probes that could tell the power of such a device. */
-static const char *const *probes_of(char kind)
+static const char *const *probes_of(enum assay__device_class device_class)
 {
     static const char *const of_cpu[] = {"rapl", "hwmon", "powermetrics", "battery", NULL};
     static const char *const of_gpu[] = {"nvml", "gpu", "powermetrics", "battery", NULL};
     static const char *const of_npu[] = {"accel", "powermetrics", "battery", NULL};
-    return kind == 'c' ? of_cpu : kind == 'g' ? of_gpu : of_npu;
+    return device_class == ASSAY__CLASS_GPU   ? of_gpu
+           : device_class == ASSAY__CLASS_NPU ? of_npu
+                                              : of_cpu;
 }
 
 static void explain(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    const char *const *wanted = probes_of(rails->kind);
+    const char *const *wanted = probes_of(rails->device_class);
     if (explain_candidate(sensors, rails)) return;
     size_t used = explain_others(sensors, rails), listed = 0;
+    rails->listed = true;
     for (; *wanted; wanted++)
         for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
             struct assay__probe_cost probe;
             assay__sampler_probe_cost(sensors->sampler, i, &probe);
             if (strcmp(probe.ops->name, *wanted) != 0) continue;
+            if (probe.ops->is_foreign && probe.ops->is_foreign()) continue; /* no way to it */
             const char *reason = probe_reason(sensors, &probe);
-            if (strstr(reason, "which is macOS's")) continue; /* another system's: no way to it */
             int more = snprintf(rails->reason + used, sizeof rails->reason - used, "%s%s: %.*s%s",
                                 listed++ ? "; " : ": ", probe.ops->name, REASON_EACH, reason,
                                 strlen(reason) > REASON_EACH ? "…" : "");
@@ -484,7 +487,7 @@ static bool all_answer(const struct assay__sensors *sensors, const struct assay_
         return false;
     }
     if (rails->count) return true;
-    for (const char *const *wanted = probes_of(rails->kind); *wanted && !*why; wanted++)
+    for (const char *const *wanted = probes_of(rails->device_class); *wanted && !*why; wanted++)
         for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
             struct assay__probe_cost probe;
             assay__sampler_probe_cost(sensors->sampler, i, &probe);
@@ -500,7 +503,7 @@ static bool choose_last_resort(const struct assay__sensors *sensors, const char 
 {
     static bool (*const last_resorts[])(const char *) = {is_psys, is_machine};
     for (size_t i = 0; i < sizeof last_resorts / sizeof last_resorts[0]; i++) {
-        struct assay__rails last = {.kind = rails->kind, .whole_machine = true};
+        struct assay__rails last = {.device_class = rails->device_class, .whole_machine = true};
         struct assay__sensed sensed = {.available = false};
         take(sensors, last_resorts[i], true, 1, &last);
         if (last.count) assay__sensed_rail(sensors, last.names[0], &sensed);
@@ -519,24 +522,18 @@ static bool choose_last_resort(const struct assay__sensors *sensors, const char 
 
 void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    static const char *const by_number[] = {"cuda", "tensorrt", "nv", "rocm", "migraphx", NULL};
-    static const char *const gpus[] = {"webgpu", "dml", "openvino:gpu", "coreml:gpu", NULL};
-    static const char *const npus[] = {"openvino:npu", "qnn", "vitisai", "coreml:ane", NULL};
-    const char *device = sensors->trial->target.device, *slash = strrchr(device, '/');
-    if (slash) device = slash + 1; /* "build/cuda:0" */
-    *rails = (struct assay__rails){.kind = 'c'};
-    if (begins(device, by_number)) {
-        rails->kind = 'g';
+    static const char *const by_number[] = {"cuda", "tensorrt", "rocm", "migraphx", NULL};
+    const struct assay__target *target = &sensors->trial->target;
+    const char *device = assay__device_bare(target->device);
+    *rails = (struct assay__rails){.device_class = target->device_class};
+    if (target->device_class == ASSAY__CLASS_GPU && begins(device, by_number))
         choose_cuda(sensors, device, rails);
-    } else if (begins(device, gpus)) {
-        rails->kind = 'g';
+    else if (target->device_class == ASSAY__CLASS_GPU)
         choose_only_gpu(sensors, rails);
-    } else if (begins(device, npus)) {
-        rails->kind = 'n';
+    else if (target->device_class == ASSAY__CLASS_NPU)
         take(sensors, is_npu, false, 1, rails);
-    } else {
+    else
         choose_cpu(sensors, rails);
-    }
     char why[440];
     if (*rails->reason || all_answer(sensors, rails, why, sizeof why) ||
         choose_last_resort(sensors, why, rails) || any_works(sensors, rails))
@@ -582,9 +579,10 @@ size_t assay__sensors_temperature(const struct assay__sensors *sensors,
                                          "acpitz",
                                          NULL};
     static const char *const any[] = {"", NULL};
-    if (rails->kind == 'g')
+    if (rails->device_class == ASSAY__CLASS_GPU)
         return *rails->gpu ? by_words(sensors, "temperature", any, rails->gpu) : SIZE_MAX;
-    return rails->kind == 'c' ? by_words(sensors, "temperature", of_cpu, NULL) : SIZE_MAX;
+    return rails->device_class == ASSAY__CLASS_NPU ? SIZE_MAX
+                                                   : by_words(sensors, "temperature", of_cpu, NULL);
 }
 
 size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails)
@@ -592,7 +590,8 @@ size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct a
     static const char *const of_cpu[] = {"clock.mean", "clock.p", NULL};
     static const char *const of_gpu[] = {".sm", ".graphics", ".sclk", "", NULL};
     static const char *const of_npu[] = {"clock.accel", NULL};
-    if (rails->kind == 'g')
+    if (rails->device_class == ASSAY__CLASS_GPU)
         return *rails->gpu ? by_words(sensors, "clock", of_gpu, rails->gpu) : SIZE_MAX;
-    return by_words(sensors, "clock", rails->kind == 'c' ? of_cpu : of_npu, NULL);
+    return by_words(sensors, "clock", rails->device_class == ASSAY__CLASS_NPU ? of_npu : of_cpu,
+                    NULL);
 }

@@ -157,6 +157,7 @@ static int put_controllers(struct assay__watcher *w)
 struct total {
     double grown, completions, wall_ns, share;
     const char *source, *reason;
+    bool user_only;
 };
 
 static const struct assay__counted_event *find(const struct assay__outcome *outcome,
@@ -182,6 +183,7 @@ static struct total add_up(const struct assay__watcher *w, const char *name)
         total.wall_ns += event->wall_ns;
         if (event->share < total.share) total.share = event->share;
         total.source = event->source;
+        total.user_only = event->user_only;
     }
     return total;
 }
@@ -201,7 +203,7 @@ static int put_counter(struct assay__watcher *w, const struct row *row)
             metrics, row->metric,
             "it stayed at 0 while inferences ran: the counter is there but does not count, as in "
             "some virtual machines");
-    w->user_space |= strstr(total.source, "user space") != NULL;
+    w->user_space |= total.user_only;
     w->share = fmin(w->share, total.share);
     w->seconds = total.wall_ns * 1e-9 / total.completions;
     double value = total.grown / total.completions;

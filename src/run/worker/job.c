@@ -42,6 +42,7 @@ void assay__job_write(const struct assay__job *job, struct assay__buf *out)
     assay__json_put_bool(&writer, "allocations", job->allocations);
     assay__json_put_bool(&writer, "strict", job->strict);
     assay__json_put_string(&writer, "provider_options", job->provider_options);
+    assay__json_put_string(&writer, "model_name", job->model_name);
     if (job->generation.tokens > 0) write_generation(&job->generation, &writer);
     assay__json_key(&writer, "inputs");
     assay__json_array(&writer);
@@ -124,6 +125,7 @@ int assay__job_read(const char *text, size_t length, struct assay__arena *arena,
         .allocations = assay__json_get_bool(root, "allocations", false),
         .strict = assay__json_get_bool(root, "strict", false),
         .provider_options = assay__json_get_string(root, "provider_options", NULL),
+        .model_name = assay__json_get_string(root, "model_name", NULL),
     };
     if (!job->engine) return assay_error_set(error, ASSAY_EFORMAT, "the job names no engine");
     code = read_generation(assay__json_get(root, "generation"), arena, &job->generation, error);

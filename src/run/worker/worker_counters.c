@@ -328,6 +328,7 @@ void assay__worker_counters_write(const struct assay__worker_counters *counters,
         assay__json_put_number(out, "wall_ns", tally->wall_ns);
         assay__json_put_number(out, "share", tally->share);
         assay__json_put_string(out, "source", counters->channels[e].source);
+        assay__json_put_bool(out, "user_only", counters->channels[e].user_only);
         assay__json_put_string(out, "reason", tally->reason);
         assay__json_object_end(out);
     }
