@@ -86,11 +86,11 @@ static const char *shape_text(const struct assay__value *value, char *out, size_
     return out;
 }
 
-static int add_note(struct planner *planner, const char *note)
+static int add_note(struct planner *planner, const char *input, int axis, const char *note)
 {
     struct assay__workload *workload = planner->workload;
     if (!note) return no_memory(planner);
-    workload->note_symbols[workload->note_count] = "";
+    workload->note_subjects[workload->note_count] = (struct assay__note_subject){"", input, axis};
     workload->notes[workload->note_count++] = note; /* allocated for the most there can be */
     return 0;
 }
@@ -169,9 +169,9 @@ static int open_inputs(struct planner *planner)
     workload->inputs = assay__arena_array(arena, graph->input_count, sizeof *workload->inputs);
     size_t notes = 2 * dims + names + 4;
     workload->notes = assay__arena_array(arena, notes, sizeof *workload->notes);
-    workload->note_symbols = assay__arena_array(arena, notes, sizeof *workload->note_symbols);
+    workload->note_subjects = assay__arena_array(arena, notes, sizeof *workload->note_subjects);
     if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes ||
-        !workload->note_symbols)
+        !workload->note_subjects)
         code = no_memory(planner);
     for (size_t i = 0; i < graph->input_count && !code; i++)
         if (assay__map_get(initializers, graph->inputs[i].name) == ASSAY__MAP_NONE)
@@ -556,7 +556,7 @@ static int finish_input(struct planner *planner, size_t index)
             input->dims[i] = find_symbol(planner, value->dims[i].symbol)->value;
         } else if (input->dims[i] < 0) {
             input->dims[i] = 1;
-            int code = add_note(planner,
+            int code = add_note(planner, value->name, i,
                                 assay__arena_printf(planner->workload->arena,
                                                     "unnamed dimension %d of '%s' set to 1 "
                                                     "(--shape %s=… changes it)",

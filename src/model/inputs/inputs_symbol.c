@@ -166,7 +166,7 @@ struct assay__plan_symbol *assay__plan_find(struct assay__plan_symbols *symbols,
 static int add_note(struct assay__workload *workload, const char *symbol, const char *note)
 {
     if (!note) return ASSAY_ENOMEM;
-    workload->note_symbols[workload->note_count] = symbol;
+    workload->note_subjects[workload->note_count] = (struct assay__note_subject){symbol, "", 0};
     workload->notes[workload->note_count++] = note; /* allocated for the most there can be */
     return 0;
 }
