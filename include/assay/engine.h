@@ -1,5 +1,5 @@
 /* engine.h - the software that runs a model, behind a small table of functions. Built-in engines
- * stand in one array (src/engine/engines.c); adding one is a new file and a row there. A session
+ * stand in one list (src/engine/engines.h); adding one is a new file and a row there. A session
  * runs in the worker process. Any runtime can also be measured through a plain callback: see
  * measure.h. */
 #ifndef ASSAY_ENGINE_H

@@ -35,6 +35,7 @@ struct assay_metric_info {
     const char *name;
     const char *unit;    /* base unit */
     const char *summary; /* one plain sentence */
+    const char *unread; /* why a run has no value when nothing read it; NULL: it need not have it */
 };
 
 /** The table row of a name or NULL. `power.average.RAIL` rows match by their prefix. */

@@ -1,18 +1,16 @@
-/* advise.c - see advise.h. A rule whose inputs are not all there is not called: what is missing is
- * said instead. */
+/* advise.c - evaluates every rule of the tables over one trial and sorts what was found. A rule
+ * whose inputs are not all there is not called: what is missing is said instead. */
 #include "advise/advise.h"
 
+#include "advise/rules.h"
 #include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct assay__rule *const families[] = {
-    assay__rules_target, assay__rules_batch, assay__rules_precision, assay__rules_graph,
-    assay__rules_fusion, assay__rules_bound, assay__rules_device,    assay__rules_machine,
-    assay__rules_memory, assay__rules_start, assay__rules_sequence,  assay__rules_require,
-};
+#define ROW(FAMILY) assay__rules_##FAMILY,
+static const struct assay__rule *const families[] = {ASSAY__RULE_FAMILIES(ROW)};
 
 const struct assay__rule *assay__rule_at(size_t index)
 {

@@ -1,6 +1,5 @@
 /* rule.h - one rule of the advice: what it needs, what it looks for, and what it concludes. A rule
- * is a row in a table of its family (rules_<family>.c); adding a family is a file and a row in
- * advise.c.
+ * is a row in a table of its family (rules_<family>.c); the families are listed in rules.h.
  *
  * A rule gives one of three answers: a finding, nothing found, or "not evaluated" with the input
  * that is missing. Its conclusion rests on the numbers of this profile, which it puts down as
@@ -95,11 +94,6 @@ struct assay__rule {
     /** What could be tried, once it is found; NULL: nothing that a program can do by itself. */
     void (*apply)(const struct assay__advice *advice, struct assay__change *change);
 };
-
-extern const struct assay__rule assay__rules_target[], assay__rules_batch[],
-    assay__rules_precision[], assay__rules_graph[], assay__rules_fusion[], assay__rules_bound[],
-    assay__rules_device[], assay__rules_machine[], assay__rules_memory[], assay__rules_start[],
-    assay__rules_sequence[], assay__rules_require[];
 
 /* --- what rules are written with -------------------------------------------------------------- */
 

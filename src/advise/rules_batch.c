@@ -1,6 +1,6 @@
 /* rules_batch.c - rules about the size of the work: batch, symbolic dimensions, sizes between
  * powers of two. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 

@@ -1,6 +1,6 @@
 /* rules_device.c - rules about an accelerator and the way to it: nodes that ran elsewhere, copies,
  * a device that waits. On the CPU they find nothing. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 

@@ -1,6 +1,6 @@
 /* rules_machine.c - rules about the machine and what else it did: clocks, heat, neighbours, faults;
  * and how far the numbers can be trusted. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
 /* rules_memory.c - rules about memory: growth, allocations, what is held and not used. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 

@@ -1,7 +1,7 @@
 /* rules_precision.c - rules about number formats. Compute-bound layers gain what the device's
  * ceilings of the two formats differ by, memory-bound ones what their bytes shrink by; layers that
  * are bound by neither gain nothing. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 

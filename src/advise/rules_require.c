@@ -1,7 +1,7 @@
 /* rules_require.c - the thresholds of a requirement table as rules: floors are missed below 0.8 of
  * what is required, budgets are near from 0.8 on and exceeded above 1. What is missing to the
  * requirement is no potential: none is stated. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 

@@ -1,6 +1,6 @@
 /* rules_sequence.c - rules about work over time: recurrent cells, sparse wirings, text
  * generation. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "judge/comparison.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* rules_start.c - rules about what happens before the first warm inference. Their gain is of the
  * start, not of the latency: none is stated. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/text.h"
 

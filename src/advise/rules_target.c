@@ -1,7 +1,7 @@
 /* rules_target.c - rules about how the engine was set up: threads, spinning, optimisation, streams.
  * The number of threads that is right is that of the cores it may run on; how much a wrong one
  * costs depends on the model, so most of these have no potential before they are tried. */
-#include "advise/rule.h"
+#include "advise/rules.h"
 
 #include "base/cpu_list.h"
 #include "base/text.h"

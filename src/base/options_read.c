@@ -1,4 +1,4 @@
-/* options_read.c - see options.h. */
+/* options_read.c - copies a caller's options struct, which may be older or newer, into our own. */
 #include "base/options_read.h"
 
 #include <string.h>

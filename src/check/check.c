@@ -239,7 +239,7 @@ static int by_severity(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void judge(struct assay__check *check)
+static void set_verdict(struct assay__check *check)
 {
     if (check->item_count)
         qsort(check->items, check->item_count, sizeof *check->items, by_severity);
@@ -301,7 +301,7 @@ static int look(struct assay__check *check, const struct assay__check_options *o
                    : assay__check_ort(check, options, path, error);
     if (folder[0]) assay__folder_remove(folder);
     if (!code && check->failed) code = no_memory(error);
-    if (!code) judge(check);
+    if (!code) set_verdict(check);
     return code;
 }
 

@@ -216,7 +216,8 @@ static size_t count_pieces(const struct assay__assignment *answer, size_t *on)
     return pieces < *on ? pieces : 0;
 }
 
-static void judge(struct assay__check *check, const struct assay__assignment *answer, size_t on)
+static void note_share(struct assay__check *check, const struct assay__assignment *answer,
+                       size_t on)
 {
     double share = assay__check_share(&check->partitions);
     const char *other = "";
@@ -249,7 +250,7 @@ int assay__check_ort_place(struct assay__check *check, const struct assay__assig
         check->partitions.engine_pieces = count_pieces(answer, &on);
         code = assay__check_partition(check, "engine", false, error);
     }
-    if (!code) judge(check, answer, on);
+    if (!code) note_share(check, answer, on);
     assay__map_free(p.nodes);
     assay__map_free(p.producer);
     return code == ASSAY_ENOMEM ? assay_error_set(error, code, "out of memory") : code;

@@ -5,6 +5,7 @@
  * ceilings. With --verify it is the first of several arms of one profile: the run without changes
  * and one arm per change follow. Beside a kept profile they stand in a profile of their own that is
  * not kept. */
+#include "cli/commands.h"
 #include "cli/report_file.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
@@ -424,7 +425,7 @@ static int advise_model(struct assay__invocation *invocation)
     return status;
 }
 
-static int run(struct assay__invocation *invocation)
+static int advise_on_argument(struct assay__invocation *invocation)
 {
     const struct advise_options *o = invocation->options;
     if (o->list) return list_rules(o);
@@ -465,5 +466,5 @@ const struct assay__command assay__command_advise = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct advise_options),
-    .run = run,
+    .run = advise_on_argument,
 };

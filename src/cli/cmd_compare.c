@@ -6,7 +6,8 @@
 #include "judge/placement.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "cli/device_words.h"
+#include "cli/commands.h"
+#include "cli/device_selection.h"
 #include "cli/device_list.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
@@ -120,7 +121,7 @@ static int add_all(struct plan *plan, const struct assay__found *found, const ch
 
 /* Of every word that stands there twice: a device that also belongs to a class of the list is no
  * mistake. */
-static int say_twins(struct assay__arena *arena, const char *list)
+static int say_duplicates(struct assay__arena *arena, const char *list)
 {
     size_t length;
     for (const char *at = list; *at; at += length + (at[length] == ',')) {
@@ -167,20 +168,20 @@ static int add_controls(struct plan *plan, const struct assay__found *found, con
     return status;
 }
 
-static int plan_words(struct plan *plan, const char *list, const struct assay__found *found,
-                      const char *model)
+static int plan_devices(struct plan *plan, const char *list, const struct assay__found *found,
+                        const char *model)
 {
-    struct assay__device_words words;
+    struct assay__device_selection selection;
     struct assay_error error = {0};
     if (!list[strspn(list, ", ")]) {
         assay__say("compare: --devices names none: give names ('assay devices') or cpu, gpu, npu");
         return ASSAY__EXIT_USAGE;
     }
-    int code = assay__device_words_read(list, found, plan->arena, &words, &error);
+    int code = assay__device_selection_read(list, found, plan->arena, &selection, &error);
     if (code) return assay__fail(code, &error);
-    int status = say_twins(plan->arena, list);
-    for (size_t i = 0; i < words.count && !status; i++) {
-        const struct assay__device_word *word = &words.items[i];
+    int status = say_duplicates(plan->arena, list);
+    for (size_t i = 0; i < selection.count && !status; i++) {
+        const struct assay__selected_device *word = &selection.items[i];
         const struct assay__found_device *item = find_device(found, word->name);
         if (!item && !*word->kind) return say_unknown(word->name);
         status = add(plan, model, word->name, word->name,
@@ -256,7 +257,7 @@ static int make_plan(struct assay__invocation *invocation, struct plan *plan)
         status = find_device(&found, o->run.device) ? plan_models(invocation, plan)
                                                     : say_unknown(o->run.device);
     } else if (!status) {
-        status = o->devices ? plan_words(plan, o->devices, &found, invocation->arguments[0])
+        status = o->devices ? plan_devices(plan, o->devices, &found, invocation->arguments[0])
                             : add_all(plan, &found, invocation->arguments[0]);
         if (!status) choose_reference(plan);
     }
@@ -279,7 +280,7 @@ static int add_ceilings(const struct compare_options *o, const struct plan *plan
 }
 
 /* Who ran the nodes; an interrupt keeps what is there. */
-static int place(struct assay__arms *arms, struct assay_error *error)
+static int put_placements(struct assay__arms *arms, struct assay_error *error)
 {
     int code = 0;
     for (size_t i = 0; i < arms->count && !code; i++) {
@@ -330,7 +331,7 @@ static int measure(struct assay__arms *arms, const struct plan *plan,
     for (size_t i = 0; i < arms->count && !code; i++)
         code = assay__arms_conclude(arms, i, error);
     if (!code && !o->no_drift) code = drift(arms, error);
-    return code || o->no_placement ? code : place(arms, error);
+    return code || o->no_placement ? code : put_placements(arms, error);
 }
 
 /* Rows that could be judged, and of them those that lost a launch. */
@@ -348,8 +349,8 @@ static int count_rows(const struct assay_profile *profile, size_t *usable, size_
     return code ? assay__fail(code, NULL) : 0;
 }
 
-static int finish(const struct compare_options *o, struct assay_profile *profile, int code,
-                  const struct assay_error *error)
+static int show_comparison(const struct compare_options *o, struct assay_profile *profile, int code,
+                           const struct assay_error *error)
 {
     size_t usable = 0, lost = 0;
     int status = assay__run_show(&o->run, profile, code, error, &usable);
@@ -383,7 +384,7 @@ static struct assay_run_options whole_of(const struct assay__invocation *invocat
     return whole;
 }
 
-static int run(struct assay__invocation *invocation)
+static int compare_devices(struct assay__invocation *invocation)
 {
     struct compare_options *o = invocation->options;
     struct plan plan = {.arena = assay__arena_new()};
@@ -409,7 +410,7 @@ static int run(struct assay__invocation *invocation)
     if (!code) code = measure(&arms, &plan, o, &whole, &error);
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
     assay__bar_erase(&bar);
-    status = finish(o, profile, code, &error);
+    status = show_comparison(o, profile, code, &error);
     assay_profile_close(profile);
     assay__arms_end(&arms);
 out:
@@ -442,5 +443,5 @@ const struct assay__command assay__command_compare = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct compare_options),
-    .run = run,
+    .run = compare_devices,
 };

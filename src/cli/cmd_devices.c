@@ -1,6 +1,7 @@
 /* cmd_devices.c - assay devices: the processors of this machine, what every build of an engine
  * offers on them, what is missing and why, and, when asked, measured ceilings. Also keeps the
  * user's list of builds. devices_find.c does the work, devices_print.c shows it. */
+#include "cli/commands.h"
 #include "cli/device_list.h"
 
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static int check(const struct assay__devices_flags *o)
     return 0;
 }
 
-static int run(struct assay__invocation *invocation)
+static int list_devices(struct assay__invocation *invocation)
 {
     const struct assay__devices_flags *o = invocation->options;
     struct assay__found found = {0};
@@ -113,5 +114,5 @@ const struct assay__command assay__command_devices = {
                 "  assay devices --ceilings --only compute --json\n",
     .options = options,
     .options_size = sizeof(struct assay__devices_flags),
-    .run = run,
+    .run = list_devices,
 };

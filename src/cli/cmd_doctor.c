@@ -4,7 +4,7 @@
  * status 0: the doctor advises, it does not judge. */
 #include "base/clock.h"
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/doctor.h"
 #include "probe/live.h"
 #include "probe/sysfs.h"
@@ -364,7 +364,7 @@ static int examine(struct assay__arena *arena, struct assay__patient *patient)
     return assay__doctor_probes_open(patient);
 }
 
-static int run(struct assay__invocation *invocation)
+static int examine_machine(struct assay__invocation *invocation)
 {
     const struct doctor_options *o = invocation->options;
     if (o->capture) return assay__doctor_capture(o->capture, o->json);
@@ -423,5 +423,5 @@ const struct assay__command assay__command_doctor = {
                 "  ASSAY_FSROOT=machine assay doctor\n",
     .options = options,
     .options_size = sizeof(struct doctor_options),
-    .run = run,
+    .run = examine_machine,
 };

@@ -1,5 +1,6 @@
 /* cmd_inspect.c - assay inspect: what a model is made of, costs and holds in memory, without
  * running it; or the difference of two models. Status 1 when shapes contradict each other. */
+#include "cli/commands.h"
 #include "cli/model_command.h"
 
 #include "report/inspect.h"
@@ -109,7 +110,7 @@ static int open_document(const struct assay__invocation *invocation, size_t inde
     return assay__inspect_new(model, invocation->arguments[index], zoo, &workload, doc, error);
 }
 
-static int run(struct assay__invocation *invocation)
+static int inspect_model(struct assay__invocation *invocation)
 {
     const struct inspect_options *o = invocation->options;
     const char *format = o->json ? "json" : o->dot ? "dot" : o->format ? o->format : "text";
@@ -159,5 +160,5 @@ const struct assay__command assay__command_inspect = {
     .options = options,
     .shared = assay__model_rows,
     .options_size = sizeof(struct inspect_options),
-    .run = run,
+    .run = inspect_model,
 };

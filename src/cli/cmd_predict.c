@@ -1,6 +1,7 @@
 /* cmd_predict.c - assay predict: what a chip that is not here would do, by an analytic model, each
  * value with the error that the model was found to have; the measurements that error comes from;
  * and the efficiencies of this machine. */
+#include "cli/commands.h"
 #include "cli/model_command.h"
 
 #include "cli/predict_targets.h"
@@ -69,7 +70,7 @@ static struct assay__page page_of(const struct predict_options *o, bool top_give
                                 .top = top_given ? (int)o->top : TOP_DEFAULT};
 }
 
-static int finish(const struct predict_options *o, struct assay__buf *out)
+static int print_result(const struct predict_options *o, struct assay__buf *out)
 {
     struct assay_error error = {0};
     return assay__model_finish(&o->model, out, &error);
@@ -202,7 +203,7 @@ static int predict_model(const struct assay__invocation *invocation, struct assa
         struct assay__page page = page_of(o, assay__option_given(invocation, "top"), &out);
         assay__predict_text(&page, p.profile, p.targets.fits);
     }
-    status = code ? assay__fail(code, &error) : finish(o, &out);
+    status = code ? assay__fail(code, &error) : print_result(o, &out);
     if (!status) status = outcome(p.profile);
     assay__buf_free(&out);
     predicting_free(&p);
@@ -249,7 +250,7 @@ static int validate(const struct assay__invocation *invocation, struct assay__ar
         struct assay__page page = page_of(o, false, &out);
         assay__validation_text(&page, &validation, published);
     }
-    int status = finish(o, &out);
+    int status = print_result(o, &out);
     assay__buf_free(&out);
     return status;
 }
@@ -313,7 +314,7 @@ static int list_json(const struct predict_options *o)
 {
     struct assay__buf out = {0};
     assay__chips_json(&out);
-    int status = finish(o, &out);
+    int status = print_result(o, &out);
     assay__buf_free(&out);
     return status;
 }
@@ -352,7 +353,7 @@ static int list_chips(const struct predict_options *o)
                      "predicted; no source gives the CPU's. 'this' is this machine's CPU by its "
                      "measured ceilings.");
     if (page.ascii) assay__page_to_ascii(&out, 0);
-    int status = finish(o, &out);
+    int status = print_result(o, &out);
     assay__buf_free(&out);
     return status;
 }
@@ -391,7 +392,7 @@ static int check(const struct assay__invocation *invocation)
     return 0;
 }
 
-static int run(struct assay__invocation *invocation)
+static int choose_task(struct assay__invocation *invocation)
 {
     const struct predict_options *o = invocation->options;
     int status = check(invocation);
@@ -432,5 +433,5 @@ const struct assay__command assay__command_predict = {
     .options = options,
     .shared = assay__model_rows,
     .options_size = sizeof(struct predict_options),
-    .run = run,
+    .run = choose_task,
 };

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "profile/store.h"
 
 #include <assay/profile.h>
@@ -229,7 +229,7 @@ static int on_row(void *context, int columns, const char *const *names, const ch
     return p->options->json ? json_row(p, values, types) : table_row(p, values, types);
 }
 
-static int finish(struct printer *p, int code, const struct assay_error *error)
+static int end_output(struct printer *p, int code, const struct assay_error *error)
 {
     if (p->options->json && !code) {
         if (!p->started) start(p, 0, NULL);
@@ -337,7 +337,7 @@ static int list_tables(const char *path, struct printer *printer, struct assay_e
     return code;
 }
 
-static int run(struct assay__invocation *invocation)
+static int query_profile(struct assay__invocation *invocation)
 {
     const struct query_options *o = invocation->options;
     struct printer p = {.options = o};
@@ -358,7 +358,7 @@ static int run(struct assay__invocation *invocation)
     int code = invocation->argument_count > 1 ? assay__query(path, invocation->arguments[1], on_row,
                                                              &p, &assay__interrupted, &error)
                                               : list_tables(path, &p, &error);
-    return finish(&p, p.status ? 0 : code, &error);
+    return end_output(&p, p.status ? 0 : code, &error);
 }
 
 static const struct assay__option options[] = {
@@ -387,5 +387,5 @@ const struct assay__command assay__command_query = {
                 "  assay query resnet50.assay 'SELECT max(ns) FROM samples' --json\n",
     .options = options,
     .options_size = sizeof(struct query_options),
-    .run = run,
+    .run = query_profile,
 };

@@ -2,7 +2,7 @@
 #include "judge/diff.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/report_several.h"
 #include "cli/report_figure.h"
 #include "cli/report_file.h"
@@ -259,7 +259,7 @@ static int check_list(const struct assay__invocation *invocation, const struct r
     return usage("--list goes with --json, --columns, --ascii and --no-color only");
 }
 
-static int run(struct assay__invocation *invocation)
+static int report_profile(struct assay__invocation *invocation)
 {
     struct report_options *o = invocation->options;
     struct assay__arena *arena = NULL;
@@ -294,7 +294,7 @@ const struct assay__command assay__command_report = {
     .name = "report",
     .summary = "show a kept profile as a page, text, JSON, CSV or Markdown",
     .arguments = "PROFILE...",
-    .min_arguments = 0, /* --list needs none; else run() insists */
+    .min_arguments = 0, /* --list needs none; else report_profile() insists */
     .max_arguments = ASSAY__DIFF_MOST,
     .description = "Renders PROFILE, a file that 'assay run -o' (or power, memory, counters) kept. "
                    "The profile is only read, and is treated as "
@@ -312,5 +312,5 @@ const struct assay__command assay__command_report = {
                 "  assay report --list\n",
     .options = options,
     .options_size = sizeof(struct report_options),
-    .run = run,
+    .run = report_profile,
 };

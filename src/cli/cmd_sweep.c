@@ -9,10 +9,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/device_words.h"
+#include "cli/commands.h"
+#include "cli/device_selection.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "engine/engine.h"
+#include "model/rewrite/rewrites.h"
 #include "profile/profile.h"
 
 #include <stdio.h>
@@ -47,7 +49,7 @@ static const struct assay__option options[] = {
     ONCE("threads", threads, "LIST", "Threads of the engine."),
     ONCE("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all."),
     ONCE("precision", precision, "LIST",
-         "float32 (the model as it is), float16, int8-weights, int8-dynamic: rewritten copies."),
+         ASSAY__PRECISION_NAMES "; others than float32 are rewritten copies."),
     ONCE("spinning", spinning, "LIST", "on, off: whether the engine's idle threads spin."),
     ONCE("devices", devices, "LIST",
          "Devices: names ('assay devices') or the classes cpu, gpu, npu; with --opt the "
@@ -71,8 +73,8 @@ static const struct assay__option options[] = {
 struct sweep_work {
     struct assay__arena *arena;
     struct assay__config_space space;
-    struct assay__device_words words;
-    struct assay__sweep_device devices[ASSAY__DEVICE_WORDS];
+    struct assay__device_selection words;
+    struct assay__sweep_device devices[ASSAY__SELECTED_DEVICES];
     struct assay_profile *kept;
     bool software; /* the one device is emulated, when none varies */
     const char *model;
@@ -94,14 +96,14 @@ static int read_devices(const struct sweep_options *o, struct sweep_work *work)
     struct assay__devices_flags flags = {
         .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet || !o->devices};
     struct assay__found found = {.count = 0};
-    struct assay__device_words one = {.count = 0}, *words = o->devices ? &work->words : &one;
+    struct assay__device_selection one = {.count = 0}, *words = o->devices ? &work->words : &one;
     struct assay_error error = {0};
     const char *engine = o->run.engine ? o->run.engine : "ort",
                *device = o->run.device ? assay__device_bare(o->run.device) : "cpu";
     if (!o->devices && assay__engine_device_class(engine, device) == ASSAY__CLASS_CPU) return 0;
     int status = assay__devices_find(&flags, &found);
-    if (!status && assay__device_words_read(o->devices ? o->devices : o->run.device, &found,
-                                            work->arena, words, &error))
+    if (!status && assay__device_selection_read(o->devices ? o->devices : o->run.device, &found,
+                                                work->arena, words, &error))
         status = usage(&error);
     assay__devices_free(&found);
     work->software = one.count == 1 && one.items[0].software;
@@ -132,7 +134,7 @@ static int apply_preset(struct sweep_options *o, struct sweep_work *work)
 static int read_grid(const struct sweep_options *o, struct sweep_work *work)
 {
     const char *const lists[ASSAY__AXIS_COUNT] = {
-        [ASSAY__AXIS_DEVICE] = o->devices ? assay__device_words_list(&work->words, work->arena)
+        [ASSAY__AXIS_DEVICE] = o->devices ? assay__device_selection_list(&work->words, work->arena)
                                           : NULL,
         [ASSAY__AXIS_PRECISION] = o->precision,
         [ASSAY__AXIS_OPT] = o->opt,
@@ -235,7 +237,7 @@ static int open_kept(const struct sweep_options *o, struct sweep_work *work)
 static int add_ceilings(const struct sweep_options *o, const struct sweep_work *work,
                         struct assay__bar *bar, struct assay_run_options *whole)
 {
-    const char *devices[ASSAY__DEVICE_WORDS] = {whole->device};
+    const char *devices[ASSAY__SELECTED_DEVICES] = {whole->device};
     size_t count = work->words.count ? 0 : 1;
     for (size_t d = 0; d < work->words.count; d++)
         if (!*work->words.items[d].refusal) devices[count++] = work->words.items[d].name;
@@ -286,8 +288,8 @@ static size_t measured(const struct assay_profile *profile, size_t *lost)
     return good + *lost;
 }
 
-static int finish(const struct sweep_options *o, struct assay_profile *profile, int code,
-                  const struct assay_error *error)
+static int show_sweep(const struct sweep_options *o, struct assay_profile *profile, int code,
+                      const struct assay_error *error)
 {
     size_t usable = 0, lost = 0;
     int status = assay__run_show(&o->run, profile, code, error, &usable);
@@ -333,13 +335,13 @@ static int measure(struct assay__invocation *invocation, struct sweep_work *work
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
     assay__bar_erase(&bar);
     if (profile) say_kept(o, work, &tally);
-    status = finish(o, profile, code, &error);
+    status = show_sweep(o, profile, code, &error);
     assay_profile_close(profile);
     assay__arms_end(&arms);
     return status;
 }
 
-static int run(struct assay__invocation *invocation)
+static int sweep_model(struct assay__invocation *invocation)
 {
     struct sweep_options *o = invocation->options;
     uint64_t start_ns = assay__now_ns();
@@ -387,5 +389,5 @@ const struct assay__command assay__command_sweep = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct sweep_options),
-    .run = run,
+    .run = sweep_model,
 };

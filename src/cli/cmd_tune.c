@@ -7,10 +7,12 @@
 #include "base/clock.h"
 #include "base/cpu_list.h"
 #include "base/text.h"
-#include "cli/device_words.h"
+#include "cli/commands.h"
+#include "cli/device_selection.h"
 #include "cli/run_ceilings.h"
 #include "cli/run_command.h"
 #include "model/inputs/inputs.h"
+#include "model/rewrite/rewrites.h"
 #include "platform/platform.h"
 #include "engine/engine.h"
 #include "profile/profile.h"
@@ -55,7 +57,7 @@ static const struct assay__option options[] = {
     ONCE("threads", threads, "LIST", "Threads (default: 1, 2, 4 … to the cores)."),
     ONCE("opt", opt, "LIST", "Graph optimisation: none, basic, extended, all (default: all four)."),
     ONCE("precision", precision, "LIST",
-         "float32, float16, int8-weights, int8-dynamic (default: those that can be made)."),
+         ASSAY__PRECISION_NAMES " (default: those that can be made)."),
     ONCE("spinning", spinning, "LIST",
          "Whether idle threads spin: on, off (default: both on the CPU)."),
     {"trials", 0, ASSAY__OPTION_INTEGER, AT(trials), "N",
@@ -168,7 +170,7 @@ static int read_devices(const struct tune_options *o, struct work *work, const c
 {
     struct assay__devices_flags flags = {
         .engine = o->run.engine, .library = o->run.library, .quiet = o->run.quiet};
-    struct assay__device_words words = {.count = 0};
+    struct assay__device_selection words = {.count = 0};
     struct assay__found found = {.count = 0};
     struct assay_error error = {0};
     *list = NULL;
@@ -177,8 +179,8 @@ static int read_devices(const struct tune_options *o, struct work *work, const c
     if (!o->devices && assay__engine_device_class(engine, device) == ASSAY__CLASS_CPU) return 0;
     flags.quiet = flags.quiet || !o->devices;
     int status = assay__devices_find(&flags, &found);
-    if (!status && assay__device_words_read(o->devices ? o->devices : o->run.device, &found,
-                                            work->arena, &words, &error))
+    if (!status && assay__device_selection_read(o->devices ? o->devices : o->run.device, &found,
+                                                work->arena, &words, &error))
         status = usage("tune: --devices: %s", error.message);
     if (!o->devices) { /* one device that is named: whether it is emulated */
         work->job.software[0] = words.count == 1 && words.items[0].software;
@@ -189,7 +191,7 @@ static int read_devices(const struct tune_options *o, struct work *work, const c
         work->job.software[i] = words.items[i].software;
         work->job.refusals[i] = *words.items[i].refusal ? words.items[i].refusal : NULL;
     }
-    if (!status) *list = assay__device_words_list(&words, work->arena);
+    if (!status) *list = assay__device_selection_list(&words, work->arena);
     if (!status && !*list) status = assay__fail(ASSAY_ENOMEM, NULL);
     assay__devices_free(&found);
     return status;
@@ -203,8 +205,7 @@ static int read_space(const struct tune_options *o, struct work *work,
     bool named = o->run.device != NULL && strcmp(o->run.device, "cpu") != 0;
     int code = 0, status = read_devices(o, work, &lists[ASSAY__AXIS_DEVICE]);
     if (status) return status;
-    lists[ASSAY__AXIS_PRECISION] = o->precision ? o->precision
-                                                : "float32,float16,int8-weights,int8-dynamic";
+    lists[ASSAY__AXIS_PRECISION] = o->precision ? o->precision : ASSAY__PRECISION_LIST;
     lists[ASSAY__AXIS_OPT] = o->opt ? o->opt : "none,basic,extended,all";
     lists[ASSAY__AXIS_THREADS] = o->threads ? o->threads : named ? NULL : default_threads(o, work);
     lists[ASSAY__AXIS_SPINNING] = o->spinning                   ? o->spinning
@@ -330,8 +331,8 @@ static void say_failed(const struct work *work, const struct assay_profile *prof
                    first->reason, result.failed > 1 ? "; the report has the others" : "");
 }
 
-static int finish(const struct tune_options *o, const struct work *work,
-                  const struct assay_profile *profile, int code, const struct assay_error *error)
+static int show_tune(const struct tune_options *o, const struct work *work,
+                     const struct assay_profile *profile, int code, const struct assay_error *error)
 {
     size_t usable = 0;
     int status = assay__run_show(&o->run, profile, code, error, &usable);
@@ -378,13 +379,13 @@ static int measure(struct assay__invocation *invocation, struct work *work)
     int code = assay__tune_measure(&arms, &work->job, &error);
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
     assay__bar_erase(&bar);
-    status = finish(o, work, profile, code, &error);
+    status = show_tune(o, work, profile, code, &error);
     assay_profile_close(profile);
     assay__arms_end(&arms);
     return status;
 }
 
-static int run(struct assay__invocation *invocation)
+static int tune_model(struct assay__invocation *invocation)
 {
     struct tune_options *o = invocation->options;
     struct work *work = calloc(1, sizeof *work);
@@ -428,5 +429,5 @@ const struct assay__command assay__command_tune = {
     .options = options,
     .shared = assay__run_rows,
     .options_size = sizeof(struct tune_options),
-    .run = run,
+    .run = tune_model,
 };

@@ -15,12 +15,6 @@
 
 #define NAME_COLUMNS 28
 
-/* What a drift of float16 on a CPU does not hold. */
-static const char *const float16_note[] = {
-    "the CPU engine calculates float16 in float32 inside and may drop the roundings between "
-    "operators:",
-    "this drift shows the rounding of weights and of what is stored, not of every operation"};
-
 /* --- text ------------------------------------------------------------------------------------- */
 
 static void put_grouped(struct assay__buf *out, int64_t number)
@@ -97,7 +91,8 @@ static void put_drift(struct assay__buf *out, const struct assay__made *made)
                       "relative L2", "cosine", "top-1 same");
     for (size_t i = 0; i < drift->output_count; i++)
         put_output(out, &drift->outputs[i]);
-    if (made->float16) assay__buf_printf(out, "  %s\n  %s\n", float16_note[0], float16_note[1]);
+    if (made->drift_note)
+        assay__buf_printf(out, "  %s\n  %s\n", made->drift_note[0], made->drift_note[1]);
 }
 
 void assay__make_text(struct assay__buf *out, const struct assay__made *made)
@@ -186,8 +181,8 @@ static void json_drift(struct assay__json_writer *w, const struct assay__made *m
     assay__json_put_string(w, "state", drift ? "measured" : "unavailable");
     assay__json_put_string(w, "reason", drift ? "" : made->drift_reason);
     char note[256] = "";
-    if (drift && made->float16)
-        snprintf(note, sizeof note, "%s %s", float16_note[0], float16_note[1]);
+    if (drift && made->drift_note)
+        snprintf(note, sizeof note, "%s %s", made->drift_note[0], made->drift_note[1]);
     assay__json_put_string(w, "note", note);
     assay__json_put_string(w, "engine", drift ? drift->engine : NULL);
     assay__json_put_string(w, "engine_version", drift ? drift->version : NULL);
@@ -251,12 +246,13 @@ void assay__make_list_text(struct assay__buf *out, int columns)
     const struct assay__zoo_entry *entry;
     size_t room = columns > 40 ? (size_t)columns : 40;
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
-        struct assay__buf words = {0};
+        struct assay__buf words = {0}, line = {0};
         assay__buf_printf(out, "%s\n", entry->name);
         assay__buf_printf(out, "    %s\n", entry->summary);
-        /* parameters wrapped at their commas */
+        assay__zoo_params_line(&line, entry);
+        /* wrapped at the commas */
         size_t used = 0;
-        for (const char *at = entry->parameters; *at;) {
+        for (const char *at = line.data ? line.data : ""; *at;) {
             size_t length = strcspn(at, ",") + (at[strcspn(at, ",")] == ',');
             if (used == 0 || used + length > room) {
                 assay__buf_puts(&words, used ? "\n    " : "    ");
@@ -268,6 +264,7 @@ void assay__make_list_text(struct assay__buf *out, int columns)
         }
         if (words.data) assay__buf_printf(out, "%s\n", words.data);
         assay__buf_free(&words);
+        assay__buf_free(&line);
     }
 }
 
@@ -281,10 +278,13 @@ void assay__make_list_json(struct assay__buf *out)
     assay__json_key(&w, "zoo");
     assay__json_array(&w);
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
+        struct assay__buf line = {0};
+        assay__zoo_params_line(&line, entry);
         assay__json_object(&w);
         assay__json_put_string(&w, "name", entry->name);
         assay__json_put_string(&w, "summary", entry->summary);
-        assay__json_put_string(&w, "parameters", entry->parameters);
+        assay__json_put_string(&w, "parameters", line.data ? line.data : "");
+        assay__buf_free(&line);
         assay__json_object_end(&w);
     }
     assay__json_array_end(&w);

@@ -1,4 +1,4 @@
-/* model_command.c - see model_command.h. */
+/* model_command.c - the options, reading and output that inspect, check and predict share. */
 #include "cli/model_command.h"
 
 #include "base/file.h"

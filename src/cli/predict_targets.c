@@ -1,4 +1,4 @@
-/* predict_targets.c - see predict_targets.h. */
+/* predict_targets.c - finds what --chip names: a chip, this machine or a profile. */
 #include "cli/predict_targets.h"
 
 #include "ceiling/ceiling.h"

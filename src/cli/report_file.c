@@ -1,4 +1,4 @@
-/* report_file.c - see report_file.h. */
+/* report_file.c - writes a report into a file, in the format that its name asks for. */
 #include "cli/report_file.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* require_option.c - see require.h. */
+/* require_option.c - reads --require, finds its table and judges a profile by it. */
 #include "cli/require_option.h"
 
 #include "base/text.h"

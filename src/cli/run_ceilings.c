@@ -1,8 +1,8 @@
-/* run_ceilings.c - see run_ceilings.h. Nothing is measured unless asked: a run must not take longer
- * than it was told to. The CPU's ceilings hold for every device of class "cpu". Those of another
- * device have a file of their own, named by what the engine says of it, so it is asked first (in a
- * child process, as `assay devices` does). The fake engine's times are scripted: no ceiling holds
- * for them. */
+/* run_ceilings.c - finds or measures the ceilings of a run's devices. Nothing is measured unless
+ * asked: a run must not take longer than it was told to. The CPU's ceilings hold for every device
+ * of class "cpu". Those of another device have a file of their own, named by what the engine says
+ * of it, so it is asked first (in a child process, as `assay devices` does). The fake engine's
+ * times are scripted: no ceiling holds for them. */
 #include "cli/run_ceilings.h"
 
 #include "base/clock.h"

@@ -1,7 +1,7 @@
-/* roofline.c - see roofline.h. A layer is bound by the roof whose part of its least time is the
- * longer one (compute at the ridge, where both are the same); it is overhead when it does nothing,
- * or when it is short and far below its roof: its time is then the engine's cost of running any
- * node. */
+/* roofline.c - places every layer of a trial under its roof. A layer is bound by the roof whose
+ * part of its least time is the longer one (compute at the ridge, where both are the same); it is
+ * overhead when it does nothing, or when it is short and far below its roof: its time is then the
+ * engine's cost of running any node. */
 #include "cost/roofline.h"
 
 #include "base/metric_value.h"
@@ -43,8 +43,8 @@ static const char *not_known(const struct assay__layer *layer, bool timed)
 }
 
 /* intensity, attainable and least time, of a layer whose FLOPs, bytes and roofs are known */
-static void place(const struct assay__layer *layer, const struct assay__roof *weights,
-                  struct assay__roofline_layer *out)
+static void set_least_time(const struct assay__layer *layer, const struct assay__roof *weights,
+                           struct assay__roofline_layer *out)
 {
     double compute_s = layer->flops > 0 ? layer->flops / out->peak->value : 0,
            memory_s = layer->bytes > 0 ? layer->bytes / out->level->value : 0,
@@ -65,9 +65,9 @@ static void place(const struct assay__layer *layer, const struct assay__roof *we
     out->bound = compute_s >= memory_s ? ASSAY__BOUND_COMPUTE : ASSAY__BOUND_MEMORY;
 }
 
-static void judge(const struct assay__roofline *r, struct assay__roofs *roofs,
-                  struct assay__arena *arena, const struct assay__layer *layer,
-                  struct assay__roofline_layer *out)
+static void place_layer(const struct assay__roofline *r, struct assay__roofs *roofs,
+                        struct assay__arena *arena, const struct assay__layer *layer,
+                        struct assay__roofline_layer *out)
 {
     bool timed = layer->state != ASSAY_UNAVAILABLE && layer->time_ns > 0 &&
                  isfinite(layer->time_ns);
@@ -87,7 +87,7 @@ static void judge(const struct assay__roofline *r, struct assay__roofs *roofs,
     else if (layer->bytes > 0 && !out->level)
         out->reason = "no ceiling of the memory is kept";
     if (out->reason[0]) return;
-    place(layer, r->weights, out);
+    set_least_time(layer, r->weights, out);
     out->utilization = out->least_ns / layer->time_ns;
     bool nothing = !(layer->flops > 0) && !(layer->bytes > 0);
     if (nothing ||
@@ -116,7 +116,7 @@ int assay__roofline(const struct assay_profile *profile, const struct assay__tri
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
         struct assay__roofline_layer *placed = &out->layers[i];
-        judge(out, roofs, arena, layer, placed);
+        place_layer(out, roofs, arena, layer, placed);
         if (out->reason[0]) { /* no ceilings: every layer has the same reason */
             placed->bound = ASSAY__BOUND_UNKNOWN;
             placed->reason = out->reason;

@@ -1,4 +1,4 @@
-/* score.c - see score.h. */
+/* score.c - computes the efficiency score and puts it, or why there is none, as a metric. */
 #include "cost/score.h"
 
 #include "base/metric_value.h"

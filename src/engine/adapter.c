@@ -1,4 +1,4 @@
-/* adapter.c - see adapter.h.
+/* adapter.c - asks Vulkan or CUDA for the name of the card behind a device.
  *
  * Vulkan: ONNX Runtime's WebGPU provider does not say which adapter it took. It asks for a Vulkan
  * adapter, and a processor that only stands in for a GPU (VkPhysicalDeviceType 4, CPU) comes after

@@ -1,13 +1,13 @@
-/* engines.c - the built-in engines, in the order they are offered. Adding one is a new file and a
- * row here. */
+/* engines.c - the table of engines, made from the list in engines.h, and the reading of a caller's
+ * options for them. */
+#include "engine/engines.h"
+
 #include "engine/engine.h"
 
 #include <string.h>
 
-static const struct assay_engine_ops *const engines[] = {
-    &assay__engine_ort,
-    &assay__engine_fake,
-};
+#define ROW(NAME) &assay__engine_##NAME,
+static const struct assay_engine_ops *const engines[] = {ASSAY__ENGINES(ROW)};
 
 const struct assay_engine_ops *assay_engine_at(size_t index)
 {

@@ -1,9 +1,10 @@
-/* config_space.c - values of the axes read and checked, points counted, and what a point means. */
+/* config_space.c - reads the axes of a grid of configurations, makes the copies of the model that
+ * its precisions need, and puts a point of it into the options of a run. */
 #include "experiment/config_space.h"
 
-#include "advise/change.h"
 #include "base/checked.h"
 #include "base/file.h"
+#include "model/rewrite/rewrites.h"
 #include "platform/platform.h"
 #include "zoo/model_open.h"
 
@@ -14,8 +15,8 @@
 
 static const char *const levels[] = {"none", "basic", "extended", "all", NULL};
 static const char *const switches[] = {"on", "off", NULL};
-static const char *const precisions[] = {"float32", "float16", "int8-weights", "int8-dynamic",
-                                         NULL};
+#define NAME(KIND, precision, ...) precision,
+static const char *const precisions[] = {"float32", ASSAY__PRECISIONS(NAME) NULL};
 
 static const char *const *const words[ASSAY__AXIS_COUNT] = {
     /* NULL: any word, or numbers */
@@ -123,23 +124,18 @@ int assay__config_count(struct assay__config_space *space, size_t most, struct a
 static int rewrite_one(struct assay__config_space *space, const char *name, size_t index,
                        struct assay_error *error)
 {
-    static const enum assay__change_kind kinds[] = {ASSAY__CHANGE_NONE, ASSAY__CHANGE_FLOAT16,
-                                                    ASSAY__CHANGE_WEIGHTS_INT8,
-                                                    ASSAY__CHANGE_DYNAMIC_INT8};
-    struct assay__change change = {.kind = ASSAY__CHANGE_NONE};
+    const struct assay__rewrite_precision *precision = assay__rewrite_precision_find(
+        space->axes[ASSAY__AXIS_PRECISION].values[index]);
     struct assay__rewrite_notes notes = {0};
     struct assay__model *model = NULL;
     struct assay_error why = {0};
-    for (size_t i = 0; precisions[i]; i++)
-        if (strcmp(precisions[i], space->axes[ASSAY__AXIS_PRECISION].values[index]) == 0)
-            change.kind = kinds[i];
     space->models[index] = name;
-    if (change.kind == ASSAY__CHANGE_NONE) return 0;
+    if (!precision) return 0;
     const char *path = assay__arena_printf(space->arena, "%s/precision-%zu.onnx", space->folder,
                                            index);
     if (!path) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     int code = assay__model_open(name, &model, NULL, &why);
-    if (!code) code = assay__change_rewrite(&change, model, &notes, &why);
+    if (!code) code = assay__rewrite_precision_apply(precision, model, &notes, &why);
     if (!code) code = assay__model_write(model, path, &why);
     assay__model_free(model);
     space->models[index] = code ? NULL : path;

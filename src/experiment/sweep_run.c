@@ -1,4 +1,5 @@
-/* sweep_run.c - see sweep_run.h. */
+/* sweep_run.c - measures the points of a sweep, resumes an earlier one, and runs the best two
+ * again. */
 #include "experiment/sweep_run.h"
 
 #include "judge/sweep.h"

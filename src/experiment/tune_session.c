@@ -1,4 +1,4 @@
-/* tune_session.c - see tune_session.h.
+/* tune_session.c - runs a tuning: launches what the search asks for until the budget is spent.
  *
  * A point has one arm for the search (role "start" or "search"); the finalists have fresh ones
  * (role "finalist"), so that what chose them does not judge them; what the best owes to each
@@ -512,7 +512,7 @@ static int conclude(struct session *s, struct assay_error *error)
 
 /* What the report will call the best: what something else owes to its settings is of no use.
  * SIZE_MAX: none that was judged. */
-static int judge(struct session *s, size_t *best, struct assay_error *error)
+static int find_best(struct session *s, size_t *best, struct assay_error *error)
 {
     const struct assay_profile *profile = s->arms->recording.profile;
     struct assay__arena *arena = assay__arena_new();
@@ -527,7 +527,7 @@ static int judge(struct session *s, size_t *best, struct assay_error *error)
     return code;
 }
 
-static int begin(struct session *s, struct assay_error *error)
+static int start_session(struct session *s, struct assay_error *error)
 {
     const struct assay__tune_job *job = s->job;
     struct assay__tune_options options = {s->start, job->configurations, job->seed};
@@ -568,11 +568,11 @@ int assay__tune_measure(struct assay__arms *arms, const struct assay__tune_job *
     size_t points[ASSAY__TUNE_ROUND + 1], count = 0, best = SIZE_MAX;
     make_grid(job->space, &s.grid);
     s.start = usable_start(job, &s.grid);
-    int code = begin(&s, error);
+    int code = start_session(&s, error);
     if (!code) code = search(&s, points, &count, error);
     if (!code && count) code = final(&s, points, &count, error);
     if (!code && count && !wants_energy(&s) && !assay__arms_interrupted(arms)) {
-        code = judge(&s, &best, error);
+        code = find_best(&s, &best, error);
         if (!code && best != SIZE_MAX && best != s.start)
             code = ablate(&s, best, points, count, error);
     }

@@ -1,8 +1,9 @@
-/* verify.c - see verify.h. The order of work: one launch without changes says what a launch costs;
- * changes are taken in the order of their findings as long as the budget suffices for all their
- * launches; then rounds, each of one launch per arm, forwards and backwards in turn, so that a
- * drift of the machine meets all alike. What the rounds really cost is looked at after each: the
- * last changes are left out when the budget would not suffice. */
+/* verify.c - measures every change that the findings ask for against the run without it. The order
+ * of work: one launch without changes says what a launch costs; changes are taken in the order of
+ * their findings as long as the budget suffices for all their launches; then rounds, each of one
+ * launch per arm, forwards and backwards in turn, so that a drift of the machine meets all alike.
+ * What the rounds really cost is looked at after each: the last changes are left out when the
+ * budget would not suffice. */
 #include "experiment/verify_attempt.h"
 
 #include "judge/comparison.h"

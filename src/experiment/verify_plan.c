@@ -14,7 +14,8 @@
 
 #define LIMIT_LEAST_S 5.0 /* for one launch, however small the budget is */
 
-static const char *words_of(struct assay__verifying *v, const struct assay__attempt *attempt)
+static const char *describe_attempt(struct assay__verifying *v,
+                                    const struct assay__attempt *attempt)
 {
     struct assay__buf text = {0};
     for (size_t i = 0; i < attempt->change_count; i++) {
@@ -62,7 +63,7 @@ int assay__verify_collect(struct assay__verifying *v)
         *made = (struct assay__attempt){.changes = {&result->change}, .change_count = 1};
         made->arm = SIZE_MAX;
         made->refusal = "";
-        made->words = words_of(v, made);
+        made->words = describe_attempt(v, made);
         if (!made->words) return ASSAY_ENOMEM;
     }
     v->out->changes = v->count;
@@ -71,19 +72,14 @@ int assay__verify_collect(struct assay__verifying *v)
 
 /* --- all that helped -------------------------------------------------------------------------- */
 
-static bool is_precision(enum assay__change_kind kind)
-{
-    return kind == ASSAY__CHANGE_FLOAT16 || kind == ASSAY__CHANGE_WEIGHTS_INT8 ||
-           kind == ASSAY__CHANGE_DYNAMIC_INT8;
-}
-
 /* Two of a kind, two precisions, and sizes that are fixed beside a batch that grows cannot be had
  * at once. */
 static bool exclude(enum assay__change_kind a, enum assay__change_kind b)
 {
     bool sized = a == ASSAY__CHANGE_FIX_DIMS || b == ASSAY__CHANGE_FIX_DIMS,
          batched = a == ASSAY__CHANGE_BATCH || b == ASSAY__CHANGE_BATCH;
-    return a == b || (is_precision(a) && is_precision(b)) || (sized && batched);
+    return a == b || (assay__change_is_precision(a) && assay__change_is_precision(b)) ||
+           (sized && batched);
 }
 
 static bool is_beaten(const struct assay__verifying *v, size_t index)
@@ -106,7 +102,7 @@ bool assay__verify_combine(struct assay__verifying *v)
     for (size_t i = 0; i < v->count; i++)
         if (strcmp(v->attempts[i].finding_state, "verified") == 0 && !is_beaten(v, i))
             v->all.changes[v->all.change_count++] = v->attempts[i].changes[0];
-    v->all.words = words_of(v, &v->all);
+    v->all.words = describe_attempt(v, &v->all);
     return v->all.words && v->all.change_count > 1;
 }
 

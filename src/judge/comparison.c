@@ -1,5 +1,5 @@
-/* comparison.c - see comparison.h. Speed is the launches' medians and their fast ends
- * (base/stats.h, assay__stats_compare_launches), energy the launches' energies
+/* comparison.c - compares the trials of one profile. Speed is the launches' medians and their fast
+ * ends (base/stats.h, assay__stats_compare_launches), energy the launches' energies
  * (run/watch/sensors_launches.c), judged by the rank test alone. Where a launch's energy is not
  * known (no sensor, or one that updates too seldom for one launch) there is a ratio without an
  * interval, and the reason. */

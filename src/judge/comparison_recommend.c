@@ -167,9 +167,10 @@ static int judge_rate(const struct assay__trial *a, const struct assay__trial *b
 }
 
 /* Above 1: the first is better; for energy the first's share of the second's. */
-static int judge(const struct assay_profile *profile, const struct assay__comparison_row *first,
-                 const struct assay__comparison_row *second, enum assay__goal_kind goal,
-                 struct assay__ratio *ratio, const char **reason)
+static int compare_rows(const struct assay_profile *profile,
+                        const struct assay__comparison_row *first,
+                        const struct assay__comparison_row *second, enum assay__goal_kind goal,
+                        struct assay__ratio *ratio, const char **reason)
 {
     const struct assay__trial *a = &profile->trials[first->trial],
                               *b = &profile->trials[second->trial];
@@ -203,8 +204,9 @@ static int put_refused(const struct assay_profile *profile, const struct assay__
         const char *none = "";
         char value[64];
         if (!is_refused(row, goal)) continue;
-        int code = best == SIZE_MAX ? 0
-                                    : judge(profile, row, &all->rows[best], goal, &ratio, &none);
+        int code = best == SIZE_MAX
+                       ? 0
+                       : compare_rows(profile, row, &all->rows[best], goal, &ratio, &none);
         if (code) return code;
         put_value(row, goal, value, sizeof value);
         if (is_better(&ratio, goal))
@@ -227,7 +229,7 @@ static int find_best(const struct assay_profile *profile, const struct assay__co
         struct assay__ratio ratio = ASSAY__RATIO_UNKNOWN;
         const char *none = "";
         if (i == *best || !is_candidate(&all->rows[i], goal)) continue;
-        int code = judge(profile, &all->rows[i], &all->rows[*best], goal, &ratio, &none);
+        int code = compare_rows(profile, &all->rows[i], &all->rows[*best], goal, &ratio, &none);
         if (code) return code;
         if (is_better(&ratio, goal)) *best = i;
     }
@@ -253,7 +255,7 @@ static int recommend(const struct assay_profile *profile, const struct assay__co
     char mine[64], other[64];
     put_value(first, goal, mine, sizeof mine);
     put_value(second, goal, other, sizeof other);
-    code = judge(profile, first, second, goal, &ratio, &reason);
+    code = compare_rows(profile, first, second, goal, &ratio, &reason);
     if (code) return code;
     if (!isfinite(ratio.ratio)) {
         assay__buf_printf(text, "%s %s, %s %s; no interval, so nothing is claimed: %s",

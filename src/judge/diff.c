@@ -1,5 +1,5 @@
-/* diff.c - see diff.h: which trial of each profile, how one number is held against another, and the
- * sentences around the rows. */
+/* diff.c - compares several profiles: which trial of each profile, how one number is held against
+ * another, and the sentences around the rows. */
 #include "judge/diff.h"
 
 #include "judge/comparison.h"
@@ -108,7 +108,7 @@ int assay__diff_digits(const struct assay__diff_delta *delta)
     return digits;
 }
 
-static void judge(const struct assay__ratio *found, struct assay__diff_delta *out)
+static void set_verdict(const struct assay__ratio *found, struct assay__diff_delta *out)
 {
     out->ratio = found->ratio;
     out->ci = found->ci;
@@ -161,7 +161,7 @@ int assay__diff_delta(const struct assay__diff_values *base, const struct assay_
     if (code || !found.ci.known)
         no_interval(out, NO_INTERVAL "the rank test has no answer");
     else
-        judge(&found, out);
+        set_verdict(&found, out);
     return 0;
 }
 

@@ -1,5 +1,6 @@
-/* placement.c - see placement.h. Nodes that compute something are listed first, then those that
- * only make shapes and indices ("name (Op, indices)"), which engines keep on the CPU on purpose. */
+/* placement.c - asks the engine who runs which node and keeps it with the trial; then sums it up.
+ * Nodes that compute something are listed first, then those that only make shapes and indices
+ * ("name (Op, indices)"), which engines keep on the CPU on purpose. */
 #include "judge/placement.h"
 
 #include "check/check.h"

@@ -1,4 +1,4 @@
-/* require_advice.c - see require_advice.h. */
+/* require_advice.c - says why a requirement was missed and what to try, from the profile. */
 #include "judge/require_advice.h"
 
 #include "judge/comparison.h"

@@ -1,5 +1,6 @@
-/* review.c - see review.h. With s the share of the latency that a part takes, removing it makes the
- * whole at most 1 / (1 - s) times as fast (Amdahl 1967). */
+/* review.c - finds bottlenecks, opportunities and recommendations of a trial. With s the share of
+ * the latency that a part takes, removing it makes the whole at most 1 / (1 - s) times as fast
+ * (Amdahl 1967). */
 #include "judge/review.h"
 
 #include "judge/comparison.h"

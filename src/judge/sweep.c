@@ -1,4 +1,5 @@
-/* sweep.c - see sweep.h. The points and their numbers; sweep_judge.c says which is best. */
+/* sweep.c - reads the points of a sweep and their numbers from a profile; sweep_judge.c says which
+ * is best. */
 #include "judge/sweep.h"
 
 #include "judge/comparison.h"

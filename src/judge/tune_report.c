@@ -1,4 +1,4 @@
-/* tune_report.c - see tune_report.h.
+/* tune_report.c - says what a tuning has found.
  *
  * The best is a finalist that may be advised and that no other one is shown to be better than; of
  * several, the one that changes the fewest of the usual settings, then one of the start's

@@ -3,6 +3,7 @@
  * needs that build. */
 #include "judge/comparison.h"
 #include "judge/tune_report.h"
+#include "model/rewrite/rewrites.h"
 #include "base/buf.h"
 
 #include <stdlib.h>
@@ -97,12 +98,13 @@ static bool has_threads(const struct settings *s)
 
 static void put_notes(struct assay__buf *out, const struct settings *s, const char *comment)
 {
-    if (strcmp(s->precision, "float16") == 0)
-        assay__buf_printf(out, "%s the float16 copy: assay make --from MODEL --float16 -o %s\n",
-                          comment, s->model);
-    else if (strncmp(s->precision, "int8-", 5) == 0)
-        assay__buf_printf(out, "%s the int8 copy: assay make --from MODEL --int8 %s -o %s\n",
-                          comment, s->precision + 5, s->model);
+    const struct assay__rewrite_precision *precision = assay__rewrite_precision_find(s->precision);
+    if (precision) {
+        const char *option = assay__rewrite_option(precision->rewrite);
+        assay__buf_printf(out, "%s the %s copy: assay make --from MODEL --%s%s%s -o %s\n", comment,
+                          option, option, precision->argument ? " " : "",
+                          precision->argument ? precision->argument : "", s->model);
+    }
     if (*s->target->build)
         assay__buf_printf(out, "%s with the build '%s' of ONNX Runtime\n", comment,
                           s->target->build);

@@ -15,7 +15,7 @@
 #include <cpuid.h>
 #endif
 
-static const char *keep(struct assay__arena *arena, const char *text)
+static const char *text_in_arena(struct assay__arena *arena, const char *text)
 {
     const char *copy = assay__arena_strdup(arena, text);
     return copy ? copy : "";
@@ -55,7 +55,7 @@ static void read_os(struct assay__arena *arena, struct assay__machine *machine)
                               : quote == '"' ? "\""
                                              : "'"),
              at);
-    machine->os = keep(arena, name);
+    machine->os = text_in_arena(arena, name);
 }
 
 static void read_kernel(struct assay__arena *arena, struct assay__machine *machine,
@@ -65,18 +65,18 @@ static void read_kernel(struct assay__arena *arena, struct assay__machine *machi
     struct utsname real;
     bool have = !assay__fs_replaced() && uname(&real) == 0;
     if (assay__fs_read("/proc/sys/kernel/hostname", text, sizeof text) > 0)
-        machine->host = keep(arena, text);
+        machine->host = text_in_arena(arena, text);
     else if (have)
-        machine->host = keep(arena, real.nodename);
+        machine->host = text_in_arena(arena, real.nodename);
     if (assay__fs_read("/proc/sys/kernel/osrelease", text, sizeof text) > 0)
         machine->kernel = assay__arena_printf(arena, "Linux %s", text);
     else if (have)
         machine->kernel = assay__arena_printf(arena, "Linux %s", real.release);
     if (!machine->kernel) machine->kernel = "";
     if (have)
-        machine->architecture = keep(arena, real.machine);
+        machine->architecture = text_in_arena(arena, real.machine);
     else if (assay__fs_read("/proc/sys/kernel/arch", text, sizeof text) > 0)
-        machine->architecture = keep(arena, text);
+        machine->architecture = text_in_arena(arena, text);
     else if (cpuinfo && strstr(cpuinfo, "CPU implementer"))
         machine->architecture = "aarch64";
     else if (cpuinfo && strstr(cpuinfo, "vendor_id"))
@@ -107,7 +107,7 @@ static void read_cpu_model(struct assay__arena *arena, struct assay__machine *ma
 {
     char text[256], part[32];
     if (cpuinfo_value(cpuinfo, "model name", text, sizeof text)) {
-        machine->cpu_model = keep(arena, text);
+        machine->cpu_model = text_in_arena(arena, text);
         return;
     }
     if (!cpuinfo_value(cpuinfo, "CPU implementer", text, sizeof text) ||
@@ -148,7 +148,7 @@ static void read_simd(struct assay__arena *arena, struct assay__machine *machine
                              wanted[i]);
         length += (size_t)added;
     }
-    machine->simd = keep(arena, found);
+    machine->simd = text_in_arena(arena, found);
 }
 
 /* --- topology --------------------------------------------------------------------------------- */
@@ -292,10 +292,11 @@ static void read_virtualized(struct assay__arena *arena, struct assay__machine *
     char text[256], flags[8192];
     const char *name = NULL;
     bool dmi = false, bare_metal = false;
-    if (assay__fs_read("/sys/hypervisor/type", text, sizeof text) > 0) name = keep(arena, text);
+    if (assay__fs_read("/sys/hypervisor/type", text, sizeof text) > 0)
+        name = text_in_arena(arena, text);
     if (!name && assay__fs_replaced() &&
         assay__fs_read("/assay/virtualized", text, sizeof text) > 0) /* what CPUID said there */
-        name = keep(arena, text);
+        name = text_in_arena(arena, text);
     if (!name) name = cpuid_hypervisor();
     static const char *const files[] = {"/sys/class/dmi/id/product_name",
                                         "/sys/class/dmi/id/sys_vendor"};
@@ -358,7 +359,7 @@ int assay__machine_read(struct assay__arena *arena, struct assay__machine *machi
         machine->memory_bytes = kib * 1024;
     if (assay__fs_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text, sizeof text) >
         0)
-        machine->governor = keep(arena, text);
+        machine->governor = text_in_arena(arena, text);
     read_virtualized(arena, machine, cpuinfo);
     read_container(machine);
     free(cpuinfo);

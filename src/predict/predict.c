@@ -46,9 +46,9 @@ static double weights_bandwidth(const struct assay__predict_target *t, double by
     return t->level_count ? t->weights_bandwidth[t->level_count - 1] : (double)NAN;
 }
 
-static bool settle(const struct assay__work *work, const struct assay__predict_target *target,
-                   const struct assay__precision *precision, const struct assay__fit *fit,
-                   struct setting *s)
+static bool read_setting(const struct assay__work *work, const struct assay__predict_target *target,
+                         const struct assay__precision *precision, const struct assay__fit *fit,
+                         struct setting *s)
 {
     *s = (struct setting){.target = target, .p = fit->value, .peak = peak_of(target, precision)};
     s->weight_scale = precision->weight_bits / work->weight_bits;
@@ -131,7 +131,7 @@ double assay__predict_time_s(const struct assay__work *work,
                              const struct assay__precision *precision, const struct assay__fit *fit)
 {
     struct setting s;
-    if (!settle(work, target, precision, fit, &s)) return (double)NAN;
+    if (!read_setting(work, target, precision, fit, &s)) return (double)NAN;
     double time = s.p[ASSAY__FIT_FLOOR_S] +
                   work->io_bytes * s.activation_scale / s.p[ASSAY__FIT_IO];
     for (size_t i = 0; i < work->count; i++)
@@ -160,7 +160,7 @@ void assay__predict(const struct assay__work *work, const struct assay__predict_
 {
     struct setting s;
     *out = (struct assay__prediction){.latency_s = (double)NAN, .reason = ""};
-    if (!settle(work, target, precision, fit, &s)) {
+    if (!read_setting(work, target, precision, fit, &s)) {
         out->reason = target->reason[0] ? target->reason
                                         : "the chip's rate at this precision is not known";
         return;

@@ -23,7 +23,7 @@ void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size)
 }
 
 /* What is at hand while the metrics of one trial are put. */
-struct putting {
+struct metric_writer {
     struct assay_profile *profile;
     struct assay__trial *trial;
     const struct assay__predict_target *target;
@@ -32,8 +32,8 @@ struct putting {
     int code;
 };
 
-static void put(struct putting *w, const char *name, double value, enum assay_state state,
-                const char *source, const char *note)
+static void put_metric(struct metric_writer *w, const char *name, double value,
+                       enum assay_state state, const char *source, const char *note)
 {
     const struct assay_metric_info *info = assay_metric_lookup(name);
     struct assay_metric metric = {.name = name,
@@ -45,12 +45,12 @@ static void put(struct putting *w, const char *name, double value, enum assay_st
     if (!w->code) w->code = assay_metrics_put(w->trial->metrics, &metric);
 }
 
-static void estimate(struct putting *w, const char *name, double value)
+static void estimate(struct metric_writer *w, const char *name, double value)
 {
-    put(w, name, value, ASSAY_ESTIMATED, "model", w->note);
+    put_metric(w, name, value, ASSAY_ESTIMATED, "model", w->note);
 }
 
-static void missing(struct putting *w, const char *name, const char *reason)
+static void missing(struct metric_writer *w, const char *name, const char *reason)
 {
     if (!w->code) w->code = assay_metrics_unavailable(w->trial->metrics, name, reason);
 }
@@ -116,15 +116,15 @@ static const char *note_of(struct assay__arena *arena, const struct assay__fit *
                                fit->out.p90 * 100, *uncovered ? "; " : "", uncovered);
 }
 
-static void put_memory(struct putting *w)
+static void put_memory(struct metric_writer *w)
 {
     const struct assay__prediction *p = w->p;
     double needs = p->weight_bytes + p->activation_bytes;
-    put(w, "memory.model", p->weight_bytes, ASSAY_DERIVED, "graph",
-        "weights at the precision of the prediction");
+    put_metric(w, "memory.model", p->weight_bytes, ASSAY_DERIVED, "graph",
+               "weights at the precision of the prediction");
     if (isfinite(p->activation_bytes))
-        put(w, "memory.activation.predicted", p->activation_bytes, ASSAY_DERIVED, "graph",
-            "peak of live activations at the precision of the prediction");
+        put_metric(w, "memory.activation.predicted", p->activation_bytes, ASSAY_DERIVED, "graph",
+                   "peak of live activations at the precision of the prediction");
     else
         missing(w, "memory.activation.predicted", "the size of an activation is not known");
     if (!(w->target->memory_bytes > 0)) {
@@ -132,12 +132,13 @@ static void put_memory(struct putting *w)
         missing(w, "memory.capacity_share", w->target->memory_source);
         return;
     }
-    put(w, "memory.capacity", w->target->memory_bytes,
-        w->target->published ? ASSAY_PUBLISHED : ASSAY_MEASURED,
-        w->target->published ? w->target->memory_source : "machine",
-        w->target->published ? "the largest configuration" : w->target->memory_source);
+    put_metric(w, "memory.capacity", w->target->memory_bytes,
+               w->target->published ? ASSAY_PUBLISHED : ASSAY_MEASURED,
+               w->target->published ? w->target->memory_source : "machine",
+               w->target->published ? "the largest configuration" : w->target->memory_source);
     if (isfinite(needs))
-        put(w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED, "model",
+        put_metric(
+            w, "memory.capacity_share", needs / w->target->memory_bytes, ASSAY_ESTIMATED, "model",
             "(memory.model + memory.activation.predicted) / memory.capacity; what the engine and "
             "the "
             "system take is not in it");
@@ -145,7 +146,7 @@ static void put_memory(struct putting *w)
         missing(w, "memory.capacity_share", "the size of an activation is not known");
 }
 
-static void put_power(struct putting *w)
+static void put_power(struct metric_writer *w)
 {
     static const char *const names[] = {"power.average", "energy.inference.gross",
                                         "efficiency.tops_per_watt"};
@@ -161,13 +162,14 @@ static void put_power(struct putting *w)
                                            "products; %s; error never validated",
                                            w->target->power_source);
     if (!note) note = "of the unit alone; error never validated";
-    put(w, "power.average", watts, ASSAY_ESTIMATED, "model", note);
-    put(w, "energy.inference.gross", watts * w->p->latency_s, ASSAY_ESTIMATED, "model", note);
-    put(w, "efficiency.tops_per_watt", w->p->flops / w->p->latency_s / 1e12 / watts,
-        ASSAY_ESTIMATED, "model", note);
+    put_metric(w, "power.average", watts, ASSAY_ESTIMATED, "model", note);
+    put_metric(w, "energy.inference.gross", watts * w->p->latency_s, ASSAY_ESTIMATED, "model",
+               note);
+    put_metric(w, "efficiency.tops_per_watt", w->p->flops / w->p->latency_s / 1e12 / watts,
+               ASSAY_ESTIMATED, "model", note);
 }
 
-static void put_rates(struct putting *w, const struct assay__workload *workload)
+static void put_rates(struct metric_writer *w, const struct assay__workload *workload)
 {
     const struct assay__prediction *p = w->p;
     double rate = 1 / p->latency_s, bandwidth = p->bytes / p->latency_s;
@@ -181,7 +183,8 @@ static void put_rates(struct putting *w, const struct assay__workload *workload)
             estimate(w, "throughput.tokens",
                      rate * (double)workload->batch * (double)workload->sequence);
     }
-    put(w, "compute.flops", p->flops, ASSAY_DERIVED, "graph", "of operators whose cost is known");
+    put_metric(w, "compute.flops", p->flops, ASSAY_DERIVED, "graph",
+               "of operators whose cost is known");
     estimate(w, "compute.rate", p->flops / p->latency_s);
     estimate(w, "compute.utilization", p->flops / p->latency_s / p->peak_flops);
     if (p->bytes > 0) estimate(w, "compute.intensity", p->flops / p->bytes);
@@ -200,7 +203,7 @@ static const char *layer_name(const struct assay__node *node)
     return node->name && *node->name ? node->name : node->output_count ? node->outputs[0] : "";
 }
 
-static bool put_layer(struct putting *w, const struct assay__node *node,
+static bool put_layer(struct metric_writer *w, const struct assay__node *node,
                       const struct assay__work_item *item, const struct assay__predicted_item *p,
                       struct assay__layer *layer)
 {
@@ -228,7 +231,7 @@ static bool put_layer(struct putting *w, const struct assay__node *node,
     return true;
 }
 
-static void put_layers(struct putting *w, const struct assay__analysis *analysis,
+static void put_layers(struct metric_writer *w, const struct assay__analysis *analysis,
                        const struct assay__work *work, const struct assay__predicted_item *items)
 {
     struct assay__layers *layers = &w->trial->layers;
@@ -253,7 +256,7 @@ static void put_layers(struct putting *w, const struct assay__analysis *analysis
 
 /* --- the trial -------------------------------------------------------------------------------- */
 
-static int put_options(struct putting *w, const struct assay__precision *precision,
+static int put_options(struct metric_writer *w, const struct assay__precision *precision,
                        const struct assay__fit *fit)
 {
     const struct assay__pair options[] = {
@@ -268,7 +271,7 @@ static int put_options(struct putting *w, const struct assay__precision *precisi
     return code;
 }
 
-static int put_notes(struct putting *w, const struct assay__work *work, const char *uncovered)
+static int put_notes(struct metric_writer *w, const struct assay__work *work, const char *uncovered)
 {
     const struct assay__predict_target *t = w->target;
     const char **notes = assay__arena_array(
@@ -299,7 +302,7 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
 {
     static const enum assay__device_class classes[ASSAY__UNITS] = {
         ASSAY__CLASS_CPU, ASSAY__CLASS_GPU, ASSAY__CLASS_NPU};
-    struct putting w = {.profile = profile, .target = target, .p = prediction};
+    struct metric_writer w = {.profile = profile, .target = target, .p = prediction};
     w.trial = assay__profile_trial(profile);
     if (!w.trial) return ASSAY_ENOMEM;
     if (!w.trial->metrics) w.trial->metrics = assay_metrics_new();

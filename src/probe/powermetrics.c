@@ -203,7 +203,7 @@ static const char *open_file(struct assay__arena *arena, struct assay__probe *pr
 }
 
 /* What a child said instead of a sample: its first line. */
-static const char *child_words(struct assay__arena *arena, const struct assay__probe *probe)
+static const char *child_message(struct assay__arena *arena, const struct assay__probe *probe)
 {
     size_t length = 0;
     while (length < probe->length && length < 160 && probe->buffer[length] >= ' ' &&
@@ -241,7 +241,7 @@ static const char *start_child(struct assay__arena *arena, struct assay__probe *
         take_in(probe, PER_READ);
         passed = assay__now_ns() - begin;
     }
-    return probe->samples ? NULL : child_words(arena, probe);
+    return probe->samples ? NULL : child_message(arena, probe);
 }
 
 static bool is_foreign(void)
@@ -459,4 +459,5 @@ const struct assay__probe_ops assay__probe_powermetrics = {
     .close = powermetrics_close,
     .is_foreign = is_foreign,
     .own_thread = true, /* the child it starts ends with the thread that started it */
+    .power_of = "cgn",
 };

@@ -382,6 +382,10 @@ struct assay__allocations assay__allocations_unknown(void);
 
 /** No layers yet: every number unknown. */
 struct assay__layers assay__layers_unknown(void);
+/** A layer of which nothing is known. */
+struct assay__layer assay__layer_unknown(void);
+/** The finding, with what trying it gave unknown where it was not tried. */
+struct assay__finding assay__finding_tried(const struct assay__finding *finding);
 
 /** An empty document with its arena (unknown numbers set to unknown). NULL when out of memory. */
 struct assay_profile *assay__profile_new(void);

@@ -2,23 +2,11 @@
  * times of layers by launch as CSV. */
 #include "base/json.h"
 #include "base/text.h"
+#include "profile/tables.h"
 #include "report/parts.h"
 #include "report/render.h"
 
 #include <math.h>
-
-static void put_tensor(struct assay__json_writer *w, const struct assay__peak_tensor *t)
-{
-    assay__json_object(w);
-    assay__json_put_string(w, "name", t->name);
-    assay__json_put_text(w, "type", t->type);
-    assay__json_put_number(w, "bytes", t->bytes);
-    assay__json_put_text(w, "producer", t->producer);
-    assay__json_put_text(w, "op", t->op);
-    assay__json_put_text(w, "first", t->first);
-    assay__json_put_text(w, "last", t->last);
-    assay__json_object_end(w);
-}
 
 void assay__json_peak(struct assay__json_writer *w, const struct assay__trial *trial)
 {
@@ -29,21 +17,8 @@ void assay__json_peak(struct assay__json_writer *w, const struct assay__trial *t
     }
     assay__json_key(w, "peak");
     assay__json_object(w);
-    assay__json_put_text(w, "reason", p->reason);
-    assay__json_put_text(w, "node", p->node);
-    assay__json_put_text(w, "op", p->op);
-    assay__json_put_number(w, "bytes", p->bytes);
-    assay__json_put_number(w, "body_bytes", p->body_bytes);
-    if (p->alive >= 0)
-        assay__json_put_integer(w, "alive", p->alive);
-    else
-        assay__json_put_null(w, "alive");
-    assay__json_put_number(w, "rest_bytes", p->rest_bytes);
-    assay__json_key(w, "tensors");
-    assay__json_array(w);
-    for (size_t i = 0; i < p->count; i++)
-        put_tensor(w, &p->tensors[i]);
-    assay__json_array_end(w);
+    assay__fields_json(w, &assay__stored_peak, p, NULL, NULL);
+    assay__fields_json_list(w, "tensors", &assay__stored_peak_tensor, p->tensors, p->count);
     assay__json_object_end(w);
 }
 

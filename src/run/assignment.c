@@ -20,7 +20,7 @@
 #define POLL_MS 500               /* a signal ends poll() at once */
 #define SEND_TIMEOUT_MS 30000
 
-struct asking {
+struct assignment_query {
     const struct assay__assignment_request *request;
     struct assay__arena *arena;
     struct assay__assignment *into;
@@ -31,19 +31,19 @@ struct asking {
     struct assay_error *error;
 };
 
-static int no_memory(struct asking *ask)
+static int no_memory(struct assignment_query *ask)
 {
     return assay_error_set(ask->error, ASSAY_ENOMEM, "out of memory");
 }
 
 /* --- what the child says ---------------------------------------------------------------------- */
 
-static const char *keep(struct asking *ask, const struct assay__json *item)
+static const char *copy_text(struct assignment_query *ask, const struct assay__json *item)
 {
     return assay__arena_strdup(ask->arena, item && item->string ? item->string : "");
 }
 
-static int hear_nodes(struct asking *ask, const struct assay__json *list)
+static int hear_nodes(struct assignment_query *ask, const struct assay__json *list)
 {
     for (const struct assay__json *row = list->first; row; row = row->next) {
         size_t count = ask->into->count;
@@ -57,15 +57,16 @@ static int hear_nodes(struct asking *ask, const struct assay__json *list)
         if (assay__vec_grow((void **)&ask->nodes, &ask->capacity, count + 1, sizeof *ask->nodes))
             return no_memory(ask);
         struct assay__assigned *node = &ask->nodes[count];
-        *node = (struct assay__assigned){keep(ask, at[0]), keep(ask, at[1]), keep(ask, at[2]),
-                                         keep(ask, at[3]), (size_t)at[4]->integer};
+        *node = (struct assay__assigned){copy_text(ask, at[0]), copy_text(ask, at[1]),
+                                         copy_text(ask, at[2]), copy_text(ask, at[3]),
+                                         (size_t)at[4]->integer};
         if (!node->name || !node->op || !node->domain || !node->provider) return no_memory(ask);
         ask->into->count++;
     }
     return 0;
 }
 
-static int hear(struct asking *ask, const char *line, size_t length)
+static int hear(struct assignment_query *ask, const char *line, size_t length)
 {
     struct assay__arena *arena = assay__arena_new();
     struct assay__json *root = NULL;
@@ -120,7 +121,7 @@ static void write_job(const struct assay__assignment_request *r, struct assay__b
     assay__json_object_end(&out);
 }
 
-static int send_job(struct asking *ask, struct assay__channel *channel)
+static int send_job(struct assignment_query *ask, struct assay__channel *channel)
 {
     struct assay__buf line = {0};
     write_job(ask->request, &line);
@@ -133,7 +134,7 @@ static int send_job(struct asking *ask, struct assay__channel *channel)
 }
 
 /* Reads until the child is done, gone or silent for too long. */
-static int converse(struct asking *ask, struct assay__channel *channel)
+static int converse(struct assignment_query *ask, struct assay__channel *channel)
 {
     const volatile int *interrupt = ask->request->interrupt;
     uint64_t start_ns = assay__now_ns();
@@ -154,7 +155,7 @@ static int converse(struct asking *ask, struct assay__channel *channel)
     return 0;
 }
 
-static int describe(struct asking *ask, int code, const struct assay__exit *status)
+static int describe(struct assignment_query *ask, int code, const struct assay__exit *status)
 {
     if (code == ASSAY_ETIMEOUT)
         return assay_error_set(ask->error, code, "creating the session took more than %g s; killed",
@@ -170,7 +171,7 @@ static int describe(struct asking *ask, int code, const struct assay__exit *stat
                            assay__signal_name(status->signal));
 }
 
-static int run_child(struct asking *ask, const char *worker)
+static int run_child(struct assignment_query *ask, const char *worker)
 {
     struct assay__child child = {.pid = -1, .socket = -1};
     struct assay__channel channel = {.fd = -1};
@@ -201,7 +202,8 @@ int assay__assignment_ask(const struct assay__assignment_request *request,
 {
     char worker[4096];
     struct assay_error own = {0};
-    struct asking ask = {.request = request, .arena = arena, .into = assignment, .error = &own};
+    struct assignment_query ask = {
+        .request = request, .arena = arena, .into = assignment, .error = &own};
     *assignment = (struct assay__assignment){.target = "", .version = ""};
     ask.timeout_s = request->timeout_s > 0 ? request->timeout_s : ASSAY__ASSIGNMENT_TIMEOUT_S;
     int code = assay__worker_locate(worker, sizeof worker, &own);

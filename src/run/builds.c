@@ -1,4 +1,4 @@
-/* builds.c - see builds.h. */
+/* builds.c - reads and writes the user's list of ONNX Runtime builds, and splits device names. */
 #include "run/builds.h"
 
 #include "profile/facts.h"
@@ -272,7 +272,7 @@ int assay__build_path_check(struct assay__arena *arena, const char *given, const
 }
 
 /* Folders that say nothing about a build: those of the packages' layout, versions, links to one. */
-static bool says_nothing(const char *part)
+static bool is_generic_folder(const char *part)
 {
     static const char *const words[] = {"capi", "onnxruntime", "lib",           "lib64",  "bin",
                                         ".",    "..",          "site-packages", "current"};
@@ -304,7 +304,7 @@ const char *assay__build_name_for(struct assay__arena *arena, const char *path,
     char copy[PATH_MAX], base[ASSAY__BUILD_NAME - 3] = "", name[ASSAY__BUILD_NAME + 1];
     snprintf(copy, sizeof copy, "%s", path);
     for (char *slash = strrchr(copy, '/'); slash && !base[0]; slash = strrchr(copy, '/')) {
-        if (!says_nothing(slash + 1)) name_from(slash + 1, base, sizeof base);
+        if (!is_generic_folder(slash + 1)) name_from(slash + 1, base, sizeof base);
         *slash = '\0';
     }
     if (!base[0]) snprintf(base, sizeof base, "ort");

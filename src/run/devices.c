@@ -1,4 +1,4 @@
-/* devices.c - see devices.h. */
+/* devices.c - lists an engine's devices from a child process. */
 #include "run/devices.h"
 
 #include "base/arena.h"
@@ -53,7 +53,7 @@ static int remember(struct listing *list, const char *name, bool works)
     return 0;
 }
 
-static int tell(struct listing *list, const struct assay_device *device)
+static int report_device(struct listing *list, const struct assay_device *device)
 {
     int code = remember(list, device->name, device->available);
     if (code) return code;
@@ -81,7 +81,7 @@ static int hear_device(struct listing *list, const struct assay__json *json)
     if (!device.name[0])
         return assay_error_set(&list->error, ASSAY_EFORMAT, "the worker told of a nameless device");
     list->next.name = NULL;
-    return tell(list, &device);
+    return report_device(list, &device);
 }
 
 static int hear_trying(struct listing *list, const struct assay__json *json)
@@ -264,12 +264,12 @@ out:
 /* --- all children ----------------------------------------------------------------------------- */
 
 /* The row of a device that took its child with it. */
-static int tell_lost(struct listing *list, const char *reason)
+static int report_lost(struct listing *list, const char *reason)
 {
     struct assay_device device = list->next;
     device.reason = reason;
     list->next.name = NULL;
-    return tell(list, &device);
+    return report_device(list, &device);
 }
 
 static int run_children(struct listing *list)
@@ -284,7 +284,7 @@ static int run_children(struct listing *list)
         bool lost = code == ASSAY_ECRASH || code == ASSAY_ETIMEOUT;
         if (list->error.code) return list->error.code;
         if (lost && list->next.name) {
-            code = tell_lost(list, reason);
+            code = report_lost(list, reason);
             if (code) return code;
         } else if (list->count == before) {
             return assay_error_set(&list->error, code, "engine '%s': %s", list->options->engine,

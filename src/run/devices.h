@@ -43,7 +43,7 @@ struct assay__devices_options {
 int assay__devices_list(const struct assay__devices_options *options, assay_device_fn *found,
                         void *context, struct assay_error *error);
 
-/* --- the child's side (devices_worker.c) ------------------------------------------------------ */
+/* --- the child's side (worker_devices.c) ------------------------------------------------------ */
 
 /** True when the line is such a job. */
 bool assay__devices_asked(const char *line, size_t length);

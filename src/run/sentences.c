@@ -1,4 +1,4 @@
-/* sentences.c - see sentences.h. */
+/* sentences.c - appends to a list of sentences. */
 #include "run/sentences.h"
 
 #include <stdarg.h>

@@ -63,6 +63,7 @@ static inline void fake_close(struct assay__probe *probe)
 }
 
 static struct assay__probe_ops ops = {.name = "rapl",
+                                      .power_of = "c",
                                       .summary = "a script",
                                       .open = fake_open,
                                       .channels = fake_list,
@@ -120,6 +121,7 @@ static inline int hanging_open(struct assay__arena *arena, struct assay__probe *
 }
 
 static const struct assay__probe_ops hanging_ops = {.name = "rapl",
+                                                    .power_of = "c",
                                                     .summary = "a script",
                                                     .open = hanging_open,
                                                     .channels = dear_list,

@@ -1,6 +1,6 @@
-/* accelerator.c - see accelerator.h: the whole measurement of a device, kept in a file beside the
- * CPU's. The key of the file is the machine's with the device, the engine, its library and what
- * else the caller names (versions, driver, hardware). */
+/* accelerator.c - measures all ceilings of a device and keeps them in a file beside the
+ * CPU's. The key of the file is the machine's with the device,
+ * the engine, its library and what else the caller names (versions, driver, hardware). */
 #include "ceiling/accelerator/accelerator_survey.h"
 
 #include "base/clock.h"
@@ -120,8 +120,8 @@ static void add_note(struct assay__arena *arena, struct assay__ceilings *set, co
     if (note) set->note = note;
 }
 
-static int finish(struct assay__accelerator_survey *survey, struct assay__ceilings *set,
-                  const char *hardware, bool stopped)
+static int complete_set(struct assay__accelerator_survey *survey, struct assay__ceilings *set,
+                        const char *hardware, bool stopped)
 {
     set->measured_at = now_text(survey->arena);
     set->complete = !survey->late && !stopped;
@@ -161,7 +161,7 @@ static int measure(struct assay__accelerator_survey *survey, struct assay__ceili
     assay__accelerator_clock_open(survey, &hardware);
     code = assay__accelerator_rows(survey);
     bool stopped = code == ASSAY_EINTERRUPTED;
-    int finished = !code || stopped ? finish(survey, set, hardware, stopped) : 0;
+    int finished = !code || stopped ? complete_set(survey, set, hardware, stopped) : 0;
     if (finished)
         code = finished;
     else if (stopped)

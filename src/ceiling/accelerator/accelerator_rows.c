@@ -308,8 +308,8 @@ static int merged(struct assay__accelerator_survey *survey, struct assay__ceilin
 
 /* The row from the best of the sizes and, when there is need and time, a shorter chain of that
  * size. */
-static int settle(struct assay__accelerator_survey *survey, struct assay__ceiling *row,
-                  const struct ladder *ladder, const char *remark)
+static int fill_row_from_best(struct assay__accelerator_survey *survey, struct assay__ceiling *row,
+                              const struct ladder *ladder, const char *remark)
 {
     long long n = (long long)ladder->best.size, length = (long long)ladder->best.length;
     struct assay__accelerator_model shorter = ladder->best;
@@ -382,7 +382,7 @@ static int matmul_row(struct assay__accelerator_survey *survey, const struct mat
                      FIRST_CHAIN; /* half the size of the first type's best */
     code = climb(survey, model, &ladder, model.size > SMALLEST_N ? about_s : NAN, row->unit,
                  &failed);
-    if (!code && ladder.times.count) code = settle(survey, row, &ladder, remark);
+    if (!code && ladder.times.count) code = fill_row_from_best(survey, row, &ladder, remark);
     if (!code && !ladder.times.count) {
         refuse(survey, row, &failed);
         if (kind->dtype == ASSAY__FLOAT32 && survey->fault && !failed.late)

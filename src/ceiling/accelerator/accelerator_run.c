@@ -73,8 +73,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int keep(struct assay__arena *arena, const struct assay__outcome *outcome,
-                struct assay__accelerator_times *times)
+static int take_samples(struct assay__arena *arena, const struct assay__outcome *outcome,
+                        struct assay__accelerator_times *times)
 {
     const struct assay__samples *samples = &outcome->streams[0];
     times->samples_s = assay__arena_array(arena, samples->count + 1, sizeof *times->samples_s);
@@ -139,7 +139,7 @@ static int run_model(struct assay__accelerator_survey *survey,
     times->clock_before_hz = clocks.first_hz;
     times->clock_after_hz = clocks.last_hz;
     if (code == 0) {
-        code = keep(survey->arena, &outcome, times);
+        code = take_samples(survey->arena, &outcome, times);
     } else if (code != ASSAY_EINTERRUPTED && code != ASSAY_ENOMEM) {
         times->late = code == ASSAY_ETIMEOUT && left_s < SILENCE_S;
         times->reason = times->late ? late_reason(survey) : outcome.reason;

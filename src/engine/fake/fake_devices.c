@@ -11,7 +11,7 @@
  * software. log: says an error in the log, then is refused. The class is the part of the name
  * before ':' or behind it that is cpu, gpu or npu, else gpu. "cpu" and every device of the script
  * run models. */
-#include "engine/engine.h"
+#include "engine/fake/fake.h"
 
 #include "base/arena.h"
 #include "base/log.h"
@@ -53,7 +53,7 @@ const char *assay__fake_device_kind(const char *name)
     return "gpu";
 }
 
-static int tell(const char *name, const char *what, assay_device_fn *found, void *context)
+static int report_device(const char *name, const char *what, assay_device_fn *found, void *context)
 {
     misbehave(what, name);
     bool missing = strcmp(what, "missing") == 0, logs = strcmp(what, "log") == 0,
@@ -138,7 +138,7 @@ int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
                                     .library = "",
                                     .version = "1"};
         if (!*item || (about && about(context, &next) != ASSAY_DEVICE_TRY)) continue;
-        code = tell(item, equals ? equals + 1 : "works", found, context);
+        code = report_device(item, equals ? equals + 1 : "works", found, context);
     }
     free(copy);
     return code;

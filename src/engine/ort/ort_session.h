@@ -124,4 +124,8 @@ int assay__ort_layers(struct assay_session *session, const struct assay_layer_op
                       struct assay_layer_result *result, struct assay_error *error);
 void assay__ort_layers_free(struct assay_session *session);
 
+/** Which provider would get which node (ort_assignment.c). */
+int assay__ort_assignment(const struct assay_assignment_options *options, assay_assigned_fn *found,
+                          void *context, struct assay_error *error);
+
 #endif

@@ -1,4 +1,4 @@
-/* generation_roles.c - see generation.h. */
+/* generation_roles.c - finds the inputs and outputs of a language model by their names. */
 #include "model/inputs/generation_roles.h"
 
 #include <string.h>

@@ -575,7 +575,7 @@ static int finish_input(struct planner *planner, size_t index)
     return 0;
 }
 
-static int finish(struct planner *planner)
+static int settle_plan(struct planner *planner)
 {
     struct assay__workload *workload = planner->workload;
     int code = assay__plan_settle(&planner->symbols, workload, planner->error);
@@ -616,7 +616,7 @@ static int make_plan(struct planner *planner)
         code = apply_file(planner, options->files[i]);
     if (!code) code = apply_batch(planner);
     if (!code) code = apply_sequence(planner);
-    if (!code) code = finish(planner);
+    if (!code) code = settle_plan(planner);
     if (!code && !options->shapes_only)
         code = assay__inputs_values(planner->model, planner->workload, options->seed,
                                     planner->error);

@@ -1,5 +1,5 @@
-/* arm.c - see arm.h. Everything that can be wrong with the input is found before a worker starts.
- */
+/* arm.c - an arm's life: opened, launched, concluded. Everything that can be wrong with the input
+ * is found before a worker starts. */
 #include "run/arm/arm_internal.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* arms.c - see arms.h. */
+/* arms.c - launches several arms in alternating order, and leaves out those that fail. */
 #include "run/arm/arms.h"
 
 #include "base/file.h"

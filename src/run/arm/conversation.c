@@ -1,5 +1,6 @@
-/* conversation.c - see conversation.h. Every message is checked: an unknown one, one out of turn or
- * one with impossible numbers fails the launch with its reason and nothing else. */
+/* conversation.c - reads a worker's messages during a launch and answers them. Every message is
+ * checked: an unknown one, one out of turn or one with impossible numbers fails the launch with its
+ * reason and nothing else. */
 #include "run/arm/conversation.h"
 
 #include "base/clock.h"
@@ -27,8 +28,8 @@ static int bad(struct assay__conversation *talk, const char *what)
     return assay_error_set(&talk->error, ASSAY_EFORMAT, "worker sent %s", what);
 }
 
-static const char *keep(struct assay__conversation *talk, const struct assay__json *object,
-                        const char *key)
+static const char *copy_text(struct assay__conversation *talk, const struct assay__json *object,
+                             const char *key)
 {
     const char *text = assay__arena_strdup(talk->request->arena,
                                            assay__json_get_string(object, key, ""));
@@ -242,10 +243,10 @@ static void hear_facts(struct assay__conversation *talk, const struct assay__jso
         .loop_ns = assay__json_get_number(facts, "loop_ns", NAN),
         .clock_ns = assay__json_get_number(facts, "clock_ns", NAN),
         .clock_step_ns = assay__json_get_number(facts, "clock_step_ns", NAN),
-        .load_reason = keep(talk, facts, "load_reason"),
-        .version = keep(talk, facts, "version"),
-        .library = keep(talk, facts, "library"),
-        .provider = keep(talk, facts, "provider"),
+        .load_reason = copy_text(talk, facts, "load_reason"),
+        .version = copy_text(talk, facts, "version"),
+        .library = copy_text(talk, facts, "library"),
+        .provider = copy_text(talk, facts, "provider"),
         .threads = (int)assay__json_get_integer(facts, "threads", 0),
         .known = true,
     };
@@ -266,8 +267,8 @@ static void hear_memory(struct assay__conversation *talk, const struct assay__js
 static void hear_layers(struct assay__conversation *talk, const struct assay__json *layers)
 {
     struct assay__layers *out = &talk->outcome->layers;
-    out->method = keep(talk, layers, "method");
-    out->reason = keep(talk, layers, "reason");
+    out->method = copy_text(talk, layers, "method");
+    out->reason = copy_text(talk, layers, "reason");
     out->engine_ns = assay__json_get_number(layers, "engine_ns", NAN);
     out->scale_factor = assay__json_get_number(layers, "scale_factor", NAN);
     out->slowdown = assay__json_get_number(layers, "slowdown", NAN);
@@ -276,7 +277,7 @@ static void hear_layers(struct assay__conversation *talk, const struct assay__js
     out->sessions = (int)assay__json_get_integer(layers, "sessions", 0);
     out->discarded = (int)assay__json_get_integer(layers, "discarded", 0);
     talk->outcome->has_layers = true;
-    talk->outcome->counted.layer_note = keep(talk, layers, "counter_note");
+    talk->outcome->counted.layer_note = copy_text(talk, layers, "counter_note");
 }
 
 static void hear_from(struct assay__conversation *talk, const struct assay__json *list,
@@ -310,9 +311,9 @@ static void hear_layer(struct assay__conversation *talk, const struct assay__jso
     struct assay__layer *layer = &layers->items[layers->count];
     *layer = (struct assay__layer){
         .index = (int)layers->count,
-        .name = keep(talk, json, "name"),
-        .op = keep(talk, json, "op"),
-        .provider = keep(talk, json, "provider"),
+        .name = copy_text(talk, json, "name"),
+        .op = copy_text(talk, json, "op"),
+        .provider = copy_text(talk, json, "provider"),
         .time_ns = assay__json_get_number(json, "time_ns", NAN),
         .host_enqueue_ns = assay__json_get_number(json, "host_enqueue_ns", NAN),
         .share = NAN,
@@ -323,7 +324,7 @@ static void hear_layer(struct assay__conversation *talk, const struct assay__jso
         .bound = "unknown",
         .state = state < 0 ? ASSAY_UNAVAILABLE : (enum assay_state)state,
         .method = layers->method,
-        .note = keep(talk, json, "note"),
+        .note = copy_text(talk, json, "note"),
     };
     hear_from(talk, assay__json_get(json, "from"), layer);
     assay__counted_hear_layer(assay__json_get(json, "counters"), talk->request->arena,

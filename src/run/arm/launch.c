@@ -1,6 +1,6 @@
-/* launch.c - see launch.h; conversation.c reads what the worker says. While a window runs the
- * parent is blocked in poll(); between windows it copies the samples out of the ring, stores them
- * and decides what comes next. */
+/* launch.c - starts a worker, waits for it and says how it ended; conversation.c reads what the
+ * worker says. While a window runs the parent is blocked in poll(); between windows it copies the
+ * samples out of the ring, stores them and decides what comes next. */
 #include "run/arm/launch.h"
 
 #include "base/clock.h"
@@ -155,7 +155,7 @@ static bool only_layers_lost(struct assay__conversation *talk)
     return true;
 }
 
-static void finish(struct assay__conversation *talk, struct assay__child *child, FILE *log)
+static void end_worker(struct assay__conversation *talk, struct assay__child *child, FILE *log)
 {
     struct assay__outcome *outcome = talk->outcome;
     if (talk->error.code && talk->error.code != ASSAY_ECRASH && !talk->worker_leaves)
@@ -303,7 +303,7 @@ int assay__launch_run(const struct assay__request *request, struct assay__outcom
         assay__watch_started(request->watch, request->launch, child.pid);
         if (send_job(&talk) == 0) converse(&talk);
         assay__watch_ended(request->watch, request->launch);
-        finish(&talk, &child, log);
+        end_worker(&talk, &child, log);
     }
     assay__disturbance_read(&outcome->after);
     outcome->life_s = (double)(assay__now_ns() - begin) / 1e9;

@@ -1,7 +1,7 @@
-/* recover.c - see recover.h. The launches' samples are made into outcomes again, and the code of a
- * run that ended does the rest into a set of its own; from there the metrics are taken over with
- * notes that say where they come from. What the samples do not tell (the pre-run, memory, layers)
- * stays unknown. */
+/* recover.c - computes the metrics of a capture that did not end. The launches' samples are made
+ * into outcomes again, and the code of a run that ended does the rest into a set of its own; from
+ * there the metrics are taken over with notes that say where they come from. What the samples do
+ * not tell (the pre-run, memory, layers) stays unknown. */
 #include "run/arm/recover.h"
 
 #include "base/metric_value.h"

@@ -1,4 +1,4 @@
-/* describe.c - see describe.h. */
+/* describe.c - writes the machine, the model and the workload into the profile. */
 #include "run/trial/describe.h"
 
 #include "base/buf.h"

@@ -1,5 +1,6 @@
-/* summary.c - see summary.h. Percentiles whose sample count does not support them (MLPerf's
- * early-stopping counts) are NaN here and unavailable, with the count they need, as metrics. */
+/* summary.c - computes the statistics of one launch. Percentiles whose sample count does not
+ * support them (MLPerf's early-stopping counts) are NaN here and unavailable, with the count they
+ * need, as metrics. */
 #include "run/trial/summary.h"
 
 #include <assay/error.h>

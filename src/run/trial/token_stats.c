@@ -1,4 +1,4 @@
-/* token_stats.c - see generate.h.
+/* token_stats.c - computes the statistics and metrics of text generation.
  *
  * A launch: time to the first token is a generation's first time; the latency between tokens is the
  * difference of two neighbours, all generations pooled (they are the same process, and each says

@@ -84,8 +84,8 @@ static void add(const struct assay__outcome *outcome, struct totals *sum)
     add_usage(outcome, sum);
 }
 
-static int put(struct assay_metrics *metrics, const char *name, bool known, double value,
-               const char *source, const char *note, const char *reason)
+static int put_measured(struct assay_metrics *metrics, const char *name, bool known, double value,
+                        const char *source, const char *note, const char *reason)
 {
     if (!known || !isfinite(value)) return assay_metrics_unavailable(metrics, name, reason);
     return assay_metrics_measured(metrics, name, value, source, note);
@@ -128,8 +128,8 @@ static int put_metrics(const struct totals *sum, double steal, double other,
     };
     int code = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && code == 0; i++)
-        code = put(metrics, rows[i].name, rows[i].known, rows[i].value, rows[i].source,
-                   rows[i].note, rows[i].reason);
+        code = put_measured(metrics, rows[i].name, rows[i].known, rows[i].value, rows[i].source,
+                            rows[i].note, rows[i].reason);
     return code;
 }
 

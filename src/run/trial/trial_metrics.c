@@ -1,6 +1,7 @@
 /* trial_metrics.c - the metrics of a trial and of a launch (names and units: base/metric_table.c).
  * What this run cannot know is put as unavailable with the reason, so that a report shows the whole
  * list. */
+#include "base/metric_table.h"
 #include "cost/score.h"
 #include "probe/live.h"
 #include "profile/trial_values.h"
@@ -41,25 +42,6 @@ static const struct metric_row device_breakdown[] = {
     {"latency.postprocess", "not part of the model file: an ONNX model ends at its output tensors"},
 };
 
-static const struct metric_row not_yet[] = {
-    {"compute.utilization", "no compute ceiling of this device was measured"},
-    {"memory.bandwidth_utilization", "no bandwidth ceiling of this device was measured"},
-    {"cache.hit_rate", "no hardware counters were read: --counters reads them"},
-    {"hardware.cycles", "no hardware counters were read: --counters reads them"},
-    {"hardware.instructions", "no hardware counters were read: --counters reads them"},
-    {"hardware.ipc", "no hardware counters were read: --counters reads them"},
-    {"hardware.memory_controller",
-     "no counters of the memory controllers were read: --counters reads them"},
-    {"power.average", "no energy counter or power sensor was read"},
-    {"energy.inference.gross", "no energy counter or power sensor was read"},
-    {"energy.inference.net", "no energy counter or power sensor was read"},
-    {"efficiency.tops_per_watt",
-     "power.average is unavailable: no energy counter or power sensor was read"},
-    {"efficiency.inferences_per_joule",
-     "energy is unavailable: no energy counter or power sensor was read"},
-    {"overhead.sensors", "no sensor was sampled"},
-};
-
 static int put_rows(struct assay_metrics *metrics, const struct metric_row *rows, size_t count)
 {
     int code = 0;
@@ -68,9 +50,20 @@ static int put_rows(struct assay_metrics *metrics, const struct metric_row *rows
     return code;
 }
 
+/* What every run has, until somebody who can read it puts it anew. */
+static int put_unread(struct assay_metrics *metrics)
+{
+    int code = 0;
+    for (size_t i = 0; i < assay__metric_table_count && code == 0; i++)
+        if (assay__metric_table[i].unread)
+            code = assay_metrics_unavailable(metrics, assay__metric_table[i].name,
+                                             assay__metric_table[i].unread);
+    return code;
+}
+
 /* Measured when finite, else unavailable with the reason. */
-static int put(struct assay_metrics *metrics, const char *name, double value, const char *source,
-               const char *note, const char *reason)
+static int put_measured(struct assay_metrics *metrics, const char *name, double value,
+                        const char *source, const char *note, const char *reason)
 {
     if (isfinite(value)) return assay_metrics_measured(metrics, name, value, source, note);
     return assay_metrics_unavailable(metrics, name, reason && reason[0] ? reason : "not known");
@@ -87,19 +80,21 @@ static int timing(const struct assay__outcome *const *used, size_t count,
         if (used[i]->facts.known) split = used[i]->facts.load_reason;
     if (!split[0]) split = "the engine does not separate load from compile";
     const char *note = count > 1 ? "median over launches" : "";
-    int code = put(metrics, "timing.load",
-                   assay__trial_median(used, count, AT(facts.load_ns)) / 1e9, "engine", note,
-                   split);
+    int code = put_measured(metrics, "timing.load",
+                            assay__trial_median(used, count, AT(facts.load_ns)) / 1e9, "engine",
+                            note, split);
     if (code == 0)
-        code = put(metrics, "timing.compile",
-                   assay__trial_median(used, count, AT(facts.compile_ns)) / 1e9, "engine", note,
-                   split);
+        code = put_measured(metrics, "timing.compile",
+                            assay__trial_median(used, count, AT(facts.compile_ns)) / 1e9, "engine",
+                            note, split);
     if (code == 0)
-        code = put(metrics, "timing.session",
-                   assay__trial_median(used, count, AT(facts.create_ns)) / 1e9, "clock", note, why);
+        code = put_measured(metrics, "timing.session",
+                            assay__trial_median(used, count, AT(facts.create_ns)) / 1e9, "clock",
+                            note, why);
     if (code == 0)
-        code = put(metrics, "timing.first",
-                   assay__trial_median(used, count, AT(facts.first_ns)) / 1e9, "clock", note, why);
+        code = put_measured(metrics, "timing.first",
+                            assay__trial_median(used, count, AT(facts.first_ns)) / 1e9, "clock",
+                            note, why);
     return code;
 }
 
@@ -150,7 +145,8 @@ static int throughput(const struct assay__trial_input *input, double rate,
     char note[128];
     snprintf(note, sizeof note, "completions / wall time, %d request%s in flight", input->streams,
              input->streams == 1 ? "" : "s");
-    int code = put(metrics, "throughput.inferences", rate, "clock", note, "no sample was taken");
+    int code = put_measured(metrics, "throughput.inferences", rate, "clock", note,
+                            "no sample was taken");
     if (code == 0)
         code = scaled_rate(metrics, "throughput.samples", rate, batch,
                            "throughput.inferences x batch", no_batch);
@@ -225,16 +221,18 @@ static int worker_memory(const struct assay__outcome *const *used, size_t count,
                   "peak resident memory - memory.baseline.worker; read before the layer pass")
             : assay_metrics_unavailable(metrics, "memory.peak.worker", lost);
     if (code == 0)
-        code = put(metrics, "memory.baseline.worker", base, "process",
-                   "resident before inputs and engine", lost);
+        code = put_measured(metrics, "memory.baseline.worker", base, "process",
+                            "resident before inputs and engine", lost);
     if (code == 0)
-        code = put(metrics, "memory.pss.worker", assay__trial_median(used, count, AT(memory.pss)),
-                   "process", "after the measured windows, before the layer pass", lost);
+        code = put_measured(metrics, "memory.pss.worker",
+                            assay__trial_median(used, count, AT(memory.pss)), "process",
+                            "after the measured windows, before the layer pass", lost);
     if (code == 0)
-        code = put(metrics, "memory.activation.arena", arena, "engine",
-                   "the engine's arena at its peak, where it tells it; weights that the engine "
-                   "has copied may be in it",
-                   "the engine does not report its arena");
+        code = put_measured(
+            metrics, "memory.activation.arena", arena, "engine",
+            "the engine's arena at its peak, where it tells it; weights that the engine "
+            "has copied may be in it",
+            "the engine does not report its arena");
     return code;
 }
 
@@ -289,21 +287,23 @@ static int overhead(const struct assay__trial_input *input,
     char note[160];
     double step = assay__trial_median(used, count, AT(facts.clock_step_ns));
     snprintf(note, sizeof note, "one read of CLOCK_MONOTONIC; smallest step seen %.3g ns", step);
-    int code = put(metrics, "overhead.clock",
-                   assay__trial_median(used, count, AT(facts.clock_ns)) / 1e9, "clock", note, lost);
+    int code = put_measured(metrics, "overhead.clock",
+                            assay__trial_median(used, count, AT(facts.clock_ns)) / 1e9, "clock",
+                            note, lost);
     if (code == 0)
-        code = put(metrics, "overhead.loop",
-                   assay__trial_median(used, count, AT(facts.loop_ns)) / 1e9, "clock",
-                   "one iteration with an empty step, clock read included", lost);
+        code = put_measured(metrics, "overhead.loop",
+                            assay__trial_median(used, count, AT(facts.loop_ns)) / 1e9, "clock",
+                            "one iteration with an empty step, clock read included", lost);
     double slowdown = input->trial->layers.slowdown;
     const char *reason = input->trial->layers.reason;
     if (!reason[0] && input->trial->layers.count)
         reason = "this way of timing layers does not tell how much it slowed the run";
     if (code == 0)
-        code = put(metrics, "overhead.layers", slowdown, "clock", "instrumented run / plain run",
-                   reason[0] ? reason : "layers were not timed");
+        code = put_measured(metrics, "overhead.layers", slowdown, "clock",
+                            "instrumented run / plain run",
+                            reason[0] ? reason : "layers were not timed");
     if (code == 0)
-        code = put(
+        code = put_measured(
             metrics, "overhead.run", input->overhead_run_s, "clock",
             "wall time beyond session creation, inferences, the layer pass and building a zoo "
             "model; until the metrics stood",
@@ -323,8 +323,8 @@ int assay__launch_metrics(const struct assay__outcome *outcome, bool warmup_forc
         code = assay__summary_warmup_metric(outcome->prerun, warmup_forced, outcome->stream_count,
                                             outcome->summary.warmup, metrics);
     if (code == 0)
-        code = put(metrics, "throughput.inferences", rate_of(outcome), "clock", "",
-                   "no sample was taken");
+        code = put_measured(metrics, "throughput.inferences", rate_of(outcome), "clock", "",
+                            "no sample was taken");
     if (code == 0) code = worker_memory(one, 1, metrics);
     if (code == 0) code = assay__launch_layers(outcome, metrics);
     return code;
@@ -358,7 +358,7 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     if (code == 0) code = memory(input, used, count, metrics);
     if (code == 0) code = assay__trial_layers(input, assay__trial_p50(used, count));
     if (code == 0) code = overhead(input, used, count, metrics);
-    if (code == 0) code = put_rows(metrics, not_yet, sizeof not_yet / sizeof not_yet[0]);
+    if (code == 0) code = put_unread(metrics);
     if (code == 0) code = assay__score_put(metrics, assay__trial_on_cpu(input->trial));
     if (code == 0) code = assay__trial_disturbances(input);
     if (code == 0) code = assay__trial_stability(input);

@@ -1,13 +1,13 @@
-/* counters_hear.c - see counters.h. A worker is not trusted: what is no number, or not one that a
- * counter can have, is unknown. */
+/* counters_hear.c - reads the worker's message with its counters. A worker is not trusted: what is
+ * no number, or not one that a counter can have, is unknown. */
 #include "run/watch/counters.h"
 
 #include "base/json.h"
 
 #include <math.h>
 
-static const char *keep(struct assay__arena *arena, const struct assay__json *object,
-                        const char *key)
+static const char *copy_text(struct assay__arena *arena, const struct assay__json *object,
+                             const char *key)
 {
     return assay__arena_strdup(arena, assay__json_get_string(object, key, ""));
 }
@@ -21,9 +21,9 @@ static int hear_event(const struct assay__json *json, struct assay__arena *arena
                       struct assay__counted_event *event, struct assay_error *error)
 {
     *event = (struct assay__counted_event){
-        .name = keep(arena, json, "name"),
-        .source = keep(arena, json, "source"),
-        .reason = keep(arena, json, "reason"),
+        .name = copy_text(arena, json, "name"),
+        .source = copy_text(arena, json, "source"),
+        .reason = copy_text(arena, json, "reason"),
         .user_only = assay__json_get_bool(json, "user_only", false),
         .grown = assay__json_get_number(json, "grown", NAN),
         .share = assay__json_get_number(json, "share", NAN),

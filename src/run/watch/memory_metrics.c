@@ -1,4 +1,4 @@
-/* memory_metrics.c - see memory_metrics.h. */
+/* memory_metrics.c - turns what was seen of the worker's memory into series and metrics. */
 #include "run/watch/memory_metrics.h"
 
 #include "base/text.h"

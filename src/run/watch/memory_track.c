@@ -1,4 +1,4 @@
-/* memory_track.c - see memory_track.h. */
+/* memory_track.c - runs the launch that has the allocation tracker loaded and reads what it saw. */
 #include "run/watch/memory_track.h"
 
 #include "base/file.h"

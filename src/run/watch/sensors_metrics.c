@@ -19,19 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLED_DIFFERS_PERCENT                                       \
-    5.0 /* from the counter of the same rail: that is worth a warning \
-         */
+#define SAMPLED_DIFFERS_PERCENT 5.0 /* from the counter: worth a warning */
 
-struct putting {
+struct metric_writer {
     const struct assay__sensors *sensors;
     const struct assay__rails *rails;
     struct assay_metrics *metrics;
     int code; /* the first failure; later puts do nothing */
 };
 
-static void put(struct putting *to, const char *name, enum assay_state state, double value,
-                const char *source, const char *note)
+static void put_metric(struct metric_writer *to, const char *name, enum assay_state state,
+                       double value, const char *source, const char *note)
 {
     const struct assay_metric_info *info = assay_metric_lookup(name);
     struct assay_metric metric = {.name = name,
@@ -43,13 +41,13 @@ static void put(struct putting *to, const char *name, enum assay_state state, do
     if (to->code == 0) to->code = assay_metrics_put(to->metrics, &metric);
 }
 
-static void put_none(struct putting *to, const char *name, const char *reason)
+static void put_none(struct metric_writer *to, const char *name, const char *reason)
 {
-    put(to, name, ASSAY_UNAVAILABLE, NAN, "none", reason && *reason ? reason : "not known");
+    put_metric(to, name, ASSAY_UNAVAILABLE, NAN, "none", reason && *reason ? reason : "not known");
 }
 
 /* What must not be overlooked; "" is nothing. */
-static void warn(struct putting *to, const char *about, const char *text)
+static void warn(struct metric_writer *to, const char *about, const char *text)
 {
     if (to->code == 0 && *text)
         to->code = assay__trial_warn_power(to->sensors->profile, to->sensors->trial, about, text);
@@ -62,7 +60,7 @@ static const char *or_text(const char *text, const char *otherwise)
 
 /* --- every rail ------------------------------------------------------------------------------- */
 
-static void put_rail(struct putting *to, const char *rail, const char *family,
+static void put_rail(struct metric_writer *to, const char *rail, const char *family,
                      enum assay_state state, double value, const char *source, const char *note)
 {
     char name[160];
@@ -70,11 +68,12 @@ static void put_rail(struct putting *to, const char *rail, const char *family,
     if (state == ASSAY_UNAVAILABLE || !isfinite(value))
         put_none(to, name, note);
     else
-        put(to, name, state, value, source, note);
+        put_metric(to, name, state, value, source, note);
 }
 
 /* The period of the source that answered; of one that did not, of the rail's first channel. */
-static void put_period(struct putting *to, const char *rail, const struct assay__sensed *sensed)
+static void put_period(struct metric_writer *to, const char *rail,
+                       const struct assay__sensed *sensed)
 {
     if (!sensed->available) {
         put_rail(to, rail, "sensor.period", ASSAY_UNAVAILABLE, NAN, "", sensed->reason);
@@ -90,7 +89,7 @@ static void put_period(struct putting *to, const char *rail, const struct assay_
 
 /* Where a rail has a counter and a power sensor, the second checks the first: "; sampled power says
  * 30.1 W (-0.4 %)". */
-static void add_check(struct putting *to, const char *rail, const struct assay__sensed *by,
+static void add_check(struct metric_writer *to, const char *rail, const struct assay__sensed *by,
                       char *note, size_t size)
 {
     for (size_t i = 0; i < to->sensors->series_count; i++) {
@@ -112,7 +111,7 @@ static void add_check(struct putting *to, const char *rail, const struct assay__
     }
 }
 
-static void put_one_rail(struct putting *to, const char *rail)
+static void put_one_rail(struct metric_writer *to, const char *rail)
 {
     struct assay__sensed sensed;
     assay__sensed_rail(to->sensors, rail, &sensed);
@@ -169,7 +168,7 @@ struct total {
     size_t completions;
 };
 
-static void add_up(const struct putting *to, struct total *total)
+static void add_up(const struct metric_writer *to, struct total *total)
 {
     const struct assay__rails *rails = to->rails;
     *total = (struct total){.available = rails->count > 0};
@@ -207,15 +206,15 @@ static void add_up(const struct putting *to, struct total *total)
              *rails->remark ? "; " : "", rails->remark, *said ? "; " : "", said);
 }
 
-static void put_with(struct putting *to, const char *name, double value, const char *formula,
+static void put_with(struct metric_writer *to, const char *name, double value, const char *formula,
                      const struct total *total)
 {
     char note[2600];
     snprintf(note, sizeof note, "%s; %s", formula, total->note);
-    put(to, name, ASSAY_DERIVED, value, "sensors", note);
+    put_metric(to, name, ASSAY_DERIVED, value, "sensors", note);
 }
 
-static void put_net(struct putting *to, const struct total *total)
+static void put_net(struct metric_writer *to, const struct total *total)
 {
     double net_j = total->energy_j - total->idle_w * total->seconds;
     if (fabs(net_j) < 1e-9 * total->energy_j) net_j = 0; /* rounding is no energy */
@@ -234,7 +233,7 @@ static void put_net(struct putting *to, const struct total *total)
     put_with(to, "energy.inference.net", net_j / (double)total->completions, formula, total);
 }
 
-static void put_tops(struct putting *to, const struct total *total)
+static void put_tops(struct metric_writer *to, const struct total *total)
 {
     const struct assay_metric *flops = assay_metrics_get(to->metrics, "compute.flops");
     char reason[512];
@@ -250,7 +249,7 @@ static void put_tops(struct putting *to, const struct total *total)
 }
 
 /* What the numbers are of, or why there are none. */
-static void keep_power(struct putting *to, bool known)
+static void keep_power(struct metric_writer *to, bool known)
 {
     struct assay__arena *arena = to->sensors->profile->arena;
     struct assay__power_info *power = &to->sensors->trial->power;
@@ -266,7 +265,7 @@ static void keep_power(struct putting *to, bool known)
     if (known && !power->rail_count && !to->code) to->code = ASSAY_ENOMEM;
 }
 
-static void put_workload(struct putting *to)
+static void put_workload(struct metric_writer *to)
 {
     static const char *const names[] = {"power.average", "energy.inference.gross",
                                         "energy.inference.net", "efficiency.tops_per_watt",
@@ -290,7 +289,7 @@ static void put_workload(struct putting *to)
     char note[1900];
     warn(to, "power", to->rails->remark);
     snprintf(note, sizeof note, "%s; energy / time of the measured windows", total.note);
-    put(to, "power.average", ASSAY_DERIVED, total.energy_j / total.seconds, "sensors", note);
+    put_metric(to, "power.average", ASSAY_DERIVED, total.energy_j / total.seconds, "sensors", note);
     put_with(to, "energy.inference.gross", total.energy_j / (double)total.completions,
              "energy in the measured windows / inferences", &total);
     put_net(to, &total);
@@ -302,7 +301,7 @@ static void put_workload(struct putting *to)
 /* --- temperature and clock -------------------------------------------------------------------- */
 
 /* GPUs and NPUs: what stood there before is the CPU's, which did not do the work. */
-static void put_none_of_device(struct putting *to, const char *name, const char *what)
+static void put_none_of_device(struct metric_writer *to, const char *name, const char *what)
 {
     char reason[120];
     if (to->rails->device_class != ASSAY__CLASS_GPU && to->rails->device_class != ASSAY__CLASS_NPU)
@@ -312,7 +311,7 @@ static void put_none_of_device(struct putting *to, const char *name, const char 
 }
 
 /* *read: the name of the channel that was; left alone where none was. */
-static void put_channel(struct putting *to, size_t index, const char *name, const char *peak_name,
+static void put_channel(struct metric_writer *to, size_t index, const char *name, const char *peak_name,
                         const char *what, const char **read)
 {
     struct assay__sensed sensed;
@@ -334,7 +333,7 @@ static void put_channel(struct putting *to, size_t index, const char *name, cons
     if (sensed.available) {
         *read = assay__arena_strdup(to->sensors->profile->arena, series->channel->name);
         if (!*read) *read = "";
-        put(to, name, ASSAY_MEASURED, sensed.average, series->ops->name, note);
+        put_metric(to, name, ASSAY_MEASURED, sensed.average, series->ops->name, note);
     } else {
         put_none(to, name, sensed.reason);
     }
@@ -342,7 +341,7 @@ static void put_channel(struct putting *to, size_t index, const char *name, cons
     snprintf(note, sizeof note, "%s: greatest sample in the measured windows",
              series->channel->name);
     if (sensed.available && isfinite(sensed.peak))
-        put(to, peak_name, ASSAY_MEASURED, sensed.peak, series->ops->name, note);
+        put_metric(to, peak_name, ASSAY_MEASURED, sensed.peak, series->ops->name, note);
     else
         put_none(to, peak_name, or_text(sensed.reason, "no sample lies in the measured windows"));
 }
@@ -351,7 +350,7 @@ static void put_channel(struct putting *to, size_t index, const char *name, cons
 
 /* "; energy of gpu0 every 3.07 s: a reading takes 4.60 ms", once for each probe that is read less
  * often than asked. */
-static void add_seldom(const struct putting *to, char *note, size_t size)
+static void add_seldom(const struct metric_writer *to, char *note, size_t size)
 {
     const struct assay__series *last = NULL;
     for (size_t i = 0; i < to->sensors->series_count; i++) {
@@ -370,7 +369,7 @@ static void add_seldom(const struct putting *to, char *note, size_t size)
     }
 }
 
-static void put_cost(struct putting *to)
+static void put_cost(struct metric_writer *to)
 {
     struct assay__sampler_cost cost;
     assay__sampler_cost(to->sensors->sampler, &cost);
@@ -394,13 +393,13 @@ static void put_cost(struct putting *to)
         snprintf(note + used, sizeof note - (size_t)used, "; columns were thinned %u times",
                  cost.thinned);
     add_seldom(to, note, sizeof note);
-    put(to, "overhead.sensors", ASSAY_MEASURED, (double)cost.cpu_ns / (double)cost.wall_ns, "clock",
-        note);
+    put_metric(to, "overhead.sensors", ASSAY_MEASURED, (double)cost.cpu_ns / (double)cost.wall_ns,
+               "clock", note);
 }
 
 int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails)
 {
-    struct putting to = {sensors, rails, sensors->trial->metrics, 0};
+    struct metric_writer to = {sensors, rails, sensors->trial->metrics, 0};
     struct assay__power_info *power = &sensors->trial->power;
     const char *rail;
     put_workload(&to);

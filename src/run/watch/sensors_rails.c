@@ -232,7 +232,7 @@ void assay__sensed_rail(const struct assay__sensors *sensors, const char *rail,
 
 /* --- rails ------------------------------------------------------------------------------------ */
 
-static bool tells_power(const struct assay__channel *channel)
+static bool is_power_channel(const struct assay__channel *channel)
 {
     return strcmp(channel->quantity, "energy") == 0 || strcmp(channel->quantity, "power") == 0;
 }
@@ -242,9 +242,9 @@ const char *assay__sensors_rail_at(const struct assay__sensors *sensors, size_t 
     for (size_t i = 0; i < sensors->series_count; i++) {
         const struct assay__channel *channel = sensors->series[i].channel;
         bool seen = false;
-        if (!tells_power(channel) || !*channel->rail) continue;
+        if (!is_power_channel(channel) || !*channel->rail) continue;
         for (size_t k = 0; k < i && !seen; k++)
-            seen = tells_power(sensors->series[k].channel) &&
+            seen = is_power_channel(sensors->series[k].channel) &&
                    strcmp(sensors->series[k].channel->rail, channel->rail) == 0;
         if (!seen && index-- == 0) return channel->rail;
     }
@@ -257,7 +257,7 @@ bool assay__sensors_rail_read(const struct assay__sensors *sensors, const char *
 {
     for (size_t i = 0; i < sensors->series_count; i++) {
         const struct assay__series *series = &sensors->series[i];
-        if (tells_power(series->channel) && strcmp(series->channel->rail, rail) == 0 &&
+        if (is_power_channel(series->channel) && strcmp(series->channel->rail, rail) == 0 &&
             series->count > 0)
             return true;
     }
@@ -403,7 +403,7 @@ static const char *probe_reason(const struct assay__sensors *sensors,
     const char *reason = NULL;
     for (size_t i = 0; i < sensors->series_count; i++) {
         const struct assay__series *series = &sensors->series[i];
-        if (series->ops != probe->ops || !tells_power(series->channel)) continue;
+        if (series->ops != probe->ops || !is_power_channel(series->channel)) continue;
         if (series->count > 0) return "what it reads is something else's";
         if (!reason) reason = series->channel->reason;
     }
@@ -432,7 +432,7 @@ static bool explain_candidate(const struct assay__sensors *sensors, struct assay
 {
     for (size_t i = 0; rails->count && i < sensors->series_count; i++) {
         const struct assay__series *series = &sensors->series[i];
-        if (!tells_power(series->channel) || !*series->channel->reason ||
+        if (!is_power_channel(series->channel) || !*series->channel->reason ||
             strcmp(series->channel->rail, rails->names[0]) != 0)
             continue;
         snprintf(rails->reason, sizeof rails->reason, "%s: %s", rails->names[0],
@@ -442,36 +442,30 @@ static bool explain_candidate(const struct assay__sensors *sensors, struct assay
     return false;
 }
 
-/* The probes that could tell the power of such a device. */
-static const char *const *probes_of(enum assay__device_class device_class)
+static bool measures_power_of(const struct assay__probe_ops *ops,
+                              enum assay__device_class device_class)
 {
-    static const char *const of_cpu[] = {"rapl", "hwmon", "powermetrics", "battery", NULL};
-    static const char *const of_gpu[] = {"nvml", "gpu", "powermetrics", "battery", NULL};
-    static const char *const of_npu[] = {"accel", "powermetrics", "battery", NULL};
-    return device_class == ASSAY__CLASS_GPU   ? of_gpu
-           : device_class == ASSAY__CLASS_NPU ? of_npu
-                                              : of_cpu;
+    char letter = device_class ? assay__device_class_name(device_class)[0] : 'c';
+    return ops->power_of && strchr(ops->power_of, letter);
 }
 
 static void explain(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    const char *const *wanted = probes_of(rails->device_class);
     if (explain_candidate(sensors, rails)) return;
     size_t used = explain_others(sensors, rails), listed = 0;
     rails->listed = true;
-    for (; *wanted; wanted++)
-        for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
-            struct assay__probe_cost probe;
-            assay__sampler_probe_cost(sensors->sampler, i, &probe);
-            if (strcmp(probe.ops->name, *wanted) != 0) continue;
-            if (probe.ops->is_foreign && probe.ops->is_foreign()) continue; /* no way to it */
-            const char *reason = probe_reason(sensors, &probe);
-            int more = snprintf(rails->reason + used, sizeof rails->reason - used, "%s%s: %.*s%s",
-                                listed++ ? "; " : ": ", probe.ops->name, REASON_EACH, reason,
-                                strlen(reason) > REASON_EACH ? "…" : "");
-            used += more > 0 ? (size_t)more : 0;
-            if (used >= sizeof rails->reason) used = sizeof rails->reason - 1;
-        }
+    for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
+        struct assay__probe_cost probe;
+        assay__sampler_probe_cost(sensors->sampler, i, &probe);
+        if (!measures_power_of(probe.ops, rails->device_class)) continue;
+        if (probe.ops->is_foreign && probe.ops->is_foreign()) continue; /* no way to it */
+        const char *reason = probe_reason(sensors, &probe);
+        int more = snprintf(rails->reason + used, sizeof rails->reason - used, "%s%s: %.*s%s",
+                            listed++ ? "; " : ": ", probe.ops->name, REASON_EACH, reason,
+                            strlen(reason) > REASON_EACH ? "…" : "");
+        used += more > 0 ? (size_t)more : 0;
+        if (used >= sizeof rails->reason) used = sizeof rails->reason - 1;
+    }
 }
 
 /* Whether every rail has an answer; else why not ("" when there is nothing to say). */
@@ -487,13 +481,12 @@ static bool all_answer(const struct assay__sensors *sensors, const struct assay_
         return false;
     }
     if (rails->count) return true;
-    for (const char *const *wanted = probes_of(rails->device_class); *wanted && !*why; wanted++)
-        for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
-            struct assay__probe_cost probe;
-            assay__sampler_probe_cost(sensors->sampler, i, &probe);
-            if (probe.blocked && strcmp(probe.ops->name, *wanted) == 0)
-                snprintf(why, size, "%s: %s", probe.ops->name, probe.reason);
-        }
+    for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler) && !*why; i++) {
+        struct assay__probe_cost probe;
+        assay__sampler_probe_cost(sensors->sampler, i, &probe);
+        if (probe.blocked && measures_power_of(probe.ops, rails->device_class))
+            snprintf(why, size, "%s: %s", probe.ops->name, probe.reason);
+    }
     return false;
 }
 
@@ -551,8 +544,8 @@ static bool channel_has(const struct assay__series *series, const char *quantity
 }
 
 /* The first channel of the quantity whose name holds the earliest of the words. */
-static size_t by_words(const struct assay__sensors *sensors, const char *quantity,
-                       const char *const *words, const char *rail)
+static size_t find_by_name(const struct assay__sensors *sensors, const char *quantity,
+                           const char *const *words, const char *rail)
 {
     for (; *words; words++)
         for (size_t i = 0; i < sensors->series_count; i++) {
@@ -580,9 +573,10 @@ size_t assay__sensors_temperature(const struct assay__sensors *sensors,
                                          NULL};
     static const char *const any[] = {"", NULL};
     if (rails->device_class == ASSAY__CLASS_GPU)
-        return *rails->gpu ? by_words(sensors, "temperature", any, rails->gpu) : SIZE_MAX;
-    return rails->device_class == ASSAY__CLASS_NPU ? SIZE_MAX
-                                                   : by_words(sensors, "temperature", of_cpu, NULL);
+        return *rails->gpu ? find_by_name(sensors, "temperature", any, rails->gpu) : SIZE_MAX;
+    return rails->device_class == ASSAY__CLASS_NPU
+               ? SIZE_MAX
+               : find_by_name(sensors, "temperature", of_cpu, NULL);
 }
 
 size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails)
@@ -591,7 +585,7 @@ size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct a
     static const char *const of_gpu[] = {".sm", ".graphics", ".sclk", "", NULL};
     static const char *const of_npu[] = {"clock.accel", NULL};
     if (rails->device_class == ASSAY__CLASS_GPU)
-        return *rails->gpu ? by_words(sensors, "clock", of_gpu, rails->gpu) : SIZE_MAX;
-    return by_words(sensors, "clock", rails->device_class == ASSAY__CLASS_NPU ? of_npu : of_cpu,
-                    NULL);
+        return *rails->gpu ? find_by_name(sensors, "clock", of_gpu, rails->gpu) : SIZE_MAX;
+    return find_by_name(sensors, "clock",
+                        rails->device_class == ASSAY__CLASS_NPU ? of_npu : of_cpu, NULL);
 }

@@ -4,7 +4,7 @@
  * A counter that took turns with others was scaled by enabled / running time: derived, and the note
  * says for how much of the time it really counted. A counter that must move while a processor works
  * (cycles, instructions, branches, CPU time) and does not is a fault, not 0. */
-#include "run/watch/watch.h"
+#include "run/watch/watchers.h"
 
 #include "base/metric_value.h"
 #include "platform/posix_cpu.h"
@@ -64,8 +64,8 @@ static bool wanted(const struct assay_run_options *options)
     return options->counters;
 }
 
-static int begin(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
-                 struct assay_error *error)
+static int open_controllers(const struct assay__watch_plan *plan, struct assay__watcher **watcher,
+                            struct assay_error *error)
 {
     (void)plan;
     struct assay__watcher *w = *watcher = calloc(1, sizeof *w);
@@ -321,8 +321,8 @@ static int put_derived(struct assay__watcher *w)
     return code;
 }
 
-static int finish(struct assay__watcher *w, const struct assay__trial_input *input,
-                  struct assay_error *error)
+static int put_counters(struct assay__watcher *w, const struct assay__trial_input *input,
+                        struct assay_error *error)
 {
     const size_t most = sizeof w->used / sizeof w->used[0];
     w->input = input;
@@ -337,7 +337,7 @@ static int finish(struct assay__watcher *w, const struct assay__trial_input *inp
     return code ? assay_error_set(error, code, "out of memory for the counters") : 0;
 }
 
-static void end(struct assay__watcher *watcher)
+static void free_watcher(struct assay__watcher *watcher)
 {
     if (watcher && watcher->controllers) watcher->uncore->close(watcher->controllers);
     if (watcher) assay__arena_free(watcher->arena);
@@ -347,9 +347,9 @@ static void end(struct assay__watcher *watcher)
 const struct assay__watcher_ops assay__watch_counters = {
     .name = "counters",
     .wanted = wanted,
-    .begin = begin,
+    .begin = open_controllers,
     .window_begins = window_begins,
     .window_ends = window_ends,
-    .finish = finish,
-    .free = end,
+    .finish = put_counters,
+    .free = free_watcher,
 };

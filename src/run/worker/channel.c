@@ -1,6 +1,6 @@
-/* channel.c - see channel.h. SIGPIPE: a library must not change the program's disposition, so it is
- * blocked around the write and, when the write raised it, taken away again (MSG_NOSIGNAL is not on
- * every system). */
+/* channel.c - sends and receives lines of JSON over a socket. SIGPIPE: a library must not change
+ * the program's disposition, so it is blocked around the write and, when the write raised it, taken
+ * away again (MSG_NOSIGNAL is not on every system). */
 #include "run/worker/channel.h"
 
 #include "base/clock.h"

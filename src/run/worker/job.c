@@ -1,4 +1,4 @@
-/* job.c - see job.h. */
+/* job.c - writes a job as JSON and reads it back. */
 #include "run/worker/job.h"
 
 #include "base/json.h"

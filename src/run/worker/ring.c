@@ -1,5 +1,5 @@
-/* ring.c - see ring.h. The worker is not trusted: the parent checks counts against the capacity
- * when it reads. */
+/* ring.c - the shared mapping that a window of samples is written to. The worker is not trusted:
+ * the parent checks counts against the capacity when it reads. */
 #include "run/worker/ring.h"
 
 #include "platform/platform.h"

@@ -1,5 +1,5 @@
-/* worker_allocations.c - see worker_allocations.h. One worker is one process with one session, so
- * its state stands here. */
+/* worker_allocations.c - marks for the allocation tracker what the engine allocates. One worker is
+ * one process with one session, so its state stands here. */
 #include "run/worker/worker_allocations.h"
 
 #include "base/track.h"

@@ -1,4 +1,4 @@
-/* worker_counters.c - see worker_counters.h.
+/* worker_counters.c - counts slices of the loop with the counters on and off.
  *
  * A slice lasts 125 ms, at least one inference; eight of them below 60 ms per inference, four below
  * 1 s, and beyond that one counted inference, which is set against the launch's latency. Events are

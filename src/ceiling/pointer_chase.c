@@ -1,7 +1,7 @@
-/* latency.c - building and following a chain of pointers. Sattolo's shuffle gives a permutation
- * that is one single cycle, so the walk comes to every line before it comes to one again: the
- * working set is what it claims to be. */
-#include "ceiling/latency.h"
+/* pointer_chase.c - building and following a chain of pointers. Sattolo's shuffle gives a
+ * permutation that is one single cycle, so the walk comes to every line before it comes to one
+ * again: the working set is what it claims to be. */
+#include "ceiling/pointer_chase.h"
 #include "base/stats.h"
 
 #include <assay/error.h>

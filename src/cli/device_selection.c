@@ -1,5 +1,5 @@
-/* device_words.c - see device_words.h. */
-#include "cli/device_words.h"
+/* device_selection.c - turns the words of --devices into a list of devices. */
+#include "cli/device_selection.h"
 
 #include <string.h>
 
@@ -8,17 +8,17 @@ static bool is_class(const char *word)
     return strcmp(word, "cpu") == 0 || strcmp(word, "gpu") == 0 || strcmp(word, "npu") == 0;
 }
 
-static int add(struct assay__device_words *out, struct assay__arena *arena, const char *name,
+static int add(struct assay__device_selection *out, struct assay__arena *arena, const char *name,
                const char *kind, bool software, const char *refusal, struct assay_error *error)
 {
     for (size_t i = 0; i < out->count; i++)
         if (strcmp(out->items[i].name, name) == 0) return 0;
-    if (out->count == ASSAY__DEVICE_WORDS)
+    if (out->count == ASSAY__SELECTED_DEVICES)
         return assay_error_set(error, ASSAY_EINVAL, "--devices: more than %d devices",
-                               ASSAY__DEVICE_WORDS);
-    struct assay__device_word made = {assay__arena_strdup(arena, name),
-                                      assay__arena_strdup(arena, kind), software,
-                                      assay__arena_strdup(arena, refusal)};
+                               ASSAY__SELECTED_DEVICES);
+    struct assay__selected_device made = {assay__arena_strdup(arena, name),
+                                          assay__arena_strdup(arena, kind), software,
+                                          assay__arena_strdup(arena, refusal)};
     if (!made.name || !made.kind || !made.refusal)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     out->items[out->count++] = made;
@@ -32,7 +32,7 @@ static const struct assay__found_device *named(const struct assay__found *found,
     return NULL;
 }
 
-static int add_class(struct assay__device_words *out, const struct assay__found *found,
+static int add_class(struct assay__device_selection *out, const struct assay__found *found,
                      struct assay__arena *arena, const char *word, struct assay_error *error)
 {
     size_t usable = 0;
@@ -50,7 +50,7 @@ static int add_class(struct assay__device_words *out, const struct assay__found 
                : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
 }
 
-static int add_word(struct assay__device_words *out, const struct assay__found *found,
+static int add_word(struct assay__device_selection *out, const struct assay__found *found,
                     struct assay__arena *arena, const char *word, struct assay_error *error)
 {
     const struct assay__found_device *item = named(found, word);
@@ -65,9 +65,9 @@ static int add_word(struct assay__device_words *out, const struct assay__found *
                : assay_error_set(error, ASSAY_ENOMEM, "out of memory");
 }
 
-int assay__device_words_read(const char *list, const struct assay__found *found,
-                             struct assay__arena *arena, struct assay__device_words *out,
-                             struct assay_error *error)
+int assay__device_selection_read(const char *list, const struct assay__found *found,
+                                 struct assay__arena *arena, struct assay__device_selection *out,
+                                 struct assay_error *error)
 {
     out->count = 0;
     for (const char *at = list;; at++) {
@@ -84,11 +84,11 @@ int assay__device_words_read(const char *list, const struct assay__found *found,
     }
 }
 
-const char *assay__device_words_list(const struct assay__device_words *words,
-                                     struct assay__arena *arena)
+const char *assay__device_selection_list(const struct assay__device_selection *selection,
+                                         struct assay__arena *arena)
 {
     const char *list = "";
-    for (size_t i = 0; i < words->count && list; i++)
-        list = assay__arena_printf(arena, "%s%s%s", list, i ? "," : "", words->items[i].name);
+    for (size_t i = 0; i < selection->count && list; i++)
+        list = assay__arena_printf(arena, "%s%s%s", list, i ? "," : "", selection->items[i].name);
     return list;
 }

@@ -1,11 +1,11 @@
-/* levels.c - working sets: how many bytes of memory a thread goes over so that it measures one
+/* working_set.c - working sets: how many bytes of memory a thread goes over so that it measures one
  * cache level, and the memory itself.
  *
  * A set is half of the level's share for the thread, so that it stays there beside what else lives
  * in a cache; of L3, which is shared with everyone, no more than four times L2. For main memory all
  * threads together go over twelve times the last-level caches. A loop over a set twice as large as
  * the level before finds nothing of it there any more (least recently used goes first). */
-#include "ceiling/survey.h"
+#include "ceiling/ceiling_survey.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,9 +86,9 @@ size_t assay__level_bytes(struct assay__arena *arena, const struct assay__machin
 /* Written by its own thread: the system then puts it near that thread's core. */
 static void touch(void *context, size_t thread, uint64_t steps)
 {
-    const struct assay__survey_crew *crew = context;
+    const struct assay__survey_team *team = context;
     (void)steps;
-    memset(crew->memory[thread], 0, crew->memory_bytes);
+    memset(team->memory[thread], 0, team->memory_bytes);
 }
 
 static unsigned char *map(size_t bytes)
@@ -101,33 +101,33 @@ static unsigned char *map(size_t bytes)
     return memory;
 }
 
-int assay__survey_memory(struct assay__survey *survey, struct assay__survey_crew *crew,
+int assay__survey_memory(struct assay__survey *survey, struct assay__survey_team *team,
                          size_t bytes)
 {
-    size_t count = assay__crew_size(crew->crew);
+    size_t count = assay__thread_team_size(team->team);
     uint64_t *steps = calloc(count, 2 * sizeof *steps);
     bytes = (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-    crew->memory = calloc(count, sizeof *crew->memory);
-    crew->memory_bytes = bytes;
-    bool complete = steps && crew->memory;
+    team->memory = calloc(count, sizeof *team->memory);
+    team->memory_bytes = bytes;
+    bool complete = steps && team->memory;
     for (size_t i = 0; complete && i < count; i++) {
-        crew->memory[i] = map(bytes);
-        complete = crew->memory[i] != NULL;
+        team->memory[i] = map(bytes);
+        complete = team->memory[i] != NULL;
     }
-    if (complete) assay__crew_run(crew->crew, touch, crew, steps, steps + count);
+    if (complete) assay__thread_team_run(team->team, touch, team, steps, steps + count);
     free(steps);
     if (complete) return 0;
-    assay__survey_memory_free(crew);
+    assay__survey_memory_free(team);
     return assay_error_set(survey->error, ASSAY_ENOMEM,
                            "no %zu MiB of memory for each of %zu threads", bytes >> 20, count);
 }
 
-void assay__survey_memory_free(struct assay__survey_crew *crew)
+void assay__survey_memory_free(struct assay__survey_team *team)
 {
-    size_t count = crew->crew ? assay__crew_size(crew->crew) : 0;
-    for (size_t i = 0; crew->memory && i < count; i++)
-        free(crew->memory[i]);
-    free(crew->memory);
-    crew->memory = NULL;
-    crew->memory_bytes = 0;
+    size_t count = team->team ? assay__thread_team_size(team->team) : 0;
+    for (size_t i = 0; team->memory && i < count; i++)
+        free(team->memory[i]);
+    free(team->memory);
+    team->memory = NULL;
+    team->memory_bytes = 0;
 }

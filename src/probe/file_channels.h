@@ -1,13 +1,13 @@
-/* files.h - probes that are made of files, which is most of them on Linux: a list of open files and
- * a list of channels computed from their texts. A probe's own file says which files and what they
- * mean; reading, reasons, uniqueness of names and plausibility are here. Such a probe puts
- * assay__files_channels, _reason, _read and _close into its table row.
+/* file_channels.h - probes that are made of files, which is most of them on Linux: a list of open
+ * files and a list of channels computed from their texts. A probe's own file says which files and
+ * what they mean; reading, reasons, uniqueness of names and plausibility are here. Such a probe
+ * puts assay__files_channels, _reason, _read and _close into its table row.
  *
  * One read of the probe reads each file once, then computes each available channel. What cannot be
  * is refused with a reason: a negative energy, power, clock, memory, time, count, fan or share; a
  * share over 1; a temperature below absolute zero. */
-#ifndef ASSAY_PROBE_FILES_H
-#define ASSAY_PROBE_FILES_H
+#ifndef ASSAY_PROBE_FILE_CHANNELS_H
+#define ASSAY_PROBE_FILE_CHANNELS_H
 
 #include "probe/probe.h"
 #include "probe/sysfs.h"

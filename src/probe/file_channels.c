@@ -1,6 +1,6 @@
-/* files.c - probes that are made of files: see files.h. Memory is taken at open; a read touches
- * only the files' own buffers. */
-#include "probe/files.h"
+/* file_channels.c - probes that are made of files: see files.h. Memory is taken at open; a read
+ * touches only the files' own buffers. */
+#include "probe/file_channels.h"
 
 #include "base/vec.h"
 
@@ -167,9 +167,9 @@ static bool channel_value(const struct assay__files_channel *channel, double *va
 
 /* Words for a channel that does not work at open: they name the file unless it
  * is already named. */
-static const char *open_words(struct assay__probe *probe,
-                              const struct assay__files_channel *channel,
-                              const struct assay__files_spec *spec, const char *reason)
+static const char *open_reason(struct assay__probe *probe,
+                               const struct assay__files_channel *channel,
+                               const struct assay__files_spec *spec, const char *reason)
 {
     const struct assay__sysfs_file *unread = unread_file(channel);
     if (spec->denied && unread && unread->denied) return spec->denied;
@@ -211,7 +211,7 @@ void assay__files_add(struct assay__probe *probe, const struct assay__files_spec
         if (!files_take(probe, channel, spec)) return;
         channel->shown.available = channel_value(channel, &value, &reason);
         if (!channel->shown.available)
-            channel->shown.reason = open_words(probe, channel, spec, reason);
+            channel->shown.reason = open_reason(probe, channel, spec, reason);
         channel->shown.unlimited = !channel->shown.available && isinf(value);
     }
     probe->channel_count++;

@@ -1,15 +1,15 @@
-/* survey.h - one measurement of all ceilings while it is under way: the crews, their memory, the
- * time that is left, the rows so far. Inside ceiling/ only. */
-#ifndef ASSAY_CEILING_SURVEY_H
-#define ASSAY_CEILING_SURVEY_H
+/* ceiling_survey.h - one measurement of all ceilings while it is under way: the teams, their
+ * memory, the time that is left, the rows so far. Inside ceiling/ only. */
+#ifndef ASSAY_CEILING_CEILING_SURVEY_H
+#define ASSAY_CEILING_CEILING_SURVEY_H
 
 #include "ceiling/ceiling.h"
-#include "ceiling/crew.h"
+#include "ceiling/thread_team.h"
 
-#define ASSAY__SURVEY_CREWS 2 /* one core, all cores */
+#define ASSAY__SURVEY_TEAMS 2 /* one core, all cores */
 
-struct assay__survey_crew {
-    struct assay__crew *crew;
+struct assay__survey_team {
+    struct assay__thread_team *team;
     const char *name; /* "one-core", "all-cores": the end of the rows' names */
     /* of each thread, touched first by it; NULL entries before assay__survey_memory */
     unsigned char **memory;
@@ -23,9 +23,9 @@ struct assay__survey {
     struct assay_error *error;
     unsigned features;
     size_t l3_count; /* caches of that level the cores share; 0 unknown */
-    struct assay__survey_crew crews[ASSAY__SURVEY_CREWS];
+    struct assay__survey_team teams[ASSAY__SURVEY_TEAMS];
     bool late;                     /* something was left out because the time was over */
-    uint64_t deadline_ns, slot_ns; /* a slot: what one kernel on one crew gets */
+    uint64_t deadline_ns, slot_ns; /* a slot: what one kernel on one team gets */
     struct assay__ceiling *rows;
     size_t count, capacity;
 };
@@ -57,10 +57,10 @@ const char *assay__level_name(size_t level);
  *  reason (in the arena) when there is no such size. */
 size_t assay__level_bytes(struct assay__arena *arena, const struct assay__machine *machine,
                           size_t level, size_t threads, size_t l3_count, const char **reason);
-/** Gives every thread of the crew `bytes` of zeroed memory near its core (huge pages where the
+/** Gives every thread of the team `bytes` of zeroed memory near its core (huge pages where the
  *  system has them). */
-int assay__survey_memory(struct assay__survey *survey, struct assay__survey_crew *crew,
+int assay__survey_memory(struct assay__survey *survey, struct assay__survey_team *team,
                          size_t bytes);
-void assay__survey_memory_free(struct assay__survey_crew *crew);
+void assay__survey_memory_free(struct assay__survey_team *team);
 
 #endif

@@ -1,4 +1,4 @@
-/* shapes_query.c - from a node to its row in the shape tables: one hash of all tables, made
+/* shapes_rows.c - from a node to its row in the shape tables: one hash of all tables, made
  * once. */
 #include "model/shapes/shape_call.h"
 
@@ -19,11 +19,8 @@ static size_t slot_of(const char *op)
 
 static void fill_slots(void)
 {
-    static const struct assay__shape_row *const tables[] = {
-        assay__shape_rows_math,      assay__shape_rows_make,  assay__shape_rows_move,
-        assay__shape_rows_index,     assay__shape_rows_nn,    assay__shape_rows_window,
-        assay__shape_rows_attention, assay__shape_rows_quant, assay__shape_rows_body,
-        assay__shape_rows_sequence,  assay__shape_rows_misc};
+#define TABLE(FAMILY) assay__shape_rows_##FAMILY,
+    static const struct assay__shape_row *const tables[] = {ASSAY__SHAPE_FAMILIES(TABLE)};
     size_t used = 0;
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct assay__shape_row *row = tables[t]; row->op && used < SLOTS - 1; row++) {

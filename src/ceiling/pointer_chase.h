@@ -1,7 +1,8 @@
-/* latency.h - a chain of pointers through memory, one per cache line, in random order: each load's
- * address comes from the load before, so neither order nor prefetching can hide the time of one. */
-#ifndef ASSAY_CEILING_LATENCY_H
-#define ASSAY_CEILING_LATENCY_H
+/* pointer_chase.h - a chain of pointers through memory, one per cache line, in random order: each
+ * load's address comes from the load before, so neither order nor prefetching can hide the time of
+ * one. */
+#ifndef ASSAY_CEILING_POINTER_CHASE_H
+#define ASSAY_CEILING_POINTER_CHASE_H
 
 #include <stddef.h>
 #include <stdint.h>

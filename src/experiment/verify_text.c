@@ -1,4 +1,4 @@
-/* verify_words.c - a gain in words, and what a finding needs that a program cannot try by itself.
+/* verify_text.c - a gain in words, and what a finding needs that a program cannot try by itself.
  * By rule where there is something of its own to say, else by family. */
 #include "experiment/verify.h"
 

@@ -1,7 +1,7 @@
-/* cache.c - ceilings kept between runs: one JSON file per machine and user, named by a fingerprint
- * of everything that must be the same for the numbers to hold, which also stands in the file. The
- * file is untrusted: a value that no measurement could have written makes the whole file invalid,
- * and the caller measures again.
+/* ceiling_file.c - ceilings kept between runs: one JSON file per machine and user, named by a
+ * fingerprint of everything that must be the same for the numbers to hold, which also stands in the
+ * file. The file is untrusted: a value that no measurement could have written makes the whole file
+ * invalid, and the caller measures again.
  *
  *   {"assay_ceilings": 1, "key": "…", "measured_at", "note", "device", "hardware", "duration_s",
  *     "steal_share", "other_share", "pinned",
@@ -188,7 +188,7 @@ static bool numbers_hold(const struct assay__ceiling *row)
            row->value == best && row->repeats > 0 && row->threads >= 0;
 }
 
-static bool words_hold(const struct assay__ceiling *row)
+static bool names_are_valid(const struct assay__ceiling *row)
 {
     const char *unit = row->kind == ASSAY__CEILING_LATENCY       ? "s"
                        : row->kind == ASSAY__CEILING_BANDWIDTH   ? "B/s"
@@ -237,7 +237,7 @@ static bool read_row(const struct assay__json *json, struct assay__ceiling *row)
     };
     bool clocks = (isnan(row->clock_before_hz) || positive(row->clock_before_hz)) &&
                   (isnan(row->clock_after_hz) || positive(row->clock_after_hz));
-    return clocks && words_hold(row) && numbers_hold(row);
+    return clocks && names_are_valid(row) && numbers_hold(row);
 }
 
 static bool read_rows(struct assay__arena *arena, const struct assay__json *json,
