@@ -137,7 +137,7 @@ static int put_placement(struct assay_profile *profile, struct assay__trial *tri
     const char *note = assay__arena_printf(
         check->arena, "%s%s", check->asked,
         p->inferred ? "; its record leaves out what it runs in another layout, and what it "
-                            "names for nobody is counted as the device's"
+                      "names for nobody is counted as the device's"
         : p->merged ? "; nodes that it merged count with their neighbours"
                     : "");
     const char *sized = p->crossing_unsized ? "the size of some is not known and not in it" : "";

@@ -270,7 +270,8 @@ static void load_spans(struct assay__loader *loader, const struct assay__key *of
 static void note_lost_series(struct assay__loader *loader, struct assay__trial *trial)
 {
     const struct assay_profile *profile = loader->profile;
-    if (trial->protocol.watched && !profile->complete && !profile->interrupted && trial->series_count == 0)
+    if (trial->protocol.watched && !profile->complete && !profile->interrupted &&
+        trial->series_count == 0)
         assay__load_note(loader, trial,
                          "what was read over time is kept when a run ends; this capture did not "
                          "end, so it is lost");

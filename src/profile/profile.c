@@ -51,7 +51,6 @@ void assay__profile_set_command(struct assay_profile *profile, const char *comma
     profile->kind = assay__kind_of_command(command);
 }
 
-
 /* Room for one more element behind `count`: the array moves to twice its size whenever count is a
  * power of two (or 0), so that no capacity need be kept. NULL when out of memory. */
 static void *grow(struct assay__arena *arena, void *items, size_t count, size_t size)

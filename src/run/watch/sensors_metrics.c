@@ -311,8 +311,8 @@ static void put_none_of_device(struct metric_writer *to, const char *name, const
 }
 
 /* *read: the name of the channel that was; left alone where none was. */
-static void put_channel(struct metric_writer *to, size_t index, const char *name, const char *peak_name,
-                        const char *what, const char **read)
+static void put_channel(struct metric_writer *to, size_t index, const char *name,
+                        const char *peak_name, const char *what, const char **read)
 {
     struct assay__sensed sensed;
     char note[500];

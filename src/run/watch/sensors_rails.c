@@ -586,6 +586,6 @@ size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct a
     static const char *const of_npu[] = {"clock.accel", NULL};
     if (rails->device_class == ASSAY__CLASS_GPU)
         return *rails->gpu ? find_by_name(sensors, "clock", of_gpu, rails->gpu) : SIZE_MAX;
-    return find_by_name(sensors, "clock",
-                        rails->device_class == ASSAY__CLASS_NPU ? of_npu : of_cpu, NULL);
+    return find_by_name(sensors, "clock", rails->device_class == ASSAY__CLASS_NPU ? of_npu : of_cpu,
+                        NULL);
 }
