@@ -44,7 +44,7 @@ static const char *no_layers(const struct assay__advice *a)
     const struct assay__layers *layers = &a->trial->layers;
     for (size_t i = 0; i < layers->count; i++)
         if (assay__advice_time(&layers->items[i]) > 0) return NULL;
-    if (!layers->count && assay__advice_number(a, "generate") > 0)
+    if (!layers->count && a->trial->generation.tokens > 0)
         return "layers: those of a whole generation are not timed (profile one step, such as "
                "gpt2:phase=decode,past=32)";
     if (layers->count)
@@ -71,8 +71,8 @@ static const char *no_ceilings(const struct assay__advice *a)
 
 static const char *no_memory(const struct assay__advice *a)
 {
-    return isfinite(assay__advice_metric(a, "memory.peak.worker")) ||
-                   isfinite(assay__advice_metric(a, "memory.peak.device"))
+    return isfinite(assay__trial_value(a->trial, "memory.peak.worker")) ||
+                   isfinite(assay__trial_value(a->trial, "memory.peak.device"))
                ? NULL
                : "memory: no peak of the worker or the device is known";
 }
@@ -82,7 +82,7 @@ static const char *no_counters(const struct assay__advice *a)
     static const char *const names[] = {"hardware.cpus_busy", "hardware.page_faults",
                                         "hardware.context_switches", "hardware.cycles"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (isfinite(assay__advice_metric(a, names[i]))) return NULL;
+        if (isfinite(assay__trial_value(a->trial, names[i]))) return NULL;
     return "counters: none was read (assay run --counters, assay advise MODEL)";
 }
 
@@ -107,8 +107,8 @@ static const char *no_shapes(const struct assay__advice *a)
 
 static const char *no_start(const struct assay__advice *a)
 {
-    return isfinite(assay__advice_metric(a, "timing.session")) ||
-                   isfinite(assay__advice_metric(a, "timing.first"))
+    return isfinite(assay__trial_value(a->trial, "timing.session")) ||
+                   isfinite(assay__trial_value(a->trial, "timing.first"))
                ? NULL
                : "start: neither the session's creation nor the first inference was timed";
 }
@@ -171,7 +171,7 @@ static void conclude(struct assay__advice *advice, struct assay__rule_result *re
     struct assay__finding *f = &result->finding;
     const struct assay__rule *rule = result->rule;
     f->severity = severity_of(rule, f->expected_gain);
-    if (f->expected_gain > 1 && assay__advice_metric(advice, "energy.inference.gross") > 0)
+    if (f->expected_gain > 1 && assay__trial_value(advice->trial, "energy.inference.gross") > 0)
         f->energy_saving = 1 - 1 / f->expected_gain; /* the same power for a shorter time */
     if (rule->apply) rule->apply(advice, &result->change);
     advice->found++;
@@ -297,7 +297,7 @@ int assay__advise(struct assay_profile *profile, const struct assay__advise_opti
         if (!advice->arena) code = ASSAY_ENOMEM;
     }
     if (code == 0) {
-        advice->p50_ns = assay__advice_metric(advice, "latency.p50") * 1e9;
+        advice->p50_ns = assay__trial_value(advice->trial, "latency.p50") * 1e9;
         code = assay__roofline(profile, trial, advice->arena, &advice->roofline);
     }
     if (code == 0) code = assay__advice_open_model(advice, options->model);

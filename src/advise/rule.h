@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "cost/analysis.h"
 #include "cost/roofline.h"
-#include "profile/profile.h"
+#include "profile/trial_values.h"
 
 /* A comparison of ten launches a side shows differences of one to two percent: a smaller potential
  * cannot be verified. */
@@ -55,7 +55,6 @@ struct assay__rule_result {
     const char *missing;           /* MISSING: what, and what would provide it; else "" */
     struct assay__finding finding; /* FOUND */
     struct assay__change change;   /* FOUND: what could be tried */
-    bool estimated; /* the potential rests on an assumed cost, not on the profile alone */
     /* what the potential is of: "latency"; "samples per second", "time per token" */
     const char *gain_of;
 };
@@ -101,10 +100,6 @@ struct assay__rule {
 /** 1 / (1 - share + share / local); local may be INFINITY. NaN when one of them is unknown, or all
  *  of the time would vanish. */
 double assay__amdahl(double share, double local);
-/** Value of a metric of the trial; NaN unknown. */
-double assay__advice_metric(const struct assay__advice *advice, const char *name);
-/** Value of an option of the trial as a whole number ("2", "2 (engine's default)"); -1: none. */
-long assay__advice_number(const struct assay__advice *advice, const char *option);
 /** "20.5 µs", in the profile's arena. */
 const char *assay__advice_scaled(struct assay__advice *advice, double value, const char *unit);
 /** Time of a layer in ns; 0 when it has none (then the share of what is known is what is said). */
@@ -114,7 +109,6 @@ bool assay__op_among(const char *op, const char *ops);
 /** Sum of the times of the layers whose operator is one of these, over the latency; *count of
  *  them. */
 double assay__advice_share(const struct assay__advice *advice, const char *ops, size_t *count);
-bool assay__advice_on_host(const struct assay__advice *advice); /* runs on the CPU */
 
 /** A sentence of evidence. */
 void assay__rule_evidence(struct assay__advice *advice, struct assay__rule_result *result,

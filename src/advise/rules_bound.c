@@ -153,8 +153,8 @@ static void say_far_layers(struct assay__advice *a, struct assay__rule_result *r
                          assay__advice_scaled(a, worst->time_ns / 1e9, "s"),
                          assay__digits(100 * a->roofline.layers[far->worst].utilization, 3).text,
                          assay__bound_name(a->roofline.layers[far->worst].bound));
-    double others = assay__advice_metric(a, "disturbance.cpu_other");
-    if (assay__advice_on_host(a) && others >= OTHERS_SHARE)
+    double others = assay__trial_value(a->trial, "disturbance.cpu_other");
+    if (assay__trial_on_cpu(a->trial) && others >= OTHERS_SHARE)
         assay__rule_evidence(
             a, r,
             "but other processes used %s %% of the machine meanwhile: part of this "
@@ -281,7 +281,7 @@ static enum assay__rule_outcome lanes(struct assay__advice *a, struct assay__rul
     double lost = 0, worst = 1;
     size_t count = 0, worst_node = 0;
     int64_t columns = 0;
-    if (!assay__advice_on_host(a)) return ASSAY__RULE_NOTHING;
+    if (!assay__trial_on_cpu(a->trial)) return ASSAY__RULE_NOTHING;
     if (!width) return assay__rule_missing(r, "machine: its vector instructions are not known");
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct assay__node *node = &graph->nodes[i];

@@ -6,7 +6,7 @@
  * any single or dotted suffix. */
 #include "base/map.h"
 #include "base/metric_table.h"
-#include "base/metrics.h"
+#include "base/metric_value.h"
 #include "base/vec.h"
 
 #include <assay/error.h>
@@ -184,8 +184,9 @@ int assay_metrics_unavailable(struct assay_metrics *set, const char *name, const
     return assay_metrics_put(set, &metric);
 }
 
-void assay__metrics_known(struct assay_metrics *set, const char *name, enum assay_state state,
-                          double value, const char *source, const char *note, const char *reason)
+void assay__metrics_put_known(struct assay_metrics *set, const char *name, enum assay_state state,
+                              double value, const char *source, const char *note,
+                              const char *reason)
 {
     struct assay_metric metric = {name, value, NULL, state, source, note};
     if (isfinite(value))
@@ -202,8 +203,9 @@ static bool missing(const struct assay_metric *operand, const char *role, char *
         return true;
     }
     if (operand->state == ASSAY_UNAVAILABLE || !isfinite(operand->value)) {
-        const char *why = operand->note && operand->note[0] ? operand->note : "no reason given";
-        snprintf(reason, size, "%s is unavailable: %s", operand->name ? operand->name : role, why);
+        struct assay_metric named = *operand;
+        if (!named.name) named.name = role;
+        assay__metric_follows_note(reason, size, &named);
         return true;
     }
     return false;

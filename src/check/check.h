@@ -150,6 +150,9 @@ struct assay__check {
     size_t item_count, item_capacity;
     size_t rules_asked;
     enum assay__place *places; /* per node */
+    /* per node, who runs it as the engine names it, NULL where it names nobody; NULL: not asked */
+    const char **providers;
+    bool *indices; /* per node that runs elsewhere: it only makes shapes and indices */
     /* values that are there before it runs: weights, and what is made of them */
     struct assay__map *constants;
     struct assay__check_partitions partitions;

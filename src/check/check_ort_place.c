@@ -138,8 +138,11 @@ static void place_named(struct placing *p)
         if (node == ASSAY__MAP_NONE || p->named[node]) continue;
         p->named[node] = true;
         if (check->places[node] == ASSAY__PLACE_FOLDED) check->places[node] = ASSAY__PLACE_ON;
+        check->providers[node] = assay__arena_strdup(check->arena, told->provider);
+        if (!check->providers[node]) check->failed = true;
         if (strcmp(told->provider, p->answer->target) == 0) continue;
-        assay__check_add(check, is_small(check, node) ? &fallback_small : &fallback, node, "",
+        check->indices[node] = is_small(check, node);
+        assay__check_add(check, check->indices[node] ? &fallback_small : &fallback, node, "",
                          "runs on %s", told->provider);
     }
 }
@@ -235,7 +238,9 @@ int assay__check_ort_place(struct assay__check *check, const struct assay__assig
     size_t count = check->model->graph.node_count, on = 0;
     struct placing p = {.check = check, .answer = answer};
     p.named = assay__arena_array(check->arena, count + 1, sizeof *p.named);
-    int code = p.named ? map_names(&p) : ASSAY_ENOMEM;
+    check->providers = assay__arena_array(check->arena, count + 1, sizeof *check->providers);
+    check->indices = assay__arena_array(check->arena, count + 1, sizeof *check->indices);
+    int code = p.named && check->providers && check->indices ? map_names(&p) : ASSAY_ENOMEM;
     if (!code) {
         place_named(&p);
         if (has_hole(answer))

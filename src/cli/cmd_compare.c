@@ -3,7 +3,7 @@
  * own CPU provider takes part as a control, so that a difference of versions is not taken for one
  * of devices. */
 #include "judge/comparison.h"
-#include "judge/fallback.h"
+#include "judge/placement.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/commands.h"
@@ -60,7 +60,9 @@ static const struct assay__option options[] = {
 
 /* One arm to be: what differs from the others. */
 struct entry {
-    const char *model, *device, *label, *role;
+    const char *model, *device, *label;
+    enum assay__trial_role role;
+    bool software;
     const char *refused; /* why it cannot run; NULL */
 };
 
@@ -71,14 +73,17 @@ struct plan {
 };
 
 static int add(struct plan *plan, const char *model, const char *device, const char *label,
-               const char *role)
+               enum assay__trial_role role)
 {
     for (size_t i = 0; i < plan->count; i++)
         if (strcmp(plan->items[i].label, label) == 0) return 0;
     if (assay__vec_grow((void **)&plan->items, &plan->capacity, plan->count + 1,
                         sizeof *plan->items))
         return assay__fail(ASSAY_ENOMEM, NULL);
-    struct entry made = {model, NULL, assay__arena_strdup(plan->arena, label), role, NULL};
+    struct entry made = {.model = model,
+                         .label = assay__arena_strdup(plan->arena, label),
+                         .role = role,
+                         .software = role == ASSAY__ROLE_SOFTWARE};
     if (device) made.device = assay__arena_strdup(plan->arena, device);
     if (!made.label || (device && !made.device)) return assay__fail(ASSAY_ENOMEM, NULL);
     plan->items[plan->count++] = made;
@@ -95,12 +100,12 @@ static int refuse(struct plan *plan, const char *reason)
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-static const char *role_of(const struct assay__found_device *item)
+static enum assay__trial_role role_of(const struct assay__found_device *item)
 {
     bool prefixed = strchr(item->name, '/') != NULL;
-    if (item->device.software) return "software";
-    if (prefixed && strcmp(item->device.name, "cpu") == 0) return "control";
-    return NULL;
+    if (item->device.software) return ASSAY__ROLE_SOFTWARE;
+    if (prefixed && strcmp(item->device.name, "cpu") == 0) return ASSAY__ROLE_CONTROL;
+    return ASSAY__ROLE_NONE;
 }
 
 static int add_all(struct plan *plan, const struct assay__found *found, const char *model)
@@ -157,7 +162,8 @@ static int add_controls(struct plan *plan, const struct assay__found *found, con
             plan->arena, "%.*s/cpu", (int)(slash - plan->items[i].device), plan->items[i].device);
         if (!name) return assay__fail(ASSAY_ENOMEM, NULL);
         const struct assay__found_device *cpu = find_device(found, name);
-        if (cpu && cpu->device.available) status = add(plan, model, name, name, "control");
+        if (cpu && cpu->device.available)
+            status = add(plan, model, name, name, ASSAY__ROLE_CONTROL);
     }
     return status;
 }
@@ -178,7 +184,8 @@ static int plan_devices(struct plan *plan, const char *list, const struct assay_
         const struct assay__selected_device *word = &selection.items[i];
         const struct assay__found_device *item = find_device(found, word->name);
         if (!item && !*word->kind) return say_unknown(word->name);
-        status = add(plan, model, word->name, word->name, word->software ? "software" : NULL);
+        status = add(plan, model, word->name, word->name,
+                     word->software ? ASSAY__ROLE_SOFTWARE : ASSAY__ROLE_NONE);
         if (!status && *word->refusal) /* a row that says so */
             status = refuse(plan, item ? item->device.reason : word->refusal);
     }
@@ -194,7 +201,7 @@ static void choose_reference(struct plan *plan)
             memmove(&plan->items[1], &plan->items[0], i * sizeof kept);
             plan->items[0] = kept;
         }
-    if (plan->count) plan->items[0].role = "reference";
+    if (plan->count) plan->items[0].role = ASSAY__ROLE_REFERENCE;
 }
 
 /* Characters of the folder that all of them begin with. */
@@ -222,9 +229,9 @@ static int plan_models(const struct assay__invocation *invocation, struct plan *
         const char *label = assay__arena_printf(plan->arena, "%zu: %s", i + 1,
                                                 invocation->arguments[i] + skip);
         if (!label) return assay__fail(ASSAY_ENOMEM, NULL);
-        status = add(plan, invocation->arguments[i], o->run.device, label, NULL);
+        status = add(plan, invocation->arguments[i], o->run.device, label, ASSAY__ROLE_NONE);
     }
-    if (plan->count) plan->items[0].role = "reference";
+    if (plan->count) plan->items[0].role = ASSAY__ROLE_REFERENCE;
     return status;
 }
 
@@ -280,9 +287,9 @@ static int put_placements(struct assay__arms *arms, struct assay_error *error)
         if (!arms->items[i] || assay__arms_interrupted(arms)) continue;
         const struct assay_progress progress = {"asking who runs the nodes", 0, 0, -1};
         if (arms->whole.progress) arms->whole.progress(arms->whole.progress_context, &progress);
-        code = assay__fallback_put(assay__arm_options(arms->items[i]),
-                                   assay__arm_model_path(arms->items[i]),
-                                   assay__arms_trial(arms, i), error);
+        code = assay__placement_put(assay__arm_options(arms->items[i]),
+                                    assay__arm_model_path(arms->items[i]), arms->recording.profile,
+                                    assay__arms_trial(arms, i), error);
     }
     return code == ASSAY_EINTERRUPTED ? 0 : code;
 }
@@ -312,11 +319,12 @@ static int measure(struct assay__arms *arms, const struct plan *plan,
         struct assay_run_options one = *whole;
         one.model = entry->model;
         one.device = entry->device;
-        one.label = entry->label;
-        one.role = entry->role;
+        const struct assay__arm_identity identity = {
+            .label = entry->label, .role = entry->role, .software = entry->software};
         if (entry->device && strchr(entry->device, '/')) one.library = NULL;
-        code = entry->refused ? assay__arms_add_refused(arms, &one, entry->refused, NULL, error)
-                              : assay__arms_add(arms, &one, NULL, error);
+        code = entry->refused
+                   ? assay__arms_add_refused(arms, &one, &identity, entry->refused, NULL, error)
+                   : assay__arms_add(arms, &one, &identity, NULL, error);
     }
     if (!code) code = assay__arms_start(arms, error);
     if (!code) code = assay__arms_launch(arms, 0, arms->count, whole->launches, error);
@@ -398,7 +406,7 @@ static int compare_devices(struct assay__invocation *invocation)
     assay__bar_start(&bar, o->run.quiet);
     status = add_ceilings(o, &plan, &bar, &whole);
     if (status) goto out;
-    int code = assay__arms_begin(&arms, &whole, &error);
+    int code = assay__arms_begin(&arms, &whole, NULL, &error);
     if (!code) code = measure(&arms, &plan, o, &whole, &error);
     if (!code) code = assay__arms_finish(&arms, &profile, &error);
     assay__bar_erase(&bar);

@@ -121,14 +121,14 @@ static int open_model(struct predicting *p, struct assay_error *error)
     p->profile = assay__profile_new();
     if (!code && !p->profile) code = assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (code) return code;
-    p->profile->command = "predict";
+    assay__profile_set_command(p->profile, "predict");
     p->profile->command_line = p->invocation->command_line;
     p->profile->created = created(p->profile->arena);
     p->profile->complete = true;
     code = assay__describe_machine(p->profile, error);
     if (!code)
-        code = assay__describe_model(p->profile, p->model, p->workload, name, p->zoo ? "" : name,
-                                     &costs, error);
+        code = assay__describe_model(p->profile, p->profile->models[0], p->model, p->workload, name,
+                                     p->zoo ? "" : name, &costs, error);
     assay__costs_free(&costs);
     if (!code) code = assay__analyse(p->model, p->workload, &p->analysis, error);
     return code;
@@ -161,7 +161,7 @@ static int predict_all(struct predicting *p, struct assay_error *error)
     struct assay__predicted_item *items = assay__arena_array(p->arena, work->count + 1,
                                                              sizeof *items);
     for (size_t i = 0; i < p->targets.count && items && !code; i++) {
-        const struct assay__target *target = &p->targets.items[i];
+        const struct assay__predict_target *target = &p->targets.items[i];
         const struct assay__precision *precision = precision_of(p->invocation->options, work,
                                                                 target->unit);
         struct assay__prediction prediction;
@@ -233,7 +233,7 @@ static int validate(const struct assay__invocation *invocation, struct assay__ar
     const struct predict_options *o = invocation->options;
     struct assay__validation validation;
     struct assay__calibration kept;
-    struct assay__target target;
+    struct assay__predict_target target;
     struct assay_error error = {0};
     struct assay__buf out = {0};
     const char *key = NULL;
@@ -266,7 +266,7 @@ static int calibrate(const struct assay__invocation *invocation, struct assay__a
 {
     const struct predict_options *o = invocation->options;
     struct assay__bar bar;
-    struct assay__target target;
+    struct assay__predict_target target;
     struct assay__calibration made;
     struct assay_error error = {0};
     const char *key = NULL;

@@ -36,7 +36,8 @@ static int describe(struct assay__arena *arena, const struct assay__ceilings *se
 }
 
 int assay__predict_this(struct assay__arena *arena, bool measure, struct assay__bar *bar,
-                        struct assay__target *target, const char **key, struct assay_error *error)
+                        struct assay__predict_target *target, const char **key,
+                        struct assay_error *error)
 {
     struct assay__machine machine;
     struct assay__ceilings *set = NULL;
@@ -93,7 +94,7 @@ static int of_profile(struct assay__arena *arena, const char *path, const char *
         for (size_t k = 0; k < i && !seen; k++)
             seen = strcmp(profile->ceilings[k].device, device) == 0;
         if (seen) continue;
-        struct assay__target *target = &out->items[out->count];
+        struct assay__predict_target *target = &out->items[out->count];
         const char *shown = assay__arena_printf(arena, "%s (%s)", path, device);
         if (!shown || assay__target_of_ceilings(profile, device, shown, arena, target)) {
             assay_profile_close(profile);

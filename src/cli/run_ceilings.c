@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "ceiling/accelerator/accelerator.h"
 #include "platform/platform.h"
+#include "profile/facts.h"
 #include "run/builds.h"
 #include "run/devices.h"
 
@@ -66,7 +67,7 @@ static int ask(struct getting *getting, const struct assay_run_options *options)
                                             .library = options->library,
                                             .interrupt = &assay__interrupted};
     const char *device = options->device ? options->device : "cpu";
-    if (strcmp(assay__build_device(device), "cpu") == 0) {
+    if (strcmp(assay__device_bare(device), "cpu") == 0) { /* it is always here */
         getting->cpu = getting->found = true;
         return 0;
     }

@@ -4,6 +4,7 @@
  * engine's cost of running any node. */
 #include "cost/roofline.h"
 
+#include "base/metric_value.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -140,8 +141,8 @@ static const struct assay__roof *model_peak(const struct assay_profile *profile,
                                             const struct assay__roofline *r, const char **note)
 {
     double integer = 0, all = 0;
-    for (size_t i = 0; i < profile->model.operator_count; i++) {
-        const struct assay__operator_info *o = &profile->model.operators[i];
+    for (size_t i = 0; i < trial->model->operator_count; i++) {
+        const struct assay__operator_info *o = &trial->model->operators[i];
         if (!(o->flops > 0)) continue;
         all += o->flops;
         if (strcmp(assay__roofline_type(o->op, "float"), "int8") == 0) integer += o->flops;
@@ -159,14 +160,14 @@ static void put_share(struct assay_metrics *metrics, const char *name, const cha
                       const char *remark)
 {
     const struct assay_metric *value = assay_metrics_get(metrics, of);
-    char scaled[64], note[256];
+    char scaled[64], note[512];
     if (!roof) {
         assay_metrics_unavailable(metrics, name, why);
         return;
     }
     if (!value || !isfinite(value->value)) {
-        snprintf(note, sizeof note, "%s is unavailable: %s", of,
-                 value && value->note ? value->note : "not known");
+        const struct assay_metric none = {.name = of, .note = "not known"};
+        assay__metric_follows_note(note, sizeof note, value ? value : &none);
         assay_metrics_unavailable(metrics, name, note);
         return;
     }

@@ -3,8 +3,12 @@
 #ifndef ASSAY_ENGINE_ENGINE_H
 #define ASSAY_ENGINE_ENGINE_H
 
+#include "profile/facts.h"
+
 #include <assay/engine.h>
 
+/** The class of a device by its name, without a build's prefix: what the engine's table says. */
+enum assay__device_class assay__engine_device_class(const char *engine, const char *device);
 /** As assay__session_options_read. */
 int assay__assignment_options_read(const struct assay_assignment_options *given,
                                    struct assay_assignment_options *own, struct assay_error *error);

@@ -23,6 +23,13 @@ const struct assay_engine_ops *assay_engine_find(const char *name)
     return NULL;
 }
 
+enum assay__device_class assay__engine_device_class(const char *engine, const char *device)
+{
+    const struct assay_engine_ops *ops = assay_engine_find(engine);
+    return ops && ops->device_kind && device ? assay__device_class_parse(ops->device_kind(device))
+                                             : ASSAY__CLASS_UNKNOWN;
+}
+
 int assay__session_options_read(const struct assay_session_options *given,
                                 struct assay_session_options *own, struct assay_error *error)
 {

@@ -215,7 +215,8 @@ static double baseline_s(struct assay__verifying *v)
 {
     size_t count = 0;
     if (v->baseline.arm == SIZE_MAX) return NAN;
-    double *medians = assay__trial_medians(assay__arms_trial(v->arms, v->baseline.arm), &count);
+    double *medians = assay__trial_costs(assay__arms_trial(v->arms, v->baseline.arm), "latency.p50",
+                                         &count);
     if (medians) assay__stats_sort(medians, count);
     double median = medians ? assay__stats_median(medians, count) : NAN;
     free(medians);

@@ -16,13 +16,6 @@
 
 static const struct assay__ratio unknown_ratio = ASSAY__RATIO_UNKNOWN;
 
-const char *assay__trial_option(const struct assay__trial *trial, const char *key)
-{
-    for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, key) == 0) return trial->options[i].value;
-    return "";
-}
-
 const char *assay__ratio_by_name(enum assay__ratio_by by)
 {
     static const char *const names[] = {"latency.p50", "latency.p5",
@@ -43,42 +36,15 @@ const char *assay__verdict_name(enum assay__verdict verdict)
     return names[verdict];
 }
 
-static double known_of(const struct assay_metrics *metrics, const char *name)
-{
-    const struct assay_metric *m = metrics && name ? assay_metrics_get(metrics, name) : NULL;
-    return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m->value : NAN;
-}
-
-static bool counts(const struct assay__launch *launch)
-{
-    return launch->state == ASSAY__TRIAL_OK && isfinite(launch->p50_ns) && launch->p50_ns > 0;
-}
-
-double *assay__trial_medians(const struct assay__trial *trial, size_t *count)
-{
-    double *medians = calloc(trial->launch_count + 1, sizeof *medians);
-    *count = 0;
-    for (size_t i = 0; medians && i < trial->launch_count; i++) {
-        const struct assay__launch *launch = &trial->launches[i];
-        if (counts(launch)) medians[(*count)++] = launch->p50_ns / 1e9;
-    }
-    return medians;
-}
-
 int assay__trial_times(const struct assay__trial *trial, struct assay__trial_times *out)
 {
-    size_t count = 0;
-    *out = (struct assay__trial_times){.typical = assay__trial_medians(trial, &count)};
-    out->undisturbed = calloc(trial->launch_count + 1, sizeof *out->undisturbed);
+    size_t count = 0, known = 0;
+    *out = (struct assay__trial_times){
+        .typical = assay__trial_costs(trial, "latency.p50", &count),
+        .undisturbed = assay__trial_costs(trial, "latency.p5", &known)};
     if (!out->typical || !out->undisturbed) {
         assay__trial_times_free(out);
         return ASSAY_ENOMEM;
-    }
-    size_t known = 0;
-    for (size_t i = 0; i < trial->launch_count; i++) {
-        const struct assay__launch *launch = &trial->launches[i];
-        double value = counts(launch) ? known_of(launch->metrics, "latency.p5") : NAN;
-        if (value > 0) out->undisturbed[known++] = value;
     }
     out->times = (struct assay__launch_times){out->typical,
                                               known == count ? out->undisturbed : NULL, count};
@@ -92,25 +58,17 @@ void assay__trial_times_free(struct assay__trial_times *times)
     *times = (struct assay__trial_times){0};
 }
 
-double assay__trial_known(const struct assay__trial *trial, const char *name)
-{
-    return known_of(trial->metrics, name);
-}
-
 /* A trial that lost a launch and went on to its end: what is left is judged like any other. One
  * that was ended (two failures in a row, too slow) is not: whatever it did before, it cannot be
  * relied on. */
 bool assay__trial_went_on(const struct assay__trial *trial, size_t least)
 {
-    size_t good = 0, failed = 0; /* failed: in a row, at the end */
-    for (size_t i = 0; i < trial->launch_count; i++) {
-        bool ok = trial->launches[i].state == ASSAY__TRIAL_OK;
-        good += ok;
-        failed = ok ? 0 : failed + 1;
-    }
-    const char *asked = assay__trial_option(trial, "launches");
-    return good >= least && failed < 2 &&
-           (!*asked || trial->launch_count >= strtoul(asked, NULL, 10));
+    size_t failed = 0; /* in a row, at the end */
+    while (failed < trial->launch_count &&
+           trial->launches[trial->launch_count - 1 - failed].state != ASSAY__TRIAL_OK)
+        failed++;
+    return assay__trial_good_launches(trial) >= least && failed < 2 &&
+           trial->launch_count >= (size_t)trial->protocol.launches;
 }
 
 static bool is_usable(const struct assay__trial *trial)
@@ -125,32 +83,12 @@ static bool is_usable(const struct assay__trial *trial)
     return false;
 }
 
-/* Of the launches that ended well; *why: what the first without a value says. */
-static double *launch_values(const struct assay__trial *trial, const char *name, size_t *count,
-                             const char **why)
-{
-    double *values = calloc(trial->launch_count + 1, sizeof *values);
-    *count = 0;
-    for (size_t i = 0; values && i < trial->launch_count; i++) {
-        const struct assay__launch *launch = &trial->launches[i];
-        const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
-                                                       : NULL;
-        if (launch->state != ASSAY__TRIAL_OK) continue;
-        if (m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) && m->value > 0)
-            values[(*count)++] = m->value;
-        else if (m && !**why)
-            *why = m->note;
-    }
-    return values;
-}
-
 /* What is shown and what is judged are one statistic: the median over launches, where enough of
  * them have an energy. OPS/W follows. */
 static int energy_of_launches(const struct assay__trial *trial, struct assay__comparison_row *row)
 {
-    const char *why = "";
     size_t count = 0;
-    double *values = launch_values(trial, "energy.inference.gross", &count, &why);
+    double *values = assay__trial_costs(trial, "energy.inference.gross", &count);
     if (!values) return ASSAY_ENOMEM;
     if (isfinite(row->energy_j) && count >= ASSAY__COMPARISON_LAUNCHES) {
         assay__stats_sort(values, count);
@@ -167,37 +105,36 @@ static int fill_row(const struct assay_profile *profile, size_t index, struct as
                     struct assay__comparison_row *row)
 {
     const struct assay__trial *trial = &profile->trials[index];
-    const char *label = assay__trial_option(trial, "label");
-    double samples = assay__trial_known(trial, "throughput.samples");
+    double samples = assay__trial_value(trial, "throughput.samples");
     *row = (struct assay__comparison_row){
         .trial = index,
         .batch = trial->batch,
-        .label = *label ? label : trial->device,
-        .role = assay__trial_option(trial, "role"),
+        .label = *trial->label ? trial->label : trial->target.device,
+        .role = trial->role,
         .reason = trial->reason ? trial->reason : "",
         .speed = unknown_ratio,
         .energy = unknown_ratio,
         .energy_reason = "",
-        .latency_s = assay__trial_known(trial, "latency.p50"),
+        .latency_s = assay__trial_value(trial, "latency.p50"),
         .throughput = isfinite(samples) ? samples
-                                        : assay__trial_known(trial, "throughput.inferences"),
-        .energy_j = assay__trial_known(trial, "energy.inference.gross"),
-        .memory_bytes = assay__trial_known(trial, "memory.peak.worker"),
-        .device_memory_bytes = assay__trial_known(trial, "memory.peak.device"),
+                                        : assay__trial_value(trial, "throughput.inferences"),
+        .energy_j = assay__trial_value(trial, "energy.inference.gross"),
+        .memory_bytes = assay__trial_value(trial, "memory.peak.worker"),
+        .device_memory_bytes = assay__trial_value(trial, "memory.peak.device"),
         .energy_ratio = NAN,
-        .latency_p99_s = assay__trial_known(trial, "latency.p99"),
-        .power_w = assay__trial_known(trial, "power.average"),
-        .tops_per_watt = assay__trial_known(trial, "efficiency.tops_per_watt"),
-        .score = assay__trial_known(trial, "score.efficiency"),
-        .nonfinite = assay__trial_known(trial, "drift.nonfinite"),
-        .relative_l2 = assay__trial_known(trial, "drift.relative_l2"),
-        .own_nonfinite = assay__trial_known(trial, "outputs.nonfinite"),
+        .latency_p99_s = assay__trial_value(trial, "latency.p99"),
+        .power_w = assay__trial_value(trial, "power.average"),
+        .tops_per_watt = assay__trial_value(trial, "efficiency.tops_per_watt"),
+        .score = assay__trial_value(trial, "score.efficiency"),
+        .nonfinite = assay__trial_value(trial, "drift.nonfinite"),
+        .relative_l2 = assay__trial_value(trial, "drift.relative_l2"),
+        .own_nonfinite = assay__trial_value(trial, "outputs.nonfinite"),
         .unadvised = "",
     };
     row->usable = is_usable(trial) && isfinite(row->latency_s);
     if (!row->usable && !*row->reason) row->reason = "it has no latency";
     int code = energy_of_launches(trial, row);
-    return code ? code : assay__fallback_read(trial, arena, &row->fallback);
+    return code ? code : assay__placement_summarise(trial, arena, &row->placement);
 }
 
 static size_t find_reference(const struct assay__comparison *all)
@@ -205,7 +142,7 @@ static size_t find_reference(const struct assay__comparison *all)
     size_t first = SIZE_MAX;
     for (size_t i = 0; i < all->count; i++) {
         if (!all->rows[i].usable) continue;
-        if (strcmp(all->rows[i].role, "reference") == 0) return i;
+        if (all->rows[i].role == ASSAY__ROLE_REFERENCE) return i;
         if (first == SIZE_MAX) first = i;
     }
     return first;
@@ -237,10 +174,11 @@ int assay__comparison_launches(const struct assay__trial *a, const struct assay_
                                const char *metric, struct assay__ratio *ratio, const char **reason)
 {
     size_t a_count = 0, b_count = 0;
-    const char *why = "";
+    const char *why = assay__trial_values_reason(a, metric);
+    if (!*why) why = assay__trial_values_reason(b, metric);
     *ratio = unknown_ratio;
-    double *x = launch_values(a, metric, &a_count, &why),
-           *y = launch_values(b, metric, &b_count, &why);
+    double *x = assay__trial_costs(a, metric, &a_count),
+           *y = assay__trial_costs(b, metric, &b_count);
     int code = x && y ? 0 : ASSAY_ENOMEM;
     if (!code && (a_count < ASSAY__COMPARISON_LAUNCHES || b_count < ASSAY__COMPARISON_LAUNCHES))
         *reason = *why ? why : "fewer than 5 launches of either side have one of their own";
@@ -267,7 +205,7 @@ static int compare_rows(const struct assay_profile *profile,
     static const char energy[] = "energy.inference.gross";
     bool by_launch = base->energy_by_launch && row->energy_by_launch; /* like with like */
     row->energy_ratio = by_launch ? row->energy_j / base->energy_j
-                                  : assay__trial_known(b, energy) / assay__trial_known(a, energy);
+                                  : assay__trial_value(b, energy) / assay__trial_value(a, energy);
     int code = assay__comparison_speed(a, b, &row->speed, &row->reason);
     row->verdict = verdict_of(&row->speed, true);
     if (!code && isfinite(row->energy_ratio))
@@ -283,9 +221,9 @@ static int judge_outputs(const struct assay_profile *profile, const struct assay
                          struct assay__comparison_row *row, struct assay__arena *arena)
 {
     const struct assay__comparison_row *base = &all->rows[all->reference];
-    const char *reference = profile->trials[base->trial].device,
-               *device = profile->trials[row->trial].device;
-    bool trusted = strcmp(assay__build_device(reference), "cpu") == 0;
+    const struct assay__target *reference = &profile->trials[base->trial].target,
+                               *target = &profile->trials[row->trial].target;
+    bool trusted = assay__target_is_fallback(reference);
     double broken = trusted && row != base ? row->nonfinite : row->own_nonfinite;
     if (!trusted && isnan(broken)) broken = row->nonfinite;
     if (trusted && row == base) broken = 0;
@@ -295,7 +233,8 @@ static int judge_outputs(const struct assay_profile *profile, const struct assay
     else if (broken > 0)
         row->unadvised = assay__arena_printf(arena, "%.0f of its values are NaN or infinite",
                                              broken);
-    else if (row->relative_l2 > ASSAY__DRIFT_LIMIT && strcmp(reference, device) != 0)
+    else if (row->relative_l2 > ASSAY__DRIFT_LIMIT &&
+             strcmp(reference->device, target->device) != 0)
         row->unadvised = assay__arena_printf(
             arena, "its outputs are not those of %s (relative L2 %.2g, the limit is %.2g)",
             base->label, row->relative_l2, ASSAY__DRIFT_LIMIT);
@@ -339,8 +278,8 @@ int assay__comparison(const struct assay_profile *profile, struct assay__arena *
     if (!code) code = say_batches(arena, out);
     out->reference = find_reference(out);
     for (size_t i = 0; i < out->count; i++) /* one that was to be it and did not run is none */
-        if (i != out->reference && strcmp(out->rows[i].role, "reference") == 0)
-            out->rows[i].role = "";
+        if (i != out->reference && out->rows[i].role == ASSAY__ROLE_REFERENCE)
+            out->rows[i].role = ASSAY__ROLE_NONE;
     for (size_t i = 0; i < out->count && out->reference != SIZE_MAX && code == 0; i++) {
         if (!out->rows[i].usable) continue;
         code = judge_outputs(profile, out, &out->rows[i], arena);

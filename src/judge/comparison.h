@@ -4,10 +4,10 @@
 #ifndef ASSAY_JUDGE_COMPARISON_H
 #define ASSAY_JUDGE_COMPARISON_H
 
-#include "judge/fallback.h"
+#include "judge/placement.h"
 #include "base/arena.h"
 #include "base/stats.h"
-#include "profile/profile.h"
+#include "profile/trial_values.h"
 
 #define ASSAY__COMPARISON_LAUNCHES 5 /* per arm: below that there is no verdict */
 /* Relative L2 of outputs from the reference's: above it a device or a precision computes something
@@ -22,10 +22,10 @@ enum assay__verdict {
 };
 
 struct assay__comparison_row {
-    size_t trial;       /* index in the profile */
-    int64_t batch;      /* samples of an inference; 0 unknown */
-    const char *label;  /* the trial's, else its device */
-    const char *role;   /* "reference", "control", "software", … ; "" */
+    size_t trial;      /* index in the profile */
+    int64_t batch;     /* samples of an inference; 0 unknown */
+    const char *label; /* the trial's, else its device */
+    enum assay__trial_role role;
     bool usable;        /* it ran to the end, and its latency is known */
     const char *reason; /* why not, why there is no verdict, or which launches were lost; "" */
     /* reference's p50 / this one's: above 1 is faster; NaN for the reference */
@@ -50,7 +50,7 @@ struct assay__comparison_row {
     double relative_l2;    /* of the outputs from the reference's; NaN not compared */
     double own_nonfinite;  /* values of its own that are NaN or infinite; NaN unknown */
     const char *unadvised; /* why it is never recommended however good: its outputs; "" */
-    struct assay__fallback fallback;
+    struct assay__placement_summary placement;
 };
 
 enum assay__goal_kind {
@@ -94,13 +94,6 @@ int assay__comparison(const struct assay_profile *profile, struct assay__arena *
 /** A trial that lost a launch and went on to its end, with at least so many good launches left:
  *  those are judged like any other's. */
 bool assay__trial_went_on(const struct assay__trial *trial, size_t least);
-/** Option of a trial ("label") or "". */
-const char *assay__trial_option(const struct assay__trial *trial, const char *key);
-/** Value of a metric of the trial; NaN when it is unavailable or not there. name NULL legal. */
-double assay__trial_known(const struct assay__trial *trial, const char *name);
-/** The medians of a trial's good launches, in seconds; free() them. *count may be 0. NULL: out of
- *  memory. */
-double *assay__trial_medians(const struct assay__trial *trial, size_t *count);
 /** The medians and the 5th percentiles of the same launches, in seconds; times points into the two
  *  arrays. */
 struct assay__trial_times {

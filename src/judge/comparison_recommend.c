@@ -51,8 +51,8 @@ static double merit(const struct assay__comparison_row *row, enum assay__goal_ki
 /* But for its outputs. */
 static bool could_be(const struct assay__comparison_row *row, enum assay__goal_kind goal)
 {
-    return row->usable && isfinite(merit(row, goal)) && strcmp(row->role, "control") != 0 &&
-           strcmp(row->role, "software") != 0 && !assay__fallback_is_total(&row->fallback);
+    return row->usable && isfinite(merit(row, goal)) && row->role != ASSAY__ROLE_CONTROL &&
+           row->role != ASSAY__ROLE_SOFTWARE && !assay__placement_is_elsewhere(&row->placement);
 }
 
 static bool is_candidate(const struct assay__comparison_row *row, enum assay__goal_kind goal)
@@ -82,9 +82,9 @@ static void put_warnings(const struct assay__comparison_row *row, struct assay__
 {
     if (row->relative_l2 > L2_TOLD)
         assay__buf_printf(out, "; but its outputs differ (relative L2 %.2g)", row->relative_l2);
-    if (row->fallback.elsewhere > 0)
-        assay__buf_printf(out, "; %.0f of its %.0f nodes ran elsewhere", row->fallback.elsewhere,
-                          row->fallback.elsewhere + row->fallback.nodes);
+    if (row->placement.elsewhere > 0)
+        assay__buf_printf(out, "; %.0f of its %.0f nodes ran elsewhere", row->placement.elsewhere,
+                          row->placement.elsewhere + row->placement.nodes);
 }
 
 static void put_value(const struct assay__comparison_row *row, enum assay__goal_kind goal,
@@ -114,16 +114,11 @@ static void choose_few(const struct assay_profile *profile, const struct assay__
     bool refused = false;
     for (size_t i = 0; i < all->count; i++)
         refused |= is_refused(&all->rows[i], goal);
-    for (size_t i = 0; i < all->count && !*why; i++) {
-        const struct assay__trial *trial = &profile->trials[all->rows[i].trial];
-        const struct assay_metric *m = trial->metrics
-                                           ? assay_metrics_get(trial->metrics, goals[goal].metric)
-                                           : NULL;
-        if (all->rows[i].usable && m && m->state == ASSAY_UNAVAILABLE) why = m->note;
-    }
+    for (size_t i = 0; i < all->count && !*why; i++)
+        if (all->rows[i].usable)
+            why = assay__power_gap_words(profile->trials[all->rows[i].trial].power.gap);
     if (goal == ASSAY__FOR_ENERGY && !refused)
-        assay__buf_printf(text, "energy is not known of any candidate%s%.*s", *why ? ": " : "",
-                          (int)strcspn(why, ":"), why);
+        assay__buf_printf(text, "energy is not known of any candidate%s%s", *why ? ": " : "", why);
     else
         assay__buf_puts(text, "nothing that ran can be recommended");
 }

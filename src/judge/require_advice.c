@@ -18,16 +18,10 @@ const char *assay__layer_title(const struct assay__layer *layer)
     return layer->name && layer->name[0] ? layer->name : layer->op;
 }
 
-static double known(const struct assay__trial *trial, const char *name)
-{
-    const struct assay_metric *metric = assay_metrics_get(trial->metrics, name);
-    return metric && metric->state != ASSAY_UNAVAILABLE ? metric->value : (double)NAN;
-}
-
 static void find_slowest(struct assay__require_evidence *e)
 {
     const struct assay__layers *layers = &e->trial->layers;
-    double p50_ns = known(e->trial, "latency.p50") * 1e9, most = 0;
+    double p50_ns = assay__trial_value(e->trial, "latency.p50") * 1e9, most = 0;
     e->slowest_share = NAN;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *layer = &layers->items[i];
@@ -98,9 +92,9 @@ static void advise_compute(struct assay__buf *out, const struct assay__require_e
         break;
     case ASSAY__BOUND_COMPUTE:
         assay__buf_printf(out, "%.0f %% of the layers' time is bound by computing", share);
-        if (known(e->trial, "compute.utilization") < ASSAY__REQUIRE_LOW)
+        if (assay__trial_value(e->trial, "compute.utilization") < ASSAY__REQUIRE_LOW)
             assay__buf_printf(out, ", at %.0f %% of the measured ceiling: other --threads, ",
-                              known(e->trial, "compute.utilization") * 100);
+                              assay__trial_value(e->trial, "compute.utilization") * 100);
         else
             assay__buf_puts(out, ": ");
         put_batch(out, e);
@@ -156,18 +150,18 @@ static void put_slowest(struct assay__buf *out, const struct assay__require_evid
 
 static void advise_throughput(struct assay__buf *out, const struct assay__require_evidence *e)
 {
-    const char *streams = assay__trial_option(e->trial, "streams");
+    const struct assay__target *target = &e->trial->target;
     const char *threads = assay__trial_option(e->trial, "threads");
     assay__buf_printf(
-        out, "try more requests in flight (--streams, now %s) and other --threads (now %s)",
-        streams[0] ? streams : "1", threads[0] ? threads : "default");
+        out, "try more requests in flight (--streams, now %d) and other --threads (now %s)",
+        target->streams ? target->streams : 1, threads[0] ? threads : "default");
     put_slowest(out, e);
 }
 
 static void advise_latency(struct assay__buf *out, const struct assay__require_evidence *e,
                            const struct assay__requirement *row)
 {
-    double p50 = known(e->trial, "latency.p50");
+    double p50 = assay__trial_value(e->trial, "latency.p50");
     if (row->kind == ASSAY__REQUIRE_P99 && row->value > 1.5 * p50)
         assay__buf_printf(out,
                           "p99 is %.1f × the median: something disturbs single inferences (other "
@@ -185,7 +179,7 @@ static void advise_latency(struct assay__buf *out, const struct assay__require_e
 static void advise_memory(struct assay__buf *out, const struct assay__require_evidence *e,
                           const struct assay__requirement *row)
 {
-    double weights = known(e->trial, "memory.model");
+    double weights = assay__trial_value(e->trial, "memory.model");
     char text[64];
     if (weights > row->value / 2) {
         assay__text_scaled(text, sizeof text, weights, "B");
@@ -229,12 +223,11 @@ static void put_level(struct assay__buf *out, const struct assay__requirement *r
  * "": it may be reached. */
 static const char *out_of_reach(const struct assay__requirement *row)
 {
-    const char *const limits[] = {row->beyond, row->unreachable};
-    const char *word = row->level == ASSAY__REQUIRE_TO_MINIMUM ? "the minimum" : "the target";
-    for (size_t i = 0; i < 2; i++)
-        if (strncmp(limits[i], word, strlen(word)) == 0) return limits[i];
+    bool to_minimum = row->level == ASSAY__REQUIRE_TO_MINIMUM;
+    if (*row->beyond && row->minimum_beyond == to_minimum) return row->beyond;
+    if (*row->unreachable && row->minimum_unreachable == to_minimum) return row->unreachable;
     /* then the target, which is harder, cannot be reached either */
-    return strncmp(row->beyond, "the minimum", 11) == 0 ? row->beyond : "";
+    return row->minimum_beyond ? row->beyond : "";
 }
 
 const char *assay__require_advice(const struct assay__require_evidence *e,

@@ -245,21 +245,21 @@ static int line_at(const struct reading *r, const char *at)
     return line;
 }
 
-/* The JSON reader says "JSON, byte N: what": here it is the line. */
-static int bad_json(struct reading *r, const struct assay_error *detail)
+/* The JSON reader counts bytes: here it is the line. */
+static int bad_json(struct reading *r, const struct assay__json_reader *reader, int code)
 {
-    const char *number = strstr(detail->message, "byte "), *what = strstr(detail->message, ": ");
-    if (detail->code == ASSAY_ENOMEM) return assay__no_memory(r->error);
-    size_t offset = number ? strtoul(number + 5, NULL, 10) : 0;
-    r->line = line_at(r, r->text + offset);
-    return bad(r, "not JSON: %s", what ? what + 2 : detail->message);
+    size_t at = 0;
+    const char *what = assay__json_reader_fault(reader, &at);
+    if (code == ASSAY_ENOMEM) return assay__no_memory(r->error);
+    r->line = line_at(r, r->text + at);
+    return bad(r, "not JSON: %s", what);
 }
 
 static int next(struct reading *r, struct assay__json_reader *reader,
                 struct assay__json_token *token)
 {
-    struct assay_error detail = {0};
-    if (assay__json_next(reader, token, &detail)) return bad_json(r, &detail);
+    int code = assay__json_next(reader, token, NULL);
+    if (code) return bad_json(r, reader, code);
     if (token->text && (token->kind == ASSAY__JSON_KEY || token->kind == ASSAY__JSON_STRING ||
                         token->kind == ASSAY__JSON_NUMBER))
         r->line = line_at(r, token->text);

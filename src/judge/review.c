@@ -33,12 +33,6 @@ static void add(struct reviewing *r, struct assay__sentence_list *list, const ch
     if (text && list->count < ASSAY__REVIEW_SENTENCES) list->items[list->count++] = text;
 }
 
-static double known(const struct reviewing *r, const char *name)
-{
-    const struct assay_metric *metric = assay_metrics_get(r->trial->metrics, name);
-    return metric && metric->state != ASSAY_UNAVAILABLE ? metric->value : (double)NAN;
-}
-
 static const char *scaled(struct reviewing *r, double value, const char *unit)
 {
     char text[64];
@@ -152,7 +146,7 @@ static void review_rest(struct reviewing *r, double p50_ns)
     struct assay__sentence_list *list = &r->out->bottlenecks;
     const struct assay__layers *layers = &r->trial->layers;
     double fixed = layers->engine_ns / p50_ns, rest = layers->unattributed_ns / p50_ns;
-    double tail = known(r, "latency.p99") * 1e9 / p50_ns;
+    double tail = assay__trial_value(r->trial, "latency.p99") * 1e9 / p50_ns;
     if (fixed >= SHARE_NAMED)
         add(r, list,
             assay__arena_printf(r->arena,
@@ -209,8 +203,8 @@ static void review_opportunities(struct reviewing *r, double p50_ns)
               assay__arena_printf(r->arena, "without the slowest layer, %.80s (%.40s)",
                                   assay__layer_title(order[0]), order[0]->op));
     const struct assay_metric *peak = assay__peak_memory(r->trial->metrics,
-                                                         assay__device_is_host(r->trial->device));
-    double weights = known(r, "memory.model");
+                                                         assay__trial_on_cpu(r->trial));
+    double weights = assay__trial_value(r->trial, "memory.model");
     if (peak && peak->value > 2 * weights)
         add(r, &r->out->opportunities,
             assay__arena_printf(r->arena,
@@ -235,22 +229,19 @@ static void recommend_required(struct reviewing *r)
 /* Words must fit the command that made the profile: not every one has the option. */
 const char *assay__review_power_words(const struct assay_profile *profile)
 {
-    static const char *const words[][2] = {
-        {"run", "--power reads the sensors"},
-        {"advise", "--power reads the sensors"},
-        {"sweep", "--power reads the sensors"},
-        {"compare", "without --no-power the sensors are read"},
-        {"tune", "--goal energy reads the sensors"},
+    static const char *const words[ASSAY__PROFILE_KINDS] = {
+        [ASSAY__PROFILE_RUN] = "--power reads the sensors",
+        [ASSAY__PROFILE_ADVISE] = "--power reads the sensors",
+        [ASSAY__PROFILE_SWEEP] = "--power reads the sensors",
+        [ASSAY__PROFILE_COMPARE] = "without --no-power the sensors are read",
+        [ASSAY__PROFILE_TUNE] = "--goal energy reads the sensors",
     };
-    for (size_t i = 0; profile->command && i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(profile->command, words[i][0]) == 0) return words[i][1];
-    return "assay run --power reads the sensors";
+    return words[profile->kind] ? words[profile->kind] : "assay run --power reads the sensors";
 }
 
 static void recommend_repeating(struct reviewing *r)
 {
-    const char *command = r->profile->command ? r->profile->command : "";
-    const char *how = strcmp(command, "tune") == 0 ? "a larger --budget"
+    const char *how = r->profile->kind == ASSAY__PROFILE_TUNE ? "a larger --budget"
                       : r->trial->launch_count >= ASSAY__COMPARISON_LAUNCHES
                           ? "longer launches (--time)"
                           : "--launches 5";
@@ -262,10 +253,9 @@ static void recommend_repeating(struct reviewing *r)
 static void recommend_rest(struct reviewing *r)
 {
     struct assay__sentence_list *list = &r->out->recommendations;
-    double utilization = known(r, "compute.utilization");
-    const char *opt = assay__trial_option(r->trial, "opt");
-    bool off = strcmp(opt, "none") == 0;
-    if (off) add(r, list, "graph optimisation is off: try --opt all");
+    double utilization = assay__trial_value(r->trial, "compute.utilization");
+    if (r->trial->target.optimization == ASSAY__OPTIMIZATION_NONE)
+        add(r, list, "graph optimisation is off: try --opt all");
     if (utilization < UTILIZATION_LOW && !r->out->required)
         add(r, list,
             assay__arena_printf(
@@ -274,12 +264,14 @@ static void recommend_rest(struct reviewing *r)
                 r->evidence.bound == ASSAY__BOUND_COMPUTE ? ", float16 or int8" : ""));
     if (r->trial->stability.verdict && strcmp(r->trial->stability.verdict, "unstable") == 0)
         recommend_repeating(r);
-    if (isnan(known(r, "power.average")))
+    if (isnan(assay__trial_value(r->trial, "power.average"))) {
+        r->out->sensor_first = list->count == 0;
         add(r, list,
             assay__arena_printf(r->arena, "power is not known, so the score has no answer: %s",
-                                strstr(assay__trial_option(r->trial, "watch"), "power")
+                                r->trial->protocol.watched & ASSAY__WATCHED_POWER
                                     ? "assay doctor tells which sensor would provide it"
                                     : assay__review_power_words(r->profile)));
+    }
     if (r->evidence.roofline.reason[0])
         add(r, list,
             assay__arena_printf(r->arena,
@@ -302,8 +294,8 @@ int assay__review(const struct assay_profile *profile, const struct assay__trial
     }
     if (code == 0) code = assay__require_evidence(profile, trial, table, arena, &r.evidence);
     if (code) return code;
-    assay__score(trial->metrics, assay__device_is_host(trial->device), &out->score);
-    double p50_ns = known(&r, "latency.p50") * 1e9;
+    assay__score(trial->metrics, assay__trial_on_cpu(trial), &out->score);
+    double p50_ns = assay__trial_value(r.trial, "latency.p50") * 1e9;
     review_bounds(&r);
     review_layers(&r, p50_ns);
     review_rest(&r, p50_ns);

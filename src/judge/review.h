@@ -22,6 +22,7 @@ struct assay__review {
     struct assay__score score;
     struct assay__sentence_list bottlenecks, opportunities,
         recommendations; /* the most important first */
+    bool sensor_first;   /* the first recommendation is about a sensor that is missing */
 };
 
 /** Everything lives in the arena or is borrowed from the profile. 0 or ASSAY_ENOMEM. */

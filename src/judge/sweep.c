@@ -11,29 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool assay__sweep_slo_parse(const char *text, const char **metric, double *seconds)
-{
-    static const struct {
-        const char *word, *metric;
-    } known[] = {{"p50", "latency.p50"},  {"p90", "latency.p90"},    {"p95", "latency.p95"},
-                 {"p99", "latency.p99"},  {"p99.9", "latency.p999"}, {"max", "latency.max"},
-                 {"mean", "latency.mean"}};
-    const char *equals = text ? strchr(text, '=') : NULL;
-    for (size_t i = 0; equals && i < sizeof known / sizeof known[0]; i++)
-        if (strlen(known[i].word) == (size_t)(equals - text) &&
-            strncmp(known[i].word, text, (size_t)(equals - text)) == 0) {
-            *metric = known[i].metric;
-            return assay__text_duration_s(equals + 1, seconds) == 0 && *seconds > 0 &&
-                   equals[strlen(equals) - 1] >= 'a'; /* its unit: 20 of what? */
-        }
-    return false;
-}
-
 int assay__sweep_slo_check(const char *text, struct assay_error *error)
 {
-    const char *metric = NULL, *equals = strchr(text, '=');
+    const char *equals = strchr(text, '=');
+    struct assay__plan plan = assay__plan_unknown();
     double seconds = 0;
-    if (assay__sweep_slo_parse(text, &metric, &seconds)) return 0;
+    if (assay__plan_set_slo(&plan, text)) return 0;
     if (strchr(text, ','))
         return assay_error_set(
             error, ASSAY_EINVAL,
@@ -63,25 +46,6 @@ int assay__sweep_memory_read(const char *text, uint64_t *bytes, struct assay_err
                                "MiB, GiB",
                                text, text);
     return 0;
-}
-
-struct assay__sweep_limits assay__sweep_limits_of(const struct assay_profile *profile)
-{
-    struct assay__sweep_limits limits = {ASSAY__SWEEP_THROUGHPUT, NULL, NAN, NAN, ""};
-    if (!profile->trial_count) return limits;
-    const char *goal = assay__trial_option(profile->trials, "goal"),
-               *slo = assay__trial_option(profile->trials, "slo"),
-               *memory = assay__trial_option(profile->trials, "memory_budget");
-    if (strcmp(goal, "latency") == 0) limits.goal = ASSAY__SWEEP_LATENCY;
-    if (strcmp(goal, "energy") == 0) limits.goal = ASSAY__SWEEP_ENERGY;
-    if (*slo && assay__sweep_slo_parse(slo, &limits.slo_metric, &limits.slo_s))
-        limits.slo = slo;
-    else
-        limits.slo_metric = NULL;
-    char *end = NULL;
-    double bytes = *memory ? strtod(memory, &end) : NAN;
-    if (end && end != memory && bytes > 0) limits.memory_bytes = bytes;
-    return limits;
 }
 
 double assay__sweep_value(const struct assay__sweep_point *point, enum assay__sweep_column column)
@@ -115,36 +79,19 @@ const char *assay__sweep_metric(enum assay__sweep_column column)
 
 /* --- points ----------------------------------------------------------------------------------- */
 
-static size_t axis_of(struct assay__sweep *sweep, const char *name, size_t length,
-                      struct assay__arena *arena)
+/* The axes that any point has, in the order of the first that has them; each point's values. */
+static void read_axes(const struct assay_profile *profile, struct assay__sweep *sweep)
 {
-    for (size_t i = 0; i < sweep->axis_count; i++)
-        if (strlen(sweep->axes[i]) == length && strncmp(sweep->axes[i], name, length) == 0)
-            return i;
-    const char *copy = sweep->axis_count < ASSAY__SWEEP_AXES
-                           ? assay__arena_strndup(arena, name, length)
-                           : NULL;
-    if (!copy) return SIZE_MAX;
-    sweep->axes[sweep->axis_count] = copy;
-    return sweep->axis_count++;
-}
-
-/* "batch=8 threads=2" */
-static void read_label(struct assay__sweep *sweep, struct assay__sweep_point *point,
-                       struct assay__arena *arena)
-{
-    for (size_t i = 0; i < ASSAY__SWEEP_AXES; i++)
-        point->values[i] = "";
-    for (const char *at = point->label; *at;) {
-        size_t length = strcspn(at, " ");
-        const char *equals = memchr(at, '=', length);
-        size_t axis = equals ? axis_of(sweep, at, (size_t)(equals - at), arena) : SIZE_MAX;
-        const char *value = equals ? assay__arena_strndup(arena, equals + 1,
-                                                          length - (size_t)(equals - at) - 1)
-                                   : NULL;
-        if (axis != SIZE_MAX && value) point->values[axis] = value;
-        at += length;
-        at += *at == ' ';
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct assay__trial *trial = &profile->trials[sweep->points[i].trial];
+        for (size_t a = 0; a < trial->axis_count; a++)
+            if (assay__sweep_axis(sweep, trial->axes[a].axis) == SIZE_MAX)
+                sweep->axes[sweep->axis_count++] = trial->axes[a].axis;
+    }
+    for (size_t i = 0; i < sweep->count; i++) {
+        struct assay__sweep_point *point = &sweep->points[i];
+        for (size_t a = 0; a < sweep->axis_count; a++)
+            point->values[a] = assay__trial_axis(&profile->trials[point->trial], sweep->axes[a]);
     }
 }
 
@@ -155,19 +102,19 @@ static const char *note_of(const struct assay__trial *trial, const char *name)
 }
 
 /* What of the limits the point breaks. */
-static int apply_limits(const struct assay__trial *trial, const struct assay__sweep_limits *limits,
+static int apply_limits(const struct assay__trial *trial, const struct assay__plan *plan,
                         struct assay__arena *arena, struct assay__sweep_point *point)
 {
-    if (limits->slo_metric && point->within && !(point->slo_s <= limits->slo_s)) {
+    if (plan->slo_metric && point->within && !(point->slo_s <= plan->slo_s)) {
         point->within = false;
         point->reason = isfinite(point->slo_s)
                             ? "beyond the latency that is allowed"
                             : assay__arena_printf(arena,
                                                   "the percentile of the limit is not known: %s",
-                                                  note_of(trial, limits->slo_metric));
+                                                  note_of(trial, plan->slo_metric));
     }
-    if (isfinite(limits->memory_bytes) && point->within &&
-        !(point->memory_bytes <= limits->memory_bytes)) {
+    if (isfinite(plan->memory_bytes) && point->within &&
+        !(point->memory_bytes <= plan->memory_bytes)) {
         point->within = false;
         point->reason = isfinite(point->memory_bytes)
                             ? "beyond the memory budget"
@@ -195,14 +142,6 @@ static int judge_outputs(double limit, struct assay__arena *arena, struct assay_
     return point->reason ? 0 : ASSAY_ENOMEM;
 }
 
-static double drift_limit(const struct assay_profile *profile)
-{
-    double limit = profile->trial_count ? assay__sweep_number(assay__trial_option(
-                                              profile->trials, ASSAY__SWEEP_DRIFT_LIMIT))
-                                        : (double)NAN;
-    return limit > 0 ? limit : (double)INFINITY;
-}
-
 /* A capture that did not end has launches that did: the point stands on those, and says so. So does
  * one that lost a launch. */
 static int judge_state(const struct assay__trial *trial, size_t launches,
@@ -227,41 +166,30 @@ static int judge_state(const struct assay__trial *trial, size_t launches,
     return point->reason ? 0 : ASSAY_ENOMEM;
 }
 
-/* A number of one launch; NaN: it did not end well, or has none. */
-static double launch_number(const struct assay__launch *launch, const char *name)
-{
-    const struct assay_metric *m = launch->metrics ? assay_metrics_get(launch->metrics, name)
-                                                   : NULL;
-    return launch->state == ASSAY__TRIAL_OK && m && m->state != ASSAY_UNAVAILABLE && m->value > 0
-               ? m->value
-               : (double)NAN;
-}
-
-double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+double *assay__sweep_launch_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
                                   size_t *count, bool *direct)
 {
-    bool rate = goal == ASSAY__SWEEP_THROUGHPUT;
+    bool rate = goal == ASSAY__PLAN_THROUGHPUT;
     const char *name = rate ? "throughput.inferences" : "energy.inference.gross";
-    double *costs = assay__trial_medians(trial, count);
+    double *costs = assay__trial_costs(trial, "latency.p50", count);
     double batch = rate && trial->batch > 0 ? (double)trial->batch : 1;
-    size_t known = 0, used = 0;
-    *direct = goal == ASSAY__SWEEP_LATENCY;
+    size_t known = 0;
+    *direct = goal == ASSAY__PLAN_LATENCY;
     if (!costs || *direct) return costs;
-    for (size_t i = 0; i < trial->launch_count; i++)
-        known += isfinite(launch_number(&trial->launches[i], name));
-    *direct = known == *count && known > 0;
-    for (size_t i = 0; *direct && i < trial->launch_count; i++) {
-        double value = launch_number(&trial->launches[i], name);
-        if (isfinite(value)) costs[used++] = rate ? 1 / value : value;
-    }
-    for (size_t i = 0; i < *count; i++)
+    double *numbers = assay__trial_costs(trial, name, &known);
+    *direct = numbers && known == *count && known > 0;
+    for (size_t i = 0; *direct && i < known; i++)
+        costs[i] = rate ? 1 / numbers[i] : numbers[i];
+    for (size_t i = 0; numbers && i < *count; i++)
         costs[i] /= batch;
-    return costs;
+    if (!numbers) free(costs);
+    free(numbers);
+    return numbers ? costs : NULL;
 }
 
 /* Between which costs its launches lie. Where only medians of an unknown batch are there, the
  * trial's own throughput gives the scale. */
-static int fill_costs(const struct assay__trial *trial, enum assay__sweep_goal goal,
+static int fill_costs(const struct assay__trial *trial, enum assay__plan_goal goal,
                       struct assay__sweep_point *point)
 {
     size_t count = 0;
@@ -271,7 +199,7 @@ static int fill_costs(const struct assay__trial *trial, enum assay__sweep_goal g
     if (!costs) return ASSAY_ENOMEM;
     assay__stats_sort(costs, count);
     double scale = direct || trial->batch > 0 ? 1 : 1 / (point->throughput * point->latency_s);
-    if (count && (direct || goal != ASSAY__SWEEP_ENERGY)) {
+    if (count && (direct || goal != ASSAY__PLAN_ENERGY)) {
         point->cost_low = costs[0] * scale;
         point->cost_high = costs[count - 1] * scale;
     }
@@ -286,9 +214,8 @@ static int fill_merits(const struct assay__trial *trial, struct assay__arena *ar
 {
     size_t count = 0, costs_count = 0;
     bool direct = false;
-    double *medians = assay__trial_medians(trial, &count),
-           *costs = assay__sweep_launch_costs(trial, ASSAY__SWEEP_THROUGHPUT, &costs_count,
-                                              &direct),
+    double *medians = assay__trial_costs(trial, "latency.p50", &count),
+           *costs = assay__sweep_launch_costs(trial, ASSAY__PLAN_THROUGHPUT, &costs_count, &direct),
            *merits = assay__arena_array(arena, count + 1, sizeof *merits);
     int code = medians && costs && merits ? 0 : ASSAY_ENOMEM;
     double scale = direct || trial->batch > 0 ? 1 : 1 / (point->throughput * point->latency_s);
@@ -306,66 +233,59 @@ static int fill_merits(const struct assay__trial *trial, struct assay__arena *ar
     return code;
 }
 
-static int fill_point(const struct assay_profile *profile, size_t index,
-                      const struct assay__sweep_limits *limits, struct assay__arena *arena,
+static int fill_point(const struct assay_profile *profile, size_t index, struct assay__arena *arena,
                       struct assay__sweep_point *point)
 {
+    const struct assay__plan *plan = &profile->plan;
     const struct assay__trial *trial = &profile->trials[index];
-    double samples = assay__trial_known(trial, "throughput.samples");
+    double samples = assay__trial_value(trial, "throughput.samples");
     size_t count = 0;
-    double *medians = assay__trial_medians(trial, &count);
+    double *medians = assay__trial_costs(trial, "latency.p50", &count);
     if (!medians) return ASSAY_ENOMEM;
     assay__stats_sort(medians, count);
     *point = (struct assay__sweep_point){
         .trial = index,
-        .label = assay__trial_option(trial, "label"),
-        .device = trial->device ? trial->device : "",
-        .device_class = assay__trial_option(trial, ASSAY__SWEEP_CLASS),
-        .software = strcmp(assay__trial_option(trial, "role"), "software") == 0,
+        .label = trial->label,
+        .device = trial->target.device,
+        .device_class = trial->target.device_class,
+        .software = trial->target.software,
         .reason = trial->reason ? trial->reason : "",
         .latency_s = count ? assay__stats_median(medians, count) : NAN,
         .low_s = count ? medians[0] : NAN,
         .high_s = count ? medians[count - 1] : NAN,
         .throughput = isfinite(samples) ? samples
-                                        : assay__trial_known(trial, "throughput.inferences"),
-        .slo_s = assay__trial_known(trial, limits->slo_metric),
-        .p99_s = assay__trial_known(trial, "latency.p99"),
-        .memory_bytes = assay__trial_known(trial, "memory.peak.worker"),
-        .energy_j = assay__trial_known(trial, "energy.inference.gross"),
-        .bandwidth = assay__trial_known(trial, "memory.bandwidth"),
-        .utilization = assay__trial_known(trial, "compute.utilization"),
-        .rate = assay__trial_known(trial, "compute.rate"),
-        .nonfinite = assay__trial_known(trial, "outputs.nonfinite"),
-        .drift = assay__trial_known(trial, "drift.relative_l2"),
+                                        : assay__trial_value(trial, "throughput.inferences"),
+        .slo_s = assay__trial_value(trial, plan->slo_metric),
+        .p99_s = assay__trial_value(trial, "latency.p99"),
+        .memory_bytes = assay__trial_value(trial, "memory.peak.worker"),
+        .energy_j = assay__trial_value(trial, "energy.inference.gross"),
+        .bandwidth = assay__trial_value(trial, "memory.bandwidth"),
+        .utilization = assay__trial_value(trial, "compute.utilization"),
+        .rate = assay__trial_value(trial, "compute.rate"),
+        .nonfinite = assay__trial_value(trial, "outputs.nonfinite"),
+        .drift = assay__trial_value(trial, "drift.relative_l2"),
         .efficiency = NAN,
         .sequence = 1,
     };
     free(medians);
-    int code = fill_costs(trial, limits->goal, point);
+    int code = fill_costs(trial, plan->goal, point);
     if (!code) code = fill_merits(trial, arena, point);
     if (!code) code = judge_state(trial, count, arena, point);
-    if (!code) code = judge_outputs(drift_limit(profile), arena, point);
-    return code ? code : apply_limits(trial, limits, arena, point);
+    if (!code) code = judge_outputs(plan->drift_limit, arena, point);
+    return code ? code : apply_limits(trial, plan, arena, point);
 }
 
-double assay__sweep_number(const char *text)
-{
-    char *end = NULL;
-    double value = *text ? strtod(text, &end) : NAN;
-    return end && end != text && *end == '\0' ? value : NAN;
-}
-
-size_t assay__sweep_axis(const struct assay__sweep *sweep, const char *name)
+size_t assay__sweep_axis(const struct assay__sweep *sweep, enum assay__axis axis)
 {
     for (size_t i = 0; i < sweep->axis_count; i++)
-        if (strcmp(sweep->axes[i], name) == 0) return i;
+        if (sweep->axes[i] == axis) return i;
     return SIZE_MAX;
 }
 
 bool assay__sweep_is_matrix(const struct assay__sweep *sweep)
 {
-    return assay__sweep_axis(sweep, "device") != SIZE_MAX &&
-           assay__sweep_axis(sweep, "opt") != SIZE_MAX;
+    return assay__sweep_axis(sweep, ASSAY__AXIS_DEVICE) != SIZE_MAX &&
+           assay__sweep_axis(sweep, ASSAY__AXIS_OPT) != SIZE_MAX;
 }
 
 bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t a, size_t b)
@@ -380,8 +300,8 @@ bool assay__sweep_same_but(const struct assay__sweep *sweep, size_t axis, size_t
  * other axes, over the ratio of the two: 1 is linear. */
 static void fill_efficiency(struct assay__sweep *sweep)
 {
-    size_t axis = assay__sweep_axis(sweep, "batch");
-    if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, "threads");
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH);
+    if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, ASSAY__AXIS_THREADS);
     for (size_t i = 0; i < sweep->count; i++) {
         struct assay__sweep_point *point = &sweep->points[i];
         size_t least = point->base = i;
@@ -389,31 +309,31 @@ static void fill_efficiency(struct assay__sweep *sweep)
         for (size_t k = 0; k < sweep->count; k++)
             if (sweep->points[k].usable && assay__sweep_same_but(sweep, axis, i, k) &&
                 (!sweep->points[least].usable ||
-                 assay__sweep_number(sweep->points[k].values[axis]) <
-                     assay__sweep_number(sweep->points[least].values[axis])))
+                 assay__axis_number(sweep->points[k].values[axis]) <
+                     assay__axis_number(sweep->points[least].values[axis])))
                 least = k;
         point->base = least;
         point->efficiency = point->throughput / sweep->points[least].throughput /
-                            (assay__sweep_number(point->values[axis]) /
-                             assay__sweep_number(sweep->points[least].values[axis]));
+                            (assay__axis_number(point->values[axis]) /
+                             assay__axis_number(sweep->points[least].values[axis]));
     }
 }
 
 /* Samples of several sequence lengths are not alike: the shortest would always win. What they cost
  * is compared by the token. */
-static void count_tokens(struct assay__sweep *sweep, enum assay__sweep_goal goal)
+static void count_tokens(struct assay__sweep *sweep, enum assay__plan_goal goal)
 {
-    size_t axis = assay__sweep_axis(sweep, "seq");
-    if (axis == SIZE_MAX || goal == ASSAY__SWEEP_LATENCY) return;
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_SEQ);
+    if (axis == SIZE_MAX || goal == ASSAY__PLAN_LATENCY) return;
     bool varies = false;
     for (size_t i = 0; i < sweep->count; i++) {
-        if (!(assay__sweep_number(sweep->points[i].values[axis]) > 0)) return;
+        if (!(assay__axis_number(sweep->points[i].values[axis]) > 0)) return;
         varies |= strcmp(sweep->points[i].values[axis], sweep->points[0].values[axis]) != 0;
     }
     sweep->per_token = varies;
     for (size_t i = 0; i < sweep->count && varies; i++) {
         struct assay__sweep_point *point = &sweep->points[i];
-        point->sequence = assay__sweep_number(point->values[axis]);
+        point->sequence = assay__axis_number(point->values[axis]);
         point->cost_low /= point->sequence;
         point->cost_high /= point->sequence;
     }
@@ -423,15 +343,15 @@ static struct assay__sweep_wall wall_of(const struct assay_profile *profile)
 {
     struct assay__sweep_wall wall = {NAN, NAN, NAN, NAN};
     if (!profile->trial_count) return wall;
-    wall.total = assay__trial_known(profile->trials, "sweep.wall.total");
-    wall.measuring = assay__trial_known(profile->trials, "sweep.wall.measuring");
-    wall.loading = assay__trial_known(profile->trials, "sweep.wall.loading");
-    wall.overhead = assay__trial_known(profile->trials, "sweep.wall.overhead");
+    wall.total = assay__trial_value(profile->trials, "sweep.wall.total");
+    wall.measuring = assay__trial_value(profile->trials, "sweep.wall.measuring");
+    wall.loading = assay__trial_value(profile->trials, "sweep.wall.loading");
+    wall.overhead = assay__trial_value(profile->trials, "sweep.wall.overhead");
     return wall;
 }
 
-int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_limits *limits,
-                 struct assay__arena *arena, struct assay__sweep *out)
+int assay__sweep(const struct assay_profile *profile, struct assay__arena *arena,
+                 struct assay__sweep *out)
 {
     *out = (struct assay__sweep){.best = SIZE_MAX,
                                  .next = SIZE_MAX,
@@ -444,14 +364,12 @@ int assay__sweep(const struct assay_profile *profile, const struct assay__sweep_
     out->points = assay__arena_array(arena, profile->trial_count, sizeof *out->points);
     if (!out->points) return ASSAY_ENOMEM;
     for (size_t i = 0; i < profile->trial_count; i++) {
-        if (strcmp(assay__trial_option(&profile->trials[i], "role"), ASSAY__SWEEP_CONFIRM) == 0)
-            continue;
-        struct assay__sweep_point *point = &out->points[out->count++];
-        if (fill_point(profile, i, limits, arena, point)) return ASSAY_ENOMEM;
-        read_label(out, point, arena);
+        if (profile->trials[i].role == ASSAY__ROLE_CONFIRM) continue;
+        if (fill_point(profile, i, arena, &out->points[out->count++])) return ASSAY_ENOMEM;
     }
+    read_axes(profile, out);
     fill_efficiency(out);
-    count_tokens(out, limits->goal);
-    int code = assay__sweep_judge(limits, arena, out);
-    return code ? code : assay__sweep_confirm(profile, limits, arena, out);
+    count_tokens(out, profile->plan.goal);
+    int code = assay__sweep_judge(&profile->plan, arena, out);
+    return code ? code : assay__sweep_confirm(profile, arena, out);
 }

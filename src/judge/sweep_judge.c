@@ -22,17 +22,17 @@
 
 #define HARDLY 1.005 /* "1 × as good" says nothing */
 
-double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__sweep_goal goal)
+double assay__sweep_cost(const struct assay__sweep_point *point, enum assay__plan_goal goal)
 {
-    if (goal == ASSAY__SWEEP_LATENCY) return point->latency_s;
-    if (goal == ASSAY__SWEEP_ENERGY) return point->energy_j / point->sequence;
+    if (goal == ASSAY__PLAN_LATENCY) return point->latency_s;
+    if (goal == ASSAY__PLAN_ENERGY) return point->energy_j / point->sequence;
     return point->throughput > 0 ? 1 / (point->throughput * point->sequence) : NAN;
 }
 
-const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__sweep_goal goal)
+const char *assay__sweep_goal_name(const struct assay__sweep *sweep, enum assay__plan_goal goal)
 {
-    if (goal == ASSAY__SWEEP_LATENCY) return "latency";
-    if (goal == ASSAY__SWEEP_ENERGY)
+    if (goal == ASSAY__PLAN_LATENCY) return "latency";
+    if (goal == ASSAY__PLAN_ENERGY)
         return sweep->per_token ? "energy per token" : "energy per inference";
     return sweep->per_token ? "tokens per second" : "throughput";
 }
@@ -64,8 +64,7 @@ static int by_cost(const void *a, const void *b)
 }
 
 /* Sound points, by the goal the best first. */
-static size_t rank(const struct assay__sweep *sweep, enum assay__sweep_goal goal,
-                   struct ranked *out)
+static size_t rank(const struct assay__sweep *sweep, enum assay__plan_goal goal, struct ranked *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < sweep->count; i++) {
@@ -76,7 +75,7 @@ static size_t rank(const struct assay__sweep *sweep, enum assay__sweep_goal goal
     return count;
 }
 
-static int find_pairs(struct assay__sweep *sweep, enum assay__sweep_goal goal,
+static int find_pairs(struct assay__sweep *sweep, enum assay__plan_goal goal,
                       struct assay__arena *arena)
 {
     struct ranked *order = assay__arena_array(arena, sweep->count, sizeof *order);
@@ -98,7 +97,7 @@ static bool may_win(const struct assay__sweep_point *point)
     return point->within && !point->software;
 }
 
-static void choose(struct assay__sweep *sweep, enum assay__sweep_goal goal)
+static void choose(struct assay__sweep *sweep, enum assay__plan_goal goal)
 {
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *point = &sweep->points[i];
@@ -116,31 +115,29 @@ static void choose(struct assay__sweep *sweep, enum assay__sweep_goal goal)
 }
 
 /* By how much a point breaks the limits it breaks most: 1.2 is 20 % over. NaN unknown. */
-static double excess(const struct assay__sweep_point *point,
-                     const struct assay__sweep_limits *limits)
+static double excess(const struct assay__sweep_point *point, const struct assay__plan *plan)
 {
     double most = NAN;
-    if (limits->slo_metric) most = point->slo_s / limits->slo_s;
-    if (isfinite(limits->memory_bytes)) {
-        double memory = point->memory_bytes / limits->memory_bytes;
-        most = limits->slo_metric ? (most > memory ? most : memory) : memory;
-        if (limits->slo_metric && !isfinite(point->slo_s)) most = NAN;
+    if (plan->slo_metric) most = point->slo_s / plan->slo_s;
+    if (isfinite(plan->memory_bytes)) {
+        double memory = point->memory_bytes / plan->memory_bytes;
+        most = plan->slo_metric ? (most > memory ? most : memory) : memory;
+        if (plan->slo_metric && !isfinite(point->slo_s)) most = NAN;
     }
     return most;
 }
 
 /* Nobody keeps the limits: which point comes nearest, and by how much it fails. */
-static const char *say_nearest(const struct assay__sweep *sweep,
-                               const struct assay__sweep_limits *limits, struct assay__arena *arena)
+static const char *say_nearest(const struct assay__sweep *sweep, const struct assay__plan *plan,
+                               struct assay__arena *arena)
 {
     size_t nearest = SIZE_MAX, unknown = SIZE_MAX;
     for (size_t i = 0; i < sweep->count; i++) {
         const struct assay__sweep_point *point = &sweep->points[i];
         if (!point->sound) continue;
-        if (!isfinite(excess(point, limits)))
+        if (!isfinite(excess(point, plan)))
             unknown = unknown == SIZE_MAX ? i : unknown;
-        else if (nearest == SIZE_MAX ||
-                 excess(point, limits) < excess(&sweep->points[nearest], limits))
+        else if (nearest == SIZE_MAX || excess(point, plan) < excess(&sweep->points[nearest], plan))
             nearest = i;
     }
     if (nearest == SIZE_MAX)
@@ -148,15 +145,15 @@ static const char *say_nearest(const struct assay__sweep *sweep,
                                    sweep->points[unknown].label, sweep->points[unknown].reason);
     const struct assay__sweep_point *point = &sweep->points[nearest];
     char value[64], allowed[64];
-    bool latency = limits->slo_metric && excess(point, limits) == point->slo_s / limits->slo_s;
+    bool latency = plan->slo_metric && excess(point, plan) == point->slo_s / plan->slo_s;
     assay__text_scaled(value, sizeof value, latency ? point->slo_s : point->memory_bytes,
                        latency ? "s" : "B");
-    assay__text_scaled(allowed, sizeof allowed, latency ? limits->slo_s : limits->memory_bytes,
+    assay__text_scaled(allowed, sizeof allowed, latency ? plan->slo_s : plan->memory_bytes,
                        latency ? "s" : "B");
-    double over = excess(point, limits);
+    double over = excess(point, plan);
     return assay__arena_printf(
         arena, "no point keeps the limits; the nearest is %s: %s %s where %s is allowed, %.*f %s",
-        point->label, latency ? limits->slo_metric : "memory", value, allowed, over < 10 ? 1 : 0,
+        point->label, latency ? plan->slo_metric : "memory", value, allowed, over < 10 ? 1 : 0,
         over < 2 ? (over - 1) * 100 : over, over < 2 ? "% over" : "times as much");
 }
 
@@ -173,16 +170,16 @@ static const char *say_unsound(const struct assay__sweep *sweep, struct assay__a
                                sweep->points[first].label, sweep->points[first].reason);
 }
 
-static const char *say_best(const struct assay__sweep *sweep,
-                            const struct assay__sweep_limits *limits, struct assay__arena *arena)
+static const char *say_best(const struct assay__sweep *sweep, const struct assay__plan *plan,
+                            struct assay__arena *arena)
 {
-    const char *goal = assay__sweep_goal_name(sweep, limits->goal);
+    const char *goal = assay__sweep_goal_name(sweep, plan->goal);
     const struct assay__sweep_point *best = &sweep->points[sweep->best];
     size_t first = 0; /* nothing is as good as what gave wrong outputs */
     while (sweep->points[first].usable && !sweep->points[first].sound)
         first++;
     const struct assay__sweep_point *base = &sweep->points[first];
-    double gain = assay__sweep_cost(base, limits->goal) / assay__sweep_cost(best, limits->goal);
+    double gain = assay__sweep_cost(base, plan->goal) / assay__sweep_cost(best, plan->goal);
     if (sweep->best == 0)
         return assay__arena_printf(arena, "best %s: %s, the first point", goal, best->label);
     if (gain < HARDLY && base != best)
@@ -194,7 +191,7 @@ static const char *say_best(const struct assay__sweep *sweep,
                : assay__arena_printf(arena, "best %s: %s", goal, best->label);
 }
 
-static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limits *limits,
+static int find_best(struct assay__sweep *sweep, const struct assay__plan *plan,
                      struct assay__arena *arena)
 {
     size_t usable = 0, sound = 0, within = 0, software = 0;
@@ -204,17 +201,17 @@ static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limit
         sound += sweep->points[i].sound;
         within += sweep->points[i].within;
     }
-    choose(sweep, limits->goal);
+    choose(sweep, plan->goal);
     sweep->alike = assay__arena_array(arena, sweep->count, sizeof *sweep->alike);
     if (!sweep->alike) return ASSAY_ENOMEM;
     if (sweep->best == SIZE_MAX) {
         sweep->why = !usable   ? "no point could be measured"
                      : !sound  ? say_unsound(sweep, arena)
-                     : !within ? say_nearest(sweep, limits, arena)
+                     : !within ? say_nearest(sweep, plan, arena)
                      : software == within
                          ? "none is recommended: only a device that is emulated in software ran, "
                            "which is measured and never recommended"
-                     : limits->goal == ASSAY__SWEEP_ENERGY
+                     : plan->goal == ASSAY__PLAN_ENERGY
                          ? "energy per inference is not known of any point: the goal "
                            "cannot be judged (the reason stands under the table)"
                          : "the throughput is not known of any point";
@@ -224,7 +221,7 @@ static int find_best(struct assay__sweep *sweep, const struct assay__sweep_limit
     for (size_t i = 0; i < sweep->count; i++)
         if (i != sweep->best && may_win(&sweep->points[i]) && overlap(best, &sweep->points[i]))
             sweep->alike[sweep->alike_count++] = i;
-    sweep->why = say_best(sweep, limits, arena);
+    sweep->why = say_best(sweep, plan, arena);
     return sweep->why ? 0 : ASSAY_ENOMEM;
 }
 
@@ -236,11 +233,11 @@ static size_t next_value(const struct assay__sweep *sweep, size_t axis, size_t l
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < sweep->count; i++) {
-        double value = assay__sweep_number(sweep->points[i].values[axis]);
+        double value = assay__axis_number(sweep->points[i].values[axis]);
         if (!sweep->points[i].sound || !assay__sweep_same_but(sweep, axis, like, i) ||
             !(value > from))
             continue;
-        if (best == SIZE_MAX || value < assay__sweep_number(sweep->points[best].values[axis]))
+        if (best == SIZE_MAX || value < assay__axis_number(sweep->points[best].values[axis]))
             best = i;
     }
     return best;
@@ -285,7 +282,7 @@ static size_t walk(const struct assay__sweep *sweep, size_t axis, size_t like, s
 {
     size_t count = 0;
     for (size_t at = next_value(sweep, axis, like, 0); at != SIZE_MAX;
-         at = next_value(sweep, axis, like, assay__sweep_number(sweep->points[at].values[axis])))
+         at = next_value(sweep, axis, like, assay__axis_number(sweep->points[at].values[axis])))
         path[count++] = at;
     return count;
 }
@@ -333,7 +330,7 @@ static const char *judge_path(struct assay__sweep *sweep, const size_t *path, si
 
 static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
 {
-    size_t axis = assay__sweep_axis(sweep, "batch"), like = along(sweep);
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH), like = along(sweep);
     sweep->knee_why = axis == SIZE_MAX ? "none is sought: the batch does not vary (--batch)"
                                        : "none: no point ran whose outputs can be used";
     if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
@@ -355,8 +352,8 @@ static int find_knee(struct assay__sweep *sweep, struct assay__arena *arena)
  * is no best). Nothing is gained where the launches of the two overlap. */
 static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
 {
-    size_t axis = assay__sweep_axis(sweep, "batch"), like = along(sweep), top = SIZE_MAX;
-    if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, "threads");
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_BATCH), like = along(sweep), top = SIZE_MAX;
+    if (axis == SIZE_MAX) axis = assay__sweep_axis(sweep, ASSAY__AXIS_THREADS);
     sweep->scaled = sweep->best;
     if (axis == SIZE_MAX || like == SIZE_MAX) return 0;
     size_t points = 0;
@@ -371,26 +368,28 @@ static int say_gain(struct assay__sweep *sweep, struct assay__arena *arena)
     if (a->base != top && assay__sweep_overlap(a, b)) {
         sweep->gain = assay__arena_printf(
             arena, "%s %s is not told from %s %s: the throughputs of their launches overlap",
-            sweep->axes[axis], a->values[axis], sweep->axes[axis], b->values[axis]);
+            assay__axis_name(sweep->axes[axis]), a->values[axis],
+            assay__axis_name(sweep->axes[axis]), b->values[axis]);
         return sweep->gain ? 0 : ASSAY_ENOMEM;
     }
     sweep->gain = a->base == top || a->throughput < HARDLY * b->throughput
                       ? assay__arena_printf(arena, "nothing gives %s throughput than %s %s",
                                             a->base == top ? "more" : "0.5 % more",
-                                            sweep->axes[axis], b->values[axis])
+                                            assay__axis_name(sweep->axes[axis]), b->values[axis])
                       : assay__arena_printf(
                             arena, "%s %s gives %s × the throughput of %s %s at %s × its latency",
-                            sweep->axes[axis], a->values[axis],
-                            assay__digits(a->throughput / b->throughput, 3).text, sweep->axes[axis],
-                            b->values[axis], assay__digits(a->latency_s / b->latency_s, 3).text);
+                            assay__axis_name(sweep->axes[axis]), a->values[axis],
+                            assay__digits(a->throughput / b->throughput, 3).text,
+                            assay__axis_name(sweep->axes[axis]), b->values[axis],
+                            assay__digits(a->latency_s / b->latency_s, 3).text);
     return sweep->gain ? 0 : ASSAY_ENOMEM;
 }
 
-int assay__sweep_judge(const struct assay__sweep_limits *limits, struct assay__arena *arena,
+int assay__sweep_judge(const struct assay__plan *plan, struct assay__arena *arena,
                        struct assay__sweep *sweep)
 {
-    int code = find_best(sweep, limits, arena);
-    if (!code) code = find_pairs(sweep, limits->goal, arena);
+    int code = find_best(sweep, plan, arena);
+    if (!code) code = find_pairs(sweep, plan->goal, arena);
     if (!code) code = find_knee(sweep, arena);
     return code ? code : say_gain(sweep, arena);
 }

@@ -137,7 +137,8 @@ static int launch(struct assay__arena *arena, const char *model,
         else
             l->clean_s[l->clean++] = p50->value;
         if (!out->engine)
-            out->engine = assay__arena_printf(arena, "%s %s", trial->engine, trial->engine_version);
+            out->engine = assay__arena_printf(arena, "%s %s", trial->target.engine,
+                                              trial->target.engine_version);
     }
     assay_profile_close(profile);
     return code;
@@ -189,7 +190,7 @@ static const char *now_text(struct assay__arena *arena)
     return assay__arena_strdup(arena, text);
 }
 
-int assay__calibrate(struct assay__arena *arena, const struct assay__target *target,
+int assay__calibrate(struct assay__arena *arena, const struct assay__predict_target *target,
                      const struct assay__calibrate_options *options, const char *key,
                      struct assay__calibration *out, struct assay_error *error)
 {
@@ -221,9 +222,9 @@ int assay__calibrate(struct assay__arena *arena, const struct assay__target *tar
 
 /* --- validation ------------------------------------------------------------------------------- */
 
-static int make_samples(const struct assay__calibration *c, const struct assay__target *target,
-                        struct assay__arena *arena, struct assay__fit_sample *samples,
-                        struct assay__validation *out)
+static int make_samples(const struct assay__calibration *c,
+                        const struct assay__predict_target *target, struct assay__arena *arena,
+                        struct assay__fit_sample *samples, struct assay__validation *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->count; i++) {
@@ -259,8 +260,9 @@ static int make_samples(const struct assay__calibration *c, const struct assay__
 }
 
 int assay__validate_calibration(const struct assay__calibration *calibration,
-                                const struct assay__target *target, struct assay__arena *arena,
-                                struct assay__validation *out, struct assay_error *error)
+                                const struct assay__predict_target *target,
+                                struct assay__arena *arena, struct assay__validation *out,
+                                struct assay_error *error)
 {
     size_t most = calibration->count + 1;
     *out = (struct assay__validation){0};

@@ -26,7 +26,7 @@ void assay__fit_label(const struct assay__fit *fit, char *out, size_t out_size)
 struct metric_writer {
     struct assay_profile *profile;
     struct assay__trial *trial;
-    const struct assay__target *target;
+    const struct assay__predict_target *target;
     const struct assay__prediction *p;
     const char *note; /* of every estimate */
     int code;
@@ -52,7 +52,7 @@ static void missing(struct metric_writer *w, const char *name, const char *reaso
 /* Operators for which no source knows a way onto the Neural Engine, whatever the chip
  * (check_ane_ops.c). Those that only ask for sizes are done when a model is loaded. */
 static size_t off_engine(const struct assay__analysis *analysis, const struct assay__work *work,
-                         const struct assay__target *target)
+                         const struct assay__predict_target *target)
 {
     size_t count = 0;
     if (target->unit != ASSAY__UNIT_ANE) return 0;
@@ -70,7 +70,8 @@ static size_t off_engine(const struct assay__analysis *analysis, const struct as
 /* The measurements that the error is of are of networks that ran on the unit alone, and, but for a
  * few, took their time for their operators. NULL: out of memory. */
 static const char *uncovered_of(struct assay__arena *arena, const struct assay__analysis *analysis,
-                                const struct assay__work *work, const struct assay__target *target,
+                                const struct assay__work *work,
+                                const struct assay__predict_target *target,
                                 const struct assay__fit *fit, const struct assay__prediction *p)
 {
     struct assay__buf text = {0};
@@ -92,7 +93,7 @@ static const char *uncovered_of(struct assay__arena *arena, const struct assay__
     if (text.failed)
         made = NULL;
     else if (text.length)
-        made = assay__arena_printf(arena, ASSAY__PREDICT_UNCOVERED "%s", text.data);
+        made = assay__arena_printf(arena, "The error does not cover this model: %s", text.data);
     assay__buf_free(&text);
     return made;
 }
@@ -258,17 +259,15 @@ static int put_options(struct metric_writer *w, const struct assay__precision *p
         {"precision", precision->name},
         {"roofs", w->target->published ? "published" : "measured"},
         {"efficiencies", fit->origin}};
-    size_t count = sizeof options / sizeof options[0];
-    w->trial->options = assay__arena_array(w->profile->arena, count, sizeof *options);
-    if (!w->trial->options) return ASSAY_ENOMEM;
-    memcpy(w->trial->options, options, sizeof options);
-    w->trial->option_count = count;
-    return 0;
+    int code = 0;
+    for (size_t i = 0; i < sizeof options / sizeof options[0] && !code; i++)
+        code = assay__trial_set_option(w->profile, w->trial, options[i].key, options[i].value);
+    return code;
 }
 
 static int put_notes(struct metric_writer *w, const struct assay__work *work, const char *uncovered)
 {
-    const struct assay__target *t = w->target;
+    const struct assay__predict_target *t = w->target;
     const char **notes = assay__arena_array(
         w->profile->arena, w->trial->note_count + t->source_count + 2, sizeof *notes);
     size_t count = w->trial->note_count;
@@ -290,11 +289,13 @@ static int put_notes(struct metric_writer *w, const struct assay__work *work, co
 }
 
 int assay__predict_trial(struct assay_profile *profile, const struct assay__analysis *analysis,
-                         const struct assay__work *work, const struct assay__target *target,
+                         const struct assay__work *work, const struct assay__predict_target *target,
                          const struct assay__precision *precision, const struct assay__fit *fit,
                          const struct assay__predicted_item *items,
                          const struct assay__prediction *prediction)
 {
+    static const enum assay__device_class classes[ASSAY__UNITS] = {
+        ASSAY__CLASS_CPU, ASSAY__CLASS_GPU, ASSAY__CLASS_NPU};
     struct metric_writer w = {.profile = profile, .target = target, .p = prediction};
     w.trial = assay__profile_trial(profile);
     if (!w.trial) return ASSAY_ENOMEM;
@@ -302,12 +303,17 @@ int assay__predict_trial(struct assay_profile *profile, const struct assay__anal
     const char *uncovered = uncovered_of(profile->arena, analysis, work, target, fit, prediction);
     if (!uncovered) return ASSAY_ENOMEM;
     w.note = note_of(profile->arena, fit, uncovered);
-    w.trial->engine = "model";
-    w.trial->engine_version = profile->assay_version;
-    w.trial->engine_library = "";
-    w.trial->device = assay__arena_printf(profile->arena, "%s/%s", target->chip,
-                                          assay__unit_name(target->unit));
-    if (!w.trial->metrics || !w.note || !w.trial->device) return ASSAY_ENOMEM;
+    w.trial->target.engine = "model";
+    w.trial->target.engine_version = profile->assay_version;
+    w.trial->target.engine_library = "";
+    w.trial->target.device = assay__arena_printf(profile->arena, "%s/%s", target->chip,
+                                                 assay__unit_name(target->unit));
+    w.trial->target.device_class = classes[target->unit];
+    w.trial->target.precision = precision->name;
+    w.trial->target.chip = target->chip;
+    w.trial->target.published = target->published;
+    w.trial->target.uncovered = uncovered;
+    if (!w.trial->metrics || !w.note || !w.trial->target.device) return ASSAY_ENOMEM;
     if (analysis->workload)
         w.code = assay__describe_workload(profile, w.trial, analysis->workload, NULL);
     for (size_t i = 0; i < w.trial->input_count; i++)

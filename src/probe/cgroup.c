@@ -80,14 +80,20 @@ static const char *locate(struct group *group)
  * -------------------------------------------------------------------------------------
  */
 
+static bool no_limit(double *value, const char **reason)
+{
+    *value = INFINITY;
+    *reason = "no limit is set";
+    return false;
+}
+
 /* "200000 100000" -> 2 CPUs; "max 100000" is no limit. */
 static bool cpu_limit(const struct assay__files_channel *channel, double *value,
                       const char **reason)
 {
     double quota, period;
     const char *text = channel->files[0]->text;
-    *reason = "no limit is set";
-    if (strncmp(text, "max", 3) == 0) return false;
+    if (strncmp(text, "max", 3) == 0) return no_limit(value, reason);
     if (!assay__sysfs_leading(text, &quota, reason)) return false;
     text += strcspn(text, " ");
     text += strspn(text, " ");
@@ -102,8 +108,7 @@ static bool cpu_limit(const struct assay__files_channel *channel, double *value,
 static bool memory_limit(const struct assay__files_channel *channel, double *value,
                          const char **reason)
 {
-    *reason = "no limit is set";
-    if (strcmp(channel->files[0]->text, "max") == 0) return false;
+    if (strcmp(channel->files[0]->text, "max") == 0) return no_limit(value, reason);
     return assay__sysfs_integer(channel->files[0]->text, value, reason);
 }
 

@@ -142,17 +142,25 @@ static bool plausible(const struct assay__channel *channel, double value, const 
     return true;
 }
 
+/* The first of its files that could not be read; NULL: all could. */
+static const struct assay__sysfs_file *unread_file(const struct assay__files_channel *channel)
+{
+    for (size_t i = 0; i < channel->file_count; i++)
+        if (channel->files[i]->reason[0] || channel->files[i]->fd < 0) return channel->files[i];
+    return NULL;
+}
+
 /* The channel's value from texts that were read; false with the reason. */
 static bool channel_value(const struct assay__files_channel *channel, double *value,
                           const char **reason)
 {
+    const struct assay__sysfs_file *unread = unread_file(channel);
+    *value = NAN;
     *reason = "";
-    for (size_t i = 0; i < channel->file_count; i++)
-        if (channel->files[i]->reason[0] || channel->files[i]->fd < 0) {
-            *reason = channel->files[i]->fd < 0 ? channel->files[i]->open_reason
-                                                : channel->files[i]->reason;
-            return false;
-        }
+    if (unread) {
+        *reason = unread->fd < 0 ? unread->open_reason : unread->reason;
+        return false;
+    }
     if (!channel->compute(channel, value, reason)) return false;
     return plausible(&channel->shown, *value, reason);
 }
@@ -163,9 +171,9 @@ static const char *open_reason(struct assay__probe *probe,
                                const struct assay__files_channel *channel,
                                const struct assay__files_spec *spec, const char *reason)
 {
-    if (spec->denied && strstr(reason, "permission denied")) return spec->denied;
-    for (size_t i = 0; i < channel->file_count; i++)
-        if (strstr(reason, channel->files[i]->path)) return reason;
+    const struct assay__sysfs_file *unread = unread_file(channel);
+    if (spec->denied && unread && unread->denied) return spec->denied;
+    if (unread && unread->fd < 0) return reason;
     return text_or(assay__arena_printf(probe->arena, "%s: %s", channel->shown.source, reason),
                    "out of memory");
 }
@@ -204,6 +212,7 @@ void assay__files_add(struct assay__probe *probe, const struct assay__files_spec
         channel->shown.available = channel_value(channel, &value, &reason);
         if (!channel->shown.available)
             channel->shown.reason = open_reason(probe, channel, spec, reason);
+        channel->shown.unlimited = !channel->shown.available && isinf(value);
     }
     probe->channel_count++;
     probe->failed = false;

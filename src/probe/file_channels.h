@@ -15,7 +15,7 @@
 struct assay__files_channel;
 
 /** Computes a channel from the texts of its files, all of which were read.
- * False: *reason (static). */
+ * False: *reason (static); with *value INFINITY it is a limit that is not set. */
 typedef bool assay__files_compute(const struct assay__files_channel *channel, double *value,
                                   const char **reason);
 

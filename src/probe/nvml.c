@@ -149,6 +149,9 @@ static const char *find_devices(struct assay__arena *arena, struct nvml *nvml)
     return NULL;
 }
 
+const char assay__nvml_no_library[] = "no NVIDIA driver is installed (there is no " LIBRARY
+                                      "); the one of another place: ASSAY_NVML_LIBRARY=PATH";
+
 /* NULL, or why there is nothing; then nothing stays loaded. */
 static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
 {
@@ -160,10 +163,7 @@ static const char *nvml_load(struct assay__arena *arena, struct nvml *nvml)
     if (!chosen) path = LIBRARY;
     nvml->library = assay__library_open(path, &error);
     if (!nvml->library) {
-        if (!chosen)
-            return "no NVIDIA driver is installed (there is no " LIBRARY
-                   "); the one of another place: "
-                   "ASSAY_NVML_LIBRARY=PATH";
+        if (!chosen) return assay__nvml_no_library;
         reason = assay__arena_strdup(arena, error.message);
         return reason ? reason : "out of memory";
     }

@@ -249,6 +249,7 @@ static void add_channel(struct assay__probe *probe, enum assay__perf_event which
         .kind = share ? ASSAY__CHANNEL_GAUGE : ASSAY__CHANNEL_COUNTER,
         .range = NAN,
         .source = probe->events[which].user_only ? "perf_event (user space only)" : "perf_event",
+        .user_only = probe->events[which].user_only,
         .available = probe->events[which].open,
         .reason = probe->events[which].open ? ""
                   : reason                  ? reason

@@ -242,6 +242,13 @@ static const char *start_child(struct assay__arena *arena, struct assay__probe *
     return probe->samples ? NULL : child_message(arena, probe);
 }
 
+static bool is_foreign(void)
+{
+    const char *path = getenv("ASSAY_POWERMETRICS");
+    return !(path && *path) && !replaced_command && !assay__live_refused() &&
+           !assay__file_exists(PROGRAM);
+}
+
 static const char *open_source(struct assay__arena *arena, struct assay__probe *probe)
 {
     static const char *const direct[] = {PROGRAM, ARGUMENTS, NULL};
@@ -251,7 +258,7 @@ static const char *open_source(struct assay__arena *arena, struct assay__probe *
     if (path && *path) return open_file(arena, probe, path);
     if (replaced_command) return start_child(arena, probe, replaced_command);
     if (refused) return refused;
-    if (!assay__file_exists(PROGRAM))
+    if (is_foreign())
         return "there is no " PROGRAM ", which is macOS's; a file that it wrote elsewhere: "
                "ASSAY_POWERMETRICS=FILE";
     return start_child(arena, probe, geteuid() == 0 ? direct : by_sudo);
@@ -448,6 +455,7 @@ const struct assay__probe_ops assay__probe_powermetrics = {
     .reason = powermetrics_reason,
     .read = powermetrics_read,
     .close = powermetrics_close,
+    .is_foreign = is_foreign,
     .own_thread = true, /* the child it starts ends with the thread that started it */
     .power_of = "cgn",
 };

@@ -40,6 +40,8 @@ struct assay__channel {
     const char *reason;
     /* quantity "state": the value is an index into these names (NULL-terminated); NULL: a level */
     const char *const *states;
+    bool unlimited; /* unavailable, because it is a limit and none is set */
+    bool user_only; /* a counter that leaves out what the kernel does */
 };
 
 struct assay__probe; /* an open one; each file defines its own */
@@ -91,6 +93,8 @@ struct assay__probe_ops {
     /** (optional) Which channels will be looked at: wanted[0 … channels - 1]. The others need not
      *  be read any more; their readings are NaN. */
     void (*select)(struct assay__probe *probe, const bool *wanted);
+    /** (optional) This system has no such source, and never will: its reason helps nobody here. */
+    bool (*is_foreign)(void);
     /** (optional) The kinds of device whose power it could tell, by first letter: "cgn" are CPU,
      * GPU and NPU. A report of unknown power says why each such probe told none. */
     const char *power_of;

@@ -4,6 +4,7 @@
  * is refused. Missing tables are nothing asked for, as in profiles from before they existed. What
  * single fields may hold is in tables.c. */
 #include "profile/rows.h"
+#include "profile/schema1.h"
 
 #include <limits.h>
 #include <math.h>
@@ -20,6 +21,7 @@ static void load_header(struct assay__loader *loader)
         return;
     }
     assay__rows_fill(&rows, loader->profile);
+    assay__profile_set_command(loader->profile, loader->profile->command);
     assay__rows_stop(&rows);
 }
 
@@ -82,7 +84,7 @@ static void load_tensors(struct assay__loader *loader, int64_t trial, const char
 
 static void load_model(struct assay__loader *loader)
 {
-    struct assay__model_info *m = &loader->profile->model;
+    struct assay__model_info *m = loader->profile->models[0];
     struct assay__cell_info *cell = &m->cell;
     assay__load_one(loader, &assay__stored_model, of_profile, m);
     assay__load_list(loader, &assay__stored_operator, of_profile, NULL, &m->operators,
@@ -267,10 +269,8 @@ static void load_spans(struct assay__loader *loader, const struct assay__key *of
 static void note_lost_series(struct assay__loader *loader, struct assay__trial *trial)
 {
     const struct assay_profile *profile = loader->profile;
-    bool asked = false;
-    for (size_t i = 0; i < trial->option_count; i++)
-        asked |= strcmp(trial->options[i].key, "watch") == 0;
-    if (asked && !profile->complete && !profile->interrupted && trial->series_count == 0)
+    if (trial->protocol.watched && !profile->complete && !profile->interrupted &&
+        trial->series_count == 0)
         assay__load_note(loader, trial,
                          "what was read over time is kept when a run ends; this capture did not "
                          "end, so it is lost");
@@ -294,7 +294,6 @@ static void load_trial_parts(struct assay__loader *loader, struct assay__trial *
     load_spans(loader, of_trial, trial);
     load_allocations(loader, of_trial, trial);
     load_class_counters(loader, of_trial, trial);
-    note_lost_series(loader, trial);
 }
 
 static void load_trials(struct assay__loader *loader)
@@ -355,6 +354,10 @@ int assay_profile_open(const char *path, struct assay_profile **out, struct assa
     load_trials(&loader);
     load_findings(&loader);
     load_ceilings(&loader);
+    if (!loader.code && assay__schema1_derive(loader.profile))
+        assay__load_failed(&loader, ASSAY_ENOMEM, "out of memory");
+    for (size_t i = 0; !loader.code && i < loader.profile->trial_count; i++)
+        note_lost_series(&loader, &loader.profile->trials[i]);
     assay__load_damage(&loader);
 out:
     assay__db_close(db);

@@ -34,12 +34,62 @@ struct assay_profile *assay__profile_new(void)
     }
     assay__fields_unknown(&assay__stored_profile, profile);
     assay__fields_unknown(&assay__stored_environment, &profile->environment);
-    assay__fields_unknown(&assay__stored_model, &profile->model);
-    assay__fields_unknown(&assay__stored_cell, &profile->model.cell);
     profile->arena = arena;
     profile->path = "";
     profile->assay_version = ASSAY_VERSION_STRING;
+    profile->plan = assay__plan_unknown();
+    if (!assay__profile_model(profile)) {
+        assay__arena_free(arena);
+        return NULL;
+    }
     return profile;
+}
+
+void assay__profile_set_command(struct assay_profile *profile, const char *command)
+{
+    profile->command = command;
+    profile->kind = assay__kind_of_command(command);
+}
+
+/* Room for one more element behind `count`: the array moves to twice its size whenever count is a
+ * power of two (or 0), so that no capacity need be kept. NULL when out of memory. */
+static void *grow(struct assay__arena *arena, void *items, size_t count, size_t size)
+{
+    if (count & (count - 1)) return items;
+    void *bigger = assay__arena_array(arena, count ? count * 2 : 1, size);
+    if (bigger && count) memcpy(bigger, items, count * size);
+    return bigger;
+}
+
+struct assay__model_info *assay__profile_model(struct assay_profile *profile)
+{
+    struct assay__model_info **models = grow(profile->arena, profile->models, profile->model_count,
+                                             sizeof *models),
+                             *model = assay__arena_alloc(profile->arena, sizeof *model);
+    if (!models || !model) return NULL;
+    assay__fields_unknown(&assay__stored_model, model);
+    assay__fields_unknown(&assay__stored_cell, &model->cell);
+    profile->models = models;
+    models[profile->model_count++] = model;
+    return model;
+}
+
+int assay__trial_set_option(struct assay_profile *profile, struct assay__trial *trial,
+                            const char *key, const char *value)
+{
+    if (!value) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < trial->option_count; i++)
+        if (strcmp(trial->options[i].key, key) == 0) {
+            trial->options[i].value = value;
+            return 0;
+        }
+    struct assay__pair *options = assay__arena_array(profile->arena, trial->option_count + 1,
+                                                     sizeof *options);
+    if (!options) return ASSAY_ENOMEM;
+    if (trial->option_count) memcpy(options, trial->options, trial->option_count * sizeof *options);
+    trial->options = options;
+    options[trial->option_count++] = (struct assay__pair){key, value};
+    return 0;
 }
 
 struct assay__layers assay__layers_unknown(void)
@@ -122,6 +172,12 @@ struct assay__trial *assay__profile_trial(struct assay_profile *profile)
     struct assay__trial *trial = &trials[profile->trial_count++];
     *trial = (struct assay__trial){
         .id = (int)profile->trial_count,
+        .label = "",
+        .target = assay__target_unknown(),
+        .model = profile->models[0],
+        .protocol = {.warmup = -1},
+        .power = {.temperature = "", .frequency = ""},
+        .placement = {.record = ""},
         .metrics = metrics,
         .peak = assay__peak_unknown(),
         .allocations = assay__allocations_unknown(),
@@ -169,6 +225,20 @@ size_t assay_profile_trials(const struct assay_profile *profile)
 const struct assay_metrics *assay_profile_metrics(const struct assay_profile *profile, size_t trial)
 {
     return profile && trial < profile->trial_count ? profile->trials[trial].metrics : NULL;
+}
+
+int assay__trial_warn_power(struct assay_profile *profile, struct assay__trial *trial,
+                            const char *about, const char *text)
+{
+    struct assay__power_info *power = &trial->power;
+    struct assay__power_warning *items = grow(profile->arena, power->warnings, power->warning_count,
+                                              sizeof *items);
+    struct assay__power_warning made = {assay__arena_strdup(profile->arena, about),
+                                        assay__arena_strdup(profile->arena, text)};
+    if (!items || !made.about || !made.text) return ASSAY_ENOMEM;
+    power->warnings = items;
+    items[power->warning_count++] = made;
+    return 0;
 }
 
 int assay__trial_add_series(struct assay_profile *profile, struct assay__trial *trial,

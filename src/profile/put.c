@@ -70,7 +70,7 @@ void assay__put_profile(struct assay__writer *w, const struct assay_profile *p)
     assay__writer_row(w, &assay__stored_environment, of_profile, 0, e);
     put_notes(w, 0, "disturbance", e->disturbances, e->disturbance_count);
     put_notes(w, 0, "unknown", e->unknown, e->unknown_count);
-    put_model(w, &p->model);
+    put_model(w, p->models[0]);
     assay__writer_rows(w, &assay__stored_ceiling, of_profile, p->ceilings, p->ceiling_count);
 }
 

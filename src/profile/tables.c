@@ -226,10 +226,10 @@ static const struct assay__field trial_fields[] = {
     F(assay__trial, state, "state", .json = "state", .names = &assay__trial_state_names,
       .unknown = ASSAY__TRIAL_RUNNING),
     SAME(assay__trial, reason),
-    SAME(assay__trial, engine), /* from here: in "target" */
-    SAME(assay__trial, engine_version),
-    F(assay__trial, engine_library, "engine_library", .json = "library"),
-    SAME(assay__trial, device), /* to here */
+    F(assay__trial, target.engine, "engine", .json = "engine"), /* from here: in "target" */
+    F(assay__trial, target.engine_version, "engine_version", .json = "engine_version"),
+    F(assay__trial, target.engine_library, "engine_library", .json = "library"),
+    F(assay__trial, target.device, "device", .json = "device"), /* to here */
     COUNT(assay__trial, batch),
     F(assay__trial, stability.verdict, "stability", .json = "verdict"), /* in "stability" */
     F(assay__trial, stability.reasons, NULL, .json = "reasons",

@@ -31,8 +31,9 @@ static void put_title(struct assay__page *page, const struct assay__advice *advi
     const struct assay_profile *profile = advice->profile;
     const struct assay__trial *trial = advice->trial;
     struct assay__buf line = {0}, right = {0};
-    assay__buf_printf(&line, "assay advise  %s", or_empty(profile->model.name));
-    assay__buf_printf(&right, "%s on %s", or_empty(trial->engine), or_empty(trial->device));
+    assay__buf_printf(&line, "assay advise  %s", or_empty(profile->models[0]->name));
+    assay__buf_printf(&right, "%s on %s", or_empty(trial->target.engine),
+                      or_empty(trial->target.device));
     if (profile->trial_count > 1 && !advice->verification)
         assay__buf_printf(&right, ", trial %d", trial->id);
     assay__page_title(page, text(&line), text(&right));
@@ -67,7 +68,7 @@ static void put_summary(struct assay__page *page, const struct assay__advice *ad
 static void put_potential(struct assay__buf *out, const struct assay__finding *f,
                           const struct assay__rule_result *result)
 {
-    bool estimated = result && result->estimated;
+    bool estimated = result && result->finding.gain_estimated;
     const char *mark = assay__render_mark(estimated ? ASSAY_ESTIMATED : ASSAY_DERIVED);
     if (strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0)
         assay__buf_printf(out, "%s%s × if gains multiplied", mark,
@@ -294,7 +295,7 @@ void assay__page_advice(struct assay__page *page, const struct assay__advice *ad
     put_summary(page, advice);
     put_verification(page, advice);
     put_findings(page, advice);
-    if (!isfinite(assay__advice_metric(advice, "energy.inference.gross")) && advice->found) {
+    if (!isfinite(assay__trial_value(advice->trial, "energy.inference.gross")) && advice->found) {
         const struct assay_metric *m = assay_metrics_get(advice->trial->metrics,
                                                          "energy.inference.gross");
         struct assay__buf line = {0};
@@ -368,7 +369,7 @@ static void put_rules(struct assay__json_writer *w, const struct assay__advice *
                              isfinite(r->finding.expected_gain) ? r->gain_of : "");
         assay__json_put_text(w, "potential_state",
                              !isfinite(r->finding.expected_gain) ? ""
-                             : r->estimated                      ? "estimated"
+                             : r->finding.gain_estimated         ? "estimated"
                                                                  : "derived");
         assay__json_key(w, "change");
         if (r->outcome == ASSAY__RULE_FOUND && r->change.kind != ASSAY__CHANGE_NONE) {
@@ -393,16 +394,16 @@ static void put_head(struct assay__json_writer *w, const struct assay__advice *a
     assay__json_put_text(w, "profile", profile->path);
     assay__json_key(w, "model");
     assay__json_object(w);
-    assay__json_put_text(w, "name", profile->model.name);
-    assay__json_put_text(w, "path", profile->model.path);
-    assay__json_put_text(w, "fingerprint", profile->model.fingerprint);
+    assay__json_put_text(w, "name", profile->models[0]->name);
+    assay__json_put_text(w, "path", profile->models[0]->path);
+    assay__json_put_text(w, "fingerprint", profile->models[0]->fingerprint);
     assay__json_object_end(w);
     assay__json_key(w, "trial");
     assay__json_object(w);
     assay__json_put_integer(w, "id", trial->id);
     assay__json_put_string(w, "state", assay__trial_state_name(trial->state));
-    assay__json_put_text(w, "engine", trial->engine);
-    assay__json_put_text(w, "device", trial->device);
+    assay__json_put_text(w, "engine", trial->target.engine);
+    assay__json_put_text(w, "device", trial->target.device);
     assay__json_put_number(w, "p50_us", advice->p50_ns / 1e3);
     assay__json_object_end(w);
 }

@@ -67,7 +67,7 @@ static void metrics_table(const struct assay_profile *profile, const struct assa
         assay__csv_next_text(out, assay_state_name(m->state));
         assay__csv_next_text(out, m->source);
         assay__csv_next_text(out, m->note);
-        assay__csv_next_text(out, assay__render_option(trial, "label")); /* "" of a single run */
+        assay__csv_next_text(out, trial->label); /* "" of a single run */
         assay__buf_putc(out, '\n');
     }
 }
@@ -124,7 +124,7 @@ static void layers_table(const struct assay_profile *profile, const struct assay
         double time_ns;
     } rest[] = {{"(engine per run)", layers->engine_ns},
                 {"(unattributed)", layers->unattributed_ns}};
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     for (size_t i = 0; i < 2; i++) {
         bool known = isfinite(rest[i].time_ns);
         assay__buf_printf(out, "%d,,%s,,", trial->id, rest[i].name);
@@ -218,7 +218,7 @@ int assay__report_csv(const struct assay_profile *profile,
                       const struct assay_report_options *options, struct assay__buf *out,
                       struct assay_error *error)
 {
-    bool compared = strcmp(profile->command, "compare") == 0;
+    bool compared = profile->kind == ASSAY__PROFILE_COMPARE;
     const char *wanted = options->table ? options->table : compared ? "comparison" : "metrics";
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
         if (strcmp(wanted, tables[t].name) != 0) continue;

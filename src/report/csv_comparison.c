@@ -31,7 +31,7 @@ static void put_row(struct assay__buf *out, const struct assay_profile *profile,
 {
     const struct assay__comparison_row *r = &all->rows[i];
     const struct assay__trial *trial = &profile->trials[r->trial];
-    const struct assay__fallback *f = &r->fallback;
+    const struct assay__placement_summary *f = &r->placement;
     const double numbers[] = {r->latency_s,     r->latency_p99_s,       r->throughput,
                               r->memory_bytes,  r->device_memory_bytes, r->power_w,
                               r->energy_j,      r->tops_per_watt,       r->score,
@@ -40,10 +40,10 @@ static void put_row(struct assay__buf *out, const struct assay_profile *profile,
     const double more[] = {r->energy_ratio,
                            r->energy.ci.low,
                            r->energy.ci.high,
-                           assay__trial_known(trial, "drift.max_absolute"),
-                           assay__trial_known(trial, "drift.relative_l2"),
-                           assay__trial_known(trial, "drift.cosine"),
-                           assay__trial_known(trial, "drift.top1"),
+                           assay__trial_value(trial, "drift.max_absolute"),
+                           assay__trial_value(trial, "drift.relative_l2"),
+                           assay__trial_value(trial, "drift.cosine"),
+                           assay__trial_value(trial, "drift.top1"),
                            r->nonfinite,
                            f->nodes,
                            f->elsewhere,
@@ -54,8 +54,9 @@ static void put_row(struct assay__buf *out, const struct assay_profile *profile,
                            f->flops_share};
     assay__buf_printf(out, "%d", trial->id);
     assay__csv_next_text(out, r->label);
-    assay__csv_next_text(out, trial->device);
-    assay__csv_next_text(out, i == all->reference ? "reference" : r->role);
+    assay__csv_next_text(out, trial->target.device);
+    assay__csv_next_text(out,
+                         assay__role_name(i == all->reference ? ASSAY__ROLE_REFERENCE : r->role));
     assay__buf_puts(out, r->usable ? ",yes" : ",no");
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
         assay__csv_next_number(out, numbers[k]);

@@ -70,8 +70,10 @@ static void put_runs(struct view *v)
         assay__buf_printf(&label, "%zu %s", s + 1, s ? "" : "base");
         assay__page_item(&items, "%s", side->name);
         if (side->trial) {
-            assay__page_item(&items, "%s on %s", side->profile->model.name, side->trial->device);
-            assay__page_item(&items, "%s %s", side->trial->engine, side->trial->engine_version);
+            assay__page_item(&items, "%s on %s", side->profile->models[0]->name,
+                             side->trial->target.device);
+            assay__page_item(&items, "%s %s", side->trial->target.engine,
+                             side->trial->target.engine_version);
             if (*side->trial_label) assay__page_item(&items, "trial %s", side->trial_label);
             assay__page_item(&items, "%zu launch%s", side->trial->launch_count,
                              side->trial->launch_count == 1 ? "" : "es");

@@ -121,7 +121,7 @@ static void put_places(struct assay__json_writer *w, const struct assay__rooflin
  * same formula (csv.c). */
 static void put_shares(struct assay__json_writer *w, const struct assay__trial *trial)
 {
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     const double rest_ns[] = {trial->layers.engine_ns, trial->layers.unattributed_ns};
     assay__json_key(w, "shares");
     assay__json_array(w);

@@ -69,7 +69,7 @@ static void open_table(struct view *v, const char *id, const char *caption, cons
 
 static double interval_end(const struct assay__diff_side *side, const char *name)
 {
-    const struct assay_metric *m = side->trial ? assay__render_known(side->trial, name) : NULL;
+    const struct assay_metric *m = side->trial ? assay__trial_metric(side->trial, name) : NULL;
     return m ? m->value : NAN;
 }
 
@@ -423,10 +423,8 @@ static void put_many(struct view *v, const struct assay__diff_metric *p50)
     assay__buf_puts(&text, ".");
     assay__html_paragraph(&v->page, "lead", text_of(&text));
     for (size_t s = 1; s < v->diff->count; s++) {
-        static const char known[] = "no interval: ";
-        const char *why = p50->deltas[s].reason;
+        const char *why = p50->deltas[s].why;
         if (p50->deltas[s].verdict != ASSAY__DIFF_UNJUDGED || !*why) continue;
-        if (strncmp(why, known, sizeof known - 1) == 0) why += sizeof known - 1;
         assay__buf_clear(&text);
         assay__buf_printf(&text, "No verdict (%s): %s.", v->diff->sides[s].name, why);
         assay__html_paragraph(&v->page, "note", text_of(&text));
@@ -468,13 +466,14 @@ static void put_runs(struct view *v)
         const struct assay__diff_side *side = &v->diff->sides[s];
         struct assay__buf engine = {0}, launches = {0};
         if (side->trial) {
-            assay__buf_printf(&engine, "%s %s", side->trial->engine, side->trial->engine_version);
+            assay__buf_printf(&engine, "%s %s", side->trial->target.engine,
+                              side->trial->target.engine_version);
             assay__buf_printf(&launches, "%zu", side->trial->launch_count);
         }
         assay__html_row(&v->page, "");
         assay__html_cell_name(&v->page, side->name);
-        assay__html_cell_text(&v->page, side->profile->model.name);
-        assay__html_cell_text(&v->page, side->trial ? side->trial->device : "");
+        assay__html_cell_text(&v->page, side->profile->models[0]->name);
+        assay__html_cell_text(&v->page, side->trial ? side->trial->target.device : "");
         assay__html_cell_text(&v->page, text_of(&engine));
         assay__buf_printf(&v->page.body, "<td class=\"n\">%s</td>", text_of(&launches));
         assay__buf_puts(&v->page.body, "<td><span class=\"o\">");
@@ -574,7 +573,7 @@ int assay__diff_html(const struct assay__diff *diff, const struct assay_report_o
 {
     struct view v = {.page = {.trial = -1}, .diff = diff};
     struct assay__buf json = {0}, data = {0}, line = {0};
-    const char *model = diff->sides[0].profile->model.name;
+    const char *model = diff->sides[0].profile->models[0]->name;
     int code = assay__diff_json(diff, options, &json, error);
     if (!code) assay__html_data(&data, "assay-data", json.data ? json.data : "{}", json.length);
     put_summary(&v);

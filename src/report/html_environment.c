@@ -109,11 +109,11 @@ static void put_versions(struct assay__html *page, const struct assay_profile *p
     assay__html_fact(page, "assay", profile->assay_version);
     assay__html_fact(page, "measured", profile->created);
     if (trial) {
-        assay__buf_printf(&text, "%s %s", trial->engine ? trial->engine : "",
-                          trial->engine_version ? trial->engine_version : "");
+        assay__buf_printf(&text, "%s %s", trial->target.engine ? trial->target.engine : "",
+                          trial->target.engine_version ? trial->target.engine_version : "");
         assay__html_fact(page, "engine", text.data);
-        assay__html_fact(page, "library", trial->engine_library);
-        assay__html_fact(page, "device", trial->device);
+        assay__html_fact(page, "library", trial->target.engine_library);
+        assay__html_fact(page, "device", trial->target.device);
         for (size_t i = 0; i < trial->option_count; i++)
             if (strcmp(trial->options[i].key, "token_ids") != 0)
                 assay__html_fact(page, trial->options[i].key, trial->options[i].value);
@@ -168,7 +168,7 @@ void assay__html_environment(struct assay__html *page, const struct assay_profil
     assay__buf_puts(&page->body, "<div class=\"pair\"><div>\n");
     put_machine(page, e);
     assay__buf_puts(&page->body, "</div><div>\n");
-    put_model(page, &profile->model);
+    put_model(page, profile->models[0]);
     assay__buf_puts(&page->body, "</div></div>\n");
     put_versions(page, profile, trial);
     assay__html_section_end(page);

@@ -90,7 +90,7 @@ void assay__html_latency(struct assay__html *page, const struct assay_profile *p
                          const struct assay__trial *trial)
 {
     assay__html_section(page, "latency", "Latency", ASSAY__HTML_OVERVIEW | ASSAY__HTML_LAYERS);
-    if (!assay__render_known(trial, "latency.p50")) {
+    if (!assay__trial_metric(trial, "latency.p50")) {
         const struct assay_metric *p50 = trial->metrics
                                              ? assay_metrics_get(trial->metrics, "latency.p50")
                                              : NULL;

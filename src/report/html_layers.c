@@ -214,7 +214,7 @@ void assay__html_layers(struct assay__html *page, const struct assay_profile *pr
     } else {
         assay__html_paragraph(page, "note",
                               layers->reason && *layers->reason ? layers->reason
-                              : *assay__render_option(trial, "generate")
+                              : trial->generation.tokens
                                   ? "The layers are not timed while it generates."
                                   : "The layers were not timed: --layers times them.");
     }

@@ -101,7 +101,7 @@ static void put_no_energy(struct assay__html *page, const struct assay__trial *t
     const struct assay_metric *net = trial->metrics
                                          ? assay_metrics_get(trial->metrics, "energy.inference.net")
                                          : NULL;
-    bool asked = strcmp(assay__render_option(trial, "power"), "yes") == 0;
+    bool asked = trial->protocol.watched & ASSAY__WATCHED_POWER;
     struct assay__buf text = {0};
     for (size_t i = 0; i < trial->series_count && !asked; i++)
         asked = strcmp(trial->series[i].quantity, "power") == 0 ||
@@ -117,7 +117,7 @@ static void put_no_energy(struct assay__html *page, const struct assay__trial *t
 static void put_places(struct assay__html *page, const struct assay__trial *trial,
                        const struct placement *all)
 {
-    const struct assay_metric *energy = assay__render_known(trial, "energy.inference.net");
+    const struct assay_metric *energy = assay__trial_metric(trial, "energy.inference.net");
     const char *mark = "";
     double total_ns = assay__render_layer_total(trial, &mark);
     assay__html_table(page, "", "sortable", "Time and energy by provider",

@@ -12,7 +12,7 @@
 /* Of advise the findings are the answer: they stand first. */
 static bool is_advice(const struct assay_profile *profile)
 {
-    return profile->command && strcmp(profile->command, "advise") == 0;
+    return profile->kind == ASSAY__PROFILE_ADVISE;
 }
 
 static void advice(struct assay__html *page, const struct assay_profile *profile,
@@ -55,19 +55,18 @@ static size_t recommended(const struct assay_profile *profile)
 {
     size_t trial = SIZE_MAX;
     struct assay__arena *arena = assay__arena_new();
-    if (arena && strcmp(profile->command, "compare") == 0) {
+    if (arena && profile->kind == ASSAY__PROFILE_COMPARE) {
         struct assay__comparison all;
         if (!assay__comparison(profile, arena, &all)) {
             size_t row = all.recommendations[ASSAY__FOR_LATENCY].row;
             if (row == SIZE_MAX) row = all.reference;
             if (row < all.count) trial = all.rows[row].trial;
         }
-    } else if (arena && strcmp(profile->command, "sweep") == 0) {
+    } else if (arena && profile->kind == ASSAY__PROFILE_SWEEP) {
         struct assay__sweep sweep;
-        struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-        if (!assay__sweep(profile, &limits, arena, &sweep) && sweep.best < sweep.count)
+        if (!assay__sweep(profile, arena, &sweep) && sweep.best < sweep.count)
             trial = sweep.points[sweep.best].trial;
-    } else if (arena && strcmp(profile->command, "tune") == 0) {
+    } else if (arena && profile->kind == ASSAY__PROFILE_TUNE) {
         struct assay__tune_result tune;
         if (!assay__tune_result(profile, arena, &tune) && tune.best < tune.count)
             trial = tune.rows[tune.best].trial;
@@ -82,15 +81,15 @@ const struct assay__trial *assay__html_main_trial(const struct assay_profile *pr
     size_t chosen = profile->trial_count > 1 ? recommended(profile) : SIZE_MAX;
     if (chosen < profile->trial_count) return &profile->trials[chosen];
     for (size_t i = 0; i < profile->trial_count; i++)
-        if (assay__render_known(&profile->trials[i], "latency.p50")) return &profile->trials[i];
+        if (assay__trial_metric(&profile->trials[i], "latency.p50")) return &profile->trials[i];
     return &profile->trials[0];
 }
 
 const char *assay__html_trial_label(const struct assay__trial *trial)
 {
-    const char *label = assay__trial_option(trial, "label");
+    const char *label = trial->label;
     if (*label) return label;
-    return trial->device && *trial->device ? trial->device : "?";
+    return trial->target.device && *trial->target.device ? trial->target.device : "?";
 }
 
 static void item(struct assay__buf *out, const char *before, const char *text)
@@ -105,11 +104,11 @@ static void subtitle(struct assay__buf *out, const struct assay_profile *profile
 {
     if (trial) {
         char batch[32];
-        item(out, "", trial->device);
-        item(out, "", trial->engine);
-        if (trial->engine_version && *trial->engine_version)
-            assay__buf_printf(out, " %s", trial->engine_version);
-        item(out, "threads ", assay__render_option(trial, "threads"));
+        item(out, "", trial->target.device);
+        item(out, "", trial->target.engine);
+        if (trial->target.engine_version && *trial->target.engine_version)
+            assay__buf_printf(out, " %s", trial->target.engine_version);
+        item(out, "threads ", assay__trial_option(trial, "threads"));
         snprintf(batch, sizeof batch, "%lld", (long long)trial->batch);
         if (trial->batch >= 0) item(out, "batch ", batch);
     }
@@ -135,8 +134,8 @@ int assay__report_html(const struct assay_profile *profile,
                       "Made by assay %s. One file: nothing was fetched to show it, and nothing it "
                       "holds is sent anywhere.",
                       profile->assay_version ? profile->assay_version : "");
-    bool named = profile->model.name && *profile->model.name;
-    struct assay__html_head head = {.title = named ? profile->model.name : "a profile",
+    bool named = profile->models[0]->name && *profile->models[0]->name;
+    struct assay__html_head head = {.title = named ? profile->models[0]->name : "a profile",
                                     .kicker = kicker.data ? kicker.data : "",
                                     .subtitle = line.data ? line.data : "",
                                     .footer = footer.data ? footer.data : "",

@@ -40,8 +40,8 @@ void assay__html_p50_interval(struct assay__buf *out, const struct assay__trial 
         {"latency.between_low", "latency.between_high", "95 % between launches"},
         {"latency.ci_low", "latency.ci_high", "95 % of the median, within the run"}};
     for (size_t i = 0; i < 2; i++) {
-        const struct assay_metric *low = assay__render_known(trial, pairs[i][0]),
-                                  *high = assay__render_known(trial, pairs[i][1]);
+        const struct assay_metric *low = assay__trial_metric(trial, pairs[i][0]),
+                                  *high = assay__trial_metric(trial, pairs[i][1]);
         char a[64], b[64];
         if (!low || !high) continue;
         assay__text_scaled(a, sizeof a, low->value, "s");
@@ -63,7 +63,7 @@ static const char *label_of(const struct number *number, const char *metric)
  * words. */
 static void put_net(struct assay__html *page, const struct assay__trial *trial)
 {
-    const struct assay_metric *net = assay__render_known(trial, "energy.inference.net");
+    const struct assay_metric *net = assay__trial_metric(trial, "energy.inference.net");
     if (!net) return;
     if (net->value > 0) {
         assay__buf_puts(&page->body, "; ");
@@ -80,7 +80,7 @@ static void put_number(struct assay__html *page, const struct assay__trial *tria
     struct assay__buf interval = {0};
     const struct assay_metric *metric = NULL;
     for (size_t i = 0; i < 4 && number->names[i] && !metric; i++)
-        metric = assay__render_known(trial, number->names[i]);
+        metric = assay__trial_metric(trial, number->names[i]);
     for (size_t i = 0; i < 4 && number->names[i] && !metric; i++)
         metric = trial->metrics ? assay_metrics_get(trial->metrics, number->names[i]) : NULL;
     bool known = metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value);
@@ -100,12 +100,11 @@ static void put_number(struct assay__html *page, const struct assay__trial *tria
         assay__buf_puts(&page->body, "<span class=\"state unavailable\">unavailable</span> ");
         const char *why = metric && metric->note && *metric->note ? metric->note
                                                                   : "it was not measured";
-        size_t first = strcspn(why, ";");
+        const char *power = assay__power_gap_words(trial->power.gap);
+        bool of_power = metric &&
+                        (strcmp(metric->unit, "W") == 0 || strcmp(metric->unit, "J") == 0);
         assay__buf_puts(&page->body, "<span class=\"why\">");
-        struct assay__buf cut = {0};
-        assay__buf_add(&cut, why, first);
-        assay__html_text(&page->body, text_of(&cut));
-        assay__buf_free(&cut);
+        assay__html_text(&page->body, of_power && *power ? power : why);
         assay__buf_puts(&page->body, "</span>");
     }
     assay__buf_puts(&page->body, "</dd></div>\n");
@@ -150,27 +149,24 @@ static void put_verdict(struct assay__html *page, const struct assay_profile *pr
     struct assay__buf text = {0};
     if (!arena) {
         page->body.failed = true;
-    } else if (strcmp(profile->command, "compare") == 0) {
+    } else if (profile->kind == ASSAY__PROFILE_COMPARE) {
         struct assay__comparison all;
         if (!assay__comparison(profile, arena, &all)) {
             const struct assay__recommendation *r = &all.recommendations[ASSAY__FOR_LATENCY];
-            if (r->row != SIZE_MAX && !strstr(r->why, all.rows[r->row].label))
-                assay__buf_printf(&text, "%s: ", all.rows[r->row].label);
             assay__buf_puts(&text, r->why);
         }
-    } else if (strcmp(profile->command, "sweep") == 0) {
+    } else if (profile->kind == ASSAY__PROFILE_SWEEP) {
         struct assay__sweep sweep;
-        struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-        if (!assay__sweep(profile, &limits, arena, &sweep)) {
+        if (!assay__sweep(profile, arena, &sweep)) {
             assay__buf_puts(&text, sweep.why);
             put_sentence(page, "lead", &text);
             assay__buf_clear(&text);
             put_alike(page, &sweep);
         }
-    } else if (strcmp(profile->command, "tune") == 0) {
+    } else if (profile->kind == ASSAY__PROFILE_TUNE) {
         struct assay__tune_result tune;
         if (!assay__tune_result(profile, arena, &tune)) {
-            if (tune.best < tune.count && !strstr(tune.why, tune.rows[tune.best].label))
+            if (tune.best < tune.count)
                 assay__buf_printf(&text, "%s: ", tune.rows[tune.best].label);
             assay__buf_puts(&text, tune.why);
         }
@@ -219,9 +215,8 @@ static void put_first_gain(struct assay__html *page, const struct assay__finding
  * nothing. */
 static const char *first_of(const struct assay__review *review)
 {
-    static const char sensor[] = "power is not known";
     const struct assay__sentence_list *advice = &review->recommendations;
-    bool useful = advice->count && strncmp(advice->items[0], sensor, sizeof sensor - 1) != 0;
+    bool useful = advice->count && !review->sensor_first;
     if (!useful && review->bottlenecks.count) return review->bottlenecks.items[0];
     return advice->count ? advice->items[0] : NULL;
 }
@@ -268,7 +263,7 @@ static void put_power(struct assay__html *page, const struct assay__trial *trial
     const struct assay_metric *power = trial->metrics
                                            ? assay_metrics_get(trial->metrics, "power.average")
                                            : NULL;
-    const struct assay_metric *gross = assay__render_known(trial, "energy.inference.gross");
+    const struct assay_metric *gross = assay__trial_metric(trial, "energy.inference.gross");
     const char *note = power && power->note ? power->note : "";
     if (power && power->state != ASSAY_UNAVAILABLE && isfinite(power->value)) {
         assay__buf_puts(&text, gross ? "An inference takes " : "The run draws ");
@@ -278,7 +273,8 @@ static void put_power(struct assay__html *page, const struct assay__trial *trial
             assay__render_metric(&text, power);
         }
         assay__buf_puts(&text, " on ");
-        assay__buf_add(&text, note, strcspn(note, ";")); /* "package + dram" */
+        for (size_t i = 0; i < trial->power.rail_count; i++)
+            assay__buf_printf(&text, "%s%s", i ? " + " : "", trial->power.rails[i]);
     } else {
         assay__buf_puts(&text, "The energy of an inference is not known here: ");
         assay__buf_puts(&text, *note ? note : "no sensor was read");
@@ -304,7 +300,7 @@ void assay__html_summary(struct assay__html *page, const struct assay_profile *p
             assay__buf_printf(&text, "%s: ", assay__html_trial_label(trial));
         }
         assay__render_answer(&text, trial);
-        bool of_power = strcmp(profile->command, "power") == 0;
+        bool of_power = profile->kind == ASSAY__PROFILE_POWER;
         if (of_power) put_power(page, trial);
         if (profile->trial_count == 1 || trial->layers.count)
             assay__html_paragraph(
@@ -324,7 +320,7 @@ void assay__html_summary(struct assay__html *page, const struct assay_profile *p
         put_stability(page, trial);
         /* what one of several trials says is no answer to what they were compared for */
         if (profile->finding_count ||
-            (profile->trial_count == 1 && assay__render_known(trial, "latency.p50")))
+            (profile->trial_count == 1 && assay__trial_metric(trial, "latency.p50")))
             put_first(page, profile, trial);
     }
     assay__buf_free(&text);

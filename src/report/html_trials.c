@@ -48,8 +48,8 @@ static void who_ran(struct assay__buf *out, const struct assay__trial *trial)
  * known); what is no metric is derived. */
 static const char *mark_of(const struct assay__trial *trial, const char *metric, const char *other)
 {
-    const struct assay_metric *m = trial->metrics ? assay__render_known(trial, metric) : NULL;
-    if (!m && other && trial->metrics) m = assay__render_known(trial, other);
+    const struct assay_metric *m = trial->metrics ? assay__trial_metric(trial, metric) : NULL;
+    if (!m && other && trial->metrics) m = assay__trial_metric(trial, other);
     return assay__render_mark(m ? m->state : ASSAY_DERIVED);
 }
 
@@ -98,9 +98,9 @@ static void put_speed(struct assay__html *page, const struct assay__comparison *
         assay__buf_puts(&page->body, "— ");
         assay__html_text(&page->body, row->reason);
     }
-    if (*row->role && strcmp(row->role, "reference") != 0) {
+    if (row->role && row->role != ASSAY__ROLE_REFERENCE) {
         assay__buf_puts(&page->body, " <span class=\"tag\">");
-        assay__html_text(&page->body, row->role);
+        assay__html_text(&page->body, assay__role_name(row->role));
         assay__buf_puts(&page->body, "</span>");
     }
     assay__buf_puts(&page->body, "</td>");
@@ -182,7 +182,7 @@ static void put_name(struct assay__html *page, const struct assay__comparison *a
 }
 
 /* "65 of 65 on it, in 1 piece, 100 % of the FLOPs", by the engine's own record. */
-static void put_nodes(struct assay__html *page, const struct assay__fallback *f)
+static void put_nodes(struct assay__html *page, const struct assay__placement_summary *f)
 {
     struct assay__buf text = {0};
     char bytes[64];
@@ -190,7 +190,7 @@ static void put_nodes(struct assay__html *page, const struct assay__fallback *f)
         assay__buf_puts(&text, "— not asked: nothing falls back from it");
     } else if (*f->reason) {
         assay__buf_printf(&text, "— %s", f->reason);
-    } else if (assay__fallback_is_total(f)) {
+    } else if (assay__placement_is_elsewhere(f)) {
         assay__buf_printf(&text, "none of %.0f: all on %s, so this row does not measure the device",
                           f->elsewhere, *f->provider ? f->provider : "another provider");
     } else {
@@ -253,7 +253,7 @@ static void put_comparison(struct assay__html *page, const struct assay_profile 
         put_wrong(page, &all->rows[i]);
         assay__buf_puts(&page->body, "</th>");
         put_drift(page, trial, &all->rows[i]);
-        put_nodes(page, &all->rows[i].fallback);
+        put_nodes(page, &all->rows[i].placement);
         if (timed) assay__html_cell_text(page, who.length ? who.data : "— not timed");
         assay__html_row_end(page);
         assay__buf_free(&who);
@@ -267,7 +267,7 @@ void assay__html_comparison(struct assay__html *page, const struct assay_profile
     static const char *const goals[] = {"latency", "throughput", "energy"};
     struct assay__arena *arena = NULL;
     struct assay__comparison all;
-    if (strcmp(profile->command, "compare") != 0) return;
+    if (profile->kind != ASSAY__PROFILE_COMPARE) return;
     arena = assay__arena_new();
     if (!arena || assay__comparison(profile, arena, &all)) {
         page->body.failed = true;
@@ -282,8 +282,6 @@ void assay__html_comparison(struct assay__html *page, const struct assay_profile
     for (size_t i = 0; i < ASSAY__FOR_COUNT; i++) {
         struct assay__buf text = {0};
         const struct assay__recommendation *r = &all.recommendations[i];
-        if (r->row != SIZE_MAX && !strstr(r->why, all.rows[r->row].label))
-            assay__buf_printf(&text, "%s: ", all.rows[r->row].label);
         assay__buf_puts(&text, r->why);
         assay__html_fact(page, goals[i], text_of(&text));
         assay__buf_free(&text);
@@ -332,10 +330,9 @@ void assay__html_sweep(struct assay__html *page, const struct assay_profile *pro
 {
     struct assay__sweep sweep;
     struct assay__buf text = {0};
-    if (strcmp(profile->command, "sweep") != 0) return;
-    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
+    if (profile->kind != ASSAY__PROFILE_SWEEP) return;
     struct assay__arena *arena = assay__arena_new();
-    if (!arena || assay__sweep(profile, &limits, arena, &sweep)) {
+    if (!arena || assay__sweep(profile, arena, &sweep)) {
         page->body.failed = true;
         goto out;
     }
@@ -398,7 +395,7 @@ void assay__html_trials(struct assay__html *page, const struct assay_profile *pr
             assay__html_paragraph(page, "alert", t->reason);
         assay__render_answer(&text, t);
         assay__html_paragraph(page, NULL, text_of(&text));
-        if (assay__render_known(t, "latency.p50")) assay__html_percentiles(page, t);
+        if (assay__trial_metric(t, "latency.p50")) assay__html_percentiles(page, t);
         snprintf(prefix, sizeof prefix, "t%d-", t->id);
         if (t->layers.count) assay__html_layer_table(page, t, TRIAL_ROWS, prefix);
         assay__buf_puts(&page->body, "</details>\n");

@@ -75,7 +75,7 @@ static void put_contributions(struct assay__html *page, const struct assay__tune
         bool interval = part->measured && isfinite(part->ratio.ci.low) &&
                         isfinite(part->ratio.ci.high);
         assay__html_row(page, "");
-        assay__html_cell_name(page, part->axis);
+        assay__html_cell_name(page, assay__axis_name(part->axis));
         assay__html_cell_text(page, part->from);
         assay__html_cell_text(page, part->to);
         if (isfinite(part->factor))
@@ -118,9 +118,9 @@ static void put_spent(struct assay__html *page, const struct assay__tune_result 
                           result->ablation_launches);
     assay__html_fact(page, "tried", text_of(&text));
     assay__buf_clear(&text);
-    if (isfinite(result->elapsed_s) && isfinite(result->budget_s)) {
+    if (isfinite(result->elapsed_s) && isfinite(result->plan->budget_s)) {
         assay__buf_printf(&text, "%s s of %s s", assay__digits(result->elapsed_s, 3).text,
-                          assay__digits(result->budget_s, 3).text);
+                          assay__digits(result->plan->budget_s, 3).text);
         assay__html_fact(page, "budget", text_of(&text));
     }
     assay__buf_free(&text);
@@ -143,9 +143,9 @@ static void put_best(struct assay__html *page, const struct assay__tune_result *
     if (best && isfinite(best->drift)) {
         assay__buf_printf(&text, "%.2g relative L2 of the best's outputs against float32",
                           best->drift);
-        if (isfinite(result->drift_limit))
+        if (isfinite(result->plan->drift_limit))
             assay__buf_printf(&text, "; at most %s is advised",
-                              assay__digits(result->drift_limit, 3).text);
+                              assay__digits(result->plan->drift_limit, 3).text);
         assay__html_fact(page, "drift", text_of(&text));
     }
     put_spent(page, result);
@@ -178,7 +178,7 @@ void assay__html_tune(struct assay__html *page, const struct assay_profile *prof
                       const struct assay__trial *trial)
 {
     struct assay__tune_result result;
-    if (strcmp(profile->command, "tune") != 0) return;
+    if (profile->kind != ASSAY__PROFILE_TUNE) return;
     struct assay__arena *arena = assay__arena_new();
     if (!arena || assay__tune_result(profile, arena, &result)) {
         page->body.failed = true;

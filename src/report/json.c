@@ -87,19 +87,16 @@ static void put_metrics(struct assay__json_writer *w, const struct assay_metrics
 static void put_scaled(struct assay__json_writer *w, const char *key,
                        const struct assay__trial *trial, const char *name, double scale)
 {
-    const struct assay_metric *m = assay__render_known(trial, name);
+    const struct assay_metric *m = assay__trial_metric(trial, name);
     assay__json_put_number(w, key, m ? m->value * scale : (double)NAN);
 }
 
-static void put_token_ids(struct assay__json_writer *w, const char *text)
+static void put_token_ids(struct assay__json_writer *w, const struct assay__generation_info *g)
 {
     assay__json_key(w, "token_ids");
     assay__json_array(w);
-    for (char *end = NULL; text && *text; text = end) {
-        long long id = strtoll(text, &end, 10);
-        if (end == text) break;
-        assay__json_integer(w, id);
-    }
+    for (size_t i = 0; i < g->id_count; i++)
+        assay__json_integer(w, g->ids[i]);
     assay__json_array_end(w);
 }
 
@@ -107,16 +104,16 @@ static void put_token_ids(struct assay__json_writer *w, const char *text)
 static void put_generation(struct assay__json_writer *w, const struct assay__trial *trial)
 {
     static const char *const groups[][2] = {{"ttft_us", "llm.ttft"}, {"itl_us", "llm.itl"}};
-    const char *tokens = assay__render_option(trial, "generate");
-    if (!*tokens) return;
+    const struct assay__generation_info *g = &trial->generation;
+    if (!g->tokens) return;
     assay__json_key(w, "generation");
     assay__json_object(w);
-    assay__json_put_number(w, "prompt", strtod(assay__render_option(trial, "prompt"), NULL));
-    assay__json_put_number(w, "tokens", strtod(tokens, NULL));
+    assay__json_put_integer(w, "prompt", g->prompt);
+    assay__json_put_integer(w, "tokens", g->tokens);
     assay__fields_json(w, &assay__stored_trial, trial, "batch", "batch");
     put_scaled(w, "generations", trial, "llm.generations", 1);
-    const struct assay_metric *dropped = assay__render_known(trial, "llm.dropped");
-    bool counted = assay__render_known(trial, "llm.generations") != NULL;
+    const struct assay_metric *dropped = assay__trial_metric(trial, "llm.dropped");
+    bool counted = assay__trial_metric(trial, "llm.generations") != NULL;
     assay__json_put_number(w, "dropped", dropped ? dropped->value : counted ? 0 : (double)NAN);
     for (size_t i = 0; i < 2; i++) {
         char name[32];
@@ -131,7 +128,7 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
         if (i == 1) put_scaled(w, "last_quarter", trial, "llm.itl_last", 1e6);
         assay__json_object_end(w);
     }
-    put_token_ids(w, assay__render_option(trial, "token_ids"));
+    put_token_ids(w, g);
     assay__json_object_end(w);
 }
 
@@ -266,15 +263,15 @@ int assay__report_json(const struct assay_profile *profile,
     assay__render_json_head(w, profile->assay_version, profile->schema);
     assay__fields_json(w, &assay__stored_profile, profile, "command", NULL);
     put_environment(w, &profile->environment);
-    put_model(w, &profile->model);
+    put_model(w, profile->models[0]);
     assay__json_key(w, "trials");
     assay__json_array(w);
     for (size_t i = 0; i < profile->trial_count; i++)
         put_trial(w, out, profile, &profile->trials[i], options->detail && *options->detail);
     assay__json_array_end(w);
-    if (strcmp(profile->command, "compare") == 0) assay__json_comparison(w, profile);
-    if (strcmp(profile->command, "sweep") == 0) assay__json_sweep(w, profile);
-    if (strcmp(profile->command, "tune") == 0) assay__json_tune(w, profile);
+    if (profile->kind == ASSAY__PROFILE_COMPARE) assay__json_comparison(w, profile);
+    if (profile->kind == ASSAY__PROFILE_SWEEP) assay__json_sweep(w, profile);
+    if (profile->kind == ASSAY__PROFILE_TUNE) assay__json_tune(w, profile);
     assay__json_ceilings(w, profile);
     assay__json_findings(w, profile);
     assay__json_object_end(w);

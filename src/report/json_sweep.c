@@ -16,10 +16,10 @@ static void put_point(struct assay__json_writer *w, const struct assay_profile *
     assay__json_key(w, "values");
     assay__json_object(w);
     for (size_t a = 0; a < sweep->axis_count; a++)
-        assay__json_put_text(w, sweep->axes[a], p->values[a]);
+        assay__json_put_text(w, assay__axis_name(sweep->axes[a]), p->values[a]);
     assay__json_object_end(w);
     assay__json_put_string(w, "device", p->device);
-    assay__json_put_text(w, "class", p->device_class);
+    assay__json_put_text(w, "class", assay__device_class_name(p->device_class));
     assay__json_put_bool(w, "software", p->software);
     assay__json_put_bool(w, "usable", p->usable);
     assay__json_put_bool(w, "within_limits", p->within);
@@ -122,9 +122,8 @@ static void put_wall(struct assay__json_writer *w, const struct assay__sweep_wal
 void assay__json_sweep(struct assay__json_writer *w, const struct assay_profile *profile)
 {
     struct assay__arena *arena = assay__arena_new();
-    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
     struct assay__sweep sweep;
-    if (!arena || assay__sweep(profile, &limits, arena, &sweep)) {
+    if (!arena || assay__sweep(profile, arena, &sweep)) {
         assay__json_put_null(w, "sweep"); /* out of memory */
         assay__arena_free(arena);
         return;
@@ -134,7 +133,7 @@ void assay__json_sweep(struct assay__json_writer *w, const struct assay_profile 
     assay__json_key(w, "axes");
     assay__json_array(w);
     for (size_t a = 0; a < sweep.axis_count; a++)
-        assay__json_string(w, sweep.axes[a]);
+        assay__json_string(w, assay__axis_name(sweep.axes[a]));
     assay__json_array_end(w);
     assay__json_key(w, "points");
     assay__json_array(w);

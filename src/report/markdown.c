@@ -122,13 +122,11 @@ static void put_list(struct assay__buf *out, const char *title, const char *cons
 static void put_other_models(struct assay__buf *out, const struct assay_profile *profile)
 {
     const struct assay__trial *trial;
-    for (size_t i = 0; (trial = assay__render_other_model(profile, i)); i++) {
+    for (size_t i = 0; (trial = assay__trial_of_model(profile, i + 1)); i++) {
         struct assay__buf text = {0};
-        const struct assay_metric *weights = assay__render_known(trial, "memory.model");
-        int64_t parameters;
-        put_fact(out, "another model", assay__render_option(trial, "model"));
-        if (assay__text_int64(assay__render_option(trial, "parameters"), &parameters) == 0)
-            assay__render_count(&text, parameters);
+        const struct assay_metric *weights = assay__trial_metric(trial, "memory.model");
+        put_fact(out, "another model", trial->model->name);
+        if (trial->model->parameters >= 0) assay__render_count(&text, trial->model->parameters);
         put_fact(out, "its parameters", text.data);
         assay__buf_clear(&text);
         if (weights) assay__render_metric(&text, weights);
@@ -140,7 +138,7 @@ static void put_other_models(struct assay__buf *out, const struct assay_profile 
 
 static void put_header(struct assay__buf *out, const struct assay_profile *profile)
 {
-    const struct assay__model_info *m = &profile->model;
+    const struct assay__model_info *m = profile->models[0];
     const struct assay__environment *e = &profile->environment;
     struct assay__buf text = {0};
     assay__buf_puts(out, "# ");
@@ -182,9 +180,9 @@ static void put_target(struct assay__buf *out, const struct assay__trial *trial)
 {
     struct assay__buf text = {0};
     assay__buf_puts(out, "| | |\n|---|---|\n");
-    assay__buf_printf(&text, "%s %s", trial->engine, trial->engine_version);
+    assay__buf_printf(&text, "%s %s", trial->target.engine, trial->target.engine_version);
     put_fact(out, "engine", text.data);
-    put_fact(out, "device", trial->device);
+    put_fact(out, "device", trial->target.device);
     for (size_t i = 0; i < trial->option_count; i++) {
         if (strcmp(trial->options[i].key, "token_ids") == 0) continue; /* said, not chosen */
         assay__buf_puts(out, "|");
@@ -273,7 +271,7 @@ static void put_sum_row(struct assay__buf *out, const char *label, double time_n
 static void put_layers(struct assay__buf *out, const struct assay__trial *trial, int top)
 {
     const struct assay__layers *layers = &trial->layers;
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     double p50_ns = p50 && p50->value > 0 ? p50->value * 1e9 : (double)NAN;
     if (layers->count || (layers->reason && *layers->reason))
         assay__buf_puts(out, "\n### Layers\n\n");
@@ -350,7 +348,7 @@ static void put_trial(struct assay__buf *out, const struct assay_profile *profil
      * line */
     if (folded) {
         struct assay__buf label = {0};
-        assay__text_safe(&label, assay__render_option(trial, "label"));
+        assay__text_safe(&label, trial->label);
         assay__buf_printf(out, "\n<details>\n<summary>Trial %d: %s", trial->id,
                           assay__trial_state_name(trial->state));
         assay__buf_puts(out, label.length ? ", " : "");

@@ -22,8 +22,8 @@ static void put_number(struct assay__buf *out, enum assay_state state, double va
 static enum assay_state state_of(const struct assay__trial *trial, const char *metric,
                                  const char *other)
 {
-    const struct assay_metric *m = trial->metrics ? assay__render_known(trial, metric) : NULL;
-    if (!m && other && trial->metrics) m = assay__render_known(trial, other);
+    const struct assay_metric *m = trial->metrics ? assay__trial_metric(trial, metric) : NULL;
+    if (!m && other && trial->metrics) m = assay__trial_metric(trial, other);
     return m ? m->state : ASSAY_DERIVED;
 }
 
@@ -81,7 +81,8 @@ static void put_ratios(struct assay__buf *out, const struct assay__comparison *a
         assay__buf_puts(out, "| ");
         assay__markdown_text(out, r->label);
         assay__buf_puts(out, " | ");
-        assay__markdown_text(out, i == all->reference ? "reference" : r->role);
+        assay__markdown_text(
+            out, assay__role_name(i == all->reference ? ASSAY__ROLE_REFERENCE : r->role));
         assay__buf_puts(out, " |");
         put_interval(out, &r->speed, NAN, "");
         assay__buf_printf(out, " %s |", assay__verdict_name(r->verdict));
@@ -103,7 +104,7 @@ static void put_share(struct assay__buf *out, enum assay_state state, double val
 static void put_drift(struct assay__buf *out, const struct assay__trial *trial, const char *metric,
                       double factor, const char *format)
 {
-    put_share(out, state_of(trial, metric, NULL), assay__trial_known(trial, metric) * factor,
+    put_share(out, state_of(trial, metric, NULL), assay__trial_value(trial, metric) * factor,
               format);
 }
 
@@ -117,7 +118,7 @@ static void put_placement(struct assay__buf *out, const struct assay_profile *pr
     for (size_t i = 0; i < all->count; i++) {
         const struct assay__comparison_row *r = &all->rows[i];
         const struct assay__trial *trial = &profile->trials[r->trial];
-        const struct assay__fallback *f = &r->fallback;
+        const struct assay__placement_summary *f = &r->placement;
         assay__buf_puts(out, "| ");
         assay__markdown_text(out, r->label);
         assay__buf_puts(out, " |");
@@ -140,7 +141,7 @@ void assay__markdown_comparison(struct assay__buf *out, const struct assay_profi
 {
     struct assay__arena *arena = NULL;
     struct assay__comparison all;
-    if (strcmp(profile->command, "compare") != 0) return;
+    if (profile->kind != ASSAY__PROFILE_COMPARE) return;
     arena = assay__arena_new();
     if (!arena || assay__comparison(profile, arena, &all)) {
         out->failed = true;

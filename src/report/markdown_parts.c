@@ -82,7 +82,7 @@ static bool is_known(const struct assay__trial *trial, const char *rail)
     for (size_t i = 0; i < FAMILIES; i++) {
         char name[128];
         snprintf(name, sizeof name, "%s.%s", rail_families[i], rail);
-        known |= assay__render_known(trial, name) != NULL;
+        known |= assay__trial_metric(trial, name) != NULL;
     }
     return known;
 }

@@ -402,8 +402,8 @@ static int fill(struct assay__ncp_groups *out, const struct assay__trial *trial,
 int assay__ncp_groups_make(const struct assay_profile *profile, const struct assay__trial *trial,
                            struct assay__ncp_groups **out)
 {
-    const struct assay__cell_info *cell = &profile->model.cell;
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay__cell_info *cell = &profile->models[0]->cell;
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     struct list groups = {0}, steps = {0};
     *out = NULL;
     if (!cell->kind || !cell->kind[0] || cell->steps < 1) return 0;

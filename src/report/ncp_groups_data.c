@@ -72,7 +72,7 @@ void assay__json_ncp_groups(struct assay__json_writer *json, struct assay__buf *
                             const struct assay_profile *profile, const struct assay__trial *trial)
 {
     struct assay__ncp_groups *g = NULL;
-    const char *fault = profile->model.cell.fault;
+    const char *fault = profile->models[0]->cell.fault;
     if (fault && fault[0]) assay__json_put_string(json, "time_steps_fault", fault);
     if (assay__ncp_groups_make(profile, trial, &g)) out->failed = true;
     if (!g) return;

@@ -201,7 +201,7 @@ void assay__page_ncp_groups(struct assay__page *page, const struct assay_profile
                             const struct assay__trial *trial)
 {
     struct assay__ncp_groups *g = NULL;
-    put_fault(page, &profile->model.cell);
+    put_fault(page, &profile->models[0]->cell);
     if (assay__ncp_groups_make(profile, trial, &g)) page->out->failed = true;
     if (!g) return;
     struct assay__buf text = {0};
@@ -263,7 +263,7 @@ void assay__markdown_ncp_groups(struct assay__buf *out, const struct assay_profi
                                 const struct assay__trial *trial)
 {
     struct assay__ncp_groups *g = NULL;
-    const char *fault = profile->model.cell.fault;
+    const char *fault = profile->models[0]->cell.fault;
     bool faulty = fault && fault[0];
     if (assay__ncp_groups_make(profile, trial, &g)) out->failed = true;
     if (g || faulty) assay__buf_puts(out, "\n### Time steps and neuron groups\n\n");

@@ -58,9 +58,6 @@ void assay__page_to_ascii(struct assay__buf *out, size_t start);
 
 /** The head of the report: title, alerts, model, machine. */
 void assay__page_header(struct assay__page *page, const struct assay_profile *profile);
-/** Commands whose subject is all trials together: what each would say alone is in the other
- *  formats. */
-bool assay__page_is_joint(const char *command);
 void assay__page_histogram(struct assay__page *page, const struct assay__trial *trial);
 void assay__page_layers(struct assay__page *page, const struct assay__trial *trial);
 

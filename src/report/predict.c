@@ -26,7 +26,7 @@ void assay__predict_heading(struct assay__page *page, const char *title, const c
 static void put_metric(struct assay__buf *items, const struct assay__trial *trial, const char *name,
                        const char *behind)
 {
-    const struct assay_metric *m = assay__render_known(trial, name);
+    const struct assay_metric *m = assay__trial_metric(trial, name);
     struct assay__buf value = {0};
     if (!m) return;
     assay__render_metric(&value, m);
@@ -45,19 +45,12 @@ static void put_row(struct assay__page *page, const char *label, struct assay__b
     assay__buf_clear(items);
 }
 
-static bool is_uncovered(const char *note)
-{
-    return strncmp(note, ASSAY__PREDICT_UNCOVERED, strlen(ASSAY__PREDICT_UNCOVERED)) == 0;
-}
-
 /* " (median error 14 %)", and whether that is of models like this one. */
 static void put_latency(const struct assay__page *page, struct assay__buf *items,
                         const struct assay__trial *trial, const struct assay__fit *fit)
 {
     char label[64], behind[112];
-    bool covered = true, narrow = page->columns < ASSAY__PREDICT_NARROW;
-    for (size_t i = 0; i < trial->note_count; i++)
-        covered = covered && !is_uncovered(trial->notes[i]);
+    bool covered = !*trial->target.uncovered, narrow = page->columns < ASSAY__PREDICT_NARROW;
     assay__fit_label(fit, label, sizeof label);
     snprintf(behind, sizeof behind, " (%s%s)", label, covered ? "" : ", not of such models");
     put_metric(items, trial, "latency.p50", narrow ? "" : behind);
@@ -67,7 +60,7 @@ static void put_latency(const struct assay__page *page, struct assay__buf *items
 static void put_fit_row(struct assay__page *page, const struct assay__trial *trial)
 {
     struct assay__buf items = {0};
-    const struct assay_metric *share = assay__render_known(trial, "memory.capacity_share");
+    const struct assay_metric *share = assay__trial_metric(trial, "memory.capacity_share");
     put_metric(&items, trial, "memory.model", " of weights");
     put_metric(&items, trial, "memory.activation.predicted", " of activations");
     if (share) {
@@ -95,7 +88,7 @@ static void put_estimate(struct assay__page *page, const struct assay__trial *tr
                          const struct assay__fit *fit)
 {
     struct assay__buf items = {0};
-    assay__predict_heading(page, "Estimate", trial->device);
+    assay__predict_heading(page, "Estimate", trial->target.device);
     put_latency(page, &items, trial, fit);
     put_row(page, "latency", &items, trial, "latency.p50");
     put_metric(&items, trial, "throughput.inferences", "");
@@ -156,7 +149,7 @@ static void put_layers(struct assay__page *page, const struct assay__trial *tria
 {
     const struct assay__layers *layers = &trial->layers;
     size_t *order = page->top != 0 ? assay__render_layer_order(layers) : NULL;
-    double sum = 0, rest = 0, all = assay__render_known(trial, "latency.p50")->value * 1e9;
+    double sum = 0, rest = 0, all = assay__trial_metric(trial, "latency.p50")->value * 1e9;
     size_t fused = 0, shown = 0, more = 0;
     if (!order) return;
     assay__predict_heading(page, "Operators", "slowest first, and what bounds each");
@@ -189,7 +182,7 @@ static void put_layers(struct assay__page *page, const struct assay__trial *tria
 
 static double latency(const struct assay__trial *trial)
 {
-    const struct assay_metric *m = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *m = assay__trial_metric(trial, "latency.p50");
     return m ? m->value : (double)NAN;
 }
 
@@ -204,7 +197,7 @@ static void put_units(struct assay__page *page, const struct assay_profile *prof
         put_metric(&items, trial, "throughput.inferences", "");
         put_metric(&items, trial, "compute.rate", "");
         if (!items.length) assay__buf_printf(&items, "— %s", trial->reason);
-        assay__page_row(page, assay__render_option(trial, "unit"), text_of(&items));
+        assay__page_row(page, assay__trial_option(trial, "unit"), text_of(&items));
         assay__buf_free(&items);
     }
 }
@@ -213,8 +206,7 @@ static void put_trust(struct assay__page *page, const struct assay__trial *trial
                       const struct assay__fit *fit)
 {
     struct assay__buf text = {0};
-    bool here = strcmp(assay__render_option(trial, "chip"), "this") == 0,
-         measured = strcmp(assay__render_option(trial, "roofs"), "measured") == 0;
+    bool here = strcmp(trial->target.chip, "this") == 0, measured = !trial->target.published;
     assay__predict_heading(page, "How far to trust it",
                            here       ? "assay run measures what this estimates"
                            : measured ? "ceilings were measured there; the model was not run"
@@ -233,9 +225,13 @@ static void put_trust(struct assay__page *page, const struct assay__trial *trial
         assay__buf_printf(&text, "Error unknown: %s.", fit->validation);
     assay__page_wrap(page, ASSAY__STYLE_PLAIN, "  ", text_of(&text));
     for (size_t i = 0; i < trial->note_count; i++)
-        assay__page_wrap(page, is_uncovered(trial->notes[i]) ? ASSAY__STYLE_WARN : ASSAY__STYLE_DIM,
+        assay__page_wrap(page,
+                         *trial->target.uncovered &&
+                                 strcmp(trial->notes[i], trial->target.uncovered) == 0
+                             ? ASSAY__STYLE_WARN
+                             : ASSAY__STYLE_DIM,
                          "  ", trial->notes[i]);
-    if (strcmp(assay__render_option(trial, "unit"), "ane") == 0)
+    if (trial->target.device_class == ASSAY__CLASS_NPU)
         assay__page_wrap(page, ASSAY__STYLE_DIM, "  ",
                          "Whether all of it runs there: assay check MODEL --target ane.");
     assay__buf_free(&text);
@@ -245,10 +241,9 @@ static void put_title(struct assay__page *page, const struct assay_profile *prof
                       const struct assay__trial *trial)
 {
     struct assay__buf title = {0}, right = {0};
-    const char *chip = assay__render_option(trial, "chip");
-    assay__buf_printf(&title, "%s on %s, %s", profile->model.name,
-                      strcmp(chip, "this") == 0 ? "this machine" : chip,
-                      assay__render_option(trial, "precision"));
+    const char *chip = trial->target.chip;
+    assay__buf_printf(&title, "%s on %s, %s", profile->models[0]->name,
+                      strcmp(chip, "this") == 0 ? "this machine" : chip, trial->target.precision);
     assay__buf_printf(&right, "assay %s", profile->assay_version);
     assay__page_title(page, text_of(&title), text_of(&right));
     assay__buf_free(&title);

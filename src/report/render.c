@@ -6,6 +6,7 @@
 #include "judge/comparison.h"
 #include "judge/sweep.h"
 #include "base/json.h"
+#include "base/metric_value.h"
 #include "base/text.h"
 #include "base/vec.h"
 
@@ -90,11 +91,7 @@ void assay__render_metric(struct assay__buf *out, const struct assay_metric *met
 
 enum assay_state assay__render_gain_state(const struct assay__finding *finding)
 {
-    static const char assumed[] = "estimated at "; /* advise/rules_memory.c, rules_machine.c */
-    for (size_t i = 0; i < finding->evidence_count; i++)
-        if (finding->evidence[i] && strncmp(finding->evidence[i], assumed, sizeof assumed - 1) == 0)
-            return ASSAY_ESTIMATED;
-    return ASSAY_DERIVED;
+    return finding->gain_estimated ? ASSAY_ESTIMATED : ASSAY_DERIVED;
 }
 
 void assay__render_ns(struct assay__buf *out, double time_ns)
@@ -118,45 +115,17 @@ void assay__render_shape(struct assay__buf *out, const struct assay__tensor_info
     }
 }
 
-const struct assay_metric *assay__render_known(const struct assay__trial *trial, const char *name)
-{
-    const struct assay_metric *metric = trial->metrics ? assay_metrics_get(trial->metrics, name)
-                                                       : NULL;
-    return metric && metric->state != ASSAY_UNAVAILABLE && isfinite(metric->value) ? metric : NULL;
-}
-
-const struct assay__trial *assay__render_other_model(const struct assay_profile *profile,
-                                                     size_t index)
-{
-    for (size_t i = 0; i < profile->trial_count; i++) {
-        const char *name = assay__render_option(&profile->trials[i], "model");
-        bool again = !*name;
-        for (size_t k = 0; k < i && !again; k++)
-            again = strcmp(assay__render_option(&profile->trials[k], "model"), name) == 0;
-        if (!again && index-- == 0) return &profile->trials[i];
-    }
-    return NULL;
-}
-
 void assay__render_model_names(struct assay__buf *out, const struct assay_profile *profile)
 {
-    const char *own = profile->model.name;
+    const char *own = profile->models[0]->name;
     size_t more = 0;
-    while (assay__render_other_model(profile, more))
+    while (assay__trial_of_model(profile, more + 1))
         more++;
     assay__buf_puts(out, own && *own ? own : "(unnamed model)");
     if (more == 1)
-        assay__buf_printf(out, " and %s",
-                          assay__render_option(assay__render_other_model(profile, 0), "model"));
+        assay__buf_printf(out, " and %s", profile->models[1]->name);
     else if (more)
         assay__buf_printf(out, " and %zu more models", more);
-}
-
-const char *assay__render_option(const struct assay__trial *trial, const char *key)
-{
-    for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, key) == 0) return trial->options[i].value;
-    return "";
 }
 
 struct assay__launch_counts assay__render_launch_counts(const struct assay__launch *launch)
@@ -238,7 +207,7 @@ double assay__render_layer_sum(const struct assay__layers *layers, const size_t 
 
 double assay__render_layer_total(const struct assay__trial *trial, const char **mark)
 {
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     *mark = p50 ? assay__render_mark(p50->state) : "=";
     if (p50) return p50->value * 1e9;
     const struct assay__layers *layers = &trial->layers;
@@ -396,7 +365,7 @@ static void answer_layers(struct assay__buf *out, const struct assay__trial *tri
 static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
-    const char *asked = assay__render_option(trial, "layers"), *note = NULL, *reason = "";
+    const char *note = NULL, *reason = "";
     bool enqueued = false, differ = false;
     for (size_t i = 0; i < layers->count; i++) {
         const struct assay__layer *l = &layers->items[i];
@@ -405,7 +374,7 @@ static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
         differ |= note && strcmp(note, l->note) != 0;
         if (!note) note = l->note;
     }
-    bool timed = (layers->method && *layers->method) || (*asked && strcmp(asked, "off") != 0);
+    bool timed = (layers->method && *layers->method) || trial->protocol.layers;
     bool said = layers->reason && *layers->reason;
     if (enqueued)
         reason = "the engine tells only how long the host took to enqueue each layer";
@@ -427,12 +396,13 @@ static void add_reason(struct assay__buf *out, const struct assay__trial *trial)
 static void answer_generation(struct assay__buf *out, const struct assay__trial *trial,
                               double p50_ns)
 {
-    const struct assay_metric *first = assay__render_known(trial, "llm.ttft"),
-                              *next = assay__render_known(trial, "llm.itl");
-    const char *made = assay__render_option(trial, "generate");
+    const struct assay_metric *first = assay__trial_metric(trial, "llm.ttft"),
+                              *next = assay__trial_metric(trial, "llm.itl");
+    const struct assay__generation_info *g = &trial->generation;
     assay__buf_printf(out,
-                      "One inference is a generation (a prompt of %s, then %s token%s) and takes ",
-                      assay__render_option(trial, "prompt"), made, strcmp(made, "1") ? "s" : "");
+                      "One inference is a generation (a prompt of %" PRId64 ", then %" PRId64
+                      " token%s) and takes ",
+                      g->prompt, g->tokens, g->tokens == 1 ? "" : "s");
     assay__render_ns(out, p50_ns);
     if (first) {
         assay__buf_puts(out, ": the first token after ");
@@ -448,7 +418,7 @@ static void answer_generation(struct assay__buf *out, const struct assay__trial 
 void assay__render_answer(struct assay__buf *out, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     bool any = false;
     for (size_t i = 0; i < layers->count; i++)
         any |= layers->items[i].state != ASSAY_UNAVAILABLE && layers->items[i].time_ns > 0;
@@ -456,7 +426,7 @@ void assay__render_answer(struct assay__buf *out, const struct assay__trial *tri
         assay__buf_puts(out, "The latency is not known, so where the time goes cannot be said.");
     } else if (any) {
         answer_layers(out, trial, p50->value * 1e9);
-    } else if (*assay__render_option(trial, "generate")) {
+    } else if (trial->generation.tokens) {
         answer_generation(out, trial, p50->value * 1e9);
     } else {
         assay__buf_puts(out, "One inference takes ");
@@ -479,11 +449,10 @@ static bool same_alert(const struct assay_profile *profile, const struct assay__
 
 bool assay__render_stands(const struct assay_profile *profile, const struct assay__trial *trial)
 {
-    bool tested = strcmp(profile->command, "compare") == 0 ||
-                  strcmp(assay__trial_option(trial, "role"), ASSAY__SWEEP_CONFIRM) == 0;
-    size_t least = tested                                   ? ASSAY__COMPARISON_LAUNCHES
-                   : strcmp(profile->command, "sweep") == 0 ? ASSAY__SWEEP_LAUNCHES
-                                                            : 0;
+    bool tested = profile->kind == ASSAY__PROFILE_COMPARE || trial->role == ASSAY__ROLE_CONFIRM;
+    size_t least = tested                                  ? ASSAY__COMPARISON_LAUNCHES
+                   : profile->kind == ASSAY__PROFILE_SWEEP ? ASSAY__SWEEP_LAUNCHES
+                                                           : 0;
     return least && trial->state == ASSAY__TRIAL_FAILED && assay__trial_went_on(trial, least);
 }
 
@@ -501,8 +470,12 @@ static void put_lost(struct assay__buf *out, const struct assay_profile *profile
     assay__buf_printf(out, " lost %zu of %zu launches%s: judged by the %zu that are left",
                       trial->launch_count - good, trial->launch_count, alike > 1 ? " each" : "",
                       good);
-    const char *why = trial->reason ? strstr(trial->reason, "; ") : NULL;
-    if (why) assay__buf_printf(out, " (%s)", why + 2);
+    for (size_t i = 0; i < trial->launch_count; i++) {
+        const struct assay__launch *launch = &trial->launches[i];
+        if (launch->state == ASSAY__TRIAL_OK || !*launch->reason) continue;
+        assay__buf_printf(out, " (launch %d: %s)", launch->id, launch->reason);
+        break;
+    }
 }
 
 /* "FAILED (trial 3): …", or "FAILED (23 of 96 trials): …" of those that failed for the same reason:
@@ -558,16 +531,6 @@ int assay__render_alert(struct assay__buf *out, const struct assay_profile *prof
 /* A profile from elsewhere may hold any number of reasons: more than a reader reads are joined. */
 #define REASONS_MAX 100
 
-/* "compute.flops is unavailable: no graph" is known to be so because of "no graph": both stand
- * under the root. */
-static const char *root_reason(const char *reason)
-{
-    static const char link[] = " is unavailable: ";
-    for (const char *next = strstr(reason, link); next; next = strstr(reason, link))
-        reason = next + sizeof link - 1;
-    return reason;
-}
-
 /* Names that share their first part are joined short: "latency.transfer_in, .execute". */
 static void add_name(struct assay__reason_group *group, const char *last, const char *name)
 {
@@ -589,7 +552,8 @@ int assay__render_unavailable(const struct assay_metrics *metrics,
     for (size_t i = 0; metrics && !code && i < assay_metrics_count(metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(metrics, i);
         if (m->state != ASSAY_UNAVAILABLE) continue;
-        const char *reason = m->note && *m->note ? root_reason(m->note) : "no reason was recorded";
+        const char *reason = assay__metrics_root(metrics, m)->note;
+        if (!reason || !*reason) reason = "no reason was recorded";
         size_t g = 0;
         while (g < *count && g < REASONS_MAX && strcmp((*groups)[g].reason, reason) != 0)
             g++;

@@ -6,7 +6,7 @@
 #define ASSAY_REPORT_RENDER_H
 
 #include "base/buf.h"
-#include "profile/profile.h"
+#include "profile/trial_values.h"
 
 #include <assay/report.h>
 
@@ -35,17 +35,8 @@ void assay__render_metric(struct assay__buf *out, const struct assay_metric *met
 const char *assay__render_mark(enum assay_state state);
 /** A duration in ns as people read it; "—" when NaN. */
 void assay__render_ns(struct assay__buf *out, double time_ns);
-/** Metric of that name that has a value, or NULL. */
-const struct assay_metric *assay__render_known(const struct assay__trial *trial, const char *name);
-/** The index-th model beside the profile's own in a comparison of models: the first trial of it;
- *  NULL past the last. Its options "model" and "parameters" and its metric memory.model tell of
- *  it. */
-const struct assay__trial *assay__render_other_model(const struct assay_profile *profile,
-                                                     size_t index);
 /** "cfc", "cfc and lora", "cfc and 3 more models". Unescaped. */
 void assay__render_model_names(struct assay__buf *out, const struct assay_profile *profile);
-/** Value of an option of the target ("threads") or "". */
-const char *assay__render_option(const struct assay__trial *trial, const char *key);
 /** What people know the layer by: the first node of the model it came from, else its name, else its
  *  operator. */
 const char *assay__render_layer_title(const struct assay__layer *layer);

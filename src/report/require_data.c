@@ -96,7 +96,7 @@ void assay__json_requirements(struct assay__json_writer *w, const struct assay_p
                               const struct assay__trial *trial, bool want_review,
                               struct assay__buf *out)
 {
-    if (!want_review && !assay__trial_option(trial, ASSAY__REQUIRE_OPTION)[0]) return;
+    if (!want_review && !trial->required) return;
     struct assay__arena *arena = assay__arena_new();
     struct assay__review review;
     if (!arena || assay__review(profile, trial, arena, &review)) {
@@ -154,7 +154,7 @@ static void put_markdown_row(struct assay__buf *out, const struct assay__require
 void assay__markdown_requirements(struct assay__buf *out, const struct assay_profile *profile,
                                   const struct assay__trial *trial)
 {
-    if (!assay__trial_option(trial, ASSAY__REQUIRE_OPTION)[0]) return;
+    if (!trial->required) return;
     struct assay__arena *arena = assay__arena_new();
     struct assay__review review;
     const struct assay__judgement *j = &review.judgement;
@@ -216,9 +216,9 @@ static int put_trial(struct assay__junit *junit, const struct assay_profile *pro
     struct assay__arena *arena = assay__arena_new();
     const struct assay__require_table *table = NULL;
     struct assay__judgement judgement = {.count = 0};
-    const char *label = assay__trial_option(trial, "label");
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
-    if (!label[0]) label = trial->device;
+    const char *label = trial->label;
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
+    if (!label[0]) label = trial->target.device;
     int code = arena ? assay__require_of(trial, arena, &table) : ASSAY_ENOMEM;
     assay__junit_case(junit, label, "run", p50 ? p50->value : (double)NAN);
     if (trial->state != ASSAY__TRIAL_OK)
@@ -241,10 +241,10 @@ int assay__report_junit(const struct assay_profile *profile,
     struct assay__junit junit;
     char suite[200];
     int code = 0;
-    snprintf(suite, sizeof suite, "assay %.40s %.120s", profile->command, profile->model.name);
+    snprintf(suite, sizeof suite, "assay %.40s %.120s", profile->command, profile->models[0]->name);
     assay__junit_begin(&junit, out, suite);
     assay__junit_property(&junit, "assay", profile->assay_version);
-    assay__junit_property(&junit, "model", profile->model.name);
+    assay__junit_property(&junit, "model", profile->models[0]->name);
     assay__junit_property(&junit, "created", profile->created);
     for (size_t i = 0; i < profile->trial_count && code == 0; i++)
         code = put_trial(&junit, profile, &profile->trials[i]);

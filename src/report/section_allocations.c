@@ -115,8 +115,8 @@ static void put_metric_row(struct assay__page *page, const struct assay__trial *
 /* "=18.5 allocations of a warm one", and what they asked for. */
 static void put_inference(struct assay__page *page, const struct assay__trial *trial)
 {
-    const struct assay_metric *count = assay__render_known(trial, "memory.allocations"),
-                              *bytes = assay__render_known(trial, "memory.allocated");
+    const struct assay_metric *count = assay__trial_metric(trial, "memory.allocations"),
+                              *bytes = assay__trial_metric(trial, "memory.allocated");
     char digits[64];
     struct assay__buf text = {0};
     if (!count || !bytes) {

@@ -5,6 +5,7 @@
 #include "report/sections.h"
 
 #include "judge/comparison.h"
+#include "base/metric_value.h"
 #include "base/text.h"
 #include "report/figure/figure_text.h"
 
@@ -94,20 +95,15 @@ static const struct assay_metric *metric_of(const struct view *v, size_t i, size
     const struct assay__trial *trial = trial_of(v, i);
     const struct column *c = &columns[column];
     if (!trial->metrics) return NULL;
-    const struct assay_metric *m = assay__render_known(trial, c->metric);
-    if (!m && c->other) m = assay__render_known(trial, c->other);
+    const struct assay_metric *m = assay__trial_metric(trial, c->metric);
+    if (!m && c->other) m = assay__trial_metric(trial, c->other);
     return m ? m : assay_metrics_get(trial->metrics, c->metric);
-}
-
-static bool is_known(const struct assay_metric *m)
-{
-    return m && m->state != ASSAY_UNAVAILABLE;
 }
 
 static bool any_known(const struct view *v, size_t column)
 {
     for (size_t i = 0; i < v->all->count; i++)
-        if (is_known(metric_of(v, i, column))) return true;
+        if (assay__metric_is_known(metric_of(v, i, column))) return true;
     return false;
 }
 
@@ -117,12 +113,13 @@ static void put_cell(struct assay__page *page, const struct assay__comparison_ro
     struct assay__buf text = {0};
     struct assay_metric own;
     const char *unit = "";
-    if (is_known(m) && (column == ENERGY || column == OPS_PER_WATT)) { /* over launches */
+    if (assay__metric_is_known(m) &&
+        (column == ENERGY || column == OPS_PER_WATT)) { /* over launches */
         own = *m;
         own.value = column == ENERGY ? row->energy_j : row->tops_per_watt;
         m = &own;
     }
-    if (is_known(m) && strcmp(m->unit, "points") == 0)
+    if (assay__metric_is_known(m) && strcmp(m->unit, "points") == 0)
         assay__buf_printf(&text, "%s%.1f", assay__render_mark(m->state), m->value);
     else
         assay__render_metric(&text, m);
@@ -158,26 +155,35 @@ static void put_table(const struct view *v, const size_t *shown, size_t first, s
     }
 }
 
-/* How many samples there were differs from row to row and matters to none: "needs 662 samples in a
- * launch, there are 4: run longer" loses its middle. */
-static void put_reason(struct assay__buf *out, const struct assay_metric *m)
+/* How many samples a percentile needs, where a launch has fewer; 0: that is not what is wrong. How
+ * many there are differs from row to row and matters to none. */
+static size_t samples_needed(const struct assay__trial *trial, size_t column)
 {
-    const char *there = strstr(m->note, ", there are "), *end = there ? strchr(there, ':') : NULL;
-    if (strncmp(m->note, "needs ", 6) != 0 || !end) {
-        assay__buf_puts(out, m->note);
-        if (strcmp(m->note, "no energy counter or power sensor was read") == 0)
-            assay__buf_puts(out, " (--no-power)");
-        return;
-    }
-    assay__buf_add(out, m->note, (size_t)(there - m->note));
-    assay__buf_puts(out, end);
+    size_t needs = assay__stats_percentile_needs(0.99);
+    if (strcmp(columns[column].metric, "latency.p99") != 0) return 0;
+    for (size_t i = 0; i < trial->launch_count; i++)
+        if (trial->launches[i].sample_count < needs + trial->launches[i].warmup) return needs;
+    return 0;
 }
 
-static bool same_reason(const struct assay_metric *a, const struct assay_metric *b)
+static void put_reason(struct assay__buf *out, const struct view *v, size_t row, size_t column)
+{
+    const struct assay__trial *trial = trial_of(v, row);
+    size_t needs = samples_needed(trial, column);
+    if (needs)
+        assay__buf_printf(out, "needs %zu samples in a launch: run longer (--iters, --time)",
+                          needs);
+    else
+        assay__buf_puts(out, metric_of(v, row, column)->note);
+    if ((column == POWER || column == ENERGY) && trial->power.gap == ASSAY__POWER_UNREAD)
+        assay__buf_puts(out, " (--no-power)");
+}
+
+static bool same_reason(const struct view *v, size_t a, size_t b, size_t column)
 {
     struct assay__buf x = {0}, y = {0};
-    put_reason(&x, a);
-    put_reason(&y, b);
+    put_reason(&x, v, a, column);
+    put_reason(&y, v, b, column);
     bool same = x.data && y.data && strcmp(x.data, y.data) == 0;
     assay__buf_free(&x);
     assay__buf_free(&y);
@@ -188,7 +194,7 @@ static bool same_reason(const struct assay_metric *a, const struct assay_metric 
 static bool is_told(const struct view *v, size_t row, size_t column)
 {
     const struct assay_metric *power = metric_of(v, row, POWER);
-    return column > POWER && !(power && is_known(power));
+    return column > POWER && !(power && assay__metric_is_known(power));
 }
 
 /* Why a row has no number there: the same reason is told once, with the rows it is of. */
@@ -198,12 +204,13 @@ static void put_reasons(const struct view *v, size_t column)
         const struct assay_metric *m = metric_of(v, i, column);
         struct assay__buf text = {0}, labels = {0};
         bool told = false, alone = true;
-        if (!v->all->rows[i].usable || !m || is_known(m) || is_told(v, i, column)) continue;
+        if (!v->all->rows[i].usable || !m || assay__metric_is_known(m) || is_told(v, i, column))
+            continue;
         for (size_t k = 0; k < v->all->count; k++) {
             const struct assay_metric *other = metric_of(v, k, column);
             if (!v->all->rows[k].usable) continue;
-            bool same = other && !is_known(other) && !is_told(v, k, column) &&
-                        same_reason(other, m);
+            bool same = other && !assay__metric_is_known(other) && !is_told(v, k, column) &&
+                        same_reason(v, k, i, column);
             told |= same && k < i;
             alone &= same;
             if (same)
@@ -212,7 +219,7 @@ static void put_reasons(const struct view *v, size_t column)
         }
         assay__buf_puts(&text, "— ");
         if (!alone) assay__buf_printf(&text, "%s: ", labels.data ? labels.data : "");
-        put_reason(&text, m);
+        put_reason(&text, v, i, column);
         if (!told)
             assay__page_row(v->page, column == ENERGY ? "energy" : columns[column].head,
                             text.data ? text.data : "");
@@ -264,8 +271,8 @@ static void put_speed(struct assay__buf *out, const struct assay__comparison_row
 /* Of one that never came to be measured. */
 static void put_first(struct assay__buf *out, const struct assay__trial *trial)
 {
-    const struct assay_metric *first = assay__render_known(trial, "timing.first");
-    if (!first || assay__render_known(trial, "latency.p50")) return;
+    const struct assay_metric *first = assay__trial_metric(trial, "timing.first");
+    if (!first || assay__trial_metric(trial, "latency.p50")) return;
     assay__buf_puts(out, "; its first inference took ");
     assay__render_metric(out, first);
 }
@@ -315,8 +322,8 @@ static void put_ratios(const struct view *v)
         }
         if (lost && strstr(text.data ? text.data : "", row->reason) == NULL)
             assay__buf_printf(&text, "; %s; the others count", row->reason);
-        if (*row->role && strcmp(row->role, "reference") != 0)
-            assay__buf_printf(&text, " [%s]", row->role);
+        if (row->role && row->role != ASSAY__ROLE_REFERENCE)
+            assay__buf_printf(&text, " [%s]", assay__role_name(row->role));
         put_line(v, i, text.data ? text.data : "");
         assay__buf_free(&text);
     }
@@ -327,10 +334,10 @@ static void put_ratios(const struct view *v)
 
 static void put_distances(struct assay__buf *out, const struct assay__trial *trial)
 {
-    double l2 = assay__trial_known(trial, "drift.relative_l2"),
-           most = assay__trial_known(trial, "drift.max_absolute"),
-           cosine = assay__trial_known(trial, "drift.cosine"),
-           top1 = assay__trial_known(trial, "drift.top1");
+    double l2 = assay__trial_value(trial, "drift.relative_l2"),
+           most = assay__trial_value(trial, "drift.max_absolute"),
+           cosine = assay__trial_value(trial, "drift.cosine"),
+           top1 = assay__trial_value(trial, "drift.top1");
     assay__buf_printf(out, "relative L2 =%.2g", l2);
     if (isfinite(most)) assay__buf_printf(out, ", at most =%s apart", assay__digits(most, 2).text);
     if (isfinite(cosine)) assay__buf_printf(out, ", cosine =%.6f", cosine);
@@ -343,8 +350,8 @@ static void put_drift(const struct view *v)
     bool headed = false;
     for (size_t i = 0; i < v->all->count; i++) {
         const struct assay__trial *trial = trial_of(v, i);
-        const struct assay_metric *l2 = assay__render_known(trial, "drift.relative_l2"),
-                                  *most = assay__render_known(trial, "drift.max_absolute"), *any;
+        const struct assay_metric *l2 = assay__trial_metric(trial, "drift.relative_l2"),
+                                  *most = assay__trial_metric(trial, "drift.max_absolute"), *any;
         struct assay__buf text = {0};
         any = trial->metrics ? assay_metrics_get(trial->metrics, "drift.relative_l2") : NULL;
         const struct assay__comparison_row *row = &v->all->rows[i];
@@ -373,7 +380,7 @@ static void put_drift(const struct view *v)
     }
 }
 
-static void put_crossings(struct assay__buf *out, const struct assay__fallback *f)
+static void put_crossings(struct assay__buf *out, const struct assay__placement_summary *f)
 {
     char bytes[64], time[64];
     assay__text_scaled(bytes, sizeof bytes, f->crossing_bytes, "B");
@@ -386,7 +393,7 @@ static void put_crossings(struct assay__buf *out, const struct assay__fallback *
         assay__buf_printf(out, ", their time — %s", f->time_reason);
 }
 
-static void put_names(struct assay__buf *out, const struct assay__fallback *f)
+static void put_names(struct assay__buf *out, const struct assay__placement_summary *f)
 {
     size_t shown = f->name_count < NAMES_MOST ? f->name_count : NAMES_MOST;
     assay__buf_printf(out, "; %s ran", f->provider);
@@ -400,7 +407,7 @@ static void put_placement(const struct view *v)
 {
     bool headed = false;
     for (size_t i = 0; i < v->all->count; i++) {
-        const struct assay__fallback *f = &v->all->rows[i].fallback;
+        const struct assay__placement_summary *f = &v->all->rows[i].placement;
         struct assay__buf text = {0};
         if (!f->asked || (!v->all->rows[i].usable && *f->reason)) continue;
         if (!headed)
@@ -408,7 +415,7 @@ static void put_placement(const struct view *v)
         headed = true;
         if (*f->reason) {
             assay__buf_printf(&text, "— %s", f->reason);
-        } else if (assay__fallback_is_total(f)) {
+        } else if (assay__placement_is_elsewhere(f)) {
             assay__buf_printf(&text,
                               "warning: none of the %.0f nodes ran on it, all on %s: this row is "
                               "no measurement of the device",
@@ -494,7 +501,7 @@ void assay__section_comparison(struct assay__page *page, const struct assay_prof
 {
     struct assay__arena *arena = NULL;
     struct assay__comparison all;
-    if (trial != profile->trials || strcmp(profile->command, "compare") != 0) return;
+    if (trial != profile->trials || profile->kind != ASSAY__PROFILE_COMPARE) return;
     arena = assay__arena_new();
     if (!arena || assay__comparison(profile, arena, &all)) {
         page->out->failed = true;

@@ -62,11 +62,11 @@ static void count_text(char *out, size_t size, double value)
 /* Inferences per second while it was counted; NaN unknown. */
 static double counted_rate(const struct assay__trial *trial)
 {
-    const struct assay_metric *elapsed = assay__render_known(trial, "hardware.elapsed");
+    const struct assay_metric *elapsed = assay__trial_metric(trial, "hardware.elapsed");
     if (elapsed && elapsed->value > 0) return 1 / elapsed->value;
-    const struct assay_metric *clock = assay__render_known(trial, "hardware.task_clock"),
-                              *cpus = assay__render_known(trial, "hardware.cpus_busy"),
-                              *rate = assay__render_known(trial, "throughput.inferences");
+    const struct assay_metric *clock = assay__trial_metric(trial, "hardware.task_clock"),
+                              *cpus = assay__trial_metric(trial, "hardware.cpus_busy"),
+                              *rate = assay__trial_metric(trial, "throughput.inferences");
     if (clock && cpus && clock->value > 0) return cpus->value / clock->value;
     return rate ? rate->value : NAN;
 }
@@ -74,7 +74,7 @@ static double counted_rate(const struct assay__trial *trial)
 static void put_counter(struct assay__page *page, const struct assay__trial *trial,
                         const struct counter_row *row)
 {
-    const struct assay_metric *metric = assay__render_known(trial, row->metric);
+    const struct assay_metric *metric = assay__trial_metric(trial, row->metric);
     double rate = counted_rate(trial);
     char number[64], text[80], second[80] = "—";
     if (!metric) return;
@@ -115,7 +115,7 @@ static void put_item(struct assay__buf *items, const struct assay__trial *trial,
                      const char *label)
 {
     struct assay__buf value = {0};
-    const struct assay_metric *known = assay__render_known(trial, metric);
+    const struct assay_metric *known = assay__trial_metric(trial, metric);
     assay__render_metric(&value, known);
     if (known) assay__page_item(items, "%s %s", label, value.data ? value.data : "");
     assay__buf_free(&value);
@@ -134,7 +134,7 @@ static void put_table(struct assay__page *page, const struct assay__trial *trial
 {
     bool any = false;
     for (size_t i = 0; i < COUNTER_ROWS; i++)
-        any |= assay__render_known(trial, counter_rows[i].metric) != NULL;
+        any |= assay__trial_metric(trial, counter_rows[i].metric) != NULL;
     if (!any) return;
     assay__page_style(page, ASSAY__STYLE_DIM);
     assay__buf_printf(page->out, "  %-23s%13s", "", "per inference");
@@ -319,7 +319,7 @@ void assay__section_counters(struct assay__page *page, const struct assay_profil
     /* put only when counters were asked for */
     if (!trial->metrics || !assay_metrics_get(trial->metrics, "hardware.task_clock")) return;
     assay__page_heading(page, "Counters", "all threads of the worker; the latency is without them");
-    if (strcmp(profile->command, "counters") == 0) put_speed(page, trial);
+    if (profile->kind == ASSAY__PROFILE_COUNTERS) put_speed(page, trial);
     put_table(page, trial);
     put_derived(page, trial);
     put_notes(page, trial, ASSAY_DERIVED, "  = ");

@@ -34,7 +34,7 @@ static const struct assay__series_info *series_of(const struct assay__trial *tri
 static void add_known(struct assay__buf *items, const struct assay__trial *trial, const char *name,
                       const char *before, const char *after)
 {
-    const struct assay_metric *metric = assay__render_known(trial, name);
+    const struct assay_metric *metric = assay__trial_metric(trial, name);
     struct assay__buf value = {0};
     if (!metric) return;
     assay__render_metric(&value, metric);
@@ -147,9 +147,9 @@ static void put_growing(struct assay__buf *text, const struct assay__allocations
 /* One sentence: what the run needs, and the largest part of it. */
 static void put_answer(struct assay__page *page, const struct assay__trial *trial)
 {
-    const struct assay_metric *total = assay__render_known(trial, "memory.total"),
-                              *model = assay__render_known(trial, "memory.model"),
-                              *growth = assay__render_known(trial, "memory.growth");
+    const struct assay_metric *total = assay__trial_metric(trial, "memory.total"),
+                              *model = assay__trial_metric(trial, "memory.model"),
+                              *growth = assay__trial_metric(trial, "memory.growth");
     struct assay__buf text = {0};
     char scaled[64], part[64];
     if (total) {
@@ -395,6 +395,6 @@ void assay__section_memory(struct assay__page *page, const struct assay_profile 
     put_timeline(page, trial);
     put_readings(page, trial);
     assay__section_peak(page, trial);
-    if (strcmp(profile->command, "memory") == 0) put_layers(page, trial);
+    if (profile->kind == ASSAY__PROFILE_MEMORY) put_layers(page, trial);
     assay__section_allocations(page, trial);
 }

@@ -90,7 +90,7 @@ void assay__section_peak(struct assay__page *page, const struct assay__trial *tr
 {
     const struct assay__peak *peak = &trial->peak;
     struct assay__buf text = {0};
-    bool known = assay__render_known(trial, "memory.activation.predicted") != NULL;
+    bool known = assay__trial_metric(trial, "memory.activation.predicted") != NULL;
     if (!peak->reason || (*peak->reason && !known)) return;
     assay__page_heading(page, "Alive at the peak", "activations, the largest first");
     if (*peak->reason) {

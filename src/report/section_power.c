@@ -16,7 +16,6 @@
 #define SMALL_ROWS 4
 #define SILENT_SHOWN 8
 #define LABEL 11 /* columns of a row's label */
-#define SAMPLED_DIFFERS_PERCENT 5
 
 static bool is_one_of(const char *word, const char *const *words)
 {
@@ -60,7 +59,7 @@ static const struct assay_metric *metric_of(const struct assay__trial *trial, co
 
 static void scaled(struct assay__buf *out, const struct assay__trial *trial, const char *name)
 {
-    assay__render_metric(out, assay__render_known(trial, name));
+    assay__render_metric(out, assay__trial_metric(trial, name));
 }
 
 static const char *text_of(const struct assay__buf *buf)
@@ -70,20 +69,21 @@ static const char *text_of(const struct assay__buf *buf)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-/* "package + dram" of "package + dram; the rest of the note". */
-static void put_rail_names(struct assay__buf *out, const char *note)
+/* "package + dram" */
+static void put_rail_names(struct assay__buf *out, const struct assay__power_info *power)
 {
-    assay__buf_add(out, note, strcspn(note, ";"));
+    for (size_t i = 0; i < power->rail_count; i++)
+        assay__buf_printf(out, "%s%s", i ? " + " : "", power->rails[i]);
 }
 
 static void put_answer(struct assay__page *page, const struct assay__trial *trial)
 {
     struct assay__buf text = {0};
-    const struct assay_metric *power = assay__render_known(trial, "power.average");
+    const struct assay_metric *power = assay__trial_metric(trial, "power.average");
     if (power) {
         assay__buf_puts(&text, "An inference takes ");
         scaled(&text, trial, "energy.inference.gross");
-        const struct assay_metric *net = assay__render_known(trial, "energy.inference.net");
+        const struct assay_metric *net = assay__trial_metric(trial, "energy.inference.net");
         if (net && net->value > 0) {
             assay__buf_puts(&text, ", ");
             scaled(&text, trial, "energy.inference.net");
@@ -94,17 +94,18 @@ static void put_answer(struct assay__page *page, const struct assay__trial *tria
         assay__buf_puts(&text, ", at ");
         scaled(&text, trial, "power.average");
         assay__buf_puts(&text, " on ");
-        put_rail_names(&text, power->note);
-        assay__buf_puts(&text, strstr(power->note, "the whole machine's")
+        put_rail_names(&text, &trial->power);
+        assay__buf_puts(&text, trial->power.whole_machine
                                    ? " (the whole machine, not only the processor)."
                                    : ".");
     } else {
         assay__buf_puts(&text, "The energy of an inference is not known here: ");
         const struct assay_metric *none = assay_metrics_get(trial->metrics, "power.average");
-        const char *why = none && none->note ? none->note : "no sensor was read";
-        bool listed = strncmp(why, "no energy counter", 17) == 0; /* and then every source */
-        assay__buf_add(&text, why, listed ? strcspn(why, ":;") : strlen(why));
-        assay__buf_puts(&text, listed ? "; below, each source has its reason." : ".");
+        const char *words = assay__power_gap_words(trial->power.gap);
+        assay__buf_puts(&text, *words ? words : none && none->note ? none->note : "not known");
+        assay__buf_puts(&text, trial->power.gap == ASSAY__POWER_NO_SENSOR
+                                   ? "; below, each source has its reason."
+                                   : ".");
     }
     assay__page_wrap(page, ASSAY__STYLE_BOLD, "  ", text_of(&text));
     assay__buf_free(&text);
@@ -159,13 +160,16 @@ static void put_source(struct assay__buf *out, const struct assay__trial *trial,
     const struct assay_metric *period = metric_of(trial, "sensor.period", rail);
     bool counted = energy && energy->state == ASSAY_MEASURED;
     const char *wanted = counted ? "energy" : "power", *probe = "";
+    bool bound = false;
     for (size_t i = 0; i < trial->series_count && !*probe; i++)
         if (strcmp(trial->series[i].rail, rail) == 0 && has_values(&trial->series[i]) &&
-            strcmp(trial->series[i].quantity, wanted) == 0)
+            strcmp(trial->series[i].quantity, wanted) == 0) {
             probe = trial->series[i].probe;
+            bound = trial->series[i].period_is_bound;
+        }
     assay__buf_printf(out, "%s%s%s", probe, *probe ? " " : "", counted ? "counter" : "samples");
     if (!period || period->state == ASSAY_UNAVAILABLE) return;
-    assay__buf_puts(out, strstr(period->note, "upper bound") ? ", ≤ " : ", ");
+    assay__buf_puts(out, bound ? ", ≤ " : ", ");
     char text[64];
     assay__text_scaled(text, sizeof text, period->value, "s");
     assay__buf_puts(out, text);
@@ -222,67 +226,25 @@ static const char *rail_at(const struct assay__trial *trial, size_t index)
     return NULL;
 }
 
-/* What a note says beyond the formula, and must not be overlooked: its parts that begin with one of
- * the words. Sampled power counts when it differs from the counter by more than 5 %. */
-static bool is_warning(const char *part, const char *const *words)
+static void put_warnings(struct assay__page *page, const struct assay__trial *trial)
 {
-    static const char sampled[] = "sampled power says ";
-    for (; *words; words++)
-        if (strncmp(part, *words, strlen(*words)) == 0) break;
-    if (!*words) return false;
-    if (strncmp(part, sampled, sizeof sampled - 1) != 0) return true;
-    const char *open = strchr(part, '(');
-    return !open || !(fabs(strtod(open + 1, NULL)) <= SAMPLED_DIFFERS_PERCENT);
-}
-
-/* "package: shorter than 10 update periods of the source (0.1 s)" */
-static void put_warnings(struct assay__page *page, const char *about,
-                         const struct assay_metric *metric, const char *const *words)
-{
-    if (!metric || metric->state == ASSAY_UNAVAILABLE || !metric->note) return;
-    for (const char *part = metric->note; *part; part += strspn(part, "; ")) {
-        size_t length = strcspn(part, ";");
-        if (is_warning(part, words)) {
-            struct assay__buf text = {0};
-            assay__buf_printf(&text, "%s: %.*s", about, (int)length, part);
-            assay__page_wrap(page, ASSAY__STYLE_WARN, "  ! ", text_of(&text));
-            assay__buf_free(&text);
-        }
-        part += length;
+    const struct assay__power_info *power = &trial->power;
+    struct assay__buf text = {0};
+    for (size_t i = 0; i < power->warning_count; i++) {
+        assay__buf_clear(&text);
+        assay__buf_printf(&text, "%s: %s", power->warnings[i].about, power->warnings[i].text);
+        assay__page_wrap(page, ASSAY__STYLE_WARN, "  ! ", text_of(&text));
     }
-}
-
-static void put_rail_warnings(struct assay__page *page, const struct assay__trial *trial,
-                              const char *rail)
-{
-    static const char *const of_average[] = {
-        "shorter than ", "the update period of the source is not known", "sampled power says ",
-        "from sampled power, as ", NULL};
-    static const char *const of_idle[] = {"shorter than ", "idle power ", NULL};
-    struct assay__buf about = {0};
-    put_warnings(page, rail, metric_of(trial, "power.average", rail), of_average);
-    assay__buf_printf(&about, "%s, idle", rail);
-    put_warnings(page, text_of(&about), metric_of(trial, "power.idle", rail), of_idle);
-    assay__buf_free(&about);
-}
-
-/* Of what was chosen, and of what was worked out. */
-static void put_choice_warnings(struct assay__page *page, const struct assay__trial *trial)
-{
-    static const char *const of_choice[] = {"CUDA and NVML count ", "the whole machine's", NULL};
-    static const char *const of_net[] = {"below zero", NULL};
-    put_warnings(page, "power", assay__render_known(trial, "power.average"), of_choice);
     const struct assay_metric *net = assay_metrics_get(trial->metrics, "energy.inference.net");
-    put_warnings(page, "net energy", net, of_net);
     bool idle_watched = false;
     for (size_t i = 0; i < trial->span_count; i++)
         if (strcmp(trial->spans[i].kind, "idle") == 0) idle_watched = true;
-    if (!idle_watched || !net || net->state != ASSAY_UNAVAILABLE || !net->note ||
-        !assay__render_known(trial, "power.average"))
-        return;
-    struct assay__buf text = {0};
-    assay__buf_printf(&text, "net energy: not known: %s", net->note);
-    assay__page_wrap(page, ASSAY__STYLE_WARN, "  ! ", text_of(&text));
+    if (idle_watched && net && net->state == ASSAY_UNAVAILABLE && net->note &&
+        assay__trial_metric(trial, "power.average")) {
+        assay__buf_clear(&text);
+        assay__buf_printf(&text, "net energy: not known: %s", net->note);
+        assay__page_wrap(page, ASSAY__STYLE_WARN, "  ! ", text_of(&text));
+    }
     assay__buf_free(&text);
 }
 
@@ -310,9 +272,7 @@ static void put_rails(struct assay__page *page, const struct assay__trial *trial
     assay__page_style(page, ASSAY__STYLE_PLAIN);
     for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
         put_rail(page, trial, rail, &widths);
-    for (size_t i = 0; (rail = rail_at(trial, i)) != NULL; i++)
-        put_rail_warnings(page, trial, rail);
-    put_choice_warnings(page, trial);
+    put_warnings(page, trial);
     assay__buf_putc(page->out, '\n');
 }
 
@@ -322,7 +282,7 @@ static void item(struct assay__buf *items, const struct assay__trial *trial, con
                  const char *before, const char *after)
 {
     struct assay__buf value = {0};
-    if (assay__render_known(trial, name)) {
+    if (assay__trial_metric(trial, name)) {
         scaled(&value, trial, name);
         assay__page_item(items, "%s%s%s", before, text_of(&value), after);
     }
@@ -461,7 +421,7 @@ static void put_idle(struct assay__page *page, const struct assay__trial *trial)
         assay__text_scaled(seconds, sizeof seconds, (span->end_ns - span->begin_ns) * 1e-9, "s");
         assay__buf_printf(&items, "the machine was watched for %s before the run", seconds);
     }
-    if (!items.length && assay__render_known(trial, "power.average"))
+    if (!items.length && assay__trial_metric(trial, "power.average"))
         assay__buf_puts(&items, "— not watched: net energy is not known");
     else if (!items.length)
         assay__buf_puts(&items, "— not watched, as nothing here tells power or energy");
@@ -491,11 +451,10 @@ static void put_rows(struct assay__page *page, const struct assay_profile *profi
     put_row(page, "clock", &items);
     put_machine(page, trial);
     put_throttling(page, profile, trial);
-    const struct assay_metric *cost = assay__render_known(trial, "overhead.sensors");
+    const struct assay_metric *cost = assay__trial_metric(trial, "overhead.sensors");
     if (cost) {
-        assay__buf_printf(&items, "%.2f %% of a core; ", cost->value * 100);
-        const char *rest = strstr(cost->note, "; ");
-        assay__buf_puts(&items, rest ? rest + 2 : cost->note);
+        assay__buf_printf(&items, "%.2f %%: ", cost->value * 100);
+        assay__buf_puts(&items, cost->note);
     }
     put_row(page, "sampling", &items);
 }
@@ -538,27 +497,22 @@ static const struct assay__series_info *power_of(const struct assay__trial *tria
     return best;
 }
 
-/* "package" is a word of "package + dram; …"; everything is one of "". */
-static bool is_named(const char *names, const char *rail)
+/* It is one of those that are added up; every rail is where none are. */
+static bool is_added(const struct assay__power_info *power, const char *rail)
 {
-    size_t length = strlen(rail), end = strcspn(names, ";");
-    for (size_t at = 0; at + length <= end; at++)
-        if (strncmp(names + at, rail, length) == 0 && (at == 0 || names[at - 1] == ' ') &&
-            (at + length == end || names[at + length] == ' '))
-            return true;
-    return end == 0;
+    for (size_t i = 0; i < power->rail_count; i++)
+        if (strcmp(power->rails[i], rail) == 0) return true;
+    return power->rail_count == 0;
 }
 
 static void put_power_charts(struct assay__page *page, const struct assay__trial *trial)
 {
-    const struct assay_metric *power = assay__render_known(trial, "power.average");
     const char *rail;
     size_t shown = 0;
     for (size_t i = 0; (rail = rail_at(trial, i)) != NULL && shown < POWER_CHARTS; i++) {
         const struct assay__series_info *series = power_of(trial, rail);
         const struct assay_metric *average = metric_of(trial, "power.average", rail);
-        if (!series || average->state == ASSAY_UNAVAILABLE ||
-            !is_named(power ? power->note : "", rail))
+        if (!series || average->state == ASSAY_UNAVAILABLE || !is_added(&trial->power, rail))
             continue;
         struct assay__buf title = {0};
         assay__buf_printf(&title, "power of %s", rail);
@@ -568,24 +522,18 @@ static void put_power_charts(struct assay__page *page, const struct assay__trial
     }
 }
 
-/* The series whose name the note of the metric begins with. */
 static void put_named_chart(struct assay__page *page, const struct assay__trial *trial,
-                            const char *metric)
+                            const char *name)
 {
-    const struct assay_metric *m = assay__render_known(trial, metric);
-    char name[200];
-    if (!m) return;
-    snprintf(name, sizeof name, "%.*s", (int)fmin((double)strcspn(m->note, ":"), 199), m->note);
-    const struct assay__series_info *series = find(trial, name, NULL);
-    put_chart(page, trial, series, name, NAN, SMALL_ROWS);
+    if (*name) put_chart(page, trial, find(trial, name, NULL), name, NAN, SMALL_ROWS);
 }
 
 static void put_charts(struct assay__page *page, const struct assay__trial *trial)
 {
     size_t begin = page->out->length;
     put_power_charts(page, trial);
-    put_named_chart(page, trial, "hardware.temperature");
-    put_named_chart(page, trial, "hardware.frequency");
+    put_named_chart(page, trial, trial->power.temperature);
+    put_named_chart(page, trial, trial->power.frequency);
     put_chart(page, trial, find(trial, "throughput.inferences", NULL), "inferences per second", 0,
               SMALL_ROWS);
     put_chart(page, trial, find(trial, "efficiency.inferences_per_joule", NULL),
@@ -624,7 +572,7 @@ static void put_silent(struct assay__page *page, const struct assay__trial *tria
 void assay__section_power(struct assay__page *page, const struct assay_profile *profile,
                           const struct assay__trial *trial)
 {
-    bool any = strcmp(profile->command, "power") == 0;
+    bool any = profile->kind == ASSAY__PROFILE_POWER;
     for (size_t i = 0; i < trial->series_count && !any; i++)
         any = is_sensor(&trial->series[i]) || strcmp(trial->series[i].probe, "procstat") == 0;
     if (!any || !trial->metrics) return;

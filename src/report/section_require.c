@@ -171,10 +171,9 @@ static void put_score(struct assay__page *page, const char *label, const struct 
         const struct assay__score_part *part = &score->parts[i];
         if (isfinite(part->points)) continue;
         assay__buf_clear(&text);
-        size_t first = strcspn(part->reason, ";"); /* the list of all sensors is long */
-        if (first > REASON) first = REASON;
+        size_t length = strlen(part->reason), first = length < REASON ? length : REASON;
         assay__buf_printf(&text, "— %s: %.*s%s", part->name, (int)first, part->reason,
-                          part->reason[first] ? " …" : "");
+                          first < length ? " …" : ""); /* the list of all sensors is long */
         assay__page_wrap(page, ASSAY__STYLE_DIM, "              ", text_of(&text));
     }
     assay__buf_free(&text);
@@ -198,7 +197,7 @@ static void put_sentences(struct assay__page *page, const char *heading, const c
 void assay__section_require(struct assay__page *page, const struct assay_profile *profile,
                             const struct assay__trial *trial)
 {
-    if (!assay__trial_option(trial, ASSAY__REQUIRE_OPTION)[0]) return;
+    if (!trial->required) return;
     struct assay__arena *arena = assay__arena_new();
     struct assay__review review;
     if (!arena || assay__review(profile, trial, arena, &review)) {
@@ -224,7 +223,7 @@ static void put_group(struct assay__page *page, const struct assay__trial *trial
 {
     struct assay__buf items = {0}, missing = {0};
     for (size_t i = 0; i < count; i++) {
-        const struct assay_metric *metric = assay__render_known(trial, names[i][0]);
+        const struct assay_metric *metric = assay__trial_metric(trial, names[i][0]);
         struct assay__buf value = {0};
         if (metric) {
             assay__render_metric(&value, metric);
@@ -275,7 +274,7 @@ static void put_environment(struct assay__page *page, const struct assay_profile
     } rows[] = {{"kernel", e->kernel},
                 {"SIMD", e->simd},
                 {"governor", e->governor},
-                {"library", trial->engine_library},
+                {"library", trial->target.engine_library},
                 {"command", profile->command_line}};
     assay__page_heading(page, "Environment", "");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

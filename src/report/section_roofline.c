@@ -69,7 +69,7 @@ static void put_roofs(struct assay__page *page, const struct assay__roofline *r,
             again = seen[s] == roof;
         if (again) continue;
         seen[seen_count++] = roof;
-        bool integer = strcmp(roof->label, "int8") == 0;
+        bool integer = strcmp(roof->kind, "int8") == 0;
         assay__text_scaled(scaled, sizeof scaled, roof->value, integer ? "OP/s" : "FLOP/s");
         assay__page_item(&items, "%s %s", roof->label, scaled);
     }
@@ -192,9 +192,8 @@ static void put_shown(struct assay__page *page, const struct shown *s, double p5
     }
     put_ratio(page, l->utilization, 8);
     assay__buf_printf(page->out, "  %s", assay__bound_name(l->bound));
-    size_t level = l->level ? strcspn(l->level->label, " ") : 0; /* "dram" of "dram read" */
-    if (l->bound == ASSAY__BOUND_MEMORY && level && level < 5)
-        assay__buf_printf(page->out, " %.*s", (int)level, l->level->label);
+    if (l->bound == ASSAY__BOUND_MEMORY && l->level && strlen(l->level->kind) < 5)
+        assay__buf_printf(page->out, " %s", l->level->kind);
     assay__buf_putc(page->out, '\n');
 }
 
@@ -230,7 +229,7 @@ static void put_section(struct assay__page *page, const struct assay_profile *pr
     struct shown shown[SHOWN];
     struct assay__figure figure;
     size_t *order = assay__render_layer_order(&trial->layers), point_count = 0;
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     if (!order) {
         page->out->failed = true;
         return;

@@ -24,7 +24,7 @@ static const char *const titles[ASSAY__SWEEP_COLUMNS] = {
 /* --- the key of a point: its values, one column per axis -------------------------------------- */
 
 struct keys {
-    int widths[ASSAY__SWEEP_AXES];
+    int widths[ASSAY__AXIS_COUNT];
     int width;   /* of all, blanks between them included */
     bool labels; /* too wide: the label, cut in its middle */
 };
@@ -43,7 +43,7 @@ static struct keys measure_keys(const struct assay__sweep *sweep, int page_colum
     struct keys keys = {.width = 0};
     int most = page_columns / 2 < KEY_MOST ? page_columns / 2 : KEY_MOST;
     for (size_t a = 0; a < sweep->axis_count; a++) {
-        size_t width = assay__text_width(sweep->axes[a]);
+        size_t width = assay__text_width(assay__axis_name(sweep->axes[a]));
         for (size_t i = 0; i < sweep->count; i++) {
             size_t own = assay__text_width(sweep->points[i].values[a]);
             if (own > width) width = own;
@@ -68,7 +68,8 @@ static void put_key(struct assay__page *page, const struct assay__sweep *sweep,
     }
     for (size_t a = 0; a < sweep->axis_count; a++) {
         if (a) assay__buf_putc(page->out, ' ');
-        assay__page_fit(page, p ? p->values[a] : sweep->axes[a], keys->widths[a], 0);
+        assay__page_fit(page, p ? p->values[a] : assay__axis_name(sweep->axes[a]), keys->widths[a],
+                        0);
     }
 }
 
@@ -210,7 +211,7 @@ static void put_gaps(struct assay__page *page, const struct assay_profile *profi
         if (!why) continue;
         struct assay__buf text = {0};
         assay__buf_printf(&text, "%s: %s", titles[c], why);
-        const char *help = assay__sweep_help((enum assay__sweep_column)c, why);
+        const char *help = assay__sweep_help(profile, (enum assay__sweep_column)c);
         if (*help) assay__buf_printf(&text, " (%s)", help);
         assay__page_row(page, "—", text.data ? text.data : "");
         assay__buf_free(&text);
@@ -373,10 +374,9 @@ void assay__section_sweep(struct assay__page *page, const struct assay_profile *
                           const struct assay__trial *trial)
 {
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-    if (trial != profile->trials || strcmp(profile->command, "sweep") != 0) return;
+    if (trial != profile->trials || profile->kind != ASSAY__PROFILE_SWEEP) return;
     struct assay__arena *arena = assay__arena_new();
-    if (!arena || assay__sweep(profile, &limits, arena, &sweep)) {
+    if (!arena || assay__sweep(profile, arena, &sweep)) {
         page->out->failed = true;
         goto out;
     }

@@ -133,7 +133,7 @@ static void put_row(struct assay__page *page, const struct assay__tune_result *r
         assay__page_fit(page, text.data ? text.data : "", layout->width, 0);
         if (failed) put_reason(page, row->reason, MARKS + layout->width + 2);
     }
-    if (!failed) put_numbers(page, row, layout->wide, result->goal == ASSAY__SWEEP_THROUGHPUT);
+    if (!failed) put_numbers(page, row, layout->wide, result->plan->goal == ASSAY__PLAN_THROUGHPUT);
     assay__buf_free(&text);
 }
 
@@ -147,7 +147,8 @@ static void put_names(struct assay__page *page, const struct assay__tune_result 
     assay__page_style(page, ASSAY__STYLE_DIM);
     assay__buf_puts(page->out, "   ");
     assay__page_fit(page, layout->stacked || !names.data ? "" : names.data, layout->width, 0);
-    bool rates = result->goal == ASSAY__SWEEP_THROUGHPUT; /* what the narrow page has room for */
+    bool rates = result->plan->goal ==
+                 ASSAY__PLAN_THROUGHPUT; /* what the narrow page has room for */
     if (layout->wide || !rates) assay__page_right(page, "p50", NUMBER);
     if (layout->wide || rates) assay__page_right(page, "per second", NUMBER);
     if (layout->wide) assay__page_right(page, "memory", NUMBER);
@@ -198,7 +199,8 @@ static void put_parts(struct assay__page *page, const struct assay__tune_result 
     for (size_t i = 0; i < result->part_count; i++) {
         const struct assay__tune_part *part = &result->parts[i];
         struct assay__buf text = {0};
-        assay__buf_printf(&text, "%s %s → %s: ", part->axis, part->from, part->to);
+        assay__buf_printf(&text, "%s %s → %s: ", assay__axis_name(part->axis), part->from,
+                          part->to);
         if (!*part->objection) assay__buf_puts(&text, "set back alone, ");
         if (*part->objection)
             assay__buf_printf(&text, "nothing with %s may be advised (%s)", part->from,
@@ -249,10 +251,10 @@ static void put_spent(struct assay__page *page, const struct assay__tune_result 
                 .text);
     assay__page_row(page, "tried", text.data ? text.data : "");
     assay__buf_clear(&text);
-    if (isfinite(result->elapsed_s) && isfinite(result->budget_s)) {
-        double left = result->budget_s - result->elapsed_s;
+    if (isfinite(result->elapsed_s) && isfinite(result->plan->budget_s)) {
+        double left = result->plan->budget_s - result->elapsed_s;
         assay__buf_printf(&text, "%s s of %s s; ", assay__digits(result->elapsed_s, 3).text,
-                          assay__digits(result->budget_s, 3).text);
+                          assay__digits(result->plan->budget_s, 3).text);
         assay__buf_printf(&text, left >= 0 ? "%s s left" : "%s s too long",
                           assay__digits(fabs(left), 2).text);
         assay__page_row(page, "budget", text.data ? text.data : "");
@@ -286,9 +288,9 @@ static void put_limits(struct assay__page *page, const struct assay__tune_result
     if (best && isfinite(best->drift)) {
         assay__buf_printf(&text, "=%.2g relative L2 of the best's outputs against float32",
                           best->drift);
-        if (isfinite(result->drift_limit))
+        if (isfinite(result->plan->drift_limit))
             assay__buf_printf(&text, "; at most %s is advised",
-                              assay__digits(result->drift_limit, 3).text);
+                              assay__digits(result->plan->drift_limit, 3).text);
         assay__page_row(page, "drift", text.data ? text.data : "");
     }
     assay__buf_free(&text);
@@ -395,7 +397,7 @@ void assay__section_tune(struct assay__page *page, const struct assay_profile *p
                          const struct assay__trial *trial)
 {
     struct assay__tune_result result;
-    if (trial != profile->trials || strcmp(profile->command, "tune") != 0) return;
+    if (trial != profile->trials || profile->kind != ASSAY__PROFILE_TUNE) return;
     struct assay__arena *arena = assay__arena_new();
     if (!arena || assay__tune_result(profile, arena, &result)) {
         page->out->failed = true;

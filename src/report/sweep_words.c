@@ -37,29 +37,26 @@ enum assay_state assay__sweep_state(const struct assay_profile *profile,
     return m ? m->state : ASSAY_UNAVAILABLE;
 }
 
-const char *assay__sweep_help(enum assay__sweep_column column, const char *why)
+const char *assay__sweep_help(const struct assay_profile *profile, enum assay__sweep_column column)
 {
-    if (column == ASSAY__SWEEP_JOULES && strstr(why, "was read"))
+    if (column == ASSAY__SWEEP_JOULES && profile->trials[0].power.gap == ASSAY__POWER_UNREAD)
         return "--power reads what sensors there are";
-    if (column == ASSAY__SWEEP_UTILIZATION && strstr(why, "was measured"))
+    if (column == ASSAY__SWEEP_UTILIZATION && !profile->ceiling_count)
         return "--ceilings measures it";
     return "";
 }
 
 const char *assay__sweep_compiled(const struct assay__sweep *sweep, size_t point)
 {
-    size_t axis = assay__sweep_axis(sweep, "opt");
+    size_t axis = assay__sweep_axis(sweep, ASSAY__AXIS_OPT);
     if (axis == SIZE_MAX) return "yes";
     return strcmp(sweep->points[point].values[axis], "none") == 0 ? "no" : "yes";
 }
 
 const char *assay__sweep_accelerated(const struct assay__sweep_point *point)
 {
-    if (!*point->device_class)
-        return !*point->device || !point->usable    ? "?"
-               : assay__build_on_cpu(point->device) ? "no"
-                                                    : "yes";
-    return strcmp(point->device_class, "cpu") == 0 ? "no" : "yes";
+    if (!point->device_class) return !*point->device || !point->usable ? "?" : "yes";
+    return point->device_class == ASSAY__CLASS_CPU ? "no" : "yes";
 }
 
 struct assay__sweep_text assay__sweep_rest(const struct assay__sweep *sweep, size_t point)
@@ -68,12 +65,12 @@ struct assay__sweep_text assay__sweep_rest(const struct assay__sweep *sweep, siz
     for (size_t a = 0; a < sweep->axis_count; a++) {
         size_t used = strlen(rest.text);
         const char *value = sweep->points[point].values[a];
-        if (strcmp(sweep->axes[a], "device") == 0)
+        if (sweep->axes[a] == ASSAY__AXIS_DEVICE)
             snprintf(rest.text + used, sizeof rest.text - used, "%s%s", used ? " " : "", value);
-        else if (strcmp(sweep->axes[a], "opt") != 0 ||
+        else if (sweep->axes[a] != ASSAY__AXIS_OPT ||
                  (strcmp(value, "none") != 0 && strcmp(value, "all") != 0))
             snprintf(rest.text + used, sizeof rest.text - used, "%s%s=%s", used ? " " : "",
-                     sweep->axes[a], value);
+                     assay__axis_name(sweep->axes[a]), value);
     }
     return rest;
 }
@@ -106,10 +103,9 @@ void assay__sweep_pairs(struct assay__buf *out, const struct assay__sweep *sweep
 static struct assay__arena *judge(const struct assay_profile *profile, struct assay__sweep *sweep,
                                   struct assay__buf *out)
 {
-    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-    struct assay__arena *arena = strcmp(profile->command, "sweep") == 0 ? assay__arena_new() : NULL;
-    if (strcmp(profile->command, "sweep") != 0) return NULL;
-    if (arena && assay__sweep(profile, &limits, arena, sweep) == 0) return arena;
+    struct assay__arena *arena = profile->kind == ASSAY__PROFILE_SWEEP ? assay__arena_new() : NULL;
+    if (profile->kind != ASSAY__PROFILE_SWEEP) return NULL;
+    if (arena && assay__sweep(profile, arena, sweep) == 0) return arena;
     out->failed = true;
     assay__arena_free(arena);
     return NULL;

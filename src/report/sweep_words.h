@@ -19,7 +19,7 @@ enum assay_state assay__sweep_state(const struct assay_profile *profile,
                                     const struct assay__sweep_point *point,
                                     enum assay__sweep_column column);
 /** What would provide the number that is missing for that reason; "". */
-const char *assay__sweep_help(enum assay__sweep_column column, const char *why);
+const char *assay__sweep_help(const struct assay_profile *profile, enum assay__sweep_column column);
 /** "no", "yes": was the graph optimised? */
 const char *assay__sweep_compiled(const struct assay__sweep *sweep, size_t point);
 /** "no", "yes", "?" : is the device something else than the CPU? */

@@ -49,9 +49,9 @@ static void put_target(struct assay__page *page, const struct assay__trial *tria
 {
     enum { INPUTS_SHOWN = 6 };
     struct assay__buf items = {0};
-    assay__page_item(&items, "%s%s%s", trial->engine, *trial->engine_version ? " " : "",
-                     trial->engine_version);
-    assay__page_item(&items, "%s", trial->device);
+    assay__page_item(&items, "%s%s%s", trial->target.engine,
+                     *trial->target.engine_version ? " " : "", trial->target.engine_version);
+    assay__page_item(&items, "%s", trial->target.device);
     for (size_t i = 0; i < trial->option_count; i++)
         if (is_chosen(&trial->options[i])) add_option(&items, &trial->options[i]);
     assay__page_row(page, "target", items.data ? items.data : "—");
@@ -93,7 +93,7 @@ static void put_percentiles(struct assay__page *page, const struct assay__trial 
         for (size_t i = first; i < end; i++) {
             struct assay__buf cell = {0};
             bool median = strcmp(names[i][1], "p50") == 0;
-            assay__render_metric(&cell, assay__render_known(trial, names[i][0]));
+            assay__render_metric(&cell, assay__trial_metric(trial, names[i][0]));
             if (median) assay__page_style(page, ASSAY__STYLE_BOLD);
             assay__page_right(page, cell.data ? cell.data : "", CELL);
             if (median) assay__page_style(page, ASSAY__STYLE_PLAIN);
@@ -117,8 +117,8 @@ static void put_samples(struct assay__page *page, const struct assay__trial *tri
         samples += (int64_t)counts.counted;
         all += (double)trial->launches[i].warmup;
     }
-    const struct assay_metric *counted = assay__render_known(trial, "latency.samples");
-    const struct assay_metric *dropped = assay__render_known(trial, "latency.warmup");
+    const struct assay_metric *counted = assay__trial_metric(trial, "latency.samples");
+    const struct assay_metric *dropped = assay__trial_metric(trial, "latency.warmup");
     if (counted && counted->value < 9e15) samples = (int64_t)counted->value;
     prerun = dropped && dropped->value < 9e15 ? dropped->value - all : (double)NAN;
     struct assay__buf text = {0};
@@ -156,9 +156,9 @@ static void put_ends(struct assay__buf *out, const struct assay_metric *low,
 static void put_interval(struct assay__page *page, const struct assay__trial *trial,
                          const char *label, const char *low_name, const char *high_name)
 {
-    const struct assay_metric *low = assay__render_known(trial, low_name);
-    const struct assay_metric *high = assay__render_known(trial, high_name);
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *low = assay__trial_metric(trial, low_name);
+    const struct assay_metric *high = assay__trial_metric(trial, high_name);
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     struct assay__buf text = {0};
     if (low && high && p50 && p50->value > 0) {
         assay__buf_puts(&text, "95 % interval of p50 ");
@@ -216,7 +216,7 @@ static void put_latency(struct assay__page *page, const struct assay__trial *tri
         put_interval(page, trial, "between", "latency.between_low", "latency.between_high");
     struct assay__buf items = {0};
     for (size_t i = 0; i < sizeof spread / sizeof spread[0]; i++) {
-        const struct assay_metric *m = assay__render_known(trial, spread[i][0]);
+        const struct assay_metric *m = assay__trial_metric(trial, spread[i][0]);
         struct assay__buf value = {0};
         assay__render_metric(&value, m);
         if (m) assay__page_item(&items, "%s %s", spread[i][1], value.data ? value.data : "");
@@ -387,19 +387,20 @@ static void put_launches(struct assay__page *page, const struct assay__trial *tr
 /* What a page about one subject lists as not available: names that begin so. The rest of the run is
  * no part of its question. */
 static const struct {
-    const char *subject, *prefixes[8];
+    enum assay__profile_kind subject;
+    const char *prefixes[8];
 } subjects[] = {
-    {"power",
+    {ASSAY__PROFILE_POWER,
      {"power.", "energy.", "efficiency.", "hardware.", "sensor.", "score.", "overhead.sensors"}},
-    {"memory", {"memory.", "cache.", "overhead.allocations"}},
-    {"counters", {"hardware.", "cache.", "memory.bandwidth", "overhead.counters"}},
+    {ASSAY__PROFILE_MEMORY, {"memory.", "cache.", "overhead.allocations"}},
+    {ASSAY__PROFILE_COUNTERS, {"hardware.", "cache.", "memory.bandwidth", "overhead.counters"}},
 };
 
-static bool belongs(const char *command, const char *name)
+static bool belongs(enum assay__profile_kind kind, const char *name)
 {
     bool subject = false;
     for (size_t s = 0; s < sizeof subjects / sizeof subjects[0]; s++) {
-        if (strcmp(subjects[s].subject, command) != 0) continue;
+        if (subjects[s].subject != kind) continue;
         subject = true;
         for (size_t i = 0; i < 8 && subjects[s].prefixes[i]; i++)
             if (strncmp(name, subjects[s].prefixes[i], strlen(subjects[s].prefixes[i])) == 0)
@@ -410,15 +411,15 @@ static bool belongs(const char *command, const char *name)
 
 /* Those that belong to the page, in a set of their own; NULL when out of memory. *others: how many
  * do not. */
-static struct assay_metrics *missing_of(const struct assay__trial *trial, const char *command,
-                                        size_t *others)
+static struct assay_metrics *missing_of(const struct assay__trial *trial,
+                                        enum assay__profile_kind kind, size_t *others)
 {
     struct assay_metrics *kept = assay_metrics_new();
     *others = 0;
     for (size_t i = 0; kept && i < assay_metrics_count(trial->metrics); i++) {
         const struct assay_metric *m = assay_metrics_at(trial->metrics, i);
         if (m->state != ASSAY_UNAVAILABLE) continue;
-        if (!belongs(command, m->name)) {
+        if (!belongs(kind, m->name)) {
             ++*others;
         } else if (assay_metrics_put(kept, m)) {
             assay_metrics_free(kept);
@@ -428,12 +429,12 @@ static struct assay_metrics *missing_of(const struct assay__trial *trial, const 
     return kept;
 }
 
-static void put_unavailable(struct assay__page *page, const char *command,
+static void put_unavailable(struct assay__page *page, enum assay__profile_kind kind,
                             const struct assay__trial *trial)
 {
     struct assay__reason_group *groups = NULL;
     size_t count = 0, others = 0;
-    struct assay_metrics *missing = missing_of(trial, command, &others);
+    struct assay_metrics *missing = missing_of(trial, kind, &others);
     if (!missing || assay__render_unavailable(missing, &groups, &count)) page->out->failed = true;
     if (count || others) assay__page_heading(page, "Not available", "and why");
     for (size_t i = 0; i < count; i++) {
@@ -458,7 +459,7 @@ static void put_unavailable(struct assay__page *page, const char *command,
  * "unknown" again. */
 static bool was_measured(const struct assay__trial *trial)
 {
-    return trial->metrics && assay__render_known(trial, "latency.p50");
+    return trial->metrics && assay__trial_metric(trial, "latency.p50");
 }
 
 static void put_answer(struct assay__page *page, const struct assay__trial *trial)
@@ -470,33 +471,29 @@ static void put_answer(struct assay__page *page, const struct assay__trial *tria
     assay__buf_free(&answer);
 }
 
-/* The sections of their own: `subject` is the command that shows nothing else; "" is shown by no
- * command alone. */
+/* The sections of their own: `subject` is the kind of profile that shows nothing else; UNKNOWN is
+ * shown by none alone. */
 static const struct {
-    const char *subject;
+    enum assay__profile_kind subject;
     assay__section_fn *put;
 } sections[] = {
-    {"compare", assay__section_comparison}, {"sweep", assay__section_sweep},
-    {"tune", assay__section_tune},          {"", assay__section_require},
-    {"", assay__section_roofline},          {"power", assay__section_power},
-    {"memory", assay__section_memory},      {"counters", assay__section_counters},
+    {ASSAY__PROFILE_COMPARE, assay__section_comparison},
+    {ASSAY__PROFILE_SWEEP, assay__section_sweep},
+    {ASSAY__PROFILE_TUNE, assay__section_tune},
+    {ASSAY__PROFILE_UNKNOWN, assay__section_require},
+    {ASSAY__PROFILE_UNKNOWN, assay__section_roofline},
+    {ASSAY__PROFILE_POWER, assay__section_power},
+    {ASSAY__PROFILE_MEMORY, assay__section_memory},
+    {ASSAY__PROFILE_COUNTERS, assay__section_counters},
 };
 #define SECTION_COUNT (sizeof sections / sizeof sections[0])
-
-static bool is_subject(const char *command)
-{
-    for (size_t i = 0; i < SECTION_COUNT; i++)
-        if (sections[i].subject[0] && strcmp(sections[i].subject, command) == 0) return true;
-    return false;
-}
 
 static void put_sections(struct assay__page *page, const struct assay_profile *profile,
                          const struct assay__trial *trial)
 {
-    bool alone = is_subject(profile->command);
+    bool alone = assay__kind_info(profile->kind)->alone;
     for (size_t i = 0; i < SECTION_COUNT; i++)
-        if (!alone || strcmp(sections[i].subject, profile->command) == 0)
-            sections[i].put(page, profile, trial);
+        if (!alone || sections[i].subject == profile->kind) sections[i].put(page, profile, trial);
 }
 
 static void put_trial_heading(struct assay__page *page, const struct assay_profile *profile,
@@ -511,15 +508,15 @@ static void put_trial_heading(struct assay__page *page, const struct assay_profi
 static void put_trial(struct assay__page *page, const struct assay_profile *profile,
                       const struct assay__trial *trial)
 {
-    if (assay__page_is_joint(profile->command)) {
+    if (assay__kind_info(profile->kind)->joint) {
         if (trial == profile->trials) put_sections(page, profile, trial);
         return;
     }
     /* the trials behind it are what was tried: the findings tell */
-    if (strcmp(profile->command, "advise") == 0 && trial != profile->trials) return;
+    if (profile->kind == ASSAY__PROFILE_ADVISE && trial != profile->trials) return;
     put_trial_heading(page, profile, trial);
     put_target(page, trial);
-    bool measured = was_measured(trial), alone = is_subject(profile->command);
+    bool measured = was_measured(trial), alone = assay__kind_info(profile->kind)->alone;
     if (!alone && (measured || trial->state != ASSAY__TRIAL_FAILED)) put_answer(page, trial);
     if (measured && !alone) {
         put_latency(page, trial);
@@ -535,7 +532,7 @@ static void put_trial(struct assay__page *page, const struct assay_profile *prof
         assay__page_heading(page, "Workload", "what was assumed");
         put_list(page, trial->notes, trial->note_count);
     }
-    if (measured) put_unavailable(page, profile->command, trial);
+    if (measured) put_unavailable(page, profile->kind, trial);
 }
 
 /* The basic or the detailed report of a trial instead. */

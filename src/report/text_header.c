@@ -9,18 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A comparison of models labels them by number, "2: lora"; a profile holds the facts of the
- * first. */
+/* A comparison of models names its trials by their models, one of devices by their devices. */
 static bool has_several_models(const struct assay_profile *profile)
 {
-    bool all = profile->trial_count > 1 && strcmp(profile->command, "compare") == 0;
-    for (size_t i = 0; i < profile->trial_count && all; i++) {
-        char number[32];
-        int length = snprintf(number, sizeof number, "%zu: ", i + 1);
-        const char *label = assay__render_option(&profile->trials[i], "label");
-        all = strncmp(label, number, (size_t)length) == 0;
-    }
-    return all;
+    return profile->trial_count > 1 && profile->kind == ASSAY__PROFILE_COMPARE &&
+           *profile->trials[0].label &&
+           strcmp(profile->trials[0].label, profile->trials[0].target.device) != 0;
 }
 
 /* The others of a comparison of models, each in a row of its own. */
@@ -28,12 +22,12 @@ static void put_other_models(struct assay__page *page, const struct assay_profil
 {
     enum { SHOWN = 20 };
     const struct assay__trial *trial;
-    for (size_t i = 0; i < SHOWN && (trial = assay__render_other_model(profile, i)); i++) {
+    for (size_t i = 0; i < SHOWN && (trial = assay__trial_of_model(profile, i + 1)); i++) {
         struct assay__buf items = {0}, number = {0};
-        const struct assay_metric *weights = assay__render_known(trial, "memory.model");
-        int64_t parameters;
-        assay__page_item(&items, "%s", assay__render_option(trial, "model"));
-        if (assay__text_int64(assay__render_option(trial, "parameters"), &parameters) == 0) {
+        const struct assay_metric *weights = assay__trial_metric(trial, "memory.model");
+        int64_t parameters = trial->model->parameters;
+        assay__page_item(&items, "%s", trial->model->name);
+        if (parameters >= 0) {
             assay__render_short_count(&number, parameters);
             assay__page_item(&items, "%s parameter%s", number.data ? number.data : "",
                              parameters == 1 ? "" : "s");
@@ -50,10 +44,10 @@ static void put_other_models(struct assay__page *page, const struct assay_profil
 
 static void put_model_row(struct assay__page *page, const struct assay_profile *profile)
 {
-    const struct assay__model_info *m = &profile->model;
+    const struct assay__model_info *m = profile->models[0];
     struct assay__buf items = {0}, number = {0};
     char scaled[64];
-    bool others = assay__render_other_model(profile, 0) != NULL;
+    bool others = assay__trial_of_model(profile, 1) != NULL;
     if (others && m->name) assay__page_item(&items, "%s", m->name);
     if (m->path && *m->path && strcmp(m->path, m->name) != 0) {
         size_t room = (size_t)page->columns - 16, width = assay__text_width(m->path);
@@ -101,14 +95,6 @@ static void put_machine_row(struct assay__page *page, const struct assay__enviro
     assay__buf_free(&items);
 }
 
-/* Commands whose subject is all trials together: what each would say alone is in the other
- * formats. */
-bool assay__page_is_joint(const char *command)
-{
-    return strcmp(command, "compare") == 0 || strcmp(command, "sweep") == 0 ||
-           strcmp(command, "tune") == 0;
-}
-
 #define NOTES_MOST 3 /* trials that lost a launch, each with its line; of more only how many */
 
 /* Trials of a joint report that lost a launch and are judged by the others. */
@@ -135,7 +121,7 @@ static void put_lost(struct assay__page *page, const struct assay_profile *profi
 static void put_alerts(struct assay__page *page, const struct assay_profile *profile)
 {
     struct assay__buf alert = {0};
-    bool joint = assay__page_is_joint(profile->command);
+    bool joint = assay__kind_info(profile->kind)->joint;
     size_t failed = 0, lost = 0;
     for (size_t i = 0; i < profile->trial_count; i++) {
         lost += assay__render_stands(profile, &profile->trials[i]);
@@ -155,7 +141,7 @@ static void put_alerts(struct assay__page *page, const struct assay_profile *pro
         assay__buf_printf(
             &alert, "FAILED: %zu of %zu trials could not run to the end%s; the report says why.",
             failed, profile->trial_count,
-            strcmp(profile->command, "tune") == 0 ? " or lost a launch" : "");
+            profile->kind == ASSAY__PROFILE_TUNE ? " or lost a launch" : "");
         assay__page_wrap(page, ASSAY__STYLE_WARN, "", alert.data ? alert.data : "");
     }
     if (joint && lost) put_lost(page, profile, lost);
@@ -166,7 +152,8 @@ void assay__page_header(struct assay__page *page, const struct assay_profile *pr
 {
     struct assay__buf title = {0}, right = {0};
     assay__render_model_names(&title, profile);
-    if (profile->trial_count == 1) assay__buf_printf(&title, " on %s", profile->trials[0].device);
+    if (profile->trial_count == 1)
+        assay__buf_printf(&title, " on %s", profile->trials[0].target.device);
     assay__buf_printf(&right, "assay %s", profile->assay_version);
     assay__page_title(page, title.data ? title.data : "", right.data ? right.data : "");
     assay__buf_free(&title);

@@ -201,8 +201,7 @@ static void put_cost(struct assay__page *page, const struct assay__layers *layer
         assay__page_item(&items, "%d discarded as disturbed", layers->discarded);
     if (isfinite(layers->spread))
         assay__page_item(&items, "spread of their sums %.1f %%", layers->spread * 100);
-    bool said = layers->reason && strstr(layers->reason, "above their medians");
-    if (isfinite(layers->contention) && !said) /* the sentence above has it */
+    if (layers->contention <= ASSAY__CONTENTION_LIMIT) /* else the sentence above has it */
         assay__page_item(&items, "means over medians %+.1f %%", layers->contention * 100);
     if (items.length) assay__page_row(page, "method cost", items.data);
     assay__buf_free(&items);
@@ -211,7 +210,7 @@ static void put_cost(struct assay__page *page, const struct assay__layers *layer
 void assay__page_layers(struct assay__page *page, const struct assay__trial *trial)
 {
     const struct assay__layers *layers = &trial->layers;
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     struct table t = {.page = page, .trial = trial, .layers = layers};
     t.p50_ns = p50 && p50->value > 0 ? p50->value * 1e9 : (double)NAN;
     size_t *order = assay__render_layer_order(layers);

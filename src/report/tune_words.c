@@ -13,7 +13,7 @@
 static struct assay__arena *judge(const struct assay_profile *profile,
                                   struct assay__tune_result *result, struct assay__buf *out)
 {
-    if (strcmp(profile->command, "tune") != 0) return NULL;
+    if (profile->kind != ASSAY__PROFILE_TUNE) return NULL;
     struct assay__arena *arena = assay__arena_new();
     if (arena && assay__tune_result(profile, arena, result) == 0) return arena;
     out->failed = true;
@@ -88,7 +88,7 @@ static void put_rows(struct assay__buf *out, const struct assay_profile *profile
         assay__buf_puts(out, "| ");
         assay__markdown_text(out, row->label);
         assay__buf_puts(out, " |");
-        const struct assay_metric *energy = assay__render_known(&profile->trials[row->trial],
+        const struct assay_metric *energy = assay__trial_metric(&profile->trials[row->trial],
                                                                 "energy.inference.gross");
         put_scaled(out, row->latency_s, row->latency_state, "s");
         put_scaled(out, row->throughput, row->throughput_state, "1/s");
@@ -106,7 +106,7 @@ static void put_parts(struct assay__buf *out, const struct assay__tune_result *r
     for (size_t i = 0; i < result->part_count; i++) {
         const struct assay__tune_part *part = &result->parts[i];
         assay__buf_puts(out, "- ");
-        assay__markdown_text(out, part->axis);
+        assay__markdown_text(out, assay__axis_name(part->axis));
         assay__buf_puts(out, " ");
         assay__markdown_text(out, part->from);
         assay__buf_puts(out, " → ");

@@ -1,6 +1,8 @@
 /* builds.c - reads and writes the user's list of ONNX Runtime builds, and splits device names. */
 #include "run/builds.h"
 
+#include "profile/facts.h"
+
 #include "base/buf.h"
 #include "base/file.h"
 
@@ -314,20 +316,6 @@ const char *assay__build_name_for(struct assay__arena *arena, const char *path,
 
 /* --- a device with its build ------------------------------------------------------------------ */
 
-const char *assay__build_device(const char *device)
-{
-    const char *slash = device ? strchr(device, '/') : NULL;
-    return slash ? slash + 1 : device;
-}
-
-bool assay__build_on_cpu(const char *device)
-{
-    const char *name = assay__build_device(device);
-    size_t length = name ? strlen(name) : 0;
-    return name && (strcmp(name, "cpu") == 0 || strcmp(name, "xnnpack") == 0 ||
-                    (length > 4 && strcmp(name + length - 4, ":cpu") == 0));
-}
-
 static int unknown_build(const struct assay__builds *builds, const char *name,
                          struct assay_error *error)
 {
@@ -349,7 +337,7 @@ int assay__build_resolve(struct assay__arena *arena, const char *text, const cha
     const char *slash = strchr(text, '/');
     struct assay__builds builds;
     *library = NULL;
-    *device = assay__arena_strdup(arena, assay__build_device(text));
+    *device = assay__arena_strdup(arena, assay__device_bare(text));
     if (!*device) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     if (!slash) return 0;
     const char *name = assay__arena_strndup(arena, text, (size_t)(slash - text));

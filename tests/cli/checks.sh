@@ -32,3 +32,20 @@ expect_has out "81 lines"
 for i in $(seq 801); do echo; done >src/cli/long.c
 expect_exit 1 "$ROOT/scripts/check-banned" .
 expect_has out "801 lines"
+# Prose is written, not read back: only profile/schema1.c may.
+rm src/cli/long.c
+mkdir -p src/profile src/report
+for line in 'if (strstr(m->note, "was read")) x();' 'n = strcspn(why, ";");' 'strncmp(row->reason, "no ", 3)' \
+    'x = strchr(trial->notes[i], 59) != NULL;' 'x = strchr(points[i].label, 61);' 'sscanf(d->reason, "%d", &n);' \
+    'same = strcmp(m->note, "not read") == 0;' 'v = strtod(point->label, &end);'; do
+    echo "$line" >src/report/bad.c
+    expect_exit 1 "$ROOT/scripts/check-banned" .
+    expect_has out "src/report/bad.c:1: prose read back as data"
+done
+printf 'x = strstr(\n    m->note, "was read");\n' >src/report/bad.c
+expect_exit 1 "$ROOT/scripts/check-banned" .
+expect_has out "src/report/bad.c:2"
+mv src/report/bad.c src/profile/schema1.c
+expect_exit 0 "$ROOT/scripts/check-banned" .
+echo 'same = strcmp(a->label, b->label) == 0 && strstr(name, "x") && strlen(note) > 3;' >src/report/good.c
+expect_exit 0 "$ROOT/scripts/check-banned" .

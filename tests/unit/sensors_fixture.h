@@ -5,7 +5,7 @@
 #ifndef ASSAY_TESTS_SENSORS_FIXTURE_H
 #define ASSAY_TESTS_SENSORS_FIXTURE_H
 
-#include "harness.h"
+#include "facts_fixture.h"
 
 #include "probe/probes.h"
 #include "report/sections.h"
@@ -190,7 +190,7 @@ static inline void measure(const char *device, const struct assay__probe_ops *pr
     profile = assay__profile_new();
     sensors.profile = profile;
     sensors.trial = assay__profile_trial(profile);
-    sensors.trial->device = device;
+    fact_device(profile, sensors.trial, device);
     sensors.origin_ns = SECOND;
     sensors.idle_begin_ns = at(0);
     sensors.idle_end_ns = at(2);

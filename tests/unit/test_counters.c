@@ -338,12 +338,12 @@ static void test_only_its_subject(void)
     static const char *const words[] = {"hardware.llc_loads",
                                         "more unavailable metrics: assay report", NULL};
     struct assay_profile *profile = run("steady=100us;" LAYERS COUNTS, ASSAY_LAYERS_AUTO, 1);
-    profile->command = "counters";
+    assay__profile_set_command(profile, "counters");
     check_page(profile, false, 120, words);
     char *text = page_of(profile, false, 120);
     CHECK(!strstr(text, "latency.transfer_in") && !strstr(text, "energy."));
     free(text);
-    profile->command = "run";
+    assay__profile_set_command(profile, "run");
     text = page_of(profile, false, 120);
     CHECK(strstr(text, "latency.transfer_in") && strstr(text, "energy."));
     CHECK(!strstr(text, "more unavailable metrics"));

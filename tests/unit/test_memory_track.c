@@ -266,7 +266,7 @@ static void test_tracker_counts(void)
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        char *argv[] = {(char *)harness_emulator(), program, "--tracked", NULL};
+        char *argv[] = {(char *)harness_emulator(), (char *)program, "--tracked", NULL};
         char **command = argv[0] ? argv : argv + 1;
         setenv("LD_PRELOAD", LIBRARY, 1);
         execv(command[0], command);

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/metric_table.h"
-#include "base/metrics.h"
+#include "base/metric_value.h"
 
 #include <assay/error.h>
 #include <assay/metric.h>
@@ -120,9 +120,9 @@ static void test_failed(void)
 {
     struct assay_metrics *set = assay_metrics_new();
     CHECK_INT(assay_metrics_failed(set), 0);
-    assay__metrics_known(set, "latency.p50", ASSAY_MEASURED, 0.5, "clock", "n", "r");
-    assay__metrics_known(set, "latency.p99", ASSAY_MEASURED, NAN, "clock", "n", "too few");
-    assay__metrics_known(set, "latency.p95", ASSAY_MEASURED, INFINITY, "clock", "n", "");
+    assay__metrics_put_known(set, "latency.p50", ASSAY_MEASURED, 0.5, "clock", "n", "r");
+    assay__metrics_put_known(set, "latency.p99", ASSAY_MEASURED, NAN, "clock", "n", "too few");
+    assay__metrics_put_known(set, "latency.p95", ASSAY_MEASURED, INFINITY, "clock", "n", "");
     CHECK_INT(assay_metrics_failed(set), 0);
     CHECK_STR(assay_metrics_get(set, "latency.p50")->note, "n");
     CHECK_STR(assay_metrics_get(set, "latency.p99")->note, "too few");

@@ -91,7 +91,8 @@ static int stuck_reads;
 static size_t stuck_list(const struct assay__probe *probe, const struct assay__channel **channels)
 {
     static const struct assay__channel one = {
-        "power.stuck", "power", "stuck", "W", ASSAY__CHANNEL_GAUGE, NAN, "script", true, "", NULL};
+        "power.stuck", "power", "stuck", "W", ASSAY__CHANNEL_GAUGE, NAN, "script", true, "",
+        NULL,          false,   false};
     (void)probe;
     *channels = &one;
     return 1;

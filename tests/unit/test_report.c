@@ -80,7 +80,7 @@ static void fill_model(struct assay_profile *p)
     static const int64_t out[] = {1, 1000};
     static struct assay__tensor_info input, output;
     static struct assay__operator_info operators[2];
-    struct assay__model_info *m = &p->model;
+    struct assay__model_info *m = p->models[0];
     input = (struct assay__tensor_info){.name = "data",
                                         .dtype = "float32",
                                         .rank = 4,
@@ -220,7 +220,7 @@ static struct assay_profile *document(void)
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
     p->assay_version = "0.1.0";
-    p->command = "run";
+    assay__profile_set_command(p, "run");
     p->command_line = "assay run models/resnet50.onnx --launches 2";
     p->created = "2025-01-02T03:04:05Z";
     p->complete = true;
@@ -234,10 +234,10 @@ static struct assay_profile *document(void)
                                         .dims = dims,
                                         .fill = "uniform [-1, 1), seed 1"};
     t->state = ASSAY__TRIAL_OK;
-    t->engine = "ort";
-    t->engine_version = "1.31.1";
-    t->engine_library = "libonnxruntime.so";
-    t->device = "cpu";
+    t->target.engine = "ort";
+    t->target.engine_version = "1.31.1";
+    t->target.engine_library = "libonnxruntime.so";
+    t->target.device = "cpu";
     t->options = options;
     t->option_count = 2;
     t->batch = 1;
@@ -505,6 +505,7 @@ static void test_untimed(void)
     struct assay__layers *l = &t->layers;
     struct assay_report_options wide = {.columns = 200};
     l->reason = "Means of the nodes are 8 % above their medians: something else ran here.";
+    l->contention = 0.08;
     l->items[1].state = ASSAY_UNAVAILABLE; /* one without a time: the total is still the median */
     char *text = render(p, wide);
     CHECK_HAS(text, " 39.1 ms   100 %\n");
@@ -526,11 +527,13 @@ static void test_untimed(void)
     l->reason = l->method = "";
     t->options = asked;
     t->option_count = 2;
+    t->protocol.layers = ASSAY_LAYERS_AUTO;
     text = render(p, wide);
     CHECK_HAS(text, "where it goes inside is not known: the graph has no nodes left to time.");
     CHECK_HAS(text, "· time 2 s\n");
     assay_free(text);
-    t->option_count = 0; /* not asked for: nothing to say */
+    t->option_count = 0;
+    t->protocol.layers = ASSAY_LAYERS_OFF; /* not asked for: nothing to say */
     text = render(p, wide);
     CHECK_HAS(text, "where it goes inside is not known.");
     assay_free(text);
@@ -542,7 +545,7 @@ static void test_words(void)
     struct assay_profile *p = document();
     struct assay__trial *t = &p->trials[0];
     struct assay_report_options wide = {.columns = 100};
-    p->model.node_count = p->model.parameters = 1;
+    p->models[0]->node_count = p->models[0]->parameters = 1;
     p->environment.cores = 1;
     t->layers.count = 1;
     t->layers.sessions = 1;

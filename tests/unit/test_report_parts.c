@@ -87,13 +87,13 @@ static struct assay_profile *document(void)
     struct assay_profile *p = assay__profile_new();
     CHECK(p != NULL);
     p->assay_version = "0.1.0";
-    p->command = "power";
-    p->model.name = "small";
+    assay__profile_set_command(p, "power");
+    p->models[0]->name = "small";
     p->complete = true;
     struct assay__trial *t = assay__profile_trial(p);
     CHECK(t != NULL);
     t->state = ASSAY__TRIAL_OK;
-    t->engine = "fake", t->engine_version = "1", t->device = "cpu";
+    t->target.engine = "fake", t->target.engine_version = "1", t->target.device = "cpu";
     CHECK_INT(assay_metrics_measured(t->metrics, "latency.p50", 1e-4, "clock", ""), 0);
     CHECK_INT(assay_metrics_derived(t->metrics, "power.average.package", 17.8125, "powercap", "x"),
               0);

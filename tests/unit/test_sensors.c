@@ -289,6 +289,7 @@ static void test_throttling(void)
     measure("cpu", NULL);
     profile->environment.disturbances = coarse;
     profile->environment.disturbance_count = 3;
+    derive_facts(profile);
     compute();
     CHECK(said("the CPU cores throttled 5 times for heat, first at 4 s"));
     CHECK(!said("the CPUs throttled"));

@@ -350,4 +350,5 @@ const struct assay_engine_ops assay__engine_fake = {
     .tokens = assay__fake_tokens,
     .devices_each = assay__fake_devices_each,
     .assignment = assay__fake_assignment,
+    .device_kind = assay__fake_device_kind,
 };

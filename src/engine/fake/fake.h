@@ -99,6 +99,7 @@ int assay__fake_devices(const char *library, assay_device_fn *found, void *conte
 int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
                              assay_device_fn *found, void *context, struct assay_error *error);
 
+const char *assay__fake_device_kind(const char *name); /* its class, by the name */
 bool assay__fake_has_device(const char *name);
 /** What $ASSAY_FAKE_SCRIPTS adds to the script on that device, in the arena; NULL: nothing, or out
  *  of memory. */

@@ -9,8 +9,8 @@
  * using a processor; each writes one line to stderr first. refused: tried, with a reason. missing:
  * the engine has no provider for it. software: works, on an adapter called "Fake adapter" that is
  * software. log: says an error in the log, then is refused. The class is the part of the name
- * before ':', when it is cpu, gpu or npu, else gpu. "cpu" and every device of the script run
- * models. */
+ * before ':' or behind it that is cpu, gpu or npu, else gpu. "cpu" and every device of the script
+ * run models. */
 #include "engine/fake/fake.h"
 
 #include "base/arena.h"
@@ -41,12 +41,14 @@ static void misbehave(const char *what, const char *name)
         pause();
 }
 
-static const char *class_of(const char *name)
+const char *assay__fake_device_kind(const char *name)
 {
     static const char *const classes[] = {"cpu", "gpu", "npu"};
     size_t length = strcspn(name, ":");
+    const char *behind = name[length] ? name + length + 1 : "";
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
-        if (strlen(classes[i]) == length && strncmp(name, classes[i], length) == 0)
+        if ((strlen(classes[i]) == length && strncmp(name, classes[i], length) == 0) ||
+            strcmp(behind, classes[i]) == 0)
             return classes[i];
     return "gpu";
 }
@@ -59,7 +61,7 @@ static int report_device(const char *name, const char *what, assay_device_fn *fo
     if (logs) assay__log(ASSAY_LOG_ERROR, "fake", "the driver is of another version");
     struct assay_device device = {
         .name = name,
-        .kind = class_of(name),
+        .kind = assay__fake_device_kind(name),
         .engine = "fake",
         .library = "",
         .available = !missing && !refused,
@@ -130,8 +132,11 @@ int assay__fake_devices_each(const char *library, assay_device_about_fn *about,
         char *item = strsep(&rest, ";");
         char *equals = strchr(item, '=');
         if (equals) *equals = '\0';
-        struct assay_device next = {
-            .name = item, .kind = class_of(item), .engine = "fake", .library = "", .version = "1"};
+        struct assay_device next = {.name = item,
+                                    .kind = assay__fake_device_kind(item),
+                                    .engine = "fake",
+                                    .library = "",
+                                    .version = "1"};
         if (!*item || (about && about(context, &next) != ASSAY_DEVICE_TRY)) continue;
         code = report_device(item, equals ? equals + 1 : "works", found, context);
     }

@@ -82,10 +82,11 @@ static const char *shape_text(const struct assay__value *value, char *out, size_
     return out;
 }
 
-static int add_note(struct planner *planner, const char *note)
+static int add_note(struct planner *planner, const char *input, int axis, const char *note)
 {
     struct assay__workload *workload = planner->workload;
     if (!note) return assay__no_memory(planner->error);
+    workload->note_subjects[workload->note_count] = (struct assay__note_subject){"", input, axis};
     workload->notes[workload->note_count++] = note; /* allocated for the most there can be */
     return 0;
 }
@@ -163,8 +164,11 @@ static int open_inputs(struct planner *planner)
     planner->symbols.items = assay__arena_array(arena, dims + names,
                                                 sizeof *planner->symbols.items);
     workload->inputs = assay__arena_array(arena, graph->input_count, sizeof *workload->inputs);
-    workload->notes = assay__arena_array(arena, 2 * dims + names + 4, sizeof *workload->notes);
-    if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes)
+    size_t notes = 2 * dims + names + 4;
+    workload->notes = assay__arena_array(arena, notes, sizeof *workload->notes);
+    workload->note_subjects = assay__arena_array(arena, notes, sizeof *workload->note_subjects);
+    if (!planner->inputs || !planner->symbols.items || !workload->inputs || !workload->notes ||
+        !workload->note_subjects)
         code = assay__no_memory(planner->error);
     for (size_t i = 0; i < graph->input_count && !code; i++)
         if (assay__map_get(initializers, graph->inputs[i].name) == ASSAY__MAP_NONE)
@@ -550,7 +554,7 @@ static int finish_input(struct planner *planner, size_t index)
             input->dims[i] = find_symbol(planner, value->dims[i].symbol)->value;
         } else if (input->dims[i] < 0) {
             input->dims[i] = 1;
-            int code = add_note(planner,
+            int code = add_note(planner, value->name, i,
                                 assay__arena_printf(planner->workload->arena,
                                                     "unnamed dimension %d of '%s' set to 1 "
                                                     "(--shape %s=… changes it)",

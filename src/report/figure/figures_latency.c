@@ -206,7 +206,7 @@ static void add_marks(const struct assay__trial *trial, double median_ns,
     figure->marks[figure->mark_count++] = (struct assay__figure_mark){true, median_ns * 1e-9,
                                                                       "p50"};
     for (size_t i = 1; i < 3; i++) {
-        const struct assay_metric *metric = assay__render_known(trial, names[i][0]);
+        const struct assay_metric *metric = assay__trial_metric(trial, names[i][0]);
         if (!metric) continue;
         if (metric->value < bins->x[0] || metric->value > bins->x[bins->count])
             assay__buf_printf(beyond, ", %s at %s", names[i][1],
@@ -365,7 +365,7 @@ static void describe_samples(const struct placed *p, const struct assay__trial *
         assay__figure_scaled(arena, (double)(p->counts[PLAIN] + p->counts[OUTLIER]), "count"),
         assay__figure_scaled(arena, p->median * 1e-9, "s"), trial->launch_count,
         trial->launch_count == 1 ? "" : "es", warm, outliers, p->counts[OUTLIER] == 1 ? "" : "s");
-    const struct assay_metric *warmup = assay__render_known(trial, "latency.warmup");
+    const struct assay_metric *warmup = assay__trial_metric(trial, "latency.warmup");
     double prerun = warmup ? warmup->value : 0; /* less those found in the data */
     for (size_t i = 0; i < trial->launch_count; i++)
         prerun -= trial->launches[i].sample_count ? (double)trial->launches[i].warmup : 0;

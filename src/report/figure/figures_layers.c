@@ -18,9 +18,8 @@ static bool is_timed(const struct assay__layer *layer)
 static int no_layers(const struct assay__trial *trial, struct assay_error *error)
 {
     const char *reason = trial->layers.reason && trial->layers.reason[0] ? trial->layers.reason
-                         : *assay__render_option(trial, "generate")
-                             ? "layers are not timed while it generates"
-                             : "no layers were timed; run with --layers";
+                         : trial->generation.tokens ? "layers are not timed while it generates"
+                                                    : "no layers were timed; run with --layers";
     if (trial->layers.count) reason = "no layer has a time";
     return assay_error_set(error, ASSAY_ENOTFOUND, "%s", reason);
 }
@@ -75,7 +74,7 @@ static void describe_bars(const struct assay__trial *trial, const struct bars *b
                           struct assay__arena *arena, struct assay__figure *figure)
 {
     struct assay__buf text = {0};
-    const struct assay_metric *p50 = assay__render_known(trial, "latency.p50");
+    const struct assay_metric *p50 = assay__trial_metric(trial, "latency.p50");
     assay__buf_printf(&text, "%zu layers", trial->layers.count);
     if (p50)
         assay__buf_printf(&text, " of a median latency of %s",

@@ -63,8 +63,8 @@ static const char *rest_of(const struct assay__sweep *sweep, size_t i, size_t ax
     struct assay__buf text = {0};
     for (size_t a = 0; a < sweep->axis_count; a++)
         if (a != axis && sweep->points[i].values[a] && *sweep->points[i].values[a])
-            assay__buf_printf(&text, "%s%s=%s", text.length ? " " : "", sweep->axes[a],
-                              sweep->points[i].values[a]);
+            assay__buf_printf(&text, "%s%s=%s", text.length ? " " : "",
+                              assay__axis_name(sweep->axes[a]), sweep->points[i].values[a]);
     const char *copy = text.failed ? NULL : assay__arena_strdup(arena, text.data ? text.data : "");
     assay__buf_free(&text);
     return copy;
@@ -228,7 +228,7 @@ static int make(const struct assay__sweep *sweep, int quantity, struct assay__ar
     if (!known) return ASSAY_ENOTFOUND;
     *figure = assay__figure_begin(lines ? ASSAY__FIGURE_LINES : ASSAY__FIGURE_BARS, "sweep");
     figure->title = lines ? assay__arena_printf(arena, "%s against %s", quantities[quantity].title,
-                                                sweep->axes[axis])
+                                                assay__axis_name(sweep->axes[axis]))
                           : quantities[quantity].title;
     figure->y_title = quantities[quantity].y_title, figure->y_unit = quantities[quantity].unit;
     figure->y_zero = true;
@@ -238,7 +238,7 @@ static int make(const struct assay__sweep *sweep, int quantity, struct assay__ar
                               : assay__arena_printf(arena, "%s.", sweep->why);
     bool done = figure->title && figure->description;
     if (lines) {
-        figure->x_title = sweep->axes[axis], figure->x_unit = "count";
+        figure->x_title = assay__axis_name(sweep->axes[axis]), figure->x_unit = "count";
         done = done && fill_lines(sweep, axis, quantity, arena, figure) &&
                add_ticks(sweep, axis, arena, figure) && add_marks(sweep, axis, arena, figure);
     } else {
@@ -252,12 +252,11 @@ int assay__figure_sweep(const struct assay_profile *profile, const struct assay_
                         struct assay_error *error)
 {
     struct assay__sweep sweep;
-    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
     (void)trial;
-    if (strcmp(profile->command, "sweep") != 0)
+    if (profile->kind != ASSAY__PROFILE_SWEEP)
         return assay_error_set(error, ASSAY_ENOTFOUND,
                                "this profile is not of a sweep; 'assay sweep' keeps one");
-    if (assay__sweep(profile, &limits, arena, &sweep)) return assay__figure_no_memory(error);
+    if (assay__sweep(profile, arena, &sweep)) return assay__figure_no_memory(error);
     for (int q = 0; q < QUANTITIES; q++) {
         int code = make(&sweep, q, arena, figure, error);
         if (code == ASSAY_ENOTFOUND) continue;

@@ -71,7 +71,7 @@ static const char *describe(const struct trial_bars *b, const char *unit,
 static bool spread_of(const struct assay__trial *trial, double *low, double *high)
 {
     size_t count = 0;
-    double coverage, *medians = assay__trial_medians(trial, &count);
+    double coverage, *medians = assay__trial_costs(trial, "latency.p50", &count);
     if (!medians) return false;
     assay__stats_sort(medians, count);
     struct assay__interval interval = assay__stats_launch_interval(medians, count, &coverage);
@@ -137,7 +137,7 @@ int assay__figure_compare(const struct assay_profile *profile, const struct assa
 {
     struct assay__comparison all;
     (void)trial;
-    if (profile->trial_count < 2 || strcmp(profile->command, "sweep") == 0)
+    if (profile->trial_count < 2 || profile->kind == ASSAY__PROFILE_SWEEP)
         return assay_error_set(
             error, ASSAY_ENOTFOUND,
             "this profile compares nothing; 'assay compare' keeps one that does");
@@ -175,7 +175,7 @@ static int make_devices(const struct assay_profile *profile, size_t which,
     for (size_t i = 0; i < profile->trial_count; i++) {
         b.names[i] = assay__figure_label(&profile->trials[i]);
         for (size_t s = 0; s < series; s++) {
-            b.values[s][i] = assay__trial_known(&profile->trials[i], metrics[which][s]);
+            b.values[s][i] = assay__trial_value(&profile->trials[i], metrics[which][s]);
             b.known += isfinite(b.values[s][i]);
         }
     }
@@ -242,9 +242,8 @@ static int mark_best(const struct assay_profile *profile, const struct assay__co
 {
     struct assay__sweep sweep;
     *best = false;
-    if (strcmp(profile->command, "sweep") != 0) return 0;
-    struct assay__sweep_limits limits = assay__sweep_limits_of(profile);
-    if (assay__sweep(profile, &limits, arena, &sweep)) return ASSAY_ENOMEM;
+    if (profile->kind != ASSAY__PROFILE_SWEEP) return 0;
+    if (assay__sweep(profile, arena, &sweep)) return ASSAY_ENOMEM;
     for (size_t i = 0; i < all->count && sweep.best < sweep.count; i++) {
         if (all->rows[i].trial != sweep.points[sweep.best].trial) continue;
         flags[i] = ASSAY__POINT_MARKED;
@@ -261,7 +260,7 @@ int assay__figure_pareto(const struct assay_profile *profile, const struct assay
 {
     struct assay__comparison all;
     (void)trial;
-    if (strcmp(profile->command, "tune") == 0)
+    if (profile->kind == ASSAY__PROFILE_TUNE)
         return part ? ASSAY_ENOTFOUND : assay__figure_tune_front(profile, arena, figure, error);
     if (assay__comparison(profile, arena, &all)) return assay__figure_no_memory(error);
     double *x = assay__figure_values(arena, all.count), *y = assay__figure_values(arena, all.count),

@@ -46,7 +46,7 @@ int assay__recording_begin(struct assay__recording *recording,
     if (!profile) return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     profile->command_line = copy_text(profile, options->command_line, "");
     profile->path = copy_text(profile, options->output, "");
-    profile->command = copy_text(profile, options->command, "run");
+    assay__profile_set_command(profile, copy_text(profile, options->command, "run"));
     if (!profile->command_line || !profile->path || !profile->command)
         return assay_error_set(error, ASSAY_ENOMEM, "out of memory");
     profile->created = utc_now(profile->arena);

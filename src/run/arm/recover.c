@@ -4,6 +4,8 @@
  * not tell (the pre-run, memory, layers) stays unknown. */
 #include "run/arm/recover.h"
 
+#include "base/metric_value.h"
+#include "profile/trial_values.h"
 #include "run/trial/trial.h"
 
 #include <math.h>
@@ -15,15 +17,7 @@
 
 static bool has_latency(const struct assay_metrics *metrics)
 {
-    const struct assay_metric *p50 = assay_metrics_get(metrics, "latency.p50");
-    return p50 && p50->state != ASSAY_UNAVAILABLE;
-}
-
-static const char *option(const struct assay__trial *trial, const char *key)
-{
-    for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, key) == 0) return trial->options[i].value;
-    return "";
+    return assay__metrics_known(metrics, "latency.p50") != NULL;
 }
 
 /* A launch that did not end counts when none did. */
@@ -180,8 +174,7 @@ static int recover_metrics(const struct assay__trial_input *given, struct assay_
 
 static int recover_trial(struct assay_profile *profile, struct assay__trial *trial)
 {
-    const char *warmup = option(trial, "warmup");
-    bool forced = warmup[0] && strcmp(warmup, "detected") != 0;
+    bool forced = trial->protocol.warmup >= 0;
     struct assay__outcome *outcomes = calloc(trial->launch_count + 1, sizeof *outcomes);
     struct assay__trial_input input = {
         .profile = profile,

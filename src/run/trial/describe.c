@@ -78,7 +78,8 @@ static int describe_values(struct assay__arena *arena, const struct assay__value
 }
 
 /* Graph inputs that are not initializers (old files list those too). */
-static int describe_inputs(struct assay_profile *profile, const struct assay__model *model)
+static int describe_inputs(struct assay_profile *profile, struct assay__model_info *info,
+                           const struct assay__model *model)
 {
     const struct assay__graph *graph = &model->graph;
     struct assay__map *initial = assay__map_new();
@@ -90,8 +91,8 @@ static int describe_inputs(struct assay_profile *profile, const struct assay__mo
     for (size_t i = 0; i < graph->input_count && code == 0; i++)
         if (assay__map_get(initial, graph->inputs[i].name) == ASSAY__MAP_NONE)
             real[count++] = graph->inputs[i];
-    if (code == 0) code = describe_values(profile->arena, real, count, &profile->model.inputs);
-    profile->model.input_count = code ? 0 : count;
+    if (code == 0) code = describe_values(profile->arena, real, count, &info->inputs);
+    info->input_count = code ? 0 : count;
     free(real);
     assay__map_free(initial);
     return code;
@@ -117,8 +118,8 @@ static int by_count(const void *left, const void *right)
     return strcmp(a->op, b->op);
 }
 
-static int count_operators(struct assay_profile *profile, const struct assay__graph *graph,
-                           const struct assay__cost *costs)
+static int count_operators(struct assay_profile *profile, struct assay__model_info *info,
+                           const struct assay__graph *graph, const struct assay__cost *costs)
 {
     struct assay__map *index = assay__map_new();
     struct assay__operator_info *list = NULL;
@@ -151,8 +152,8 @@ static int count_operators(struct assay_profile *profile, const struct assay__gr
         qsort(list, count, sizeof *list, by_count);
         memcpy(kept, list, count * sizeof *list);
     }
-    profile->model.operators = kept;
-    profile->model.operator_count = kept ? count : 0;
+    info->operators = kept;
+    info->operator_count = kept ? count : 0;
     free(list);
     assay__map_free(index);
     return kept ? 0 : ASSAY_ENOMEM;
@@ -160,6 +161,7 @@ static int count_operators(struct assay_profile *profile, const struct assay__gr
 
 /* "3 of 120 nodes have no known FLOP count: Foo, Bar" */
 static const char *unknown_reason(const struct assay_profile *profile,
+                                  const struct assay__model_info *info,
                                   const struct assay__model_costs *costs, bool flops,
                                   const char *what)
 {
@@ -169,8 +171,8 @@ static const char *unknown_reason(const struct assay_profile *profile,
     for (size_t i = 0; i < costs->graph->node_count; i++)
         nodes += !isfinite(flops ? costs->nodes[i].flops
                                  : costs->nodes[i].bytes_read + costs->nodes[i].bytes_written);
-    for (size_t i = 0; i < profile->model.operator_count; i++) {
-        const struct assay__operator_info *op = &profile->model.operators[i];
+    for (size_t i = 0; i < info->operator_count; i++) {
+        const struct assay__operator_info *op = &info->operators[i];
         if (isfinite(flops ? op->flops : op->bytes)) continue;
         if (kinds++ < OPERATORS_NAMED)
             assay__buf_printf(&text, "%s%s", kinds > 1 ? ", " : "", op->op);
@@ -184,10 +186,10 @@ static const char *unknown_reason(const struct assay_profile *profile,
 
 /* The costs of every node with inputs of these shapes, and where `live` is given what is alive
  * meanwhile and the shapes. */
-static int node_costs(struct assay_profile *profile, const struct assay__model *model,
-                      const struct assay__input_plan *inputs, size_t input_count,
-                      struct assay__cost *nodes, struct assay__model_costs *live,
-                      struct assay_error *error)
+static int node_costs(struct assay_profile *profile, struct assay__model_info *info,
+                      const struct assay__model *model, const struct assay__input_plan *inputs,
+                      size_t input_count, struct assay__cost *nodes,
+                      struct assay__model_costs *live, struct assay_error *error)
 {
     struct assay__shapes *shapes = NULL;
     struct assay__value *fixed = NULL;
@@ -197,7 +199,7 @@ static int node_costs(struct assay_profile *profile, const struct assay__model *
         code = assay__no_memory(error);
     if (code == 0) code = assay__shapes_infer(model, fixed, input_count, &shapes, error);
     if (code == 0) code = assay__cost_graph(model, shapes, nodes, error);
-    if (code == 0) code = assay__describe_cell(profile, model, shapes, error);
+    if (code == 0) code = assay__describe_cell(profile, info, model, shapes, error);
     if (code == 0 && live) code = assay__describe_liveness(profile, model, shapes, live, error);
     if (code == 0 && live) { /* for the layers, once they are known */
         live->shapes = shapes;
@@ -218,14 +220,14 @@ static void sum_nodes(struct assay__model_costs *costs)
     }
 }
 
-static int total_costs(struct assay_profile *profile, const struct assay__model *model,
-                       const struct assay__workload *workload, struct assay__model_costs *costs,
-                       struct assay_error *error)
+static int total_costs(struct assay_profile *profile, struct assay__model_info *info,
+                       const struct assay__model *model, const struct assay__workload *workload,
+                       struct assay__model_costs *costs, struct assay_error *error)
 {
     costs->nodes = calloc(model->graph.node_count + 1, sizeof *costs->nodes);
     if (!costs->nodes) return assay__no_memory(error);
-    int code = node_costs(profile, model, workload->inputs, workload->input_count, costs->nodes,
-                          costs, error);
+    int code = node_costs(profile, info, model, workload->inputs, workload->input_count,
+                          costs->nodes, costs, error);
     if (code == 0) sum_nodes(costs);
     return code;
 }
@@ -296,10 +298,9 @@ void assay__costs_free(struct assay__model_costs *costs)
     costs->by_name = costs->consumers = costs->constants = NULL;
 }
 
-static int describe_header(struct assay_profile *profile, const struct assay__model *model,
-                           const char *shown, const char *path)
+static int describe_header(struct assay_profile *profile, struct assay__model_info *info,
+                           const struct assay__model *model, const char *shown, const char *path)
 {
-    struct assay__model_info *info = &profile->model;
     const char *base = strrchr(shown, '/');
     char fingerprint[17] = "";
     if (assay__model_fingerprint(model, fingerprint)) return ASSAY_ENOMEM;
@@ -322,9 +323,9 @@ static int describe_header(struct assay_profile *profile, const struct assay__mo
                : ASSAY_ENOMEM;
 }
 
-int assay__describe_model(struct assay_profile *profile, const struct assay__model *model,
-                          const struct assay__workload *workload, const char *shown,
-                          const char *path, struct assay__model_costs *costs,
+int assay__describe_model(struct assay_profile *profile, struct assay__model_info *info,
+                          const struct assay__model *model, const struct assay__workload *workload,
+                          const char *shown, const char *path, struct assay__model_costs *costs,
                           struct assay_error *error)
 {
     *costs = (struct assay__model_costs){.flops_reason = "",
@@ -333,20 +334,21 @@ int assay__describe_model(struct assay_profile *profile, const struct assay__mod
                                          .live_reason = "the size of its activations is not known",
                                          .peak = assay__peak_unknown(),
                                          .graph = &model->graph};
-    if (describe_header(profile, model, shown, path) || describe_inputs(profile, model) ||
+    if (describe_header(profile, info, model, shown, path) ||
+        describe_inputs(profile, info, model) ||
         describe_values(profile->arena, model->graph.outputs, model->graph.output_count,
-                        &profile->model.outputs))
+                        &info->outputs))
         return assay__no_memory(error);
-    profile->model.output_count = model->graph.output_count;
-    int code = total_costs(profile, model, workload, costs, error);
+    info->output_count = model->graph.output_count;
+    int code = total_costs(profile, info, model, workload, costs, error);
     if (code) return code;
-    if (count_operators(profile, &model->graph, costs->nodes) || index_nodes(costs) ||
+    if (count_operators(profile, info, &model->graph, costs->nodes) || index_nodes(costs) ||
         count_consumers(costs) || assay__describe_constants(costs))
         return assay__no_memory(error);
     if (!isfinite(costs->flops))
-        costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count");
+        costs->flops_reason = unknown_reason(profile, info, costs, true, "FLOP count");
     if (!isfinite(costs->bytes))
-        costs->bytes_reason = unknown_reason(profile, costs, false, "byte count");
+        costs->bytes_reason = unknown_reason(profile, info, costs, false, "byte count");
     return 0;
 }
 
@@ -375,7 +377,8 @@ static void add_steps(const struct assay__cost *const *three, size_t node, doubl
                                        last->bytes_written, steps, at);
 }
 
-int assay__describe_generation(struct assay_profile *profile, const struct assay__model *model,
+int assay__describe_generation(struct assay_profile *profile, struct assay__model_info *info,
+                               const struct assay__model *model,
                                const struct assay__workload *workload,
                                const struct assay_generation *generation,
                                struct assay__model_costs *costs, struct assay_error *error)
@@ -393,7 +396,8 @@ int assay__describe_generation(struct assay_profile *profile, const struct assay
             code = assay__generation_at(model, generation, workload, tokens[i], profile->arena,
                                         plans, error);
         if (code == 0)
-            code = node_costs(profile, model, plans, workload->input_count, three[i], NULL, error);
+            code = node_costs(profile, info, model, plans, workload->input_count, three[i], NULL,
+                              error);
     }
     double at = steps > 1 ? (double)(middle - 1) / (double)(steps - 1) : 0;
     for (size_t i = 0; i < count && code == 0 && steps > 0; i++)
@@ -404,12 +408,14 @@ int assay__describe_generation(struct assay_profile *profile, const struct assay
     costs->peak = assay__peak_unknown();
     costs->peak.reason = costs->live_reason;
     free_shapes(costs); /* they change from token to token */
-    if (code == 0 && count_operators(profile, &model->graph, costs->nodes))
+    if (code == 0 && count_operators(profile, info, &model->graph, costs->nodes))
         code = assay__no_memory(error);
     if (code == 0 && !isfinite(costs->flops))
-        costs->flops_reason = unknown_reason(profile, costs, true, "FLOP count at every length");
+        costs->flops_reason = unknown_reason(profile, info, costs, true,
+                                             "FLOP count at every length");
     if (code == 0 && !isfinite(costs->bytes))
-        costs->bytes_reason = unknown_reason(profile, costs, false, "byte count at every length");
+        costs->bytes_reason = unknown_reason(profile, info, costs, false,
+                                             "byte count at every length");
     for (int i = 0; i < 3; i++)
         free(three[i]);
     free(plans);

@@ -3,7 +3,7 @@
  * need, as metrics. */
 #include "run/trial/summary.h"
 
-#include "base/metrics.h"
+#include "base/metric_value.h"
 
 #include <assay/error.h>
 #include <math.h>
@@ -179,9 +179,9 @@ static void put_percentiles(const struct assay__summary *summary, const char *pr
         snprintf(reason, sizeof reason,
                  "needs %zu samples in a launch, there are %zu: run longer (--iters, --time)",
                  assay__stats_percentile_needs(percentiles[i].q), summary->samples);
-        assay__metrics_known(metrics, percentiles[i].name, ASSAY_MEASURED,
-                             assay__summary_field(summary, percentiles[i].offset) / 1e9, "clock",
-                             note, reason);
+        assay__metrics_put_known(metrics, percentiles[i].name, ASSAY_MEASURED,
+                                 assay__summary_field(summary, percentiles[i].offset) / 1e9,
+                                 "clock", note, reason);
     }
 }
 
@@ -214,11 +214,11 @@ static void put_spread(const struct assay__summary *summary, const char *prefix,
     static const char *const few = "needs at least 2 samples";
     char note[256];
     snprintf(note, sizeof note, "%ssample standard deviation, n - 1", prefix);
-    assay__metrics_known(metrics, "latency.stddev", ASSAY_DERIVED, summary->stddev / 1e9, "clock",
-                         note, few);
+    assay__metrics_put_known(metrics, "latency.stddev", ASSAY_DERIVED, summary->stddev / 1e9,
+                             "clock", note, few);
     snprintf(note, sizeof note, "%sstandard deviation / mean", prefix);
-    assay__metrics_known(metrics, "latency.cv", ASSAY_DERIVED, summary->stddev / summary->mean,
-                         "clock", note, few);
+    assay__metrics_put_known(metrics, "latency.cv", ASSAY_DERIVED, summary->stddev / summary->mean,
+                             "clock", note, few);
 }
 
 /* Below four samples the quartiles are not four different ones. */

@@ -242,7 +242,7 @@ static const char *reason_of(const struct row *row, const struct assay__outcome 
 }
 
 static void put_row(const struct row *row, const struct assay__outcome *const *used, size_t count,
-                    int64_t tokens, const char *device, struct assay_metrics *metrics)
+                    int64_t tokens, bool on_cpu, struct assay_metrics *metrics)
 {
     char text[256];
     bool rate = row->derived, everywhere = true;
@@ -258,7 +258,7 @@ static void put_row(const struct row *row, const struct assay__outcome *const *u
     }
     snprintf(text, sizeof text, "%s%s%s", row->note,
              count > 1 ? "; median over launches of each launch's value" : "",
-             row->steps && strcmp(device, "cpu") != 0
+             row->steps && !on_cpu
                  ? "; the engine brings the cache to host memory and back at every token"
                  : "");
     if (rate)
@@ -268,13 +268,13 @@ static void put_row(const struct row *row, const struct assay__outcome *const *u
 }
 
 void assay__generation_metrics(const struct assay__outcome *const *used, size_t count,
-                               int64_t tokens, const char *device, struct assay_metrics *metrics)
+                               int64_t tokens, bool on_cpu, struct assay_metrics *metrics)
 {
     double generations = 0, dropped = 0;
     char note[256];
     if (tokens < 1) return;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        put_row(&rows[i], used, count, tokens, device, metrics);
+        put_row(&rows[i], used, count, tokens, on_cpu, metrics);
     for (size_t i = 0; i < count; i++)
         if (used[i]->tokens.tokens) {
             generations += used[i]->tokens.summary.generations;
@@ -290,14 +290,21 @@ void assay__generation_metrics(const struct assay__outcome *const *used, size_t 
                                "measured generations whose tokens' times found no room");
 }
 
-const char *assay__generation_ids(const struct assay__outcome *const *used, size_t count,
-                                  struct assay__arena *arena)
+int assay__generation_ids(const struct assay__outcome *const *used, size_t count,
+                          struct assay_profile *profile, struct assay__trial *trial)
 {
     struct assay__buf text = {0};
     const struct assay__tokens *last = NULL;
     for (size_t i = 0; i < count; i++)
         if (used[i]->tokens.id_count) last = &used[i]->tokens;
-    for (size_t i = 0; last && i < last->id_count; i++)
-        assay__buf_printf(&text, "%s%lld", i ? " " : "", (long long)last->ids[i]);
-    return assay__buf_keep(&text, arena);
+    int64_t *ids = last ? assay__arena_array(profile->arena, last->id_count, sizeof *ids) : NULL;
+    if (last && !ids) return ASSAY_ENOMEM;
+    for (size_t i = 0; last && i < last->id_count; i++) {
+        ids[i] = last->ids[i];
+        assay__buf_printf(&text, "%s%lld", i ? " " : "", (long long)ids[i]);
+    }
+    trial->generation.ids = ids;
+    trial->generation.id_count = last ? last->id_count : 0;
+    return assay__trial_set_option(profile, trial, ASSAY__TOKEN_IDS,
+                                   assay__buf_keep(&text, profile->arena));
 }

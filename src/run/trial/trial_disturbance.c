@@ -5,7 +5,7 @@
 #include "run/sentences.h"
 #include "run/trial/trial.h"
 
-#include "base/metrics.h"
+#include "base/metric_value.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -121,9 +121,9 @@ static void put_metrics(const struct totals *sum, double steal, double other,
          "hottest reading after a launch", "no temperature sensor can be read"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assay__metrics_known(metrics, rows[i].name, ASSAY_MEASURED,
-                             rows[i].known ? rows[i].value : (double)NAN, rows[i].source,
-                             rows[i].note, rows[i].reason);
+        assay__metrics_put_known(metrics, rows[i].name, ASSAY_MEASURED,
+                                 rows[i].known ? rows[i].value : (double)NAN, rows[i].source,
+                                 rows[i].note, rows[i].reason);
 }
 
 static void say_cpu(const struct totals *sum, double steal, double other,
@@ -134,14 +134,20 @@ static void say_cpu(const struct totals *sum, double steal, double other,
                              steal * 100);
     if (sum->cpu && sum->usage && other > OTHER_SHARE)
         assay__sentences_add(said, "other processes used %.1f %% of the CPU time", other * 100);
-    if (sum->frequency && fabs(sum->frequency_change) > FREQUENCY_CHANGE)
+    if (sum->frequency && fabs(sum->frequency_change) > FREQUENCY_CHANGE) {
         assay__sentences_add(said, "the CPU clock changed by %+.1f %% while measuring",
                              sum->frequency_change * 100);
-    if (sum->throttle && sum->throttles > 0)
+        assay__sentences_kind(said, ASSAY__DISTURBANCE_CLOCK);
+    }
+    if (sum->throttle && sum->throttles > 0) {
         assay__sentences_add(said, "the CPUs throttled %.0f times for heat", sum->throttles);
-    if (sum->cgroup && sum->throttled_s > 0)
+        assay__sentences_kind(said, ASSAY__DISTURBANCE_THROTTLED);
+    }
+    if (sum->cgroup && sum->throttled_s > 0) {
         assay__sentences_add(said, "the control group's CPU quota held the run up for %.3g s",
                              sum->throttled_s);
+        assay__sentences_kind(said, ASSAY__DISTURBANCE_QUOTA);
+    }
 }
 
 static void say_worker(const struct totals *sum, struct assay__sentences *said)
@@ -185,6 +191,7 @@ int assay__trial_disturbances(const struct assay__trial_input *input)
     say_worker(&sum, &disturbances);
     say_unknown(&sum, &unknown);
     environment->disturbances = disturbances.items;
+    environment->disturbance_kinds = disturbances.kinds;
     environment->disturbance_count = disturbances.count;
     environment->unknown = unknown.items;
     environment->unknown_count = unknown.count;

@@ -6,7 +6,7 @@
  * of them are known. */
 #include "run/trial/trial.h"
 
-#include "base/metrics.h"
+#include "base/metric_value.h"
 #include "run/trial/layer_match.h"
 
 #include <math.h>
@@ -243,9 +243,9 @@ void assay__launch_layers(const struct assay__outcome *outcome, struct assay_met
     }
     if (!isfinite(layers->engine_ns) || !isfinite(outcome->summary.p50)) return;
     double rest = outcome->summary.p50 - sum - layers->engine_ns;
-    assay__metrics_known(metrics, "layers.sum", ASSAY_DERIVED, timed ? sum / 1e9 : (double)NAN,
-                         layers->method, "sum over the layers of this launch",
-                         "no layer was timed");
+    assay__metrics_put_known(metrics, "layers.sum", ASSAY_DERIVED, timed ? sum / 1e9 : (double)NAN,
+                             layers->method, "sum over the layers of this launch",
+                             "no layer was timed");
     assay_metrics_measured(metrics, "layers.engine", layers->engine_ns / 1e9, layers->method, "");
     assay_metrics_derived(metrics, "layers.unattributed", rest / 1e9, layers->method,
                           "latency.p50 - layers.sum - layers.engine");

@@ -2,10 +2,10 @@
  * What this run cannot know is put as unavailable with the reason, so that a report shows the whole
  * list. */
 #include "base/metric_table.h"
-#include "base/metrics.h"
+#include "base/metric_value.h"
 #include "cost/score.h"
 #include "probe/live.h"
-#include "run/builds.h"
+#include "profile/trial_values.h"
 #include "run/trial/trial.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static void put_unread(struct assay_metrics *metrics)
 static void put_measured(struct assay_metrics *metrics, const char *name, double value,
                          const char *source, const char *note, const char *reason)
 {
-    assay__metrics_known(metrics, name, ASSAY_MEASURED, value, source, note, reason);
+    assay__metrics_put_known(metrics, name, ASSAY_MEASURED, value, source, note, reason);
 }
 
 /* --- timing ----------------------------------------------------------------------------------- */
@@ -115,8 +115,8 @@ static double rate_over(const struct assay__outcome *const *used, size_t count)
 static void scaled_rate(struct assay_metrics *metrics, const char *name, double rate, double factor,
                         const char *formula, const char *reason)
 {
-    assay__metrics_known(metrics, name, ASSAY_DERIVED, factor > 0 ? rate * factor : (double)NAN,
-                         "clock", formula, isfinite(rate) ? reason : "no sample was taken");
+    assay__metrics_put_known(metrics, name, ASSAY_DERIVED, factor > 0 ? rate * factor : (double)NAN,
+                             "clock", formula, isfinite(rate) ? reason : "no sample was taken");
 }
 
 static void throughput(const struct assay__trial_input *input, double rate,
@@ -154,7 +154,7 @@ static void compute(const struct assay__trial_input *input, struct assay_metrics
     const struct assay__model_costs *costs = input->costs;
     const bool model = costs && costs->nodes;
     static const char *const no_model = "no model file: the script has no graph";
-    assay__metrics_known(
+    assay__metrics_put_known(
         metrics, "compute.flops", ASSAY_DERIVED, model ? costs->flops : (double)NAN, "graph",
         input->generate > 0 ? "sum over the nodes, over the prompt and every decode step at its "
                               "own cache length; a multiply-add is 2"
@@ -188,7 +188,7 @@ static void worker_memory(const struct assay__outcome *const *used, size_t count
     const char *lost = assay__live_refused();
     if (!lost) lost = "the worker ended before it could be read, or this system does not report it";
     double beyond = peak < base ? 0 : peak - base;
-    assay__metrics_known(
+    assay__metrics_put_known(
         metrics, "memory.peak.worker", ASSAY_DERIVED, beyond, "process",
         "peak resident memory - memory.baseline.worker; read before the layer pass", lost);
     put_measured(metrics, "memory.baseline.worker", base, "process",
@@ -207,7 +207,7 @@ static void device_memory(const struct assay__trial *trial, struct assay_metrics
 {
     static const char *const unread = "the device's memory was not read: --memory reads it";
     const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker");
-    bool cpu = assay__build_on_cpu(trial->device);
+    bool cpu = assay__trial_on_cpu(trial);
     assay_metrics_unavailable(
         metrics, "memory.peak.device",
         cpu ? "the run used the CPU: no device with memory of its own took part" : unread);
@@ -225,15 +225,15 @@ static void memory(const struct assay__trial_input *input, const struct assay__o
                    size_t count, struct assay_metrics *metrics)
 {
     const struct assay__model_costs *costs = input->costs;
-    int64_t weights = input->profile->model.weight_bytes;
-    assay__metrics_known(metrics, "memory.model", ASSAY_DERIVED,
-                         weights >= 0 ? (double)weights : (double)NAN, "graph",
-                         "bytes of all initializers", "the size of the weights is not known");
-    assay__metrics_known(metrics, "memory.activation.predicted", ASSAY_DERIVED,
-                         costs ? costs->live_peak_bytes : (double)NAN, "graph",
-                         "most bytes of activations alive at once, in the graph's own order, "
-                         "nothing in place",
-                         costs ? costs->live_reason : "no model file: the script has no graph");
+    int64_t weights = input->trial->model->weight_bytes;
+    assay__metrics_put_known(metrics, "memory.model", ASSAY_DERIVED,
+                             weights >= 0 ? (double)weights : (double)NAN, "graph",
+                             "bytes of all initializers", "the size of the weights is not known");
+    assay__metrics_put_known(metrics, "memory.activation.predicted", ASSAY_DERIVED,
+                             costs ? costs->live_peak_bytes : (double)NAN, "graph",
+                             "most bytes of activations alive at once, in the graph's own order, "
+                             "nothing in place",
+                             costs ? costs->live_reason : "no model file: the script has no graph");
     worker_memory(used, count, metrics);
     device_memory(input->trial, metrics);
 }
@@ -287,14 +287,10 @@ static int generation(const struct assay__trial_input *input,
                       const struct assay__outcome *const *used, size_t count)
 {
     struct assay__trial *trial = input->trial;
-    assay__generation_metrics(used, count, input->generate, assay__build_device(trial->device),
+    assay__generation_metrics(used, count, input->generate, assay__trial_on_cpu(trial),
                               trial->metrics);
-    for (size_t i = 0; i < trial->option_count; i++)
-        if (strcmp(trial->options[i].key, ASSAY__TOKEN_IDS) == 0) {
-            trial->options[i].value = assay__generation_ids(used, count, input->profile->arena);
-            if (!trial->options[i].value) return ASSAY_ENOMEM;
-        }
-    return 0;
+    if (!trial->generation.tokens) return 0;
+    return assay__generation_ids(used, count, input->profile, trial);
 }
 
 int assay__trial_metrics(const struct assay__trial_input *input)
@@ -303,7 +299,7 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     const struct assay__outcome **used = calloc(input->outcome_count + 1, sizeof *used);
     if (!used) return ASSAY_ENOMEM;
     size_t count = assay__trial_used(input, used);
-    bool cpu = strcmp(assay__build_device(input->trial->device), "cpu") == 0;
+    bool cpu = assay__trial_on_cpu(input->trial);
     timing(used, count, metrics);
     int code = assay__trial_latency(input, used, count);
     put_rows(metrics, cpu ? cpu_breakdown : device_breakdown,
@@ -315,7 +311,7 @@ int assay__trial_metrics(const struct assay__trial_input *input)
     if (code == 0) code = assay__trial_layers(input, assay__trial_p50(used, count));
     overhead(input, used, count, metrics);
     put_unread(metrics);
-    assay__score_put(metrics, assay__device_is_host(input->trial->device));
+    assay__score_put(metrics, cpu);
     if (code == 0) code = assay__trial_disturbances(input);
     if (code == 0) code = assay__trial_stability(input);
     if (code == 0) code = assay_metrics_failed(metrics);

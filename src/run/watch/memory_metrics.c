@@ -1,7 +1,7 @@
 /* memory_metrics.c - turns what was seen of the worker's memory into series and metrics. */
 #include "run/watch/memory_metrics.h"
 
-#include "base/metrics.h"
+#include "base/metric_value.h"
 #include "base/text.h"
 #include "run/builds.h"
 #include "run/watch/memory_track.h"
@@ -170,7 +170,7 @@ enum device_memory {
     OF_OTHER   /* never an NVIDIA GPU */
 };
 
-static enum device_memory device_memory_of(const char *device)
+static enum device_memory device_memory_of(const struct assay__target *target)
 {
     static const struct {
         const char *begins;
@@ -179,16 +179,16 @@ static enum device_memory device_memory_of(const char *device)
         {"webgpu", OF_ANY},     {"directml", OF_ANY}, {"openvino", OF_OTHER}, {"coreml", OF_OTHER},
         {"migraphx", OF_OTHER}, {"rocm", OF_OTHER},   {"qnn", OF_OTHER},      {"vitisai", OF_OTHER},
     };
-    const char *name = assay__build_device(device);
-    if (assay__build_on_cpu(device)) return OF_HOST;
+    const char *name = assay__device_bare(target->device);
+    if (target->device_class == ASSAY__CLASS_CPU) return OF_HOST;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strncmp(name, kinds[i].begins, strlen(kinds[i].begins)) == 0) return kinds[i].memory;
     return OF_NVIDIA;
 }
 
-bool assay__memory_asks_nvml(const char *device)
+bool assay__memory_asks_nvml(const struct assay__target *target)
 {
-    enum device_memory memory = device_memory_of(device);
+    enum device_memory memory = device_memory_of(target);
     return memory == OF_NVIDIA || memory == OF_ANY;
 }
 
@@ -212,8 +212,8 @@ static void put_device_unknown(enum device_memory memory, const char *device,
 static void put_device(const struct assay__watch_plan *plan, const struct assay__memory_seen *seen,
                        struct assay_metrics *metrics)
 {
-    const char *name = assay__build_device(plan->trial->device);
-    enum device_memory memory = device_memory_of(name);
+    const char *name = assay__device_bare(plan->trial->target.device);
+    enum device_memory memory = device_memory_of(&plan->trial->target);
     if (memory == OF_HOST) return;
     if (isfinite(seen->device_peak)) {
         assay_metrics_measured(metrics, "memory.peak.device", seen->device_peak, "NVML",
@@ -231,9 +231,9 @@ static void put_device(const struct assay__watch_plan *plan, const struct assay_
     const struct assay_metric *host = assay_metrics_get(metrics, "memory.peak.worker"),
                               *device = assay_metrics_get(metrics, "memory.peak.device");
     if (!host || !device) return;
-    assay__metrics_known(metrics, "memory.total", ASSAY_DERIVED, host->value + device->value,
-                         "process, NVML", "memory.peak.worker + memory.peak.device",
-                         host->state == ASSAY_UNAVAILABLE ? host->note : device->note);
+    assay__metrics_put_known(metrics, "memory.total", ASSAY_DERIVED, host->value + device->value,
+                             "process, NVML", "memory.peak.worker + memory.peak.device",
+                             host->state == ASSAY_UNAVAILABLE ? host->note : device->note);
 }
 
 static const char *const tracked_names[] = {
@@ -287,8 +287,8 @@ static void put_growth(const struct assay__tracked *tracked, struct assay_metric
 {
     char note[384];
     growth_note(tracked, note, sizeof note);
-    assay__metrics_known(metrics, "memory.growth", ASSAY_DERIVED, tracked->seen.growth_bytes,
-                         "tracker", note, "too few inferences were tracked: 10 are needed");
+    assay__metrics_put_known(metrics, "memory.growth", ASSAY_DERIVED, tracked->seen.growth_bytes,
+                             "tracker", note, "too few inferences were tracked: 10 are needed");
 }
 
 static void put_heap(const struct assay__tracked *tracked, struct assay_metrics *metrics)
@@ -300,9 +300,9 @@ static void put_heap(const struct assay__tracked *tracked, struct assay_metrics 
     char note[160];
     snprintf(note, sizeof note, "sizes as asked for, from the session's creation on%s",
              tracked->dropped > 0 ? "; some found no room in the tracker's table" : "");
-    assay__metrics_known(metrics, "memory.heap.peak", ASSAY_MEASURED, peak, "tracker", note,
-                         "nothing was tracked");
-    assay__metrics_known(
+    assay__metrics_put_known(metrics, "memory.heap.peak", ASSAY_MEASURED, peak, "tracker", note,
+                             "nothing was tracked");
+    assay__metrics_put_known(
         metrics, "memory.fragmentation", ASSAY_DERIVED,
         seen->heap_bytes > 0 ? 1 - seen->heap_used_bytes / seen->heap_bytes : (double)NAN,
         "mallinfo2", "1 - in use / held by the C library's allocator, at the end",
@@ -316,10 +316,10 @@ static void put_arena(const struct assay__tracked *tracked, double inferences,
     char note[128];
     snprintf(note, sizeof note, "over the warm inferences; the arena grew %.0f time%s meanwhile",
              tracked->arena_extensions, tracked->arena_extensions == 1 ? "" : "s");
-    assay__metrics_known(metrics, "memory.arena.allocations", ASSAY_DERIVED,
-                         tracked->arena_allocations / inferences, "engine", note, silent);
-    assay__metrics_known(metrics, "memory.arena.held", ASSAY_MEASURED, tracked->arena_held,
-                         "engine", "at the end of the tracked launch", silent);
+    assay__metrics_put_known(metrics, "memory.arena.allocations", ASSAY_DERIVED,
+                             tracked->arena_allocations / inferences, "engine", note, silent);
+    assay__metrics_put_known(metrics, "memory.arena.held", ASSAY_MEASURED, tracked->arena_held,
+                             "engine", "at the end of the tracked launch", silent);
 }
 
 static void put_tracked(const struct assay__tracked *tracked, double slowdown,
@@ -332,17 +332,18 @@ static void put_tracked(const struct assay__tracked *tracked, double slowdown,
     static const char *const none = "no warm inference was tracked";
     static const char *const how =
         "malloc and its relatives, all threads; without what the engine's arena hands out";
-    assay__metrics_known(metrics, "memory.allocations", ASSAY_DERIVED,
-                         warm ? warm->count / inferences : (double)NAN, "tracker", how, none);
-    assay__metrics_known(metrics, "memory.allocated", ASSAY_DERIVED,
-                         warm ? warm->bytes / inferences : (double)NAN, "tracker", how, none);
+    assay__metrics_put_known(metrics, "memory.allocations", ASSAY_DERIVED,
+                             warm ? warm->count / inferences : (double)NAN, "tracker", how, none);
+    assay__metrics_put_known(metrics, "memory.allocated", ASSAY_DERIVED,
+                             warm ? warm->bytes / inferences : (double)NAN, "tracker", how, none);
     put_growth(tracked, metrics);
     put_heap(tracked, metrics);
     put_arena(tracked, inferences, metrics);
-    assay__metrics_known(metrics, "overhead.allocations", ASSAY_DERIVED, slowdown, "clock",
-                         "median latency with the tracker / latency.p50",
-                         "allocations are counted with one request in flight: not to be compared "
-                         "with the latency of several");
+    assay__metrics_put_known(
+        metrics, "overhead.allocations", ASSAY_DERIVED, slowdown, "clock",
+        "median latency with the tracker / latency.p50",
+        "allocations are counted with one request in flight: not to be compared "
+        "with the latency of several");
 }
 
 int assay__memory_metrics(const struct assay__watch_plan *plan,

@@ -9,18 +9,23 @@
  *   score                 = cost/score.h */
 #include "run/watch/sensors.h"
 
+#include "base/metric_value.h"
 #include "base/text.h"
 #include "cost/score.h"
+#include "profile/trial_values.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define SAMPLED_DIFFERS_PERCENT 5.0 /* from the counter: worth a warning */
+
 struct metric_writer {
     const struct assay__sensors *sensors;
     const struct assay__rails *rails;
     struct assay_metrics *metrics;
+    int code; /* of what is not a metric */
 };
 
 static void put_metric(struct metric_writer *to, const char *name, enum assay_state state,
@@ -33,6 +38,13 @@ static void put_metric(struct metric_writer *to, const char *name, enum assay_st
 static void put_none(struct metric_writer *to, const char *name, const char *reason)
 {
     assay_metrics_unavailable(to->metrics, name, reason && *reason ? reason : "not known");
+}
+
+/* What must not be overlooked; "" is nothing. */
+static void warn(struct metric_writer *to, const char *about, const char *text)
+{
+    if (to->code == 0 && *text)
+        to->code = assay__trial_warn_power(to->sensors->profile, to->sensors->trial, about, text);
 }
 
 static const char *or_text(const char *text, const char *otherwise)
@@ -71,8 +83,8 @@ static void put_period(struct metric_writer *to, const char *rail,
 
 /* Where a rail has a counter and a power sensor, the second checks the first: "; sampled power says
  * 30.1 W (-0.4 %)". */
-static void add_check(const struct metric_writer *to, const char *rail,
-                      const struct assay__sensed *by, char *note, size_t size)
+static void add_check(struct metric_writer *to, const char *rail, const struct assay__sensed *by,
+                      char *note, size_t size)
 {
     for (size_t i = 0; i < to->sensors->series_count; i++) {
         const struct assay__series *series = &to->sensors->series[i];
@@ -81,10 +93,14 @@ static void add_check(const struct metric_writer *to, const char *rail,
             strcmp(series->channel->rail, rail) != 0)
             continue;
         assay__sensed_channel(to->sensors, i, &sampled);
+        if (!sampled.available || !(by->average > 0)) return;
         size_t used = strlen(note);
-        if (sampled.available && by->average > 0)
-            snprintf(note + used, size - used, "; sampled power says %.4g W (%+.1f %%)",
-                     sampled.average, (sampled.average / by->average - 1) * 100);
+        double percent = (sampled.average / by->average - 1) * 100;
+        char check[80];
+        snprintf(check, sizeof check, "sampled power says %.4g W (%+.1f %%)", sampled.average,
+                 percent);
+        snprintf(note + used, size - used, "; %s", check);
+        if (!(fabs(percent) <= SAMPLED_DIFFERS_PERCENT)) warn(to, rail, check);
         return;
     }
 }
@@ -105,6 +121,7 @@ static void put_one_rail(struct metric_writer *to, const char *rail)
              counted ? "growth of the counter in the measured windows / their time"
                      : "mean of sampled power in the measured windows",
              mark, sensed.note);
+    if (sensed.available) warn(to, rail, sensed.note);
     if (sensed.available && counted) add_check(to, rail, &sensed, note, sizeof note);
     const char *why = sensed.available ? note : sensed.reason;
     put_rail(to, rail, "power.average", counted ? worked : state, sensed.average, source, why);
@@ -130,6 +147,9 @@ static void put_one_rail(struct metric_writer *to, const char *rail)
              idle && *sensed.idle_note ? "; " : "", idle ? sensed.idle_note : "");
     put_rail(to, rail, "power.idle", ASSAY_MEASURED, sensed.idle_w,
              sensed.available ? source : "sensors", note);
+    char about[160];
+    snprintf(about, sizeof about, "%s, idle", rail);
+    if (idle) warn(to, about, sensed.idle_note);
     put_period(to, rail, &sensed);
 }
 
@@ -198,26 +218,45 @@ static void put_net(struct metric_writer *to, const struct total *total)
         return;
     }
     char formula[640];
-    snprintf(formula, sizeof formula, "(energy - idle power x time) / inferences%s%s%s",
-             net_j < 0 ? "; below zero: the idle machine drew more than this run, the difference "
-                         "is noise"
-                       : "",
-             *total->idle_note ? "; " : "", total->idle_note);
+    static const char below[] = "below zero: the idle machine drew more than this run, the "
+                                "difference is noise";
+    snprintf(formula, sizeof formula, "(energy - idle power x time) / inferences%s%s%s%s",
+             net_j < 0 ? "; " : "", net_j < 0 ? below : "", *total->idle_note ? "; " : "",
+             total->idle_note);
+    if (net_j < 0) warn(to, "net energy", below);
     put_with(to, "energy.inference.net", net_j / (double)total->completions, formula, total);
 }
 
 static void put_tops(struct metric_writer *to, const struct total *total)
 {
     const struct assay_metric *flops = assay_metrics_get(to->metrics, "compute.flops");
-    char reason[400];
+    char reason[512];
     if (flops && flops->state != ASSAY_UNAVAILABLE) {
         put_with(to, "efficiency.tops_per_watt",
                  flops->value / (total->energy_j / (double)total->completions) / 1e12,
                  "compute.flops / energy.inference.gross / 1e12", total);
         return;
     }
-    snprintf(reason, sizeof reason, "compute.flops is unavailable: %s", flops ? flops->note : "");
+    static const struct assay_metric none = {.name = "compute.flops"};
+    assay__metric_follows_note(reason, sizeof reason, flops ? flops : &none);
     put_none(to, "efficiency.tops_per_watt", reason);
+}
+
+/* What the numbers are of, or why there are none. */
+static void keep_power(struct metric_writer *to, bool known)
+{
+    struct assay__arena *arena = to->sensors->profile->arena;
+    struct assay__power_info *power = &to->sensors->trial->power;
+    power->gap = known               ? ASSAY__POWER_KNOWN
+                 : to->rails->listed ? ASSAY__POWER_NO_SENSOR
+                                     : ASSAY__POWER_LOST;
+    power->whole_machine = to->rails->whole_machine;
+    power->rails = assay__arena_array(arena, to->rails->count, sizeof *power->rails);
+    power->rail_count = known && power->rails ? to->rails->count : 0;
+    for (size_t i = 0; i < power->rail_count; i++)
+        if (!(power->rails[i] = assay__arena_strdup(arena, to->rails->names[i])))
+            power->rail_count = 0;
+    if (known && !power->rail_count && !to->code) to->code = ASSAY_ENOMEM;
 }
 
 static void put_workload(struct metric_writer *to)
@@ -235,12 +274,14 @@ static void put_workload(struct metric_writer *to)
         total.available = false;
         snprintf(total.reason, sizeof total.reason, "no inference was completed");
     }
+    keep_power(to, total.available);
     if (!total.available) {
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             put_none(to, names[i], total.reason);
         return;
     }
     char note[1900];
+    warn(to, "power", to->rails->remark);
     snprintf(note, sizeof note, "%s; energy / time of the measured windows", total.note);
     put_metric(to, "power.average", ASSAY_DERIVED, total.energy_j / total.seconds, "sensors", note);
     put_with(to, "energy.inference.gross", total.energy_j / (double)total.completions,
@@ -257,13 +298,15 @@ static void put_workload(struct metric_writer *to)
 static void put_none_of_device(struct metric_writer *to, const char *name, const char *what)
 {
     char reason[120];
-    if (to->rails->kind == 'c') return; /* what was read around the launches stays */
+    if (to->rails->device_class != ASSAY__CLASS_GPU && to->rails->device_class != ASSAY__CLASS_NPU)
+        return; /* what was read around the launches stays */
     snprintf(reason, sizeof reason, "nothing here tells the %s of the device that ran it", what);
     put_none(to, name, reason);
 }
 
+/* *read: the name of the channel that was; left alone where none was. */
 static void put_channel(struct metric_writer *to, size_t index, const char *name,
-                        const char *peak_name, const char *what)
+                        const char *peak_name, const char *what, const char **read)
 {
     struct assay__sensed sensed;
     char note[500];
@@ -281,10 +324,13 @@ static void put_channel(struct metric_writer *to, size_t index, const char *name
     const struct assay__series *series = &to->sensors->series[index];
     snprintf(note, sizeof note, "%s: mean over the measured windows%s%s", series->channel->name,
              *sensed.note ? "; " : "", sensed.note);
-    if (sensed.available)
+    if (sensed.available) {
+        *read = assay__arena_strdup(to->sensors->profile->arena, series->channel->name);
+        if (!*read) *read = "";
         put_metric(to, name, ASSAY_MEASURED, sensed.average, series->ops->name, note);
-    else
+    } else {
         put_none(to, name, sensed.reason);
+    }
     if (!peak_name) return;
     snprintf(note, sizeof note, "%s: greatest sample in the measured windows",
              series->channel->name);
@@ -347,17 +393,19 @@ static void put_cost(struct metric_writer *to)
 
 int assay__sensors_metrics(const struct assay__sensors *sensors, const struct assay__rails *rails)
 {
-    struct metric_writer to = {sensors, rails, sensors->trial->metrics};
+    struct metric_writer to = {sensors, rails, sensors->trial->metrics, 0};
+    struct assay__power_info *power = &sensors->trial->power;
     const char *rail;
     put_workload(&to);
     for (size_t i = 0; (rail = assay__sensors_rail_at(sensors, i)) != NULL; i++)
         put_one_rail(&to, rail);
     put_channel(&to, assay__sensors_temperature(sensors, rails), "hardware.temperature",
-                "hardware.temperature_peak", "temperature");
-    put_channel(&to, assay__sensors_clock(sensors, rails), "hardware.frequency", NULL, "clock");
+                "hardware.temperature_peak", "temperature", &power->temperature);
+    put_channel(&to, assay__sensors_clock(sensors, rails), "hardware.frequency", NULL, "clock",
+                &power->frequency);
     put_cost(&to);
-    assay__score_put(to.metrics, rails->kind == 'c');
-    return assay_metrics_failed(to.metrics);
+    assay__score_put(to.metrics, assay__trial_on_cpu(sensors->trial));
+    return to.code ? to.code : assay_metrics_failed(to.metrics);
 }
 
 int assay__sensors_compute(const struct assay__sensors *given)

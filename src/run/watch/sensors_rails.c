@@ -442,21 +442,24 @@ static bool explain_candidate(const struct assay__sensors *sensors, struct assay
     return false;
 }
 
-static bool measures_power_of(const struct assay__probe_ops *ops, char kind)
+static bool measures_power_of(const struct assay__probe_ops *ops,
+                              enum assay__device_class device_class)
 {
-    return ops->power_of && strchr(ops->power_of, kind);
+    char letter = device_class ? assay__device_class_name(device_class)[0] : 'c';
+    return ops->power_of && strchr(ops->power_of, letter);
 }
 
 static void explain(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
     if (explain_candidate(sensors, rails)) return;
     size_t used = explain_others(sensors, rails), listed = 0;
+    rails->listed = true;
     for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler); i++) {
         struct assay__probe_cost probe;
         assay__sampler_probe_cost(sensors->sampler, i, &probe);
-        if (!measures_power_of(probe.ops, rails->kind)) continue;
+        if (!measures_power_of(probe.ops, rails->device_class)) continue;
+        if (probe.ops->is_foreign && probe.ops->is_foreign()) continue; /* no way to it */
         const char *reason = probe_reason(sensors, &probe);
-        if (strstr(reason, "which is macOS's")) continue; /* another system's: no way to it */
         int more = snprintf(rails->reason + used, sizeof rails->reason - used, "%s%s: %.*s%s",
                             listed++ ? "; " : ": ", probe.ops->name, REASON_EACH, reason,
                             strlen(reason) > REASON_EACH ? "…" : "");
@@ -481,7 +484,7 @@ static bool all_answer(const struct assay__sensors *sensors, const struct assay_
     for (size_t i = 0; i < assay__sampler_probe_count(sensors->sampler) && !*why; i++) {
         struct assay__probe_cost probe;
         assay__sampler_probe_cost(sensors->sampler, i, &probe);
-        if (probe.blocked && measures_power_of(probe.ops, rails->kind))
+        if (probe.blocked && measures_power_of(probe.ops, rails->device_class))
             snprintf(why, size, "%s: %s", probe.ops->name, probe.reason);
     }
     return false;
@@ -493,7 +496,7 @@ static bool choose_last_resort(const struct assay__sensors *sensors, const char 
 {
     static bool (*const last_resorts[])(const char *) = {is_psys, is_machine};
     for (size_t i = 0; i < sizeof last_resorts / sizeof last_resorts[0]; i++) {
-        struct assay__rails last = {.kind = rails->kind, .whole_machine = true};
+        struct assay__rails last = {.device_class = rails->device_class, .whole_machine = true};
         struct assay__sensed sensed = {.available = false};
         take(sensors, last_resorts[i], true, 1, &last);
         if (last.count) assay__sensed_rail(sensors, last.names[0], &sensed);
@@ -512,24 +515,18 @@ static bool choose_last_resort(const struct assay__sensors *sensors, const char 
 
 void assay__sensors_rails(const struct assay__sensors *sensors, struct assay__rails *rails)
 {
-    static const char *const by_number[] = {"cuda", "tensorrt", "nv", "rocm", "migraphx", NULL};
-    static const char *const gpus[] = {"webgpu", "dml", "openvino:gpu", "coreml:gpu", NULL};
-    static const char *const npus[] = {"openvino:npu", "qnn", "vitisai", "coreml:ane", NULL};
-    const char *device = sensors->trial->device, *slash = strrchr(device, '/');
-    if (slash) device = slash + 1; /* "build/cuda:0" */
-    *rails = (struct assay__rails){.kind = 'c'};
-    if (begins(device, by_number)) {
-        rails->kind = 'g';
+    static const char *const by_number[] = {"cuda", "tensorrt", "rocm", "migraphx", NULL};
+    const struct assay__target *target = &sensors->trial->target;
+    const char *device = assay__device_bare(target->device);
+    *rails = (struct assay__rails){.device_class = target->device_class};
+    if (target->device_class == ASSAY__CLASS_GPU && begins(device, by_number))
         choose_cuda(sensors, device, rails);
-    } else if (begins(device, gpus)) {
-        rails->kind = 'g';
+    else if (target->device_class == ASSAY__CLASS_GPU)
         choose_only_gpu(sensors, rails);
-    } else if (begins(device, npus)) {
-        rails->kind = 'n';
+    else if (target->device_class == ASSAY__CLASS_NPU)
         take(sensors, is_npu, false, 1, rails);
-    } else {
+    else
         choose_cpu(sensors, rails);
-    }
     char why[440];
     if (*rails->reason || all_answer(sensors, rails, why, sizeof why) ||
         choose_last_resort(sensors, why, rails) || any_works(sensors, rails))
@@ -575,9 +572,11 @@ size_t assay__sensors_temperature(const struct assay__sensors *sensors,
                                          "acpitz",
                                          NULL};
     static const char *const any[] = {"", NULL};
-    if (rails->kind == 'g')
+    if (rails->device_class == ASSAY__CLASS_GPU)
         return *rails->gpu ? find_by_name(sensors, "temperature", any, rails->gpu) : SIZE_MAX;
-    return rails->kind == 'c' ? find_by_name(sensors, "temperature", of_cpu, NULL) : SIZE_MAX;
+    return rails->device_class == ASSAY__CLASS_NPU
+               ? SIZE_MAX
+               : find_by_name(sensors, "temperature", of_cpu, NULL);
 }
 
 size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct assay__rails *rails)
@@ -585,7 +584,8 @@ size_t assay__sensors_clock(const struct assay__sensors *sensors, const struct a
     static const char *const of_cpu[] = {"clock.mean", "clock.p", NULL};
     static const char *const of_gpu[] = {".sm", ".graphics", ".sclk", "", NULL};
     static const char *const of_npu[] = {"clock.accel", NULL};
-    if (rails->kind == 'g')
+    if (rails->device_class == ASSAY__CLASS_GPU)
         return *rails->gpu ? find_by_name(sensors, "clock", of_gpu, rails->gpu) : SIZE_MAX;
-    return find_by_name(sensors, "clock", rails->kind == 'c' ? of_cpu : of_npu, NULL);
+    return find_by_name(sensors, "clock", rails->device_class == ASSAY__CLASS_NPU ? of_npu : of_cpu,
+                        NULL);
 }

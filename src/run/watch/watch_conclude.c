@@ -4,6 +4,7 @@
 #include "run/watch/watchers.h"
 
 #include "cost/score.h"
+#include "profile/trial_values.h"
 
 #include <stdlib.h>
 
@@ -31,7 +32,7 @@ static int put_score(struct assay__watcher *w, const struct assay__trial_input *
                      struct assay_error *error)
 {
     const struct assay__trial *trial = input->trial;
-    int code = assay__score_put(trial->metrics, assay__device_is_host(trial->device));
+    int code = assay__score_put(trial->metrics, assay__trial_on_cpu(trial));
     if (code == 0 && w->conclude)
         code = w->conclude(w->context, input->profile, (size_t)(trial - input->profile->trials));
     return code ? assay_error_set(error, code, "out of memory for the metrics") : 0;

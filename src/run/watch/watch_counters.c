@@ -6,7 +6,7 @@
  * (cycles, instructions, branches, CPU time) and does not is a fault, not 0. */
 #include "run/watch/watchers.h"
 
-#include "base/metrics.h"
+#include "base/metric_value.h"
 #include "platform/posix_cpu.h"
 #include "probe/probe.h"
 #include "run/watch/counters_class.h"
@@ -140,7 +140,7 @@ static void put_controllers(struct assay__watcher *w)
     assay_metrics_measured(metrics, "memory.bandwidth.controller", rate, "perf_event (uncore_imc)",
                            "read and written by the whole machine while it was measured, "
                            "not by the worker alone");
-    assay__metrics_known(
+    assay__metrics_put_known(
         metrics, "hardware.memory_controller", ASSAY_DERIVED, rate / ceiling,
         "perf_event (uncore_imc)",
         "memory.bandwidth.controller / the highest measured bandwidth of DRAM",
@@ -152,6 +152,7 @@ static void put_controllers(struct assay__watcher *w)
 struct total {
     double grown, completions, wall_ns, share;
     const char *source, *reason;
+    bool user_only;
 };
 
 static const struct assay__counted_event *find(const struct assay__outcome *outcome,
@@ -177,6 +178,7 @@ static struct total add_up(const struct assay__watcher *w, const char *name)
         total.wall_ns += event->wall_ns;
         if (event->share < total.share) total.share = event->share;
         total.source = event->source;
+        total.user_only = event->user_only;
     }
     return total;
 }
@@ -202,7 +204,7 @@ static void put_counter(struct assay__watcher *w, const struct row *row)
         assay_metrics_unavailable(metrics, row->metric, reason);
         return;
     }
-    w->user_space |= strstr(total.source, "user space") != NULL;
+    w->user_space |= total.user_only;
     w->share = fmin(w->share, total.share);
     w->seconds = total.wall_ns * 1e-9 / total.completions;
     double value = total.grown / total.completions;
@@ -226,19 +228,14 @@ static const struct assay_metric *get(const struct assay__watcher *w, const char
     return assay_metrics_get(w->input->trial->metrics, name);
 }
 
-static bool known(const struct assay_metric *metric)
-{
-    return metric && metric->state != ASSAY_UNAVAILABLE;
-}
-
 static void put_hit_rate(struct assay__watcher *w)
 {
     struct assay_metrics *metrics = w->input->trial->metrics;
     const struct assay_metric *misses = get(w, "hardware.cache_misses"),
                               *references = get(w, "hardware.cache_references");
-    if (!known(misses) || !known(references))
+    if (!assay__metric_is_known(misses) || !assay__metric_is_known(references))
         assay_metrics_unavailable(metrics, "cache.hit_rate",
-                                  known(misses) ? references->note : misses->note);
+                                  assay__metric_is_known(misses) ? references->note : misses->note);
     else if (!(references->value > 0) || misses->value > references->value)
         assay_metrics_unavailable(metrics, "cache.hit_rate",
                                   "the counts of cache references and misses do not go together: "
@@ -256,7 +253,7 @@ static void put_frequency(struct assay__watcher *w)
 {
     const struct assay_metric *cycles = get(w, "hardware.cycles"),
                               *clock = get(w, "hardware.task_clock");
-    if (known(cycles) && known(clock) && !w->user_space)
+    if (assay__metric_is_known(cycles) && assay__metric_is_known(clock) && !w->user_space)
         assay_metrics_derived(w->input->trial->metrics, "hardware.frequency",
                               cycles->value / clock->value, cycles->source,
                               "hardware.cycles / hardware.task_clock: while the worker ran");
@@ -268,7 +265,7 @@ static void put_bandwidth(struct assay__watcher *w)
     const struct assay_metric *misses = get(w, "hardware.llc_load_misses");
     double line = (double)assay__cache_line_bytes();
     char note[200];
-    if (!known(misses)) {
+    if (!assay__metric_is_known(misses)) {
         assay_metrics_unavailable(metrics, "memory.bandwidth.llc", misses->note);
         return;
     }
@@ -288,7 +285,7 @@ static void put_overhead(struct assay__watcher *w)
         on += w->used[i]->counted.on_ns;
         off += w->used[i]->counted.off_ns;
     }
-    assay__metrics_known(
+    assay__metrics_put_known(
         w->input->trial->metrics, "overhead.counters", ASSAY_MEASURED,
         on > 0 && off > 0 ? on / off : (double)NAN, "clock",
         "medians of slices with the counters on over slices with them off, in turns; the latency "
@@ -309,7 +306,7 @@ static void put_derived(struct assay__watcher *w)
             "wall time of the counted slices / inferences in them: what the counts per second and "
             "the CPUs are derived from; the latency is that of other windows");
     const struct assay_metric *clock = get(w, "hardware.task_clock");
-    if (known(clock))
+    if (assay__metric_is_known(clock))
         assay_metrics_derived(metrics, "hardware.cpus_busy", clock->value / w->seconds,
                               clock->source,
                               "hardware.task_clock / hardware.elapsed: both of the counted slices");

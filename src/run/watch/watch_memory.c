@@ -109,7 +109,7 @@ static void started(struct assay__watcher *watcher, int launch, pid_t worker)
     assay__procmem_target(assay__live_refused() ? 0 : worker);
     assay__nvml_target(worker);
     watcher->samplers[RESIDENT] = sampler_of("process", interval_ns, false, true);
-    if (assay__memory_asks_nvml(watcher->plan.trial->device))
+    if (assay__memory_asks_nvml(&watcher->plan.trial->target))
         watcher->samplers[DEVICE] = sampler_of(
             "nvml", interval_ns > DEVICE_INTERVAL_NS ? interval_ns : DEVICE_INTERVAL_NS, true,
             true);

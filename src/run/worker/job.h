@@ -48,6 +48,7 @@ struct assay__job {
     bool allocations; /* tell what the allocation tracker, which was loaded before, has seen */
     bool strict;      /* no node may run on the CPU instead of the device */
     const char *provider_options; /* "key=value;key=value"; NULL: none */
+    const char *model_name;       /* what messages call the model; NULL: its path */
 };
 
 void assay__job_write(const struct assay__job *job, struct assay__buf *out);

@@ -192,6 +192,7 @@ static int open_session(struct worker *worker)
         .generation = job->generation.tokens > 0 ? &job->generation : NULL,
         .strict = job->strict,
         .provider_options = job->provider_options,
+        .model_name = job->model_name,
     };
     if (job->allocations) {
         worker->engine = assay__allocations_engine(worker->engine, &worker->error);

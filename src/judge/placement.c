@@ -1,13 +1,11 @@
-/* fallback.c - puts who ran which node as metrics of a trial, and reads them back. The note of
- * placement.elsewhere is the list itself: "on PROVIDER: name (Op); name (Op)", nodes that compute
- * something first, then those that only make shapes and indices ("name (Op, indices)"), which
- * engines keep on the CPU on purpose. */
-#include "judge/fallback.h"
+/* placement.c - asks the engine who runs which node and keeps it with the trial; then sums it up.
+ * Nodes that compute something are listed first, then those that only make shapes and indices
+ * ("name (Op, indices)"), which engines keep on the CPU on purpose. */
+#include "judge/placement.h"
 
 #include "check/check.h"
 #include "base/buf.h"
-#include "base/metrics.h"
-#include "run/builds.h"
+#include "base/metric_value.h"
 #include "zoo/model_open.h"
 
 #include <math.h>
@@ -19,9 +17,6 @@ static const char *const counts[] = {"placement.nodes",          "placement.else
                                      "placement.crossing_time",  "placement.inferred"};
 #define COUNTS (sizeof counts / sizeof counts[0])
 #define SOURCE "engine"
-#define BEFORE "on "
-#define AFTER "; " /* who was asked; what must be said of it */
-#define RUNS_ON "runs on "
 
 static int put_none(struct assay__trial *trial, const char *reason)
 {
@@ -44,9 +39,9 @@ static void put_time(struct assay__trial *trial, double crossings)
         time_ns += layers->items[i].time_ns; /* NaN stays */
     }
     if (copies)
-        assay__metrics_known(trial->metrics, name, ASSAY_DERIVED, time_ns / 1e9, "layers",
-                             "sum over the engine's copy nodes",
-                             "the engine's copy nodes have no time of their own");
+        assay__metrics_put_known(trial->metrics, name, ASSAY_DERIVED, time_ns / 1e9, "layers",
+                                 "sum over the engine's copy nodes",
+                                 "the engine's copy nodes have no time of their own");
     else if (crossings == 0)
         assay_metrics_derived(trial->metrics, name, 0, "graph", "nothing crosses");
     else
@@ -56,74 +51,92 @@ static void put_time(struct assay__trial *trial, double crossings)
                                                 : "layers were not timed (--layers=engine)");
 }
 
-/* --- who is elsewhere ------------------------------------------------------------------------- */
+/* --- who ran which node ----------------------------------------------------------------------- */
 
-struct elsewhere {
-    const struct assay__check *check;
-    const char **provider; /* per node; NULL: the engine did not name it */
-    bool *small;
-    const char *first; /* provider that is named first */
-};
-
-static int gather(struct elsewhere *e, struct assay__arena *arena)
+/* A row of every node whose place is known, in the order they run. */
+static int put_nodes(struct assay_profile *profile, struct assay__trial *trial,
+                     const struct assay__check *check)
 {
-    size_t count = e->check->model->graph.node_count;
-    e->provider = assay__arena_array(arena, count + 1, sizeof *e->provider);
-    e->small = assay__arena_array(arena, count + 1, sizeof *e->small);
-    if (!e->provider || !e->small) return ASSAY_ENOMEM;
-    for (size_t i = 0; i < e->check->item_count; i++) {
-        const struct assay__check_item *item = &e->check->items[i];
-        if (strncmp(item->rule->id, "fallback", 8) != 0 || item->node == SIZE_MAX) continue;
-        if (strncmp(item->reason, RUNS_ON, strlen(RUNS_ON)) == 0)
-            e->provider[item->node] = item->reason + strlen(RUNS_ON);
-        e->small[item->node] = strcmp(item->rule->id, "fallback-small") == 0;
-        if (!e->first) e->first = e->provider[item->node];
+    const struct assay__graph *graph = &check->model->graph;
+    struct assay__placement *out = &trial->placement;
+    struct assay__arena *arena = profile->arena;
+    *out = (struct assay__placement){
+        .record = assay__arena_strdup(arena, check->asked),
+        .nodes = assay__arena_array(arena, graph->node_count, sizeof *out->nodes)};
+    if (!out->record || !out->nodes) return ASSAY_ENOMEM;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        size_t n = check->analysis->order[i];
+        if (check->places[n] != ASSAY__PLACE_ON && check->places[n] != ASSAY__PLACE_OFF) continue;
+        const char *provider = check->providers[n] ? check->providers[n] : "";
+        struct assay__placed_node *row = &out->nodes[out->node_count++];
+        *row = (struct assay__placed_node){
+            .node = assay__arena_strdup(arena, assay__check_node_name(&graph->nodes[n])),
+            .op = assay__arena_strdup(arena, graph->nodes[n].op),
+            .provider = assay__arena_strdup(arena, provider),
+            .elsewhere = check->places[n] == ASSAY__PLACE_OFF,
+            .indices = check->indices[n]};
+        if (!row->node || !row->op || !row->provider) return ASSAY_ENOMEM;
     }
     return 0;
 }
 
-static void list(const struct elsewhere *e, struct assay__buf *out)
+/* The provider that is named first of those that run the others; "" none is. */
+static const char *other_provider(const struct assay__placement *placement)
 {
-    const struct assay__graph *graph = &e->check->model->graph;
-    bool any = false;
-    assay__buf_printf(out, BEFORE "%s: ", e->first ? e->first : "another provider");
-    for (int small = 0; small < 2; small++)
-        for (size_t i = 0; i < graph->node_count; i++) {
-            size_t n = e->check->analysis->order[i];
-            const struct assay__node *node = &graph->nodes[n];
-            if (e->check->places[n] != ASSAY__PLACE_OFF || e->small[n] != (small == 1)) continue;
-            assay__buf_printf(out, "%s%s (%s%s)", any ? "; " : "", assay__check_node_name(node),
-                              node->op, small ? ", indices" : "");
-            any = true;
-        }
+    for (size_t i = 0; i < placement->node_count; i++)
+        if (placement->nodes[i].elsewhere && *placement->nodes[i].provider)
+            return placement->nodes[i].provider;
+    return "";
 }
 
+static int list_elsewhere(const struct assay__placement *placement, struct assay__arena *arena,
+                          const char ***names, size_t *count)
+{
+    *count = 0;
+    *names = assay__arena_array(arena, placement->node_count + 1, sizeof **names);
+    if (!*names) return ASSAY_ENOMEM;
+    for (int indices = 0; indices < 2; indices++)
+        for (size_t i = 0; i < placement->node_count; i++) {
+            const struct assay__placed_node *node = &placement->nodes[i];
+            if (!node->elsewhere || node->indices != (indices == 1)) continue;
+            const char *name = *node->op ? assay__arena_printf(arena, "%s (%s%s)", node->node,
+                                                               node->op, indices ? ", indices" : "")
+                                         : node->node;
+            if (!name) return ASSAY_ENOMEM;
+            (*names)[(*count)++] = name;
+        }
+    return 0;
+}
+
+/* The count, and in words who they are. */
 static int put_elsewhere(struct assay__trial *trial, const struct assay__check *check)
 {
-    struct assay__arena *arena = assay__arena_new();
-    struct elsewhere e = {.check = check};
     struct assay__buf text = {0};
-    int code = arena ? gather(&e, arena) : ASSAY_ENOMEM;
-    if (!code && check->partitions.off) list(&e, &text);
+    const char **names = NULL, *provider = other_provider(&trial->placement);
+    size_t count = 0;
+    int code = list_elsewhere(&trial->placement, check->arena, &names, &count);
+    if (count) assay__buf_printf(&text, "on %s: ", *provider ? provider : "another provider");
+    for (size_t i = 0; i < count; i++)
+        assay__buf_printf(&text, "%s%s", i ? "; " : "", names[i]);
     if (text.failed) code = ASSAY_ENOMEM;
     if (!code)
         assay_metrics_measured(trial->metrics, "placement.elsewhere", (double)check->partitions.off,
                                SOURCE, assay__buf_text(&text));
     assay__buf_free(&text);
-    assay__arena_free(arena);
     return code;
 }
 
-static int put_placement(struct assay__trial *trial, struct assay__check *check)
+static int put_placement(struct assay_profile *profile, struct assay__trial *trial,
+                         struct assay__check *check)
 {
     const struct assay__check_partitions *p = &check->partitions;
     struct assay_metrics *to = trial->metrics;
     double share = assay__check_share(p);
     const char *note = assay__arena_printf(
         check->arena, "%s%s", check->asked,
-        p->inferred ? AFTER "its record leaves out what it runs in another layout, and what it "
-                            "names for nobody is counted as the device's"
-        : p->merged ? AFTER "nodes that it merged count with their neighbours"
+        p->inferred ? "; its record leaves out what it runs in another layout, and what it "
+                      "names for nobody is counted as the device's"
+        : p->merged ? "; nodes that it merged count with their neighbours"
                     : "");
     const char *sized = p->crossing_unsized ? "the size of some is not known and not in it" : "";
     if (!note) return ASSAY_ENOMEM;
@@ -136,7 +149,8 @@ static int put_placement(struct assay__trial *trial, struct assay__check *check)
                                  note};
     assay_metrics_put(to, &nodes);
     assay_metrics_derived(to, "placement.inferred", (double)p->inferred, SOURCE, "");
-    int code = put_elsewhere(trial, check);
+    int code = put_nodes(profile, trial, check);
+    if (!code) code = put_elsewhere(trial, check);
     assay_metrics_derived(
         to, "placement.partitions",
         p->engine_pieces ? (double)p->engine_pieces : (double)p->on_segments, SOURCE,
@@ -144,8 +158,9 @@ static int put_placement(struct assay__trial *trial, struct assay__check *check)
     assay_metrics_derived(to, "placement.crossings", (double)p->crossings, SOURCE,
                           "tensors between nodes; inputs and outputs do not count");
     assay_metrics_derived(to, "placement.crossing_bytes", p->crossing_bytes, "graph", sized);
-    assay__metrics_known(to, "placement.flops_share", ASSAY_DERIVED, share, "graph",
-                         "FLOPs of its nodes / of all", "the FLOPs of some nodes are not known");
+    assay__metrics_put_known(to, "placement.flops_share", ASSAY_DERIVED, share, "graph",
+                             "FLOPs of its nodes / of all",
+                             "the FLOPs of some nodes are not known");
     put_time(trial, (double)p->crossings);
     return code ? code : assay_metrics_failed(to);
 }
@@ -189,22 +204,14 @@ static int ask(const struct assay_run_options *o, const char *model_path,
     return assay__check_new(model, &wanted, check, error);
 }
 
-static bool has_run(const struct assay__trial *trial)
-{
-    for (size_t i = 0; i < trial->launch_count; i++)
-        if (trial->launches[i].state == ASSAY__TRIAL_OK) return true;
-    return false;
-}
-
-int assay__fallback_put(const struct assay_run_options *options, const char *model_path,
-                        struct assay__trial *trial, struct assay_error *error)
+int assay__placement_put(const struct assay_run_options *options, const char *model_path,
+                         struct assay_profile *profile, struct assay__trial *trial,
+                         struct assay_error *error)
 {
     struct assay__check *check = NULL;
     struct assay_error detail = {0};
-    if (!*model_path || !options->device ||
-        strcmp(assay__build_device(options->device), "cpu") == 0)
-        return 0;
-    if (!has_run(trial)) {
+    if (!*model_path || assay__target_is_fallback(&trial->target)) return 0;
+    if (!assay__trial_good_launches(trial)) {
         int code = put_none(trial, "no launch ended well");
         return code ? assay_error_set(error, code, "out of memory") : 0;
     }
@@ -213,46 +220,18 @@ int assay__fallback_put(const struct assay_run_options *options, const char *mod
         return assay_error_set(error, code, "%s", detail.message);
     const char *reason = code ? detail.message : refusal(check);
     code = reason ? put_none(trial, *reason ? reason : "the engine could not be asked")
-                  : put_placement(trial, check);
+                  : put_placement(profile, trial, check);
     assay__check_free(check);
     return code ? assay_error_set(error, code, "out of memory for the placement") : 0;
 }
 
 /* --- and back --------------------------------------------------------------------------------- */
 
-static double known(const struct assay__trial *trial, const char *name)
+int assay__placement_summarise(const struct assay__trial *trial, struct assay__arena *arena,
+                               struct assay__placement_summary *out)
 {
-    const struct assay_metric *m = assay_metrics_get(trial->metrics, name);
-    return m && m->state != ASSAY_UNAVAILABLE && isfinite(m->value) ? m->value : (double)NAN;
-}
-
-/* "on CPUExecutionProvider: a (Softmax); b (Gather)" */
-static int split(const char *note, struct assay__arena *arena, struct assay__fallback *out)
-{
-    const char *colon = strstr(note, ": ");
-    size_t count = 1;
-    if (strncmp(note, BEFORE, strlen(BEFORE)) != 0 || !colon) return 0;
-    out->provider = assay__arena_strndup(arena, note + strlen(BEFORE),
-                                         (size_t)(colon - note) - strlen(BEFORE));
-    for (const char *at = colon; (at = strstr(at, "; ")) != NULL; at += 2)
-        count++;
-    out->names = assay__arena_array(arena, count, sizeof *out->names);
-    if (!out->names || !out->provider) return ASSAY_ENOMEM;
-    for (const char *at = colon + 2; *at;) {
-        const char *end = strstr(at, "; ");
-        size_t length = end ? (size_t)(end - at) : strlen(at);
-        const char *name = assay__arena_strndup(arena, at, length);
-        if (!name) return ASSAY_ENOMEM;
-        out->names[out->name_count++] = name;
-        at += length + (end ? 2 : 0);
-    }
-    return 0;
-}
-
-int assay__fallback_read(const struct assay__trial *trial, struct assay__arena *arena,
-                         struct assay__fallback *out)
-{
-    *out = (struct assay__fallback){.reason = "", .time_reason = "", .record = "", .provider = ""};
+    *out = (struct assay__placement_summary){
+        .reason = "", .time_reason = "", .record = "", .provider = ""};
     const struct assay_metric *nodes = trial->metrics
                                            ? assay_metrics_get(trial->metrics, "placement.nodes")
                                            : NULL;
@@ -260,24 +239,18 @@ int assay__fallback_read(const struct assay__trial *trial, struct assay__arena *
                         &out->crossings,       &out->crossing_bytes, &out->flops_share,
                         &out->crossing_time_s, &out->inferred};
     for (size_t i = 0; i < COUNTS; i++)
-        *values[i] = nodes ? known(trial, counts[i]) : (double)NAN;
+        *values[i] = nodes ? assay__trial_value(trial, counts[i]) : (double)NAN;
     if (!nodes) return 0;
     out->asked = true;
-    if (nodes->state == ASSAY_UNAVAILABLE) {
-        out->reason = nodes->note;
-    } else {
-        const char *end = strstr(nodes->note, AFTER);
-        out->record = assay__arena_strndup(arena, nodes->note,
-                                           end ? (size_t)(end - nodes->note) : strlen(nodes->note));
-        if (!out->record) return ASSAY_ENOMEM;
-    }
-    const struct assay_metric *time = assay_metrics_get(trial->metrics, "placement.crossing_time"),
-                              *off = assay_metrics_get(trial->metrics, "placement.elsewhere");
+    if (nodes->state == ASSAY_UNAVAILABLE) out->reason = nodes->note;
+    const struct assay_metric *time = assay_metrics_get(trial->metrics, "placement.crossing_time");
     if (time && time->state == ASSAY_UNAVAILABLE) out->time_reason = time->note;
-    return off && out->elsewhere > 0 ? split(off->note, arena, out) : 0;
+    out->record = trial->placement.record;
+    out->provider = other_provider(&trial->placement);
+    return list_elsewhere(&trial->placement, arena, &out->names, &out->name_count);
 }
 
-bool assay__fallback_is_total(const struct assay__fallback *fallback)
+bool assay__placement_is_elsewhere(const struct assay__placement_summary *placement)
 {
-    return fallback->nodes == 0 && fallback->elsewhere > 0;
+    return placement->nodes == 0 && placement->elsewhere > 0;
 }
