@@ -240,6 +240,15 @@ void assay__json_put_integer(struct assay__json_writer *writer, const char *key,
     assay__json_integer(writer, value);
 }
 
+void assay__json_put_count(struct assay__json_writer *writer, const char *key, int64_t value,
+                           int64_t least)
+{
+    if (value < least)
+        assay__json_put_null(writer, key);
+    else
+        assay__json_put_integer(writer, key, value);
+}
+
 void assay__json_put_bool(struct assay__json_writer *writer, const char *key, bool value)
 {
     assay__json_key(writer, key);

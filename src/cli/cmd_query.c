@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "profile/store.h"
 
 #include <assay/profile.h>
@@ -48,7 +48,7 @@ static int flush(struct printer *p, bool all)
         assay__say("out of memory");
         p->status = ASSAY__EXIT_FAILED;
     } else if (!p->status) {
-        p->status = assay__write_stdout(p->out.data ? p->out.data : "", p->out.length);
+        p->status = assay__write_stdout(assay__buf_text(&p->out), p->out.length);
     }
     assay__buf_clear(&p->out);
     return p->status;
@@ -60,7 +60,7 @@ static void put_cell(struct printer *p, int column, const char *text, bool numbe
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text ? text : "—");
-    const char *shown = safe.data ? safe.data : "";
+    const char *shown = assay__buf_text(&safe);
     size_t width = assay__text_width(shown), room = p->widths[column];
     bool last = column + 1 == p->columns;
     if (column) assay__buf_puts(&p->out, "  ");
@@ -104,7 +104,7 @@ static void widen(struct printer *p, int column, const char *text)
 {
     struct assay__buf safe = {0};
     assay__text_safe(&safe, text ? text : "—");
-    size_t width = assay__text_width(safe.data ? safe.data : "");
+    size_t width = assay__text_width(assay__buf_text(&safe));
     if (p->cell_limit && width > p->cell_limit) width = p->cell_limit;
     if (width > p->widths[column]) p->widths[column] = width;
     assay__buf_free(&safe);
@@ -143,7 +143,7 @@ static void csv_text(struct assay__buf *out, const char *text, bool number)
     bool quote = guard || (safe.data && strpbrk(safe.data, ",\""));
     assay__buf_puts(out, quote ? "\"" : "");
     assay__buf_puts(out, guard ? "'" : "");
-    for (const char *c = safe.data ? safe.data : ""; *c; c++) {
+    for (const char *c = assay__buf_text(&safe); *c; c++) {
         if (*c == '"') assay__buf_putc(out, '"');
         assay__buf_putc(out, *c);
     }
@@ -229,7 +229,7 @@ static int on_row(void *context, int columns, const char *const *names, const ch
     return p->options->json ? json_row(p, values, types) : table_row(p, values, types);
 }
 
-static int finish(struct printer *p, int code, const struct assay_error *error)
+static int end_output(struct printer *p, int code, const struct assay_error *error)
 {
     if (p->options->json && !code) {
         if (!p->started) start(p, 0, NULL);
@@ -337,7 +337,7 @@ static int list_tables(const char *path, struct printer *printer, struct assay_e
     return code;
 }
 
-static int run(struct assay__invocation *invocation)
+static int query_profile(struct assay__invocation *invocation)
 {
     const struct query_options *o = invocation->options;
     struct printer p = {.options = o};
@@ -358,7 +358,7 @@ static int run(struct assay__invocation *invocation)
     int code = invocation->argument_count > 1 ? assay__query(path, invocation->arguments[1], on_row,
                                                              &p, &assay__interrupted, &error)
                                               : list_tables(path, &p, &error);
-    return finish(&p, p.status ? 0 : code, &error);
+    return end_output(&p, p.status ? 0 : code, &error);
 }
 
 static const struct assay__option options[] = {
@@ -387,5 +387,5 @@ const struct assay__command assay__command_query = {
                 "  assay query resnet50.assay 'SELECT max(ns) FROM samples' --json\n",
     .options = options,
     .options_size = sizeof(struct query_options),
-    .run = run,
+    .run = query_profile,
 };

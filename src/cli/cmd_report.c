@@ -2,7 +2,7 @@
 #include "judge/diff.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/commands.h"
 #include "cli/report_several.h"
 #include "cli/report_figure.h"
 #include "cli/report_file.h"
@@ -144,7 +144,7 @@ static void list_row(struct assay__page *page, const char *name, const char *ext
     bool below = width + strlen(summary) > (size_t)page->columns;
     while (!below && label.length < width && !label.failed)
         assay__buf_putc(&label, ' ');
-    if (below) assay__buf_printf(page->out, "%s\n", label.data ? label.data : "");
+    if (below) assay__buf_printf(page->out, "%s\n", assay__buf_text(&label));
     assay__page_wrap(page, ASSAY__STYLE_PLAIN, below || !label.data ? "      " : label.data,
                      summary);
     assay__buf_free(&label);
@@ -247,7 +247,7 @@ static int check_list(const struct assay__invocation *invocation, const struct r
     return usage("--list goes with --json, --columns, --ascii and --no-color only");
 }
 
-static int run(struct assay__invocation *invocation)
+static int report_profile(struct assay__invocation *invocation)
 {
     struct report_options *o = invocation->options;
     struct assay__arena *arena = NULL;
@@ -282,7 +282,7 @@ const struct assay__command assay__command_report = {
     .name = "report",
     .summary = "show a kept profile as a page, text, JSON, CSV or Markdown",
     .arguments = "PROFILE...",
-    .min_arguments = 0, /* --list needs none; else run() insists */
+    .min_arguments = 0, /* --list needs none; else report_profile() insists */
     .max_arguments = ASSAY__DIFF_MOST,
     .description = "Renders PROFILE, a file that 'assay run -o' (or power, memory, counters) kept. "
                    "The profile is only read, and is treated as "
@@ -300,5 +300,5 @@ const struct assay__command assay__command_report = {
                 "  assay report --list\n",
     .options = options,
     .options_size = sizeof(struct report_options),
-    .run = run,
+    .run = report_profile,
 };

@@ -2,7 +2,7 @@
 #ifndef ASSAY_CLI_MAKE_H
 #define ASSAY_CLI_MAKE_H
 
-#include "model/rewrite/rewrite.h"
+#include "model/rewrite/rewrites.h"
 #include "run/trial/drift.h"
 
 struct assay__made {
@@ -18,9 +18,10 @@ struct assay__made {
     const char *const *steps;
     size_t step_count;
     const struct assay__rewrite_notes *notes;
-    bool rewritten, float16;
+    bool rewritten;
     const struct assay__drift *drift; /* NULL: none, drift_reason says why */
     const char *drift_reason;
+    const char *const *drift_note; /* two lines on what the drift does not show; NULL: none */
 };
 
 void assay__make_text(struct assay__buf *out, const struct assay__made *made);

@@ -15,12 +15,6 @@
 
 #define NAME_COLUMNS 28
 
-/* What a drift of float16 on a CPU does not hold. */
-static const char *const float16_note[] = {
-    "the CPU engine calculates float16 in float32 inside and may drop the roundings between "
-    "operators:",
-    "this drift shows the rounding of weights and of what is stored, not of every operation"};
-
 /* --- text ------------------------------------------------------------------------------------- */
 
 static void put_grouped(struct assay__buf *out, int64_t number)
@@ -32,13 +26,6 @@ static void put_grouped(struct assay__buf *out, int64_t number)
         if (i + 1 < length && (length - i - 1) % 3 == 0 && digits[i] != '-')
             assay__buf_putc(out, ',');
     }
-}
-
-static void put_scaled(struct assay__buf *out, double value, const char *unit)
-{
-    char text[48];
-    assay__text_scaled(text, sizeof text, value, unit);
-    assay__buf_puts(out, text);
 }
 
 /* "1.2e-04", "0.9998", or a dash */
@@ -59,7 +46,7 @@ static void put_output(struct assay__buf *out, const struct assay__drift_output 
     struct assay__buf name = {0};
     assay__text_safe(&name, output->name);
     assay__buf_puts(out, "  ");
-    assay__text_fit(out, name.data ? name.data : "", NAME_COLUMNS, 0);
+    assay__text_fit(out, assay__buf_text(&name), NAME_COLUMNS, 0);
     assay__buf_free(&name);
     if (*output->reason) {
         assay__buf_puts(out, "  unavailable: ");
@@ -97,14 +84,15 @@ static void put_drift(struct assay__buf *out, const struct assay__made *made)
                       "relative L2", "cosine", "top-1 same");
     for (size_t i = 0; i < drift->output_count; i++)
         put_output(out, &drift->outputs[i]);
-    if (made->float16) assay__buf_printf(out, "  %s\n  %s\n", float16_note[0], float16_note[1]);
+    if (made->drift_note)
+        assay__buf_printf(out, "  %s\n  %s\n", made->drift_note[0], made->drift_note[1]);
 }
 
 void assay__make_text(struct assay__buf *out, const struct assay__made *made)
 {
     assay__text_safe(out, made->path);
     assay__buf_puts(out, "  ");
-    put_scaled(out, (double)made->bytes, "B");
+    assay__text_put_scaled(out, (double)made->bytes, "B");
     assay__buf_puts(out, ", ");
     if (made->parameters_known)
         put_grouped(out, made->parameters);
@@ -115,15 +103,16 @@ void assay__make_text(struct assay__buf *out, const struct assay__made *made)
     assay__buf_puts(out, "  from ");
     assay__text_safe(out, made->source);
     assay__buf_puts(out, made->zoo ? ", built in " : ", read in ");
-    put_scaled(out, made->build_s, "s");
+    assay__text_put_scaled(out, made->build_s, "s");
     if (made->rewritten) {
         assay__buf_puts(out, ", rewritten in ");
-        put_scaled(out, made->rewrite_s, "s");
+        assay__text_put_scaled(out, made->rewrite_s, "s");
     }
     assay__buf_puts(out, ", written in ");
-    put_scaled(out, made->write_s, "s");
+    assay__text_put_scaled(out, made->write_s, "s");
     assay__buf_puts(out, " (");
-    put_scaled(out, made->write_s > 0 ? (double)made->bytes / made->write_s : NAN, "B/s");
+    assay__text_put_scaled(out, made->write_s > 0 ? (double)made->bytes / made->write_s : NAN,
+                           "B/s");
     assay__buf_puts(out, ")\n");
     for (size_t i = 0; i < made->notes->count; i++) {
         assay__buf_puts(out, "  ");
@@ -186,8 +175,8 @@ static void json_drift(struct assay__json_writer *w, const struct assay__made *m
     assay__json_put_string(w, "state", drift ? "measured" : "unavailable");
     assay__json_put_string(w, "reason", drift ? "" : made->drift_reason);
     char note[256] = "";
-    if (drift && made->float16)
-        snprintf(note, sizeof note, "%s %s", float16_note[0], float16_note[1]);
+    if (drift && made->drift_note)
+        snprintf(note, sizeof note, "%s %s", made->drift_note[0], made->drift_note[1]);
     assay__json_put_string(w, "note", note);
     assay__json_put_string(w, "engine", drift ? drift->engine : NULL);
     assay__json_put_string(w, "engine_version", drift ? drift->version : NULL);
@@ -251,12 +240,13 @@ void assay__make_list_text(struct assay__buf *out, int columns)
     const struct assay__zoo_entry *entry;
     size_t room = columns > 40 ? (size_t)columns : 40;
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
-        struct assay__buf words = {0};
+        struct assay__buf words = {0}, line = {0};
         assay__buf_printf(out, "%s\n", entry->name);
         assay__buf_printf(out, "    %s\n", entry->summary);
-        /* parameters wrapped at their commas */
+        assay__zoo_params_line(&line, entry);
+        /* wrapped at the commas */
         size_t used = 0;
-        for (const char *at = entry->parameters; *at;) {
+        for (const char *at = assay__buf_text(&line); *at;) {
             size_t length = strcspn(at, ",") + (at[strcspn(at, ",")] == ',');
             if (used == 0 || used + length > room) {
                 assay__buf_puts(&words, used ? "\n    " : "    ");
@@ -268,6 +258,7 @@ void assay__make_list_text(struct assay__buf *out, int columns)
         }
         if (words.data) assay__buf_printf(out, "%s\n", words.data);
         assay__buf_free(&words);
+        assay__buf_free(&line);
     }
 }
 
@@ -281,10 +272,13 @@ void assay__make_list_json(struct assay__buf *out)
     assay__json_key(&w, "zoo");
     assay__json_array(&w);
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
+        struct assay__buf line = {0};
+        assay__zoo_params_line(&line, entry);
         assay__json_object(&w);
         assay__json_put_string(&w, "name", entry->name);
         assay__json_put_string(&w, "summary", entry->summary);
-        assay__json_put_string(&w, "parameters", entry->parameters);
+        assay__json_put_string(&w, "parameters", assay__buf_text(&line));
+        assay__buf_free(&line);
         assay__json_object_end(&w);
     }
     assay__json_array_end(&w);
