@@ -28,9 +28,9 @@ bool assay__trial_stands(const struct assay_profile *profile, const struct assay
 static void put_lost(struct assay__buf *out, const struct assay_profile *profile,
                      const struct assay__trial *trial, size_t alike)
 {
-    size_t good = 0;
-    for (size_t i = 0; i < trial->launch_count; i++)
-        good += trial->launches[i].state == ASSAY__TRIAL_OK;
+    size_t good = assay__trial_good_launches(trial), lost = 0;
+    while (lost < trial->launch_count && trial->launches[lost].state == ASSAY__TRIAL_OK)
+        lost++;
     if (alike > 1)
         assay__buf_printf(out, "NOTE: %zu of %zu trials", alike, profile->trial_count);
     else
@@ -38,8 +38,8 @@ static void put_lost(struct assay__buf *out, const struct assay_profile *profile
     assay__buf_printf(out, " lost %zu of %zu launches%s: judged by the %zu that are left",
                       trial->launch_count - good, trial->launch_count, alike > 1 ? " each" : "",
                       good);
-    const char *why = trial->reason ? strstr(trial->reason, "; ") : NULL;
-    if (why) assay__buf_printf(out, " (%s)", why + 2);
+    const char *why = lost < trial->launch_count ? trial->launches[lost].reason : NULL;
+    if (why && *why) assay__buf_printf(out, " (launch %zu: %s)", lost + 1, why);
 }
 
 /* "FAILED (trial 3): …", or "FAILED (23 of 96 trials): …" of those that failed for the same reason:

@@ -150,7 +150,7 @@ static void add_parts(struct assay__doc *doc, const struct assay__trial *trial)
         }
         const struct assay_metric *none = assay_metrics_get(trial->metrics, parts[first].metric);
         if (!shown && none) assay__doc_item(doc, NULL, assay__datum_metric(none));
-        if (strcmp(parts[first].label, "worker") == 0) add_worker(doc, trial);
+        if (strcmp(parts[i - 1].metric, "memory.baseline.worker") == 0) add_worker(doc, trial);
     }
 }
 

@@ -90,13 +90,11 @@ static const struct assay__column columns[] = {
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
-/* "memory l2"; "memory dram" of "dram read" */
 static const char *bound_of(struct assay__doc *doc, const struct assay__roofline_layer *l)
 {
     const char *name = assay__bound_name(l->bound);
     if (l->bound != ASSAY__BOUND_MEMORY || !l->level) return name;
-    return assay__doc_printf(doc, "%s %.*s", name, (int)strcspn(l->level->label, " "),
-                             l->level->label);
+    return assay__doc_printf(doc, "%s %s", name, l->level->kind);
 }
 
 static void put_layer(struct assay__doc *doc, struct assay__table *t,
@@ -173,7 +171,7 @@ static void put_peaks(struct assay__table *t, const struct assay__roofline *r)
             again = seen[s] == roof;
         if (again) continue;
         seen[count++] = roof;
-        put_roof(t, roof, roof->label, strcmp(roof->label, "int8") == 0 ? "OP/s" : "FLOP/s", false);
+        put_roof(t, roof, roof->label, strcmp(roof->kind, "int8") == 0 ? "OP/s" : "FLOP/s", false);
     }
 }
 

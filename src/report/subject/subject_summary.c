@@ -26,32 +26,26 @@ static void add_alerts(struct assay__doc *doc, const struct assay_profile *profi
     assay__buf_free(&text);
 }
 
-/* A label that its sentence does not begin with stands before it. */
+/* Empty sentences are not shown. */
 static void add_verdict(struct assay__doc *doc, const char *label, const char *why)
 {
-    bool named = !label || strncmp(why, label, strlen(label)) == 0;
-    size_t length = strlen(why);
-    bool ended = length && strchr(".!?", why[length - 1]);
-    assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s%s%s%s", named ? "" : label, named ? "" : ": ",
-                        why, ended || !length ? "" : ".");
+    if (*why) assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%s%s%s.", label, *label ? ": " : "", why);
 }
 
 static void add_joint_verdict(struct assay__doc *doc, struct assay__study *study)
 {
-    const char *command = study->profile->command;
-    if (strcmp(command, "compare") == 0) {
-        const struct assay__comparison *all = assay__study_comparison(study);
-        const struct assay__recommendation *r = &all->recommendations[ASSAY__FOR_LATENCY];
-        if (r->why)
-            add_verdict(doc, r->row < all->count ? all->rows[r->row].judged.label : NULL, r->why);
-    } else if (strcmp(command, "sweep") == 0) {
+    enum assay__profile_kind kind = study->profile->kind;
+    if (kind == ASSAY__PROFILE_COMPARE) {
+        const char *why = assay__study_comparison(study)->recommendations[ASSAY__FOR_LATENCY].why;
+        add_verdict(doc, "", why ? why : "");
+    } else if (kind == ASSAY__PROFILE_SWEEP) {
         const char *why = assay__study_sweep(study)->why;
         if (*why)
             assay__doc_sentence(doc, ASSAY__TONE_LEAD, "%c%s.", toupper((unsigned char)*why),
                                 why + 1);
-    } else if (strcmp(command, "tune") == 0) {
+    } else if (kind == ASSAY__PROFILE_TUNE) {
         const struct assay__tune_result *tune = assay__study_tune(study);
-        add_verdict(doc, tune->best < tune->count ? tune->rows[tune->best].judged.label : NULL,
+        add_verdict(doc, tune->best < tune->count ? tune->rows[tune->best].judged.label : "",
                     tune->why);
     }
 }

@@ -36,7 +36,8 @@ static const struct assay__field job_fields[] = {
     SAME(assay__job, allocations),
     SAME(assay__job, strict),
 };
-const struct assay__field_table assay__message_job = TABLE(job_fields, struct assay__job);
+const struct assay__field_table assay__message_job =
+    TABLE(job_fields, struct assay__job);
 
 static const struct assay__field generation_fields[] = {
     SAME(assay_generation, tokens),
@@ -66,7 +67,8 @@ static const struct assay__field facts_fields[] = {
     SAME(assay__worker_facts, provider),
     SAME(assay__worker_facts, threads),
 };
-const struct assay__field_table assay__message_facts = TABLE(facts_fields, struct assay__worker_facts);
+const struct assay__field_table assay__message_facts =
+    TABLE(facts_fields, struct assay__worker_facts);
 
 static const struct assay__field memory_fields[] = {
     SAME(assay__worker_memory, baseline),
@@ -76,14 +78,16 @@ static const struct assay__field memory_fields[] = {
     SAME(assay__worker_memory, arena),
     SAME(assay__worker_memory, arena_peak),
 };
-const struct assay__field_table assay__message_memory = TABLE(memory_fields, struct assay__worker_memory);
+const struct assay__field_table assay__message_memory =
+    TABLE(memory_fields, struct assay__worker_memory);
 
 static const struct assay__field spent_fields[] = {
     SAME(assay__worker_spent, open_ns),
     SAME(assay__worker_spent, steps_ns),
     SAME(assay__worker_spent, layers_ns),
 };
-const struct assay__field_table assay__message_spent = TABLE(spent_fields, struct assay__worker_spent);
+const struct assay__field_table assay__message_spent =
+    TABLE(spent_fields, struct assay__worker_spent);
 
 static const struct assay__field event_fields[] = {
     SAME(assay__counted_event, name),
@@ -95,7 +99,8 @@ static const struct assay__field event_fields[] = {
     SAME(assay__counted_event, wall_ns),
     F(assay__counted_event, completions, "completions", .least = INT64_MIN), /* checked by hand */
 };
-const struct assay__field_table assay__message_event = TABLE(event_fields, struct assay__counted_event);
+const struct assay__field_table assay__message_event =
+    TABLE(event_fields, struct assay__counted_event);
 
 static const struct assay__field tracked_fields[] = {
     SAME(assay__tracked, growth_smallest),
@@ -130,4 +135,5 @@ static const struct assay__field device_fields[] = {
     SAME(assay_device, note),
     F(assay_device, offered, "offered", .unknown = true),
 };
-const struct assay__field_table assay__message_device = TABLE(device_fields, struct assay_device);
+const struct assay__field_table assay__message_device =
+    TABLE(device_fields, struct assay_device);
