@@ -507,6 +507,8 @@ static void read_model(struct reading *r)
     }
     model->name = name;
     model->parameters = integer(r, "parameters", 0, -1);
+    double weights = assay__trial_value(r->trial, "memory.model");
+    if (isfinite(weights) && weights >= 0) model->weight_bytes = (int64_t)weights;
     r->trial->model = model;
 }
 

@@ -77,6 +77,7 @@ static void add_other_trial(struct assay__doc *doc, struct assay__study *study,
                                                   .remark = assay__trial_state_name(trial->state)});
     if (trial->state != ASSAY__TRIAL_OK && trial->reason)
         assay__doc_sentence(doc, ASSAY__TONE_ALERT, "%s", trial->reason);
+    assay__add_options(doc, trial);
     for (size_t i = 0; i < SUBJECT_COUNT; i++)
         if (subjects[i]->scope == ASSAY__OF_TRIAL) subjects[i]->build(doc, study, trial);
     assay__doc_end(doc);

@@ -35,6 +35,9 @@ bool assay__detail_is_known(const char *detail);
 /** In the order of the report; NULL past the end. */
 const struct assay__subject *assay__subject_at(size_t index);
 
+/** What a trial ran on, every option it was given, and its inputs, as facts. */
+void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial);
+
 /** The whole document of a profile; assay__doc_free it. The study must outlive it. 0 or
  *  ASSAY_ENOMEM. */
 int assay__report_document(struct assay__study *study, const struct assay_report_options *options,

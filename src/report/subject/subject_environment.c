@@ -70,6 +70,18 @@ static void add_model(struct assay__doc *doc, const struct assay__model_info *m)
     assay__doc_end(doc);
 }
 
+void assay__add_options(struct assay__doc *doc, const struct assay__trial *trial)
+{
+    assay__doc_fact(doc, "engine");
+    assay__doc_item_text(doc, "%s %s", trial->target.engine, trial->target.engine_version);
+    assay__doc_fact_text(doc, "library", trial->target.engine_library);
+    assay__doc_fact_text(doc, "device", trial->target.device);
+    for (size_t i = 0; i < trial->option_count; i++)
+        if (strcmp(trial->options[i].key, "token_ids") != 0)
+            assay__doc_fact_text(doc, trial->options[i].key, trial->options[i].value);
+    add_tensors(doc, "workload", trial->inputs, trial->input_count);
+}
+
 static void add_versions(struct assay__doc *doc, const struct assay_profile *profile,
                          const struct assay__trial *trial)
 {
@@ -77,17 +89,7 @@ static void add_versions(struct assay__doc *doc, const struct assay_profile *pro
                     &(struct assay__heading){.id = "versions", .title = "Versions and options"});
     assay__doc_fact_text(doc, "assay", profile->assay_version);
     assay__doc_fact_text(doc, "measured", profile->created);
-    if (trial) {
-        assay__doc_fact(doc, "engine");
-        assay__doc_item_text(doc, "%s %s", trial->target.engine ? trial->target.engine : "",
-                             trial->target.engine_version ? trial->target.engine_version : "");
-        assay__doc_fact_text(doc, "library", trial->target.engine_library);
-        assay__doc_fact_text(doc, "device", trial->target.device);
-        for (size_t i = 0; i < trial->option_count; i++)
-            if (strcmp(trial->options[i].key, "token_ids") != 0)
-                assay__doc_fact_text(doc, trial->options[i].key, trial->options[i].value);
-        add_tensors(doc, "workload", trial->inputs, trial->input_count);
-    }
+    if (trial) assay__add_options(doc, trial);
     assay__doc_end(doc);
 }
 
@@ -114,7 +116,8 @@ static void build(struct assay__doc *doc, struct assay__study *study,
         assay__doc_end(doc);
     }
     add_machine(doc, e);
-    add_model(doc, profile->models[0]);
+    for (size_t i = 0; i < profile->model_count; i++)
+        if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i]);
     add_versions(doc, profile, trial);
     if (profile->command_line && *profile->command_line) {
         assay__doc_fold(doc, &(struct assay__heading){.id = "command", .title = "Command"});

@@ -250,7 +250,9 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     if (trial) add_cards(doc, trial);
     if (trial) add_stability(doc, &trial->stability);
     add_first_finding(doc, profile);
-    add_model(doc, profile->models[0], false);
+    bool several = assay__trial_of_model(profile, 1) != NULL;
+    for (size_t i = 0; i < profile->model_count; i++)
+        if (!i || assay__trial_of_model(profile, i)) add_model(doc, profile->models[i], several);
     add_machine(doc, &profile->environment);
     assay__doc_fact_text(doc, "when", profile->created);
     if (trial && profile->trial_count == 1) add_target(doc, trial);
