@@ -155,12 +155,6 @@ const char *assay__rule_gain_of(const char *id)
                                              : "latency";
 }
 
-enum assay_state assay__rule_gain_state(const char *id)
-{
-    const struct assay__rule *rule = assay__rule_find(id);
-    return rule && rule->needs & ASSAY__POTENTIAL_ASSUMED ? ASSAY_ESTIMATED : ASSAY_DERIVED;
-}
-
 void assay__rules_markdown(struct assay__buf *out)
 {
     const struct assay__rule *rule;

@@ -16,8 +16,6 @@ const char *assay__rule_outcome_name(enum assay__rule_outcome outcome);
 /** What the potential of a rule's finding is of: "latency", "samples per second", "time per token".
  *  "latency" where there is no such rule. */
 const char *assay__rule_gain_of(const char *id);
-/** Derived, or estimated. */
-enum assay_state assay__rule_gain_state(const char *id);
 /** The table of doc/rules.md. */
 void assay__rules_markdown(struct assay__buf *out);
 

@@ -45,7 +45,6 @@ enum assay__need {
 enum assay__potential {
     ASSAY__POTENTIAL_SAMPLES = 1u << 16, /* of samples per second */
     ASSAY__POTENTIAL_TOKENS = 1u << 17,  /* of time per token */
-    ASSAY__POTENTIAL_ASSUMED = 1u << 18, /* rests on an assumed cost, so it is estimated */
 };
 
 enum assay__rule_outcome {

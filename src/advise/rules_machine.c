@@ -240,7 +240,7 @@ const struct assay__rule assay__rules_machine[] = {
      "small", switches, assay__try_spinning_off},
     {"page-faults", "machine", "low", "Warm inferences touch new memory",
      "one page fault per warm inference or more; potential at an estimated 0.5 µs each",
-     ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS | ASSAY__POTENTIAL_ASSUMED, "small", faults, NULL},
+     ASSAY__NEED_LATENCY | ASSAY__NEED_COUNTERS, "small", faults, NULL},
     {"major-faults", "machine", "medium", "Memory came from the disk",
      "10 page faults or more that needed input or output", 0, "small", major_faults, NULL},
     {"few-samples", "machine", "medium", "Too few samples to say anything",

@@ -114,7 +114,7 @@ const struct assay__rule assay__rules_memory[] = {
      ASSAY__NEED_ALLOCATIONS, "medium", growth, NULL},
     {"allocations", "memory", "low", "Warm inferences allocate",
      "allocations that take 2 % of the latency or more at an estimated 50 ns each",
-     TRACKED | ASSAY__POTENTIAL_ASSUMED, "small", allocations, NULL},
+     TRACKED, "small", allocations, NULL},
     {"fragmentation", "memory", "low", "The heap is mostly unused",
      "50 % or more of a heap of 16 MiB or more", ASSAY__NEED_ALLOCATIONS, "small", fragmentation,
      NULL},

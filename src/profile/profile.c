@@ -122,6 +122,11 @@ struct assay__allocations assay__allocations_unknown(void)
     return allocations;
 }
 
+enum assay_state assay__finding_gain_state(const struct assay__finding *finding)
+{
+    return finding->gain_estimated ? ASSAY_ESTIMATED : ASSAY_DERIVED;
+}
+
 struct assay__finding assay__finding_tried(const struct assay__finding *finding)
 {
     struct assay__finding tried = *finding;

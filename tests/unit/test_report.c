@@ -451,8 +451,8 @@ static void test_unattributed(void)
     CHECK_HAS(text,
               "The layers sum to 110 % of the 39.1 ms per inference: read them as proportions. ");
     CHECK_HAS(text, "Conv takes 52 % of their sum (3 of 9 layers); the slowest layer, ");
-    CHECK_HAS(text, "=-3.87 ms  -9.9 %");
-    CHECK_HAS(text, " 39.1 ms   100 %\n");
+    CHECK_HAS(text, "=-3.87 ms  -9.91 %");
+    CHECK_HAS(text, " 39.1 ms    100 %\n");
     assay_free(text);
     l->items[2].time_ns -= 2 * 3910000;
     l->unattributed_ns += 2 * 3910000;
@@ -508,12 +508,12 @@ static void test_untimed(void)
     l->contention = 0.08;
     l->items[1].state = ASSAY_UNAVAILABLE; /* one without a time: the total is still the median */
     char *text = render(p, wide);
-    CHECK_HAS(text, " 39.1 ms   100 %\n");
+    CHECK_HAS(text, " 39.1 ms     100 %\n");
     CHECK_HAS(text, "8 % above their medians");
     CHECK(strstr(text, "means over medians") == NULL);
     assay_free(text);
     text = render(p, (struct assay_report_options){.format = "markdown"});
-    CHECK_HAS(text, "| **total (the unprofiled median)** | 39.1 ms | 100.0 % |");
+    CHECK_HAS(text, "| **total (the unprofiled median)** |  | 39.1 ms | 100 % |");
     assay_free(text);
     for (size_t i = 0; i < l->count; i++) {
         l->items[i].state = ASSAY_UNAVAILABLE;
@@ -560,13 +560,13 @@ static void test_words(void)
     CHECK_HAS(text, " 1 core ");
     CHECK_HAS(text, "of 1 layer)");
     CHECK_HAS(text, " 1 session ");
-    CHECK_HAS(text, "interrupted; p50 39.2 ms, 288 samples and 12 found to be warm-up; stopped");
+    CHECK_HAS(text, " 2  interrupted  stopped      300             12  39.2 ms      288");
     CHECK_HAS(text, "about 1 more iteration would");
     CHECK_HAS(text, "timed alone, hot cache (isolated)");
     assay_free(text);
     t->layers.method = "engine";
     text = render(p, (struct assay_report_options){.format = "markdown"});
-    CHECK_HAS(text, "Timed by the engine's own profiler; ");
+    CHECK_HAS(text, "; timed by the engine's own profiler\n");
     CHECK_HAS(text, "| overhead.layers | =1.47 × |");
     assay_free(text);
     assay_profile_close(p);
@@ -622,7 +622,7 @@ static void test_enqueue(void)
     char *text = render(p, (struct assay_report_options){0});
     CHECK_HAS(text, "enqueue");
     CHECK_HAS(text, "5.01 µs");
-    CHECK_HAS(text, "all layers: host enqueue time only");
+    CHECK_HAS(text, "host enqueue time only");
     CHECK_HAS(text, "where it goes inside is not known");
     CHECK(strstr(text, "total (") == NULL);
     assay_free(text);

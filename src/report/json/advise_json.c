@@ -21,7 +21,7 @@ static void put_rules(struct assay__json_writer *w, const struct assay__advice *
         bool known = isfinite(r->finding.expected_gain);
         assay__json_put_text(w, "potential_of", known ? assay__rule_gain_of(r->rule->id) : "");
         assay__json_put_text(w, "potential_state",
-                             known ? assay_state_name(assay__rule_gain_state(r->rule->id)) : "");
+                             known ? assay_state_name(assay__finding_gain_state(&r->finding)) : "");
         assay__json_key(w, "change");
         if (r->outcome == ASSAY__RULE_FOUND && r->change.kind != ASSAY__CHANGE_NONE) {
             assay__json_object(w);

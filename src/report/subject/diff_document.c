@@ -117,8 +117,8 @@ static void put_delta(struct view *v, const struct assay__diff_delta *d,
 
 static const struct assay__column run_columns[] = {
     {"run", "run", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
-    {"model", "model", NULL, 0, 0, 0, 0},
-    {"device", "device", NULL, 0, 2, 0, 0},
+    {"model", "model", NULL, 0, 0, ASSAY__COLUMN_NAME, 0},
+    {"device", "device", NULL, 0, 2, ASSAY__COLUMN_NAME, 0},
     {"engine", "engine", NULL, 0, 3, 0, 0},
     {"launches", "launches", ASSAY__UNIT_COUNT, 0, 2, 0, 0},
     {"when", "when", NULL, 0, 4, 0, 0},
@@ -285,9 +285,10 @@ static void add_metric_rows(struct view *v, enum assay__diff_fold fold,
         rows += assay__diff_fold(v->diff, &v->diff->metrics[i]) == fold;
     if (!rows) return;
     if (titles[fold])
-        assay__doc_fold(v->doc, &(struct assay__heading){
-                                    .title = titles[fold],
-                                    .remark = assay__doc_printf(v->doc, "%zu rows", rows)});
+        assay__doc_fold(
+            v->doc, &(struct assay__heading){.title = titles[fold],
+                                             .remark = assay__doc_printf(v->doc, "%zu row%s", rows,
+                                                                         rows == 1 ? "" : "s")});
     v->table = assay__doc_table(v->doc,
                                 &(struct assay__table){.name = "metrics",
                                                        .id = ids[fold],
@@ -394,9 +395,10 @@ static void add_layer_rows(struct view *v, bool shown, const struct assay__colum
         rows += is_shown(&diff->layers[i]) == shown;
     if (!rows) return;
     if (!shown)
-        assay__doc_fold(v->doc, &(struct assay__heading){
-                                    .title = "Layers without a detected difference",
-                                    .remark = assay__doc_printf(v->doc, "%zu rows", rows)});
+        assay__doc_fold(
+            v->doc, &(struct assay__heading){.title = "Layers without a detected difference",
+                                             .remark = assay__doc_printf(v->doc, "%zu row%s", rows,
+                                                                         rows == 1 ? "" : "s")});
     v->table = assay__doc_table(v->doc,
                                 &(struct assay__table){.name = "layers",
                                                        .id = shown ? "diff-layers" : "same-layers",

@@ -59,7 +59,7 @@ static const char *join(struct assay__doc *doc, const char *const *items, size_t
 
 static void put_row(struct assay__doc *doc, struct assay__table *t, const struct assay__finding *f)
 {
-    enum assay_state state = assay__rule_gain_state(or_empty(f->id));
+    enum assay_state state = assay__finding_gain_state(f);
     bool potential = isfinite(f->expected_gain), tried = isfinite(f->verified_gain);
     const double measured[] = {f->verified_gain, f->verified_low, f->verified_high},
                  energies[] = {f->verified_smallest, f->verified_energy, f->verified_energy_low,
@@ -110,7 +110,7 @@ static const char *outcome(struct assay__doc *doc, const struct assay__finding *
         return assay__doc_printf(doc, " (withdrawn: %s)", or_empty(f->reason));
     if (!isfinite(f->expected_gain)) return " (not tried)";
     return assay__doc_printf(
-        doc, " (not tried; at most %s%s × %s)", assay__state_mark(assay__rule_gain_state(id)),
+        doc, " (not tried; at most %s%s × %s)", assay__state_mark(assay__finding_gain_state(f)),
         assay__digits(f->expected_gain, 3).text, assay__gain_words(assay__rule_gain_of(id)));
 }
 
@@ -125,7 +125,7 @@ void assay__add_finding_point(struct assay__doc *doc, const struct assay__findin
 
 static void add_potential(struct assay__doc *doc, const struct assay__finding *f)
 {
-    enum assay_state state = assay__rule_gain_state(or_empty(f->id));
+    enum assay_state state = assay__finding_gain_state(f);
     bool combined = strcmp(or_empty(f->id), ASSAY__VERIFY_COMBINED) == 0;
     assay__doc_fact(doc, "potential");
     if (isfinite(f->expected_gain))

@@ -121,7 +121,7 @@ static void put_rest(struct assay__table *t, const struct assay__trial *trial, c
                      enum assay_state state)
 {
     bool known = isfinite(time_ns);
-    for (int pass = key ? 0 : 1; pass < 2; pass++) {
+    for (int pass = key ? 0 : 1; pass < (known ? 2 : 1); pass++) {
         assay__table_row(t, pass ? ASSAY__ROW_PEOPLE | ASSAY__ROW_TOTAL : ASSAY__ROW_DATA, id);
         assay__table_number(t, trial->id, ASSAY_MEASURED);
         assay__table_skip(t, 2);
@@ -136,6 +136,13 @@ static void put_rest(struct assay__table *t, const struct assay__trial *trial, c
         assay__table_text(t, assay_state_name(known ? state : ASSAY_UNAVAILABLE));
         assay__table_text(t, trial->layers.method);
     }
+}
+
+static bool any_timed(const struct assay__layers *layers)
+{
+    for (size_t i = 0; i < layers->count; i++)
+        if (isfinite(layers->items[i].time_ns)) return true;
+    return isfinite(layers->engine_ns);
 }
 
 static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
@@ -160,8 +167,9 @@ static void add_table(struct assay__doc *doc, const struct assay__trial *trial)
              p50_s, ASSAY_MEASURED);
     put_rest(t, trial, "layer-unattributed", "unattributed", "(unattributed)",
              layers->unattributed_ns, p50_s, ASSAY_DERIVED);
-    put_rest(t, trial, "layer-total", "total (the unprofiled median)", NULL, total_ns,
-             total_ns / 1e9, p50 ? p50->state : ASSAY_DERIVED);
+    if (any_timed(layers))
+        put_rest(t, trial, "layer-total", "total (the unprofiled median)", NULL, total_ns,
+                 total_ns / 1e9, p50 ? p50->state : ASSAY_DERIVED);
     /* people: by time, then the rows that are no layers */
     size_t *sorted = assay__layer_order(layers);
     size_t *order = assay__arena_array(doc->arena, t->row_count + 1, sizeof *order);

@@ -133,12 +133,12 @@ static void build(struct assay__doc *doc, struct assay__study *study,
     size_t count = assay_metrics_count(trial->metrics), unknown = 0;
     for (size_t i = 0; i < count; i++)
         unknown += assay_metrics_at(trial->metrics, i)->state == ASSAY_UNAVAILABLE;
-    assay__doc_section(doc, &(struct assay__heading){.id = "metrics",
-                                                     .title = "Metrics",
-                                                     .remark = assay__doc_printf(
-                                                         doc, "%zu, of which %zu are unavailable",
-                                                         count, unknown),
-                                                     .views = ASSAY__VIEW_MACHINE});
+    assay__doc_section(
+        doc, &(struct assay__heading){.id = "metrics",
+                                      .title = "Metrics",
+                                      .remark = assay__doc_printf(
+                                          doc, "%zu, of which %zu are unavailable", count, unknown),
+                                      .views = ASSAY__VIEW_MACHINE});
     if (assay__trial_metric(trial, "latency.p50")) add_families(doc, trial->metrics);
     assay__doc_fold(
         doc, &(struct assay__heading){.id = "all-metrics",

@@ -139,7 +139,8 @@ static void add_first_finding(struct assay__doc *doc, const struct assay_profile
                           assay__digits(f->verified_gain, 3).text,
                           assay__digits_range(f->verified_low, f->verified_high).text);
     else if (isfinite(f->expected_gain))
-        assay__buf_printf(&gain, ": at most %s ×, not tried",
+        assay__buf_printf(&gain, ": at most %s%s ×, not tried",
+                          assay__state_mark(assay__finding_gain_state(f)),
                           assay__digits(f->expected_gain, 3).text);
     assay__doc_sentence(doc, ASSAY__TONE_PLAIN, "First finding: %s%s.", f->title,
                         gain.data ? gain.data : "");
