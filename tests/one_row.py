@@ -18,10 +18,11 @@ failures = []
 KINDS = {
     "probe": ("probe/probes.h", "ASSAY__PROBES", "assay__probe_%s", r"probe/\w+\.c"),
     "engine": ("engine/engines.h", "ASSAY__ENGINES", "assay__engine_%s", r"engine/(\w+/)?\w+\.c"),
-    "command": ("cli/cli.h", "ASSAY__COMMANDS", "assay__command_%s", r"cli/cmd_\w+\.c"),
+    "command": ("cli/commands.h", "ASSAY__COMMANDS", "assay__command_%s", r"cli/cmd_\w+\.c"),
     "watcher": ("run/watch/watchers.h", "ASSAY__WATCHERS", "assay__watch_%s", r"run/watch/watch_\w+\.c"),
     "model format": ("model/model_format.h", "ASSAY__MODEL_FORMATS", "assay__model_format_%s", r"model/\w+/\w+\.c"),
     "rewrite": ("model/rewrite/rewrites.h", "ASSAY__REWRITES", "assay__rewriter_%s", r"model/rewrite/rewrite_\w+\.c"),
+    "subject": ("report/subject/subjects.h", "ASSAY__SUBJECTS", "assay__subject_%s", r"report/subject/subject_\w+\.c"),
     "zoo model": ("zoo/zoo_models.h", "ASSAY__ZOO_MODELS", "assay__zoo_%s", r"zoo/\w+\.c"),
     "family of rules": ("advise/rules.h", "ASSAY__RULE_FAMILIES", "assay__rules_%s", r"advise/rules_\w+\.c"),
     "family of costs": ("cost/cost_table.h", "ASSAY__COST_FAMILIES", "assay__cost_rows_%s", r"cost/cost_\w+\.c"),
@@ -110,7 +111,7 @@ const struct assay_engine_ops assay__engine_example = {.abi = ASSAY_ENGINE_ABI, 
     .name = "example", .summary = "an example", .devices = devices};
 """
 COMMAND = """
-#include "cli/cli.h"
+#include "cli/commands.h"
 static int say_it(struct assay__invocation *invocation)
 { (void)invocation; return assay__write_stdout("here\\n", 5); }
 const struct assay__command assay__command_example = {.name = "example", .summary = "an example", .arguments = "",
@@ -163,6 +164,29 @@ static int read_it(const char *path, struct assay__model **model, struct assay_e
 { (void)path, (void)error; *model = assay__model_new(); return *model ? 0 : ASSAY_ENOMEM; }
 const struct assay__model_format assay__model_format_example = {".example", is_example, read_it};
 """
+SUBJECT = """
+#include "report/subject/subjects.h"
+static const struct assay__column columns[] = {
+    {"tensor", "tensor", NULL, 0, 0, ASSAY__COLUMN_NAME, 0}, {"bytes", "size", "B", 0, 0, 0, 0}};
+static void build(struct assay__doc *doc, struct assay__study *study, const struct assay__trial *trial)
+{
+    (void)study, (void)trial;
+    assay__doc_section(doc, &(struct assay__heading){.id = "example", .title = "Largest tensors"});
+    struct assay__table *t = assay__doc_table(doc, &(struct assay__table){.name = "tensors"}, columns, 2);
+    assay__table_row(t, 0, NULL);
+    assay__table_text(t, "embedding");
+    assay__table_number(t, 1234000, ASSAY_MEASURED);
+    assay__doc_end(doc);
+}
+const struct assay__subject assay__subject_example = {.id = "example", .scope = ASSAY__OF_PROFILE,
+    .tables = {{"tensors", columns, 2}}, .build = build};
+"""
+WALKER = """
+#include "report/formats.h"
+int assay__walk_example(const struct assay__doc *doc, const struct assay_report_options *options,
+                        struct assay__buf *out, struct assay_error *error)
+{ (void)options, (void)error; assay__buf_puts(out, doc->title); return 0; }
+"""
 MAIN = """
 #include <stddef.h>
 %s
@@ -176,6 +200,22 @@ HERE = {  # the program that asks
     "family of rules": ('#include "advise/advise.h"', 'return assay__rule_find("example") ? 0 : 1;'),
     "watcher": ('#include "run/watch/watch.h"', 'struct assay_run_options o = {0}; struct assay__watch *w = NULL; '
                 'struct assay__watch_plan p = {.options = &o}; return assay__watch_begin(&p, &w, NULL);'),
+    "subject": ('#include "profile/profile.h"\n#include <assay/report.h>\n#include <string.h>', """
+    static const struct { const char *format, *table, *has; } views[] = {{"text", NULL, "1.23 MB"}, {"html", NULL, "1.23"},
+        {"markdown", NULL, "| embedding | 1.23 MB |"}, {"csv", "tensors", "embedding,1234000"}};
+    struct assay_profile *profile = assay__profile_new();
+    assay__profile_set_command(profile, "run");
+    assay__profile_trial(profile)->state = ASSAY__TRIAL_OK;
+    for (int i = 0; i < 4; i++) {
+        struct assay_report_options o = {.size = sizeof o, .format = views[i].format, .table = views[i].table, .full = 1};
+        char *text = NULL;
+        size_t length = 0;
+        if (assay_report(profile, &o, &text, &length, NULL) || !strstr(text, views[i].has)) return i + 1;
+        assay_free(text);
+    }
+    assay_profile_close(profile);
+    return 0;"""),
+    "report format": ('#include "report/formats.h"', 'return assay__format_find("example") ? 0 : 1;'),
     "model format": ('#include "model/model_format.h"', 'struct assay__model *m = NULL; return '
                      'assay__model_load("a.example", &m, NULL) || !assay__model_file_named("b.example");'),
 }
@@ -190,6 +230,9 @@ PROOFS = {
                 ["model/rewrite/rewrites.c", "cli/cmd_make.c"]),
     "watcher": ("run/watch/watch_example.c", WATCHER, "X(example)", ["run/watch/watch.c"]),
     "model format": ("model/onnx/example.c", FORMAT, "X(example)", ["model/model_format.c"]),
+    "subject": ("report/subject/subject_example.c", SUBJECT, 'X(example, "|tensors")', ["report/subject/compose.c"]),
+    "report format": ("report/walk/walk_example.c", WALKER, 'X(WALK, "example", example, "example", "an example")',
+                      ["report/report.c"]),
 }
 
 
@@ -204,7 +247,7 @@ def with_row(text, macro, row):
 
 
 def prove(kind, libraries):
-    header, macro, _, _ = KINDS[kind]
+    header, macro = KINDS[kind][:2] if kind in KINDS else ("report/formats.h", "ASSAY__FORMATS")
     file, text, row, compiled = PROOFS[kind]
     folder = os.path.abspath(kind.replace(" ", "-"))
     for path, content in ((header, with_row(read(os.path.join(root, "src", header)), macro, row)), (file, text)):
