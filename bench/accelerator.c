@@ -3,7 +3,8 @@
  *   accelerator DEVICE [--library FILE] [--only PREFIX] [--budget SECONDS] [--json] */
 #include "base/json.h"
 #include "ceiling/accelerator/accelerator.h"
-#include "report/ceilings.h"
+#include "report/formats.h"
+#include "report/report_machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,15 +49,17 @@ int main(int argc, char **argv)
         return fprintf(stderr, "accelerator: %s\n",
                        error.message[0] ? error.message : assay_error_text(code)),
                1;
+    struct assay__doc *doc = NULL;
     if (json) {
         struct assay__json_writer writer;
         assay__json_start(&writer, &out, true);
         assay__json_object(&writer);
         assay__ceilings_json(&writer, set, "");
         assay__json_object_end(&writer);
-    } else {
-        struct assay__page page = {.out = &out, .columns = 80};
-        assay__ceilings_text(&page, set);
+    } else if (!assay__doc_new(&doc)) {
+        assay__add_ceilings(doc, set, device.device);
+        assay__walk_text(doc, &(struct assay_report_options){.columns = 80}, &out, &error);
+        assay__doc_free(doc);
     }
     printf("%s\n", out.data ? out.data : "");
     assay__buf_free(&out);

@@ -3,8 +3,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/cli.h"
-#include "cli/make.h"
+#include "cli/render_options.h"
 #include "base/text.h"
+#include "report/report_make.h"
 #include "run/activation_range.h"
 #include "zoo/model_open.h"
 #include "zoo/zoo.h"
@@ -12,6 +13,7 @@
 #include <assay/run.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,8 @@ struct make_options {
     const char *output, *from, *extract, *int8, *strip, *library;
     int64_t batch, seed;
     struct assay__option_list fix, repeat;
-    bool list, float16, no_drift, json, quiet;
+    bool list, float16, no_drift, quiet;
+    struct assay__render_options render;
 };
 
 #define AT(member) offsetof(struct make_options, member)
@@ -67,8 +70,8 @@ static const struct assay__option options[] = {
     {"library", 0, ASSAY__OPTION_STRING, AT(library), "FILE",
      "ONNX Runtime's library for that (default: $ASSAY_ORT_LIBRARY, else the one set up here).",
      NULL, NULL, 0, 0, false},
-    FLAG("json", json, "Print JSON."),
     FLAG("quiet", quiet, "No progress."),
+    ASSAY__RENDER_ROWS(ASSAY__VIEW_NAMES_AND("|json"), ASSAY__MAKE_TABLES),
     {NULL, 0, ASSAY__OPTION_FLAG, 0, NULL, NULL, NULL, NULL, 0, 0, false},
 };
 
@@ -296,7 +299,7 @@ static int rewrite(struct making *make)
                                    "interrupted; nothing was written");
     }
     if (!code && make->made.rewritten) code = assay__model_check(make->model, &make->error);
-    make->made.rewrite_s = (double)(assay__now_ns() - start) / 1e9;
+    if (make->made.rewritten) make->made.rewrite_s = (double)(assay__now_ns() - start) / 1e9;
     return code;
 }
 
@@ -531,6 +534,7 @@ static int measure_drift(struct making *make, const char *source)
 static int make_model(struct making *make, const char *source)
 {
     struct assay__buf out = {0};
+    struct assay__doc *doc = NULL;
     int code = open_source(make, source);
     if (!code) code = check_owned(make, source);
     if (!code) code = rewrite(make);
@@ -541,32 +545,40 @@ static int make_model(struct making *make, const char *source)
     }
     int status = measure_drift(make, source);
     assay__bar_erase(&make->bar);
-    if (make->options->json)
+    if (assay__wants_json(&make->options->render))
         assay__make_json(&out, &make->made);
-    else
-        assay__make_text(&out, &make->made);
-    int printed = assay__print(&out);
+    else if (assay__make_document(&make->made, &doc))
+        out.failed = true;
+    int printed = assay__print_document(&make->options->render, doc, &out);
     if (status == ASSAY__EXIT_FAILED) assay__say("%s", make->made.drift_reason);
     return status ? status : printed;
 }
 
-static int run(struct assay__invocation *invocation)
+static int list_zoo(const struct assay__invocation *invocation)
 {
     const struct make_options *o = invocation->options;
-    const char *source = NULL;
-    if (o->list) {
-        struct assay__buf out = {0};
-        if (invocation->argument_count || o->output || o->from || rewrites(o)) {
-            assay__say("make: --list goes with --json only");
-            return ASSAY__EXIT_USAGE;
-        }
-        if (o->json)
-            assay__make_list_json(&out);
-        else
-            assay__make_list_text(&out, assay__stdout_columns());
-        return assay__print(&out);
+    struct assay__buf out = {0};
+    struct assay__doc *doc = NULL;
+    if (invocation->argument_count || o->output || o->from || rewrites(o)) {
+        assay__say("make: --list shows the zoo and makes nothing: no model, no -o");
+        return ASSAY__EXIT_USAGE;
     }
-    int status = check(invocation, &source);
+    if (assay__wants_json(&o->render))
+        assay__zoo_json(&out);
+    else if (assay__zoo_document(&doc))
+        out.failed = true;
+    return assay__print_document(&o->render, doc, &out);
+}
+
+static int run(struct assay__invocation *invocation)
+{
+    struct make_options *o = invocation->options;
+    const char *source = NULL;
+    int status = assay__render_check("make", &o->render);
+    if (status) return status;
+    assay__render_top(invocation, &o->render);
+    if (o->list) return list_zoo(invocation);
+    status = check(invocation, &source);
     if (status) return status;
     struct making *make = calloc(1, sizeof *make);
     if (make) make->arena = assay__arena_new();
@@ -582,6 +594,7 @@ static int run(struct assay__invocation *invocation)
                                       .steps = make->steps,
                                       .notes = &make->notes,
                                       .rewritten = rewrites(o),
+                                      .rewrite_s = NAN,
                                       .drift_reason = ""};
     assay__catch_interrupts();
     assay__bar_start(&make->bar, o->quiet);
