@@ -413,7 +413,8 @@ static int check(const struct assay__invocation *invocation, const char **source
         assay__say("make: %s is a file; to rewrite it: assay make --from %s …", *source, *source);
         return ASSAY__EXIT_USAGE;
     }
-    int status = check_pairs(o);
+    int status = assay__render_check("make", &o->render);
+    if (!status) status = check_pairs(o);
     if (!status && o->extract) status = check_extract(o->extract);
     if (status) return status;
     if (o->strip && (assay__text_int64(o->strip, &number) || number < 0))
@@ -557,28 +558,19 @@ static int make_model(struct making *make, const char *source)
 static int list_zoo(const struct assay__invocation *invocation)
 {
     const struct make_options *o = invocation->options;
-    struct assay__buf out = {0};
-    struct assay__doc *doc = NULL;
-    if (invocation->argument_count || o->output || o->from || rewrites(o)) {
-        assay__say("make: --list shows the zoo and makes nothing: no model, no -o");
-        return ASSAY__EXIT_USAGE;
-    }
-    if (assay__wants_json(&o->render))
-        assay__zoo_json(&out);
-    else if (assay__zoo_document(&doc))
-        out.failed = true;
-    return assay__print_document(&o->render, doc, &out);
+    if (!invocation->argument_count && !o->output && !o->from && !rewrites(o))
+        return assay__print_list("make", &o->render, assay__zoo_json, assay__zoo_document);
+    assay__say("make: --list shows the zoo and makes nothing: no model, no -o");
+    return ASSAY__EXIT_USAGE;
 }
 
 static int run(struct assay__invocation *invocation)
 {
     struct make_options *o = invocation->options;
     const char *source = NULL;
-    int status = assay__render_check("make", &o->render);
-    if (status) return status;
     assay__render_top(invocation, &o->render);
     if (o->list) return list_zoo(invocation);
-    status = check(invocation, &source);
+    int status = check(invocation, &source);
     if (status) return status;
     struct making *make = calloc(1, sizeof *make);
     if (make) make->arena = assay__arena_new();

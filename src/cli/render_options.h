@@ -44,5 +44,9 @@ bool assay__wants_json(const struct assay__render_options *options);
  *  status. */
 int assay__print_document(const struct assay__render_options *options, struct assay__doc *doc,
                           struct assay__buf *out);
+/** What a command knows, as a document or as JSON, on stdout. The exit status. */
+int assay__print_list(const char *command, const struct assay__render_options *options,
+                      void (*json)(struct assay__buf *out),
+                      int (*document)(struct assay__doc **doc));
 
 #endif
