@@ -31,11 +31,6 @@ static const struct {
     [ASSAY__AXIS_BATCH] = {"batch", true, NULL},
 };
 
-const char *assay__config_axis_name(enum assay__config_axis axis)
-{
-    return axis >= 0 && axis < ASSAY__AXIS_COUNT ? axes[axis].name : "";
-}
-
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static bool is_value(enum assay__config_axis axis, const char *word)

@@ -42,8 +42,6 @@ struct assay__config_space {
     char folder[PATH_MAX]; /* "" until a copy was made */
 };
 
-/** "device", "precision", …: as it stands in labels and in JSON. */
-const char *assay__config_axis_name(enum assay__config_axis axis);
 /** Adds the values of a comma-separated list, twins once. ASSAY_EINVAL with a message for people:
  *  not a value of the axis, an empty list, too many. Device names are taken as they are. */
 int assay__config_read(struct assay__config_space *space, enum assay__config_axis axis,

@@ -32,8 +32,6 @@ struct assay__subject {
 
 /** Only "" | "basic" | "detailed" are known. */
 bool assay__detail_is_known(const char *detail);
-/** In the order of the report; NULL past the end. */
-const struct assay__subject *assay__subject_at(size_t index);
 
 /** The whole document of a profile; assay__doc_free it. The study must outlive it. 0 or
  *  ASSAY_ENOMEM. */
