@@ -38,6 +38,8 @@ void assay__json_unsigned(struct assay__json_writer *writer, uint64_t value);
 void assay__json_bool(struct assay__json_writer *writer, bool value);
 void assay__json_null(struct assay__json_writer *writer);
 /* key + value in one call */
+void assay__json_put_object(struct assay__json_writer *writer, const char *key); /* opens it */
+void assay__json_put_array(struct assay__json_writer *writer, const char *key);  /* opens it */
 void assay__json_put_string(struct assay__json_writer *writer, const char *key, const char *text);
 /** Text that may be absent: NULL and "" write null. */
 void assay__json_put_text(struct assay__json_writer *writer, const char *key, const char *text);
@@ -46,6 +48,9 @@ void assay__json_put_strings(struct assay__json_writer *writer, const char *key,
                              const char *const *items, size_t count);
 void assay__json_put_number(struct assay__json_writer *writer, const char *key, double value);
 void assay__json_put_integer(struct assay__json_writer *writer, const char *key, int64_t value);
+/** One that may be unknown: below `least` it writes null. */
+void assay__json_put_count(struct assay__json_writer *writer, const char *key, int64_t value,
+                           int64_t least);
 void assay__json_put_bool(struct assay__json_writer *writer, const char *key, bool value);
 void assay__json_put_null(struct assay__json_writer *writer, const char *key);
 

@@ -97,8 +97,7 @@ static void json_names(struct assay__json_writer *w, int count, const char *cons
     for (int c = 0; c < count; c++)
         assay__json_string(w, names[c]);
     assay__json_array_end(w);
-    assay__json_key(w, "rows");
-    assay__json_array(w);
+    assay__json_put_array(w, "rows");
 }
 
 /* --- the document ----------------------------------------------------------------------------- */
@@ -184,8 +183,7 @@ static int begin(struct result *r, const struct assay__render_options *render, c
     if (r->json) {
         assay__json_start(&r->writer, &r->out, false);
         assay__json_object(&r->writer);
-        assay__json_key(&r->writer, "columns");
-        assay__json_array(&r->writer);
+        assay__json_put_array(&r->writer, "columns");
     }
     if (r->json || r->csv) return 0;
     if (assay__doc_new(&r->doc)) return fail(r);

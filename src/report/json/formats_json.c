@@ -9,8 +9,7 @@
 
 static void put_extensions(struct assay__json_writer *w, const char *extensions)
 {
-    assay__json_key(w, "extensions");
-    assay__json_array(w);
+    assay__json_put_array(w, "extensions");
     for (const char *at = extensions; *at; at += strspn(at, " ")) {
         char word[16];
         int length = (int)strcspn(at, " ");
@@ -28,8 +27,7 @@ void assay__formats_json(struct assay__buf *out)
     struct assay__json_writer w;
     assay__json_start(&w, out, true);
     assay__json_object(&w);
-    assay__json_key(&w, "formats");
-    assay__json_array(&w);
+    assay__json_put_array(&w, "formats");
     for (size_t i = 0; (format = assay__format_at(i)); i++) {
         assay__json_object(&w);
         assay__json_put_string(&w, "name", format->name);
@@ -38,8 +36,7 @@ void assay__formats_json(struct assay__buf *out)
         assay__json_object_end(&w);
     }
     assay__json_array_end(&w);
-    assay__json_key(&w, "figures");
-    assay__json_array(&w);
+    assay__json_put_array(&w, "figures");
     for (size_t i = 0; (figure = assay__figure_row_at(i)); i++) {
         assay__json_object(&w);
         assay__json_put_string(&w, "name", figure->name);

@@ -11,16 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Unknown strings are "" in the document and null here. */
-static void put_count(struct assay__json_writer *w, const char *key, int64_t value,
-                      int64_t unknown_below)
-{
-    if (value < unknown_below)
-        assay__json_put_null(w, key);
-    else
-        assay__json_put_integer(w, key, value);
-}
-
 static void put_us(struct assay__json_writer *w, const char *key, double time_ns)
 {
     assay__json_put_number(w, key, time_ns / 1e3);
@@ -28,18 +18,16 @@ static void put_us(struct assay__json_writer *w, const char *key, double time_ns
 
 static void put_environment(struct assay__json_writer *w, const struct assay__environment *e)
 {
-    assay__json_key(w, "environment");
-    assay__json_object(w);
+    assay__json_put_object(w, "environment");
     assay__json_put_text(w, "host", e->host);
     assay__json_put_text(w, "os", e->os);
     assay__json_put_text(w, "kernel", e->kernel);
     assay__json_put_text(w, "architecture", e->architecture);
-    assay__json_key(w, "cpu");
-    assay__json_object(w);
+    assay__json_put_object(w, "cpu");
     assay__json_put_text(w, "model", e->cpu_model);
-    put_count(w, "packages", e->packages, 1);
-    put_count(w, "cores", e->cores, 1);
-    put_count(w, "threads", e->threads, 1);
+    assay__json_put_count(w, "packages", e->packages, 1);
+    assay__json_put_count(w, "cores", e->cores, 1);
+    assay__json_put_count(w, "threads", e->threads, 1);
     assay__json_put_number(w, "max_hz", e->cpu_max_hz);
     assay__json_put_number(w, "l1d_bytes", e->l1d_bytes);
     assay__json_put_number(w, "l2_bytes", e->l2_bytes);
@@ -58,8 +46,7 @@ static void put_environment(struct assay__json_writer *w, const struct assay__en
 static void put_tensors(struct assay__json_writer *w, const char *key,
                         const struct assay__tensor_info *tensors, size_t count)
 {
-    assay__json_key(w, key);
-    assay__json_array(w);
+    assay__json_put_array(w, key);
     for (size_t i = 0; i < count; i++) {
         const struct assay__tensor_info *t = &tensors[i];
         assay__json_object(w);
@@ -87,21 +74,19 @@ static void put_tensors(struct assay__json_writer *w, const char *key,
 
 static void put_model(struct assay__json_writer *w, const struct assay__model_info *m)
 {
-    assay__json_key(w, "model");
-    assay__json_object(w);
+    assay__json_put_object(w, "model");
     assay__json_put_text(w, "name", m->name);
     assay__json_put_text(w, "path", m->path);
     assay__json_put_text(w, "format", m->format);
     assay__json_put_text(w, "fingerprint", m->fingerprint);
     assay__json_put_text(w, "sha256", m->sha256);
-    put_count(w, "parameters", m->parameters, 0);
-    put_count(w, "weight_bytes", m->weight_bytes, 0);
-    put_count(w, "nodes", m->node_count, 0);
-    put_count(w, "ir_version", m->ir_version, 1);
+    assay__json_put_count(w, "parameters", m->parameters, 0);
+    assay__json_put_count(w, "weight_bytes", m->weight_bytes, 0);
+    assay__json_put_count(w, "nodes", m->node_count, 0);
+    assay__json_put_count(w, "ir_version", m->ir_version, 1);
     assay__json_put_text(w, "opset", m->opset);
     assay__json_put_text(w, "producer", m->producer);
-    assay__json_key(w, "operators");
-    assay__json_array(w);
+    assay__json_put_array(w, "operators");
     for (size_t i = 0; i < m->operator_count; i++) {
         const struct assay__operator_info *o = &m->operators[i];
         assay__json_object(w);
@@ -120,13 +105,11 @@ static void put_model(struct assay__json_writer *w, const struct assay__model_in
 
 static void put_metrics(struct assay__json_writer *w, const struct assay_metrics *set)
 {
-    assay__json_key(w, "metrics");
-    assay__json_object(w);
+    assay__json_put_object(w, "metrics");
     for (size_t i = 0; set && i < assay_metrics_count(set); i++) {
         const struct assay_metric *m = assay_metrics_at(set, i);
         bool known = m->state != ASSAY_UNAVAILABLE && isfinite(m->value);
-        assay__json_key(w, m->name);
-        assay__json_object(w);
+        assay__json_put_object(w, m->name);
         assay__json_put_number(w, "value", known ? m->value : (double)NAN);
         assay__json_put_string(w, "unit", m->unit);
         assay__json_put_string(w, "state", assay_state_name(known ? m->state : ASSAY_UNAVAILABLE));
@@ -147,8 +130,7 @@ static void put_scaled(struct assay__json_writer *w, const char *key,
 
 static void put_token_ids(struct assay__json_writer *w, const char *text)
 {
-    assay__json_key(w, "token_ids");
-    assay__json_array(w);
+    assay__json_put_array(w, "token_ids");
     for (char *end = NULL; text && *text; text = end) {
         long long id = strtoll(text, &end, 10);
         if (end == text) break;
@@ -163,19 +145,17 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
     static const char *const groups[][2] = {{"ttft_us", "llm.ttft"}, {"itl_us", "llm.itl"}};
     const char *tokens = assay__trial_option(trial, "generate");
     if (!*tokens) return;
-    assay__json_key(w, "generation");
-    assay__json_object(w);
+    assay__json_put_object(w, "generation");
     assay__json_put_number(w, "prompt", strtod(assay__trial_option(trial, "prompt"), NULL));
     assay__json_put_number(w, "tokens", strtod(tokens, NULL));
-    put_count(w, "batch", trial->batch, 0);
+    assay__json_put_count(w, "batch", trial->batch, 0);
     put_scaled(w, "generations", trial, "llm.generations", 1);
     const struct assay_metric *dropped = assay__trial_metric(trial, "llm.dropped");
     bool counted = assay__trial_metric(trial, "llm.generations") != NULL;
     assay__json_put_number(w, "dropped", dropped ? dropped->value : counted ? 0 : (double)NAN);
     for (size_t i = 0; i < 2; i++) {
         char name[32];
-        assay__json_key(w, groups[i][0]);
-        assay__json_object(w);
+        assay__json_put_object(w, groups[i][0]);
         put_scaled(w, "p50", trial, groups[i][1], 1e6);
         snprintf(name, sizeof name, "%s_p90", groups[i][1]);
         put_scaled(w, "p90", trial, name, 1e6);
@@ -191,8 +171,7 @@ static void put_generation(struct assay__json_writer *w, const struct assay__tri
 
 static void put_launches(struct assay__json_writer *w, const struct assay__trial *trial)
 {
-    assay__json_key(w, "launches");
-    assay__json_array(w);
+    assay__json_put_array(w, "launches");
     for (size_t i = 0; i < trial->launch_count; i++) {
         const struct assay__launch *l = &trial->launches[i];
         struct assay__launch_counts counts = assay__launch_counts(l);
@@ -255,15 +234,13 @@ static void put_layer(struct assay__json_writer *w, const struct assay__layers *
 
 static void put_layers(struct assay__json_writer *w, const struct assay__layers *layers)
 {
-    assay__json_key(w, "layers");
-    assay__json_array(w);
+    assay__json_put_array(w, "layers");
     for (size_t i = 0; i < layers->count; i++)
         put_layer(w, layers, &layers->items[i]);
     assay__json_array_end(w);
     put_us(w, "engine_us", layers->engine_ns);
     put_us(w, "unattributed_us", layers->unattributed_ns);
-    assay__json_key(w, "layer_timing");
-    assay__json_object(w);
+    assay__json_put_object(w, "layer_timing");
     assay__json_put_text(w, "method", layers->method);
     assay__json_put_text(w, "reason", layers->reason);
     assay__json_put_number(w, "scale_factor", layers->scale_factor);
@@ -279,14 +256,12 @@ static void put_layers(struct assay__json_writer *w, const struct assay__layers 
 
 static void put_target(struct assay__json_writer *w, const struct assay__trial *trial)
 {
-    assay__json_key(w, "target");
-    assay__json_object(w);
+    assay__json_put_object(w, "target");
     assay__json_put_text(w, "engine", trial->engine);
     assay__json_put_text(w, "engine_version", trial->engine_version);
     assay__json_put_text(w, "library", trial->engine_library);
     assay__json_put_text(w, "device", trial->device);
-    assay__json_key(w, "options");
-    assay__json_object(w);
+    assay__json_put_object(w, "options");
     for (size_t i = 0; i < trial->option_count; i++)
         if (strcmp(trial->options[i].key, "token_ids") != 0) /* in "generation" */
             assay__json_put_string(w, trial->options[i].key, trial->options[i].value);
@@ -302,17 +277,15 @@ static void put_trial(struct assay__json_writer *w, struct assay__study *study,
     assay__json_put_string(w, "state", assay__trial_state_name(trial->state));
     assay__json_put_text(w, "reason", trial->reason);
     put_target(w, trial);
-    assay__json_key(w, "workload");
-    assay__json_object(w);
-    put_count(w, "batch", trial->batch, 0);
+    assay__json_put_object(w, "workload");
+    assay__json_put_count(w, "batch", trial->batch, 0);
     put_tensors(w, "inputs", trial->inputs, trial->input_count);
     assay__json_put_strings(w, "notes", trial->notes, trial->note_count);
     assay__json_object_end(w);
-    assay__json_key(w, "stability");
-    assay__json_object(w);
+    assay__json_put_object(w, "stability");
     assay__json_put_text(w, "verdict", trial->stability.verdict);
     assay__json_put_strings(w, "reasons", trial->stability.reasons, trial->stability.reason_count);
-    put_count(w, "more_iterations", trial->stability.more_iterations, 0);
+    assay__json_put_count(w, "more_iterations", trial->stability.more_iterations, 0);
     assay__json_object_end(w);
     put_metrics(w, trial->metrics);
     put_generation(w, trial);
@@ -343,8 +316,7 @@ static void put_verified(struct assay__json_writer *w, const struct assay__findi
 
 void assay__json_findings(struct assay__json_writer *w, const struct assay_profile *profile)
 {
-    assay__json_key(w, "findings");
-    assay__json_array(w);
+    assay__json_put_array(w, "findings");
     for (size_t i = 0; i < profile->finding_count; i++) {
         const struct assay__finding *f = &profile->findings[i];
         assay__json_object(w);
@@ -368,8 +340,7 @@ void assay__json_findings(struct assay__json_writer *w, const struct assay_profi
 void assay__json_head(struct assay__json_writer *w, const char *version, int schema)
 {
     assay__json_object(w);
-    assay__json_key(w, "assay");
-    assay__json_object(w);
+    assay__json_put_object(w, "assay");
     assay__json_put_string(w, "version", version);
     assay__json_put_integer(w, "schema", schema);
     assay__json_object_end(w);
@@ -390,8 +361,7 @@ int assay__write_json(struct assay__study *study, const struct assay_report_opti
     assay__json_put_bool(w, "interrupted", profile->interrupted);
     put_environment(w, &profile->environment);
     put_model(w, &profile->model);
-    assay__json_key(w, "trials");
-    assay__json_array(w);
+    assay__json_put_array(w, "trials");
     for (size_t i = 0; i < profile->trial_count; i++)
         put_trial(w, study, &profile->trials[i], options->detail && *options->detail);
     assay__json_array_end(w);

@@ -7,14 +7,6 @@
 
 #define NOT_ASKED "allocations were not asked for; --memory counts them"
 
-static void put_count(struct assay__json_writer *w, const char *key, int64_t value)
-{
-    if (value < 0)
-        assay__json_put_null(w, key);
-    else
-        assay__json_put_integer(w, key, value);
-}
-
 static const char *text_or_empty(const char *text)
 {
     return text ? text : "";
@@ -56,8 +48,7 @@ static void put_series(struct assay__json_writer *w, const struct assay__series_
 
 static void put_spans(struct assay__json_writer *w, const struct assay__trial *trial)
 {
-    assay__json_key(w, "spans");
-    assay__json_array(w);
+    assay__json_put_array(w, "spans");
     for (size_t i = 0; i < trial->span_count; i++) {
         const struct assay__span *s = &trial->spans[i];
         assay__json_object(w);
@@ -65,7 +56,7 @@ static void put_spans(struct assay__json_writer *w, const struct assay__trial *t
         assay__json_put_integer(w, "launch", s->launch);
         assay__json_put_number(w, "begin_s", s->begin_ns / 1e9);
         assay__json_put_number(w, "end_s", s->end_ns / 1e9);
-        put_count(w, "completions", s->completions);
+        assay__json_put_count(w, "completions", s->completions, 0);
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
@@ -73,13 +64,12 @@ static void put_spans(struct assay__json_writer *w, const struct assay__trial *t
 
 static void put_phases(struct assay__json_writer *w, const struct assay__allocations *a)
 {
-    assay__json_key(w, "phases");
-    assay__json_array(w);
+    assay__json_put_array(w, "phases");
     for (size_t i = 0; i < a->phase_count; i++) {
         const struct assay__allocation_phase *p = &a->phases[i];
         assay__json_object(w);
         assay__json_put_string(w, "phase", text_or_empty(p->name));
-        put_count(w, "inferences", p->inferences);
+        assay__json_put_count(w, "inferences", p->inferences, 0);
         assay__json_put_number(w, "count", p->count);
         assay__json_put_number(w, "bytes", p->bytes);
         assay__json_put_number(w, "freed_count", p->freed_count);
@@ -94,8 +84,7 @@ static void put_phases(struct assay__json_writer *w, const struct assay__allocat
 /* By size and by call site. */
 static void put_parts_of_phases(struct assay__json_writer *w, const struct assay__allocations *a)
 {
-    assay__json_key(w, "classes");
-    assay__json_array(w);
+    assay__json_put_array(w, "classes");
     for (size_t i = 0; i < a->class_count; i++) {
         const struct assay__allocation_class *c = &a->classes[i];
         assay__json_object(w);
@@ -107,8 +96,7 @@ static void put_parts_of_phases(struct assay__json_writer *w, const struct assay
         assay__json_object_end(w);
     }
     assay__json_array_end(w);
-    assay__json_key(w, "sites");
-    assay__json_array(w);
+    assay__json_put_array(w, "sites");
     for (size_t i = 0; i < a->site_count; i++) {
         const struct assay__allocation_site *s = &a->sites[i];
         assay__json_object(w);
@@ -130,8 +118,7 @@ static void put_allocations(struct assay__json_writer *w, const struct assay__al
         assay__json_put_string(w, "allocations_reason", a->reason ? a->reason : NOT_ASKED);
         return;
     }
-    assay__json_key(w, "allocations");
-    assay__json_object(w);
+    assay__json_put_object(w, "allocations");
     put_phases(w, a);
     put_parts_of_phases(w, a);
     assay__json_put_number(w, "growth_bytes", a->growth_bytes);
@@ -149,10 +136,9 @@ static void put_class(struct assay__json_writer *w, const struct assay__trial *t
 {
     assay__json_object(w);
     assay__json_put_string(w, "op", text_or_empty(c->op));
-    put_count(w, "layers", c->layers);
+    assay__json_put_count(w, "layers", c->layers, 0);
     assay__json_put_number(w, "time_us", c->time_ns / 1e3);
-    assay__json_key(w, "values");
-    assay__json_object(w);
+    assay__json_put_object(w, "values");
     for (size_t i = 0; i < trial->counter_count; i++)
         assay__json_put_number(w, text_or_empty(trial->counter_names[i]),
                                c->values ? c->values[i] : (double)NAN);
@@ -167,11 +153,9 @@ static void put_counters(struct assay__json_writer *w, const struct assay__trial
         assay__json_put_null(w, "counters"); /* not asked for */
         return;
     }
-    assay__json_key(w, "counters");
-    assay__json_object(w);
+    assay__json_put_object(w, "counters");
     assay__json_put_strings(w, "names", trial->counter_names, trial->counter_count);
-    assay__json_key(w, "classes");
-    assay__json_array(w);
+    assay__json_put_array(w, "classes");
     for (size_t i = 0; i < trial->class_counter_count; i++)
         put_class(w, trial, &trial->class_counters[i]);
     assay__json_array_end(w);
@@ -181,8 +165,7 @@ static void put_counters(struct assay__json_writer *w, const struct assay__trial
 
 void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *trial)
 {
-    assay__json_key(w, "series");
-    assay__json_array(w);
+    assay__json_put_array(w, "series");
     for (size_t i = 0; i < trial->series_count; i++)
         put_series(w, &trial->series[i]);
     assay__json_array_end(w);
@@ -193,8 +176,7 @@ void assay__json_parts(struct assay__json_writer *w, const struct assay__trial *
 
 void assay__json_ceilings(struct assay__json_writer *w, const struct assay_profile *profile)
 {
-    assay__json_key(w, "ceilings");
-    assay__json_array(w);
+    assay__json_put_array(w, "ceilings");
     for (size_t i = 0; i < profile->ceiling_count; i++) {
         const struct assay__ceiling_info *c = &profile->ceilings[i];
         assay__json_object(w);

@@ -11,8 +11,7 @@
 static void json_number(struct assay__json_writer *w, const char *key, double value,
                         const char *unit, const char *state, const char *source, const char *note)
 {
-    assay__json_key(w, key);
-    assay__json_object(w);
+    assay__json_put_object(w, key);
     assay__json_put_number(w, "value", value);
     assay__json_put_string(w, "unit", unit);
     assay__json_put_string(w, "state", isnan(value) ? "unavailable" : state);
@@ -28,8 +27,7 @@ static void json_output(struct assay__json_writer *w, const struct assay__drift_
     assay__json_object(w);
     assay__json_put_string(w, "name", output->name);
     assay__json_put_string(w, "dtype", assay__dtype_name(output->dtype));
-    assay__json_key(w, "shape");
-    assay__json_array(w);
+    assay__json_put_array(w, "shape");
     for (int d = 0; d < output->rank; d++)
         assay__json_integer(w, output->dims[d]);
     assay__json_array_end(w);
@@ -47,12 +45,11 @@ static void json_output(struct assay__json_writer *w, const struct assay__drift_
 static void json_drift(struct assay__json_writer *w, const struct assay__made *made)
 {
     const struct assay__drift *drift = made->drift;
-    assay__json_key(w, "drift");
     if (!made->rewritten) {
-        assay__json_null(w);
+        assay__json_put_null(w, "drift");
         return;
     }
-    assay__json_object(w);
+    assay__json_put_object(w, "drift");
     assay__json_put_string(w, "state", drift ? "measured" : "unavailable");
     assay__json_put_string(w, "reason", drift ? "" : made->drift_reason);
     assay__json_put_string(w, "note", drift && made->float16 ? ASSAY__FLOAT16_NOTE : "");
@@ -64,8 +61,7 @@ static void json_drift(struct assay__json_writer *w, const struct assay__made *m
         assay__json_unsigned(w, drift->seed);
     else
         assay__json_null(w);
-    assay__json_key(w, "outputs");
-    assay__json_array(w);
+    assay__json_put_array(w, "outputs");
     for (size_t i = 0; drift && i < drift->output_count; i++)
         json_output(w, &drift->outputs[i], drift->engine);
     assay__json_array_end(w);
@@ -78,18 +74,13 @@ void assay__make_json(struct assay__buf *out, const struct assay__made *made)
     assay__json_start(&w, out, true);
     assay__json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(&w, "command", "make");
-    assay__json_key(&w, "model");
-    assay__json_object(&w);
+    assay__json_put_object(&w, "model");
     assay__json_put_string(&w, "source", made->source);
     assay__json_put_bool(&w, "zoo", made->zoo);
     assay__json_put_string(&w, "path", made->path);
     assay__json_put_string(&w, "format", "ONNX");
     assay__json_put_integer(&w, "bytes", (int64_t)made->bytes);
-    assay__json_key(&w, "parameters");
-    if (made->parameters_known)
-        assay__json_integer(&w, made->parameters);
-    else
-        assay__json_null(&w);
+    assay__json_put_count(&w, "parameters", made->parameters_known ? made->parameters : -1, 0);
     assay__json_put_integer(&w, "nodes", (int64_t)made->nodes);
     assay__json_put_integer(&w, "opset", made->opset);
     assay__json_put_integer(&w, "ir_version", made->ir);
@@ -97,8 +88,7 @@ void assay__make_json(struct assay__buf *out, const struct assay__made *made)
     assay__json_put_strings(&w, "steps", made->steps, made->step_count);
     assay__json_put_strings(&w, "notes", (const char *const *)made->notes->lines,
                             made->notes->count);
-    assay__json_key(&w, "times");
-    assay__json_object(&w);
+    assay__json_put_object(&w, "times");
     json_number(&w, "read", made->build_s, "s", "measured", "clock", "");
     json_number(&w, "rewrite", made->rewrite_s, "s", "measured", "clock",
                 made->rewritten ? "" : "nothing was rewritten");
@@ -118,8 +108,7 @@ void assay__zoo_json(struct assay__buf *out)
     assay__json_start(&w, out, true);
     assay__json_head(&w, assay_version(), ASSAY_SCHEMA_VERSION);
     assay__json_put_string(&w, "command", "make");
-    assay__json_key(&w, "zoo");
-    assay__json_array(&w);
+    assay__json_put_array(&w, "zoo");
     for (size_t i = 0; (entry = assay__zoo_at(i)); i++) {
         assay__json_object(&w);
         assay__json_put_string(&w, "name", entry->name);
